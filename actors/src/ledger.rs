@@ -1,0 +1,157 @@
+use domain::{AccountId, Deed, Outcome};
+use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
+use store::{Store, Terms, is_outage};
+
+use crate::office::{LedgerError, LedgerTerms};
+
+/// Deeds that one transaction settles at most.
+const BATCH_MAX: usize = 64;
+/// How often a batch is tried again when it collides with another account (a host drawn twice).
+const COLLISIONS_MAX: usize = 3;
+pub(crate) type Settled = Result<Outcome, LedgerError>;
+
+#[derive(Debug)]
+pub(crate) enum Message {
+    Settle(Box<Deed>, RpcReplyPort<Settled>),
+    /// Stands behind every deed that was waiting when it was sent: there the batch ends.
+    Flush,
+    /// Sent by a timer; means something only if nothing came since.
+    Idle {
+        generation: u64,
+    },
+}
+
+/// The ledger of one account.
+pub(crate) struct Ledger;
+
+pub(crate) struct Arguments {
+    pub(crate) account: AccountId,
+    pub(crate) store: Store,
+    pub(crate) terms: LedgerTerms,
+}
+
+pub(crate) struct State {
+    arguments: Arguments,
+    pending: Vec<(Deed, RpcReplyPort<Settled>)>,
+    generation: u64,
+    timer_is_set: bool,
+}
+
+impl Actor for Ledger {
+    type Msg = Message;
+    type State = State;
+    type Arguments = Arguments;
+
+    async fn pre_start(
+        &self,
+        _: ActorRef<Message>,
+        arguments: Arguments,
+    ) -> Result<State, ActorProcessingErr> {
+        Ok(State { arguments, pending: Vec::new(), generation: 0, timer_is_set: false })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Message>,
+        message: Message,
+        state: &mut State,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            Message::Settle(deed, reply) => {
+                state.generation += 1;
+                state.pending.push((*deed, reply));
+                let is_first = state.pending.len() == 1;
+                // A drained actor takes no more messages, so the batch ends here.
+                let flush_is_lost = is_first && myself.cast(Message::Flush).is_err();
+                if state.pending.len() >= BATCH_MAX || flush_is_lost {
+                    state.settle_pending().await;
+                }
+            }
+            Message::Flush => {
+                state.settle_pending().await;
+                state.set_timer(&myself);
+            }
+            Message::Idle { generation } => {
+                state.timer_is_set = false;
+                if generation == state.generation {
+                    myself.drain()?;
+                } else {
+                    state.set_timer(&myself);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn set_timer(&mut self, myself: &ActorRef<Message>) {
+        if !self.timer_is_set {
+            let generation = self.generation;
+            myself.send_after(self.arguments.terms.idle_after, move || Message::Idle { generation });
+            self.timer_is_set = true;
+        }
+    }
+
+    /// Commits what waits, then answers everyone: no early return may drop a caller.
+    async fn settle_pending(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let (deeds, replies): (Vec<Deed>, Vec<_>) = std::mem::take(&mut self.pending).into_iter().unzip();
+        let settled = self.arguments.settle(&deeds).await;
+        for (reply, settled) in replies.into_iter().zip(settled) {
+            // A caller that stopped waiting finds the outcome when it asks again.
+            let _ = reply.send(settled);
+        }
+    }
+}
+
+impl Arguments {
+    async fn settle(&self, deeds: &[Deed]) -> Vec<Settled> {
+        let started = std::time::Instant::now();
+        let settled = match self.settle_batch(deeds).await {
+            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
+            Err(error) if deeds.len() == 1 || matches!(error, LedgerError::Outage(_)) => {
+                deeds.iter().map(|_| Err(error.clone())).collect()
+            }
+            // One bad deed must not fail its neighbours.
+            Err(_) => self.settle_singly(deeds).await,
+        };
+        tracing::debug!(
+            account.id = %self.account,
+            ledger.batch = deeds.len(),
+            duration_ms = started.elapsed().as_secs_f64() * 1e3,
+            "settled a batch of deeds"
+        );
+        settled
+    }
+
+    async fn settle_singly(&self, deeds: &[Deed]) -> Vec<Settled> {
+        let mut settled = Vec::with_capacity(deeds.len());
+        for deed in deeds {
+            let outcome = self.settle_batch(std::slice::from_ref(deed)).await;
+            settled.push(outcome.and_then(|mut outcomes| {
+                outcomes.pop().ok_or_else(|| LedgerError::Bug("a batch of one had no outcome".into()))
+            }));
+        }
+        settled
+    }
+
+    async fn settle_batch(&self, deeds: &[Deed]) -> Result<Vec<Outcome>, LedgerError> {
+        let mut collisions = 0;
+        loop {
+            let terms = Terms {
+                tariff: self.terms.tariff.clone(),
+                chance: self.terms.chance.clone(),
+                now: self.terms.clock.now(),
+            };
+            match self.store.settle(self.account, deeds, &terms).await {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(error) if store::is_collision(&error) && collisions < COLLISIONS_MAX => collisions += 1,
+                Err(error) if is_outage(&error) => return Err(LedgerError::Outage(format!("{error:#}"))),
+                Err(error) => return Err(LedgerError::Bug(format!("{error:#}"))),
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::{AccountId, Chance, Clock, Deed, Tariff};
+use ractor::rpc::CallResult;
+use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
+use store::Store;
+use tokio::task::JoinHandle;
+
+use crate::ledger::{Arguments, Ledger, Message, Settled};
+
+/// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
+const SETTLE_WAIT: Duration = Duration::from_secs(20);
+/// How often a deed is handed in again when an actor left while it was on its way.
+const HAND_INS_MAX: usize = 5;
+
+/// What every ledger goes by.
+#[derive(Clone, Debug)]
+pub struct LedgerTerms {
+    pub tariff: Tariff,
+    pub chance: Chance,
+    pub clock: Clock,
+    /// An actor that nobody asks leaves after this long.
+    pub idle_after: Duration,
+}
+
+impl LedgerTerms {
+    pub const IDLE_AFTER: Duration = Duration::from_secs(60);
+}
+
+/// Why a deed was not settled. In every case it is safe to hand the same deed in again.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LedgerError {
+    #[error("the database is out: {0}")]
+    Outage(String),
+    #[error("a deed could not be settled: {0}")]
+    Bug(String),
+    #[error("the ledger did not answer in time; the deed may have been settled")]
+    Unknown,
+}
+
+/// The handle to all ledgers of this process: finds an account's actor or starts it.
+#[derive(Clone)]
+pub struct Ledgers(Arc<Inner>);
+
+struct Inner {
+    /// Tells this set of ledgers from others in the process; the registry of names is the process's.
+    number: u64,
+    supervisor: ActorRef<()>,
+    supervising: std::sync::Mutex<Option<JoinHandle<()>>>,
+    store: Store,
+    terms: LedgerTerms,
+}
+
+impl Ledgers {
+    pub async fn start(store: Store, terms: LedgerTerms) -> anyhow::Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let (supervisor, supervising) =
+            Actor::spawn(None, Supervisor, ()).await.context("start the ledgers' supervisor")?;
+        Ok(Self(Arc::new(Inner {
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
+            supervisor,
+            supervising: std::sync::Mutex::new(Some(supervising)),
+            store,
+            terms,
+        })))
+    }
+
+    /// Settles a deed, at most once however often it is handed in.
+    pub async fn settle(&self, deed: Deed) -> Settled {
+        for _ in 0..HAND_INS_MAX {
+            let ledger = self.ledger(deed.account()).await?;
+            let handed_in = deed.clone();
+            let call =
+                ledger.call(|reply| Message::Settle(Box::new(handed_in), reply), Some(SETTLE_WAIT)).await;
+            match call {
+                Ok(CallResult::Success(settled)) => return settled,
+                Ok(CallResult::Timeout) => return Err(LedgerError::Unknown),
+                // The actor left or fell between the look-up and its answer. The next one knows what it did.
+                Ok(CallResult::SenderError) | Err(_) => tokio::task::yield_now().await,
+            }
+        }
+        Err(LedgerError::Unknown)
+    }
+
+    /// Lets the actors finish what they have and stops them.
+    pub async fn stop(&self) {
+        for ledger in self.0.supervisor.get_children() {
+            let _ = ledger.drain();
+            let _ = ledger.wait(Some(SETTLE_WAIT)).await;
+        }
+        self.0.supervisor.stop(None);
+        let supervising = self.0.supervising.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(supervising) = supervising {
+            let _ = supervising.await;
+        }
+    }
+
+    async fn ledger(&self, account: AccountId) -> Result<ActorRef<Message>, LedgerError> {
+        let name = format!("ledger-{}-{account}", self.0.number);
+        loop {
+            if let Some(ledger) = ActorRef::<Message>::where_is(name.clone()) {
+                return Ok(ledger);
+            }
+            let arguments = Arguments { account, store: self.0.store.clone(), terms: self.0.terms.clone() };
+            let supervisor = self.0.supervisor.get_cell();
+            match Actor::spawn_linked(Some(name.clone()), Ledger, arguments, supervisor).await {
+                Ok((ledger, _)) => return Ok(ledger),
+                Err(SpawnErr::ActorAlreadyRegistered(_)) => tokio::task::yield_now().await,
+                Err(error) => return Err(LedgerError::Bug(format!("start a ledger: {error}"))),
+            }
+        }
+    }
+}
+
+/// Stands above the ledgers so that one that falls is noticed and nobody falls with it.
+struct Supervisor;
+
+impl Actor for Supervisor {
+    type Msg = ();
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<()>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        _: ActorRef<()>,
+        event: SupervisionEvent,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
+        if let SupervisionEvent::ActorFailed(ledger, error) = event {
+            tracing::error!(ledger.name = ledger.get_name(), error = %error, "a ledger fell; the next deed starts a new one");
+        }
+        Ok(())
+    }
+}

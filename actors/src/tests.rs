@@ -1,0 +1,295 @@
+use std::time::Duration;
+
+use domain::{
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, Deed,
+    Manifest, ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, Scopes,
+    Target, Tariff, Time, TokenId, VersionId,
+};
+use futures::future::join_all;
+use sqlx::Connection;
+use store::{NewToken, Store};
+
+use crate::{LedgerTerms, Ledgers};
+
+/// A database of its own, with one provisional account.
+struct Bed {
+    store: Store,
+    account: AccountId,
+    clock: Clock,
+    chance: Chance,
+    _folder: tempfile::TempDir,
+}
+
+async fn sqlite() -> Bed {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("ledger.db").display());
+    bed(&url, folder).await
+}
+
+async fn postgres() -> Bed {
+    let server = std::env::var("HANDBILL_TEST_POSTGRES")
+        .expect("HANDBILL_TEST_POSTGRES names no server: run the tests by scripts/test");
+    let name = format!("actors_{}", Chance::from_system().base36(12));
+    let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}")))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    let (address, _) = server.rsplit_once('/').unwrap();
+    bed(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await
+}
+
+async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
+    let store = Store::open(url).await.unwrap();
+    store.migrate().await.unwrap();
+    let (clock, chance) = (Clock::manual(Time::from_millis(1_790_000_000_000)), Chance::seeded(5));
+    let account = insert_account(&store, &clock, &chance).await;
+    Bed { store, account, clock, chance, _folder: folder }
+}
+
+async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> AccountId {
+    let now = clock.now();
+    let account = Account {
+        id: AccountId::new(now, chance),
+        handle: format!("acct_{}", chance.base36(12)),
+        status: AccountStatus::Provisional,
+        expires_at: Some(now.plus(Duration::from_secs(1800))),
+        claim_code: chance.alphanumeric(32),
+        balance: Micro::ZERO,
+        allow_agent_join: true,
+        provisional_publishes: 0,
+        storage_bytes: 0,
+        created_at: now,
+    };
+    let token = NewToken {
+        id: TokenId::new(now, chance),
+        account: account.id,
+        secret_hash: chance.base36(64),
+        name: "signup".into(),
+        scopes: Scopes::all(),
+        created_at: now,
+    };
+    store.insert_account(&account, &token).await.unwrap();
+    account.id
+}
+
+impl Bed {
+    async fn ledgers(&self) -> Ledgers {
+        self.ledgers_that_idle(LedgerTerms::IDLE_AFTER).await
+    }
+
+    async fn ledgers_that_idle(&self, idle_after: Duration) -> Ledgers {
+        let terms = LedgerTerms {
+            tariff: Tariff { provisional_free_publishes: 10_000, ..Tariff::default() },
+            chance: self.chance.clone(),
+            clock: self.clock.clone(),
+            idle_after,
+        };
+        Ledgers::start(self.store.clone(), terms).await.unwrap()
+    }
+
+    async fn strict_ledgers(&self) -> Ledgers {
+        let terms = LedgerTerms {
+            tariff: Tariff { provisional_free_publishes: 0, ..Tariff::default() },
+            chance: self.chance.clone(),
+            clock: self.clock.clone(),
+            idle_after: LedgerTerms::IDLE_AFTER,
+        };
+        Ledgers::start(self.store.clone(), terms).await.unwrap()
+    }
+
+    fn publish(&self, slug: &str) -> PublishDeed {
+        let path = "index.html".parse().unwrap();
+        let file = ManifestFile {
+            path,
+            hash: BlobHash::of(slug.as_bytes()),
+            size_bytes: 7,
+            content_type: "text/html; charset=utf-8".into(),
+            variants: vec![],
+        };
+        PublishDeed {
+            account: self.account,
+            version: VersionId::new(self.clock.now(), &self.chance),
+            slug: slug.parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            manifest: Manifest::new(vec![file]),
+            payment: None,
+            created_via: "test".into(),
+            created_by: None,
+        }
+    }
+
+    fn credit(&self, micro: i64, reason: &str) -> Deed {
+        Deed::Credit(CreditDeed {
+            account: self.account,
+            amount: Micro::new(micro),
+            reason: reason.into(),
+            rail: Rail::Dev,
+        })
+    }
+
+    fn charge(&self, micro: i64, reason: &str) -> Deed {
+        Deed::Charge(ChargeDeed { account: self.account, amount: Micro::new(micro), reason: reason.into() })
+    }
+
+    async fn balance(&self) -> Micro {
+        self.store.account(self.account).await.unwrap().unwrap().balance
+    }
+}
+
+fn published(outcome: Outcome) -> Published {
+    match outcome {
+        Outcome::Published(published) => *published,
+        other => panic!("not published: {other:?}"),
+    }
+}
+
+/// Runs a body on both databases, as two tests.
+macro_rules! on_both_databases {
+    ($(async fn $name:ident($bed:ident: &Bed) $body:block)+) => {$(
+        mod $name {
+            use super::*;
+
+            async fn body($bed: &Bed) $body
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                body(&super::sqlite().await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                body(&super::postgres().await).await;
+            }
+        }
+    )+};
+}
+
+on_both_databases! {
+    async fn concurrent_publishes_get_every_number_once(bed: &Bed) {
+        let ledgers = bed.ledgers().await;
+        let deeds = (0..200).map(|_| Deed::Publish(Box::new(bed.publish("one-page"))));
+        let outcomes = join_all(deeds.map(|deed| ledgers.settle(deed))).await;
+        let mut seqs: Vec<u32> = outcomes.into_iter().map(|outcome| published(outcome.unwrap()).seq).collect();
+        seqs.sort_unstable();
+        assert_eq!(seqs, (1..=200).collect::<Vec<_>>());
+    }
+
+    async fn two_processes_with_an_actor_for_one_account_stay_correct(bed: &Bed) {
+        let (one, other) = (bed.ledgers().await, bed.ledgers().await);
+        let settle = |n: usize| {
+            let ledgers = if n.is_multiple_of(2) { &one } else { &other };
+            ledgers.settle(Deed::Publish(Box::new(bed.publish(["first", "second"][n % 3 % 2]))))
+        };
+        let outcomes = join_all((0..100).map(settle)).await;
+        let mut seqs = std::collections::BTreeMap::<String, Vec<u32>>::new();
+        for outcome in outcomes {
+            let published = published(outcome.unwrap());
+            seqs.entry(published.slug.to_string()).or_default().push(published.seq);
+        }
+        for (slug, mut seqs) in seqs {
+            seqs.sort_unstable();
+            assert_eq!(seqs, (1..=u32::try_from(seqs.len()).unwrap()).collect::<Vec<_>>(), "{slug}");
+        }
+    }
+
+    async fn a_deed_that_is_handed_in_again_settles_once(bed: &Bed) {
+        let ledgers = bed.strict_ledgers().await;
+        let mut deed = bed.publish("paid-page");
+        deed.payment = Some(Payment::Dev(Micro::new(5_000)));
+        let tries = (0..8).map(|_| ledgers.settle(Deed::Publish(Box::new(deed.clone()))));
+        let outcomes: Vec<_> = join_all(tries).await.into_iter().map(|outcome| published(outcome.unwrap())).collect();
+        assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
+        assert_eq!(outcomes[0].receipt.as_ref().unwrap().amount, Micro::new(5_000));
+        assert_eq!(bed.balance().await, Micro::ZERO);
+        let artifact = bed.store.artifact(bed.account, &deed.slug).await.unwrap().unwrap();
+        assert_eq!(bed.store.versions(artifact.id).await.unwrap().len(), 1);
+    }
+
+    async fn a_refusal_changes_nothing_and_is_remembered(bed: &Bed) {
+        let ledgers = bed.strict_ledgers().await;
+        let deed = bed.publish("unpaid");
+        for _ in 0..2 {
+            let outcome = ledgers.settle(Deed::Publish(Box::new(deed.clone()))).await.unwrap();
+            let Outcome::Refused(refusal) = outcome else { panic!("{outcome:?}") };
+            assert!(matches!(*refusal, Refusal::PaymentRequired(_)), "{refusal:?}");
+        }
+        assert!(bed.store.artifact(bed.account, &deed.slug).await.unwrap().is_none());
+    }
+
+    async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(bed: &Bed) {
+        let (one, other) = (bed.ledgers().await, bed.ledgers().await);
+        let deeds = (0..240_i64).map(|n| {
+            let reason = format!("{}", n / 3);
+            if n % 2 == 0 { bed.credit(1_000, &format!("in:{reason}")) } else { bed.charge(400, &format!("out:{reason}")) }
+        });
+        let settled = join_all(deeds.enumerate().map(|(n, deed)| {
+            let ledgers = if n.is_multiple_of(5) { &other } else { &one };
+            ledgers.settle(deed)
+        }))
+        .await;
+        let new = settled
+            .into_iter()
+            .filter(|outcome| matches!(outcome, Ok(Outcome::Moved(Moved { is_new: true, .. }))))
+            .count();
+        // 80 reasons, each with one or two even numbers and one or two odd ones: both directions, once each.
+        assert_eq!(new, 160);
+        assert_eq!(bed.balance().await, Micro::new(80 * 1_000 - 80 * 400));
+    }
+
+    async fn prepaid_credit_is_never_spent_twice(bed: &Bed) {
+        let (one, other) = (bed.strict_ledgers().await, bed.strict_ledgers().await);
+        one.settle(bed.credit(5 * 5_000, "topup")).await.unwrap();
+        let tries = (0..20).map(|n: usize| {
+            let ledgers = if n.is_multiple_of(2) { &one } else { &other };
+            ledgers.settle(Deed::Publish(Box::new(bed.publish("metered"))))
+        });
+        let outcomes = join_all(tries).await;
+        let paid = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Outcome::Published(_)))).count();
+        assert_eq!(paid, 5);
+        assert_eq!(bed.balance().await, Micro::ZERO);
+    }
+
+    async fn one_bad_deed_does_not_fail_its_neighbours(bed: &Bed) {
+        let ledgers = bed.ledgers().await;
+        let first = bed.publish("taken");
+        ledgers.settle(Deed::Publish(Box::new(first.clone()))).await.unwrap();
+        // A version id that another account's deed has used: the database refuses it, whatever is tried.
+        let mut bad = bed.publish("bad-deed");
+        bad.account = insert_account(&bed.store, &bed.clock, &bed.chance).await;
+        ledgers.settle(Deed::Publish(Box::new(bad.clone()))).await.unwrap();
+        let mut same_id = bed.publish("same-id");
+        same_id.version = bad.version;
+        let neighbours = (0..10).map(|_| Deed::Publish(Box::new(bed.publish("taken"))));
+        let deeds = neighbours.chain([Deed::Publish(Box::new(same_id))]);
+        let outcomes = join_all(deeds.map(|deed| ledgers.settle(deed))).await;
+        let (well, ill) = outcomes.split_at(10);
+        assert!(well.iter().all(|outcome| matches!(outcome, Ok(Outcome::Published(_)))), "{well:?}");
+        // It is answered with what stands under its id, and makes no second version.
+        assert!(!matches!(&ill[0], Ok(Outcome::Published(published)) if published.account == bed.account), "{ill:?}");
+    }
+
+    async fn an_idle_actor_leaves_and_no_deed_is_lost_on_the_way_out(bed: &Bed) {
+        let ledgers = bed.ledgers_that_idle(Duration::from_millis(1)).await;
+        for round in 0..60 {
+            let deeds = (0..4).map(|n| bed.credit(1, &format!("in:{round}:{n}")));
+            for outcome in join_all(deeds.map(|deed| ledgers.settle(deed))).await {
+                assert!(matches!(outcome, Ok(Outcome::Moved(Moved { is_new: true, .. }))), "{outcome:?}");
+            }
+            tokio::time::sleep(Duration::from_micros(round * 100)).await;
+        }
+        assert_eq!(bed.balance().await, Micro::new(240));
+    }
+}
+
+#[tokio::test]
+async fn stopping_settles_what_was_handed_in() {
+    let bed = sqlite().await;
+    let ledgers = bed.ledgers().await;
+    let settled = join_all((0..50).map(|n| ledgers.settle(bed.credit(1, &format!("in:{n}"))))).await;
+    ledgers.stop().await;
+    assert_eq!(settled.iter().filter(|outcome| outcome.is_ok()).count(), 50);
+    assert_eq!(bed.balance().await, Micro::new(50));
+}

@@ -1,0 +1,120 @@
+//! Request headers that are parsed at the door into types of their own, and documented there too.
+
+use domain::{Payment, Refusal};
+use poem::http::HeaderValue;
+use poem::{Request, RequestBody};
+use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+
+use crate::refusal::RefusedCall;
+
+/// A type that a header's value is read into.
+pub trait CallHeader: Sized + Send {
+    /// `value` is `None` when the header is not there.
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal>;
+
+    fn schema() -> MetaSchema;
+}
+
+/// An optional header; the argument's `#[oai(name = "…")]` names it.
+pub struct Header<T>(pub T);
+
+/// `X-PAYMENT`: what the caller offers to pay for this very call.
+pub struct PaymentOffer(pub Option<Payment>);
+
+/// `Idempotency-Key`: the same key and the same request give the same answer for 24 hours.
+pub struct IdempotencyKey(pub Option<String>);
+
+impl CallHeader for PaymentOffer {
+    // What is no payment at all is kept as unreadable: a call that costs nothing ignores it.
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+        Ok(Self(value.map(|value| value.to_str().map_or(Payment::Unreadable, Payment::parse))))
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema { example: Some("dev:0.005".into()), ..MetaSchema::new("string") }
+    }
+}
+
+impl IdempotencyKey {
+    const LENGTH_MAX: usize = 255;
+}
+
+impl CallHeader for IdempotencyKey {
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+        let Some(value) = value else { return Ok(Self(None)) };
+        let is_fit = (1..=Self::LENGTH_MAX).contains(&value.len())
+            && value.as_bytes().iter().all(u8::is_ascii_graphic);
+        match value.to_str() {
+            Ok(key) if is_fit => Ok(Self(Some(key.to_owned()))),
+            _ => Err(Refusal::invalid(
+                "Idempotency-Key",
+                format!("must be 1 to {} visible ASCII characters", Self::LENGTH_MAX),
+            )),
+        }
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LENGTH_MAX),
+            example: Some("publish-2026-01-31-a".into()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(T::schema())))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        options: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        Ok(Self(T::read(request.headers().get(options.name)).map_err(RefusedCall::from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Micro;
+
+    use super::*;
+
+    fn key(value: &[u8]) -> Result<Option<String>, Refusal> {
+        let value = HeaderValue::from_bytes(value).unwrap();
+        IdempotencyKey::read(Some(&value)).map(|key| key.0)
+    }
+
+    #[test]
+    fn an_idempotency_key_is_up_to_255_visible_ascii_characters() {
+        assert_eq!(key(b"a-1").unwrap().as_deref(), Some("a-1"));
+        assert!(key(&[b'k'; 255]).is_ok());
+        assert!(IdempotencyKey::read(None).unwrap().0.is_none());
+        for bad in [&b""[..], b"with space", &[b'k'; 256], "ключ".as_bytes()] {
+            let refusal = key(bad).unwrap_err();
+            assert!(refusal.message().starts_with("Idempotency-Key: "), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_payment_is_read_or_known_to_be_unreadable() {
+        let offer =
+            |bytes: &[u8]| PaymentOffer::read(Some(&HeaderValue::from_bytes(bytes).unwrap())).unwrap().0;
+        assert_eq!(offer(b"dev:0.005"), Some(Payment::Dev(Micro::new(5_000))));
+        assert_eq!(offer("dev:½".as_bytes()), Some(Payment::Unreadable));
+        assert_eq!(PaymentOffer::read(None).unwrap().0, None);
+    }
+}

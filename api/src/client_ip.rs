@@ -1,0 +1,99 @@
+//! Where a request comes from. `X-Forwarded-For` is believed as far as trusted proxies vouch for it and no further:
+//! rate limits hang on this address, so a client must not be able to choose it.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use ipnet::IpNet;
+use poem::{FromRequest, Request, RequestBody};
+
+/// The networks of the proxies that stand before the API.
+#[derive(Clone, Debug)]
+pub struct TrustedProxies(Arc<[IpNet]>);
+
+/// The address of who called, as an argument of a handler.
+pub struct ClientIp(pub IpAddr);
+
+impl TrustedProxies {
+    pub fn new(networks: Vec<IpNet>) -> Self {
+        Self(networks.into())
+    }
+
+    fn vouch_for(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// Each proxy appends the address that it saw, so the list is read from its end: the first address that is no
+    /// proxy of ours is the client. Whatever stands before it is the client's own invention.
+    fn client(&self, peer: IpAddr, forwarded: &[&str]) -> IpAddr {
+        let mut client = peer.to_canonical();
+        for hop in forwarded.iter().flat_map(|line| line.split(',')).rev() {
+            if !self.vouch_for(client) {
+                break;
+            }
+            let Some(address) = address_of(hop.trim()) else { break };
+            client = address;
+        }
+        client
+    }
+}
+
+// Some proxies append the port too.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let address = hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
+    address.map(|address| address.to_canonical())
+}
+
+impl<'a> FromRequest<'a> for ClientIp {
+    async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
+        // Only a connection without an address (a Unix socket) has none; such clients share one.
+        let peer =
+            request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
+        let forwarded: Vec<&str> = request
+            .headers()
+            .get_all("x-forwarded-for")
+            .iter()
+            .map(|line| line.to_str().unwrap_or_default())
+            .collect();
+        let client =
+            request.data::<TrustedProxies>().map_or(peer, |proxies| proxies.client(peer, &forwarded));
+        Ok(Self(client))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(trusted: &[&str], peer: &str, forwarded: &[&str]) -> String {
+        let networks = trusted.iter().map(|network| network.parse().unwrap()).collect();
+        TrustedProxies::new(networks).client(peer.parse().unwrap(), forwarded).to_string()
+    }
+
+    #[test]
+    fn a_stranger_s_header_is_ignored() {
+        assert_eq!(client(&[], "198.51.100.7", &["203.0.113.9"]), "198.51.100.7");
+        assert_eq!(client(&["10.0.0.0/8"], "198.51.100.7", &["203.0.113.9"]), "198.51.100.7");
+    }
+
+    #[test]
+    fn a_trusted_proxy_names_the_client_and_what_the_client_invented_is_ignored() {
+        let trusted = ["10.0.0.0/8"];
+        assert_eq!(client(&trusted, "10.0.0.1", &["203.0.113.9"]), "203.0.113.9");
+        assert_eq!(client(&trusted, "10.0.0.1", &["1.2.3.4, 203.0.113.9"]), "203.0.113.9");
+        assert_eq!(client(&trusted, "10.0.0.1", &["1.2.3.4, 203.0.113.9, 10.9.9.9"]), "203.0.113.9");
+        assert_eq!(client(&trusted, "10.0.0.1", &["1.2.3.4", "203.0.113.9"]), "203.0.113.9");
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_read_names_nobody() {
+        assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
+        assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &[""]), "10.0.0.1");
+    }
+
+    #[test]
+    fn ports_and_mapped_addresses_are_understood() {
+        assert_eq!(client(&["10.0.0.0/8"], "::ffff:10.0.0.1", &["203.0.113.9:4711"]), "203.0.113.9");
+        assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &["[2001:db8::1]:4711"]), "2001:db8::1");
+    }
+}

@@ -1,0 +1,57 @@
+//! The door for HTTP: REST and the documents that describe it; MCP and the pages for people stand beside them.
+//!
+//! A handler parses, finds the caller, makes one call to `service` and renders the answer. It must never decide a
+//! rule of the trade, name a table, or put a token, a code or a body into a log. Every error leaves with
+//! `{code, message, hint}`: [`refusal`] alone knows the statuses, and [`door`] is what every request goes through.
+
+mod answer;
+mod body;
+mod call_header;
+mod caller;
+mod catch_all;
+mod client_ip;
+mod documents;
+mod door;
+mod paths;
+mod refusal;
+mod rest;
+mod upload;
+mod wire;
+
+use ipnet::IpNet;
+use poem::endpoint::BoxEndpoint;
+use poem::{EndpointExt, Route};
+use service::Service;
+
+use crate::client_ip::TrustedProxies;
+use crate::documents::Documents;
+use crate::door::Door;
+use crate::paths::Paths;
+use crate::upload::UploadRoom;
+
+pub use crate::documents::openapi_document;
+
+/// What the API needs to know beside the service.
+#[derive(Clone, Debug, Default)]
+pub struct ApiSettings {
+    /// Networks whose `X-Forwarded-For` is believed; from anyone else it is ignored.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+/// Every path of the control plane behind the one door.
+pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
+    let chance = service.chance().clone();
+    let (routes, paths) = paths_of(&service.addresses().base_url);
+    let routes =
+        routes.data(UploadRoom::new()).data(TrustedProxies::new(settings.trusted_proxies)).data(service);
+    Door::new(routes, paths, chance).boxed()
+}
+
+fn paths_of(base_url: &str) -> (Route, Paths) {
+    let documents = Documents::new(base_url);
+    let paths = Paths::listed_in(documents.openapi());
+    (documents.routes().nest("/", rest::open_api(base_url)), paths)
+}
+
+#[cfg(test)]
+mod tests;

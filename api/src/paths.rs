@@ -1,0 +1,121 @@
+//! What the OpenAPI document says of each path, for answers that must name it: the methods of a 405, the content type
+//! of a 415, the real name of a parameter, the path in the log. Read from the document once, never listed by hand.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+/// The listed paths by the pattern under which poem routes them.
+#[derive(Debug, Default)]
+pub struct Paths(HashMap<String, ListedPath>);
+
+#[derive(Debug)]
+pub struct ListedPath {
+    /// As the document writes it: `/v1/artifacts/{slug}`. It holds no value from a request.
+    pub path: String,
+    parameters: Vec<String>,
+    /// The content type of the body that each method takes, if it takes one.
+    body_types: BTreeMap<String, Option<String>>,
+}
+
+impl Paths {
+    pub fn listed_in(openapi: &str) -> Self {
+        let document: Value = serde_json::from_str(openapi).unwrap_or_default();
+        let paths = document["paths"].as_object().into_iter().flatten();
+        Self(paths.map(|(path, item)| (pattern_of(path), ListedPath::new(path, item))).collect())
+    }
+
+    pub fn find(&self, pattern: &str) -> Option<&ListedPath> {
+        self.0.get(pattern)
+    }
+}
+
+impl ListedPath {
+    fn new(path: &str, item: &Value) -> Self {
+        let operations = item.as_object().into_iter().flatten();
+        Self {
+            path: path.to_owned(),
+            parameters: path.split('/').filter_map(parameter).map(str::to_owned).collect(),
+            body_types: operations.map(|(method, it)| (method.to_uppercase(), body_type(it))).collect(),
+        }
+    }
+
+    /// The value of an `Allow` header.
+    pub fn allowed(&self) -> String {
+        let mut methods: Vec<&str> = self.body_types.keys().map(String::as_str).collect();
+        if let Some(get) = methods.iter().position(|method| *method == "GET") {
+            methods.insert(get + 1, "HEAD");
+        }
+        methods.join(", ")
+    }
+
+    /// The content type that the method's body must have.
+    pub fn body_type(&self, method: &str) -> Option<&str> {
+        self.body_types.get(method)?.as_deref()
+    }
+
+    /// The real name of a path parameter, which poem-openapi calls `param0`, `param1` and so on.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let at: usize = name.strip_prefix("param")?.parse().ok()?;
+        self.parameters.get(at).map(String::as_str)
+    }
+}
+
+fn parameter(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+// poem-openapi numbers the parameters of a path: `/v1/artifacts/{slug}` is routed as `/v1/artifacts/:param0`.
+fn pattern_of(path: &str) -> String {
+    let mut numbers = 0..;
+    let segments = path.split('/').map(|segment| match parameter(segment) {
+        Some(_) => format!(":param{}", numbers.next().unwrap_or(0)),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn body_type(operation: &Value) -> Option<String> {
+    let content = operation["requestBody"]["content"].as_object()?;
+    let (kind, _) = content.iter().next()?;
+    Some(kind.split(';').next().unwrap_or(kind).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths() -> Paths {
+        let body = json!({"requestBody": {"content": {"application/json; charset=utf-8": {}}}});
+        let document = json!({"paths": {
+            "/v1/artifacts/{slug}/files/{name}": {"get": {}, "delete": {}, "patch": body},
+            "/v1/signup": {"post": {}},
+        }});
+        Paths::listed_in(&document.to_string())
+    }
+
+    #[test]
+    fn the_allowed_methods_are_those_of_the_document_and_head_beside_get() {
+        let paths = paths();
+        let artifact = paths.find("/v1/artifacts/:param0/files/:param1").unwrap();
+        assert_eq!(artifact.allowed(), "DELETE, GET, HEAD, PATCH");
+        assert_eq!(paths.find("/v1/signup").unwrap().allowed(), "POST");
+    }
+
+    #[test]
+    fn parameters_and_body_types_have_their_documented_names() {
+        let paths = paths();
+        let artifact = paths.find("/v1/artifacts/:param0/files/:param1").unwrap();
+        assert_eq!(artifact.parameter("param1"), Some("name"));
+        assert_eq!(artifact.parameter("param2"), None);
+        assert_eq!(artifact.body_type("PATCH"), Some("application/json"));
+        assert_eq!(artifact.body_type("GET"), None);
+    }
+
+    #[test]
+    fn what_is_no_document_lists_nothing() {
+        assert!(Paths::listed_in("").find("/v1/signup").is_none());
+    }
+}

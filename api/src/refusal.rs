@@ -1,0 +1,191 @@
+//! What a refusal is in HTTP: the one place that gives it a status, headers and a body.
+
+use domain::Refusal;
+use poem::error::ResponseError;
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{IntoResponse, Response};
+use poem_openapi::payload::Json;
+use service::Failure;
+
+use crate::wire;
+
+/// A refusal on its way out through poem, from a handler or from whatever reads the request before it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RefusedCall(pub Box<Refusal>);
+
+impl From<Refusal> for RefusedCall {
+    fn from(refusal: Refusal) -> Self {
+        Self(Box::new(refusal))
+    }
+}
+
+impl From<Failure> for RefusedCall {
+    /// A bug is logged here, once; the caller learns no more than `internal_error`.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(refusal) => Self(refusal),
+            Failure::Bug(bug) => {
+                tracing::error!(error = format!("{bug:#}"), "a call failed");
+                Refusal::Internal.into()
+            }
+        }
+    }
+}
+
+impl ResponseError for RefusedCall {
+    fn status(&self) -> StatusCode {
+        status_of(&self.0)
+    }
+
+    fn as_response(&self) -> Response {
+        respond(&self.0)
+    }
+}
+
+/// The answer that tells a refusal.
+pub fn respond(refusal: &Refusal) -> Response {
+    let mut response = match refusal {
+        Refusal::PaymentRequired(challenge) => Json(wire::Challenge::from(&**challenge)).into_response(),
+        refusal => Json(wire::Error::from(refusal)).into_response(),
+    };
+    response.set_status(status_of(refusal));
+    let headers = response.headers_mut();
+    if let Some(seconds) = refusal.retry_after_seconds() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    match refusal {
+        Refusal::Unauthorized | Refusal::InvalidCredentials => {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        Refusal::MethodNotAllowed { allowed } => {
+            if let Ok(allowed) = HeaderValue::from_str(allowed) {
+                headers.insert(header::ALLOW, allowed);
+            }
+        }
+        _ => {}
+    }
+    response
+}
+
+// Spec 7, and the decisions on the codes that it leaves open.
+fn status_of(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::InvalidRequest { .. } | Refusal::InvalidBody { .. } | Refusal::WeakPassword { .. } => {
+            StatusCode::BAD_REQUEST
+        }
+        Refusal::Unauthorized | Refusal::InvalidCredentials => StatusCode::UNAUTHORIZED,
+        Refusal::PaymentRequired(_) => StatusCode::PAYMENT_REQUIRED,
+        Refusal::AccountExpired
+        | Refusal::InsufficientScope(_)
+        | Refusal::SessionRequired
+        | Refusal::AgentJoinDisabled
+        | Refusal::Forbidden { .. }
+        | Refusal::QuotaExceeded { .. } => StatusCode::FORBIDDEN,
+        Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+        Refusal::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
+        Refusal::SlugTaken { .. }
+        | Refusal::UsernameTaken { .. }
+        | Refusal::InviteRevoked
+        | Refusal::InviteExpired
+        | Refusal::InviteUsedUp
+        | Refusal::AlreadyClaimed
+        | Refusal::IdempotencyConflict => StatusCode::CONFLICT,
+        Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Refusal::NotConfigured { .. } => StatusCode::NOT_IMPLEMENTED,
+        Refusal::ProcessorError => StatusCode::BAD_GATEWAY,
+        Refusal::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Challenge, Micro, MissingRight};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    async fn body_of(response: Response) -> Value {
+        response.into_body().into_json().await.unwrap()
+    }
+
+    #[test]
+    fn every_code_has_the_status_that_is_promised() {
+        let challenge = Challenge::new("publish", Micro::new(5_000), true);
+        let what = || "x".to_owned();
+        let promised = [
+            (Refusal::invalid("slug", "is empty"), 400),
+            (Refusal::InvalidBody { fault: what() }, 400),
+            (Refusal::WeakPassword { rule: what() }, 400),
+            (Refusal::Unauthorized, 401),
+            (Refusal::InvalidCredentials, 401),
+            (Refusal::PaymentRequired(Box::new(challenge)), 402),
+            (Refusal::AccountExpired, 403),
+            (Refusal::InsufficientScope(MissingRight::OtherArtifact), 403),
+            (Refusal::SessionRequired, 403),
+            (Refusal::AgentJoinDisabled, 403),
+            (Refusal::Forbidden { fault: what() }, 403),
+            (Refusal::QuotaExceeded { limit: what() }, 403),
+            (Refusal::not_found("artifact"), 404),
+            (Refusal::MethodNotAllowed { allowed: what() }, 405),
+            (Refusal::SlugTaken { slug: what() }, 409),
+            (Refusal::UsernameTaken { username: what() }, 409),
+            (Refusal::InviteRevoked, 409),
+            (Refusal::InviteExpired, 409),
+            (Refusal::InviteUsedUp, 409),
+            (Refusal::AlreadyClaimed, 409),
+            (Refusal::IdempotencyConflict, 409),
+            (Refusal::TooLarge { limit: what() }, 413),
+            (Refusal::UnsupportedMediaType { expected: what() }, 415),
+            (Refusal::RateLimited { retry_after_seconds: 7 }, 429),
+            (Refusal::Internal, 500),
+            (Refusal::NotConfigured { what: what() }, 501),
+            (Refusal::ProcessorError, 502),
+            (Refusal::overloaded("busy"), 503),
+        ];
+        for (refusal, status) in promised {
+            assert_eq!(respond(&refusal).status().as_u16(), status, "{refusal}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_told_with_code_message_and_hint() {
+        let response = respond(&Refusal::invalid("slug", "is empty"));
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json; charset=utf-8");
+        assert_eq!(
+            body_of(response).await,
+            json!({
+                "code": "invalid_request",
+                "message": "slug: is empty",
+                "hint": "correct slug and send the request again",
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_402_is_the_challenge_itself() {
+        let challenge = Challenge::new("publish", Micro::new(5_000), true);
+        let body = body_of(respond(&Refusal::PaymentRequired(Box::new(challenge)))).await;
+        assert_eq!(body["code"], "payment_required");
+        assert_eq!(body["reason"], "publish");
+        assert_eq!(body["amount_usd"].to_string(), "0.005");
+        assert_eq!(body["accepts"][0]["scheme"], "dev");
+        assert!(body["accepts"][0]["instructions"].is_string());
+        assert_eq!(body["accepts"][0].get("status"), None);
+        assert_eq!(body["accepts"][1], json!({"scheme": "x402-usdc-base", "status": "stub"}));
+        assert!(body["message"].is_string() && body["hint"].is_string());
+    }
+
+    #[test]
+    fn headers_say_when_to_retry_how_to_authenticate_and_what_is_allowed() {
+        let of = |refusal: Refusal, name: &str| respond(&refusal).header(name).map(str::to_owned);
+        assert_eq!(of(Refusal::RateLimited { retry_after_seconds: 7 }, "retry-after").as_deref(), Some("7"));
+        assert!(of(Refusal::overloaded("busy"), "retry-after").is_some());
+        assert_eq!(of(Refusal::Unauthorized, "www-authenticate").as_deref(), Some("Bearer"));
+        let allowed = Refusal::MethodNotAllowed { allowed: "GET, HEAD".into() };
+        assert_eq!(of(allowed, "allow").as_deref(), Some("GET, HEAD"));
+    }
+}

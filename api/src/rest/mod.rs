@@ -1,0 +1,52 @@
+//! The REST endpoints, one group a file. The code of a path is found by walking the path.
+//!
+//! To add an endpoint: a method in its group, its shapes in `wire`, one call of `service`. A new group joins
+//! [`Groups`]; the document, the 405s and the log follow by themselves.
+
+mod account;
+mod artifacts;
+mod publish;
+mod signup;
+mod status;
+mod usage;
+mod versions;
+
+use poem_openapi::{OpenApiService, Tags};
+
+type Groups = (
+    status::Status,
+    signup::SignUp,
+    publish::Publish,
+    artifacts::Artifacts,
+    versions::Versions,
+    account::Account,
+    usage::Usage,
+);
+
+#[derive(Tags)]
+enum Tag {
+    /// The service itself.
+    Service,
+    /// The account and its first token. Everything else needs that token.
+    Account,
+    /// Pages and sites that were published, and their versions.
+    Artifacts,
+}
+
+const DESCRIPTION: &str = "\
+Publish static HTML and get a URL.
+
+1. `POST /v1/signup` gives a token; no email, no browser. Send it as `Authorization: Bearer <token>`.
+2. `POST /v1/publish` with `html` or `files` gives a URL. The same `slug` again adds a version and keeps the URL.
+3. A new account expires soon. Hand its `claim_url` to a person: opening it makes the account and its pages permanent.
+4. Past the free allowance a publish answers 402 with what settles it. Tell your human the price before you pay.
+
+Every error is `{code, message, hint}`; the hint names the next call to make.";
+
+/// The endpoints, with all that the document says of them.
+pub fn open_api(base_url: &str) -> OpenApiService<Groups, ()> {
+    let groups: Groups = Default::default();
+    OpenApiService::new(groups, "Handbill", env!("CARGO_PKG_VERSION"))
+        .description(DESCRIPTION)
+        .server(base_url)
+}

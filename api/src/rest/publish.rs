@@ -1,0 +1,103 @@
+use domain::{Activation, Payment, Refusal, Slug, Target};
+use poem::web::Data;
+use poem_openapi::payload::Json;
+use poem_openapi::types::ToJSON;
+use poem_openapi::{ApiResponse, OpenApi};
+use service::{Caller, PublishRequest, Service};
+
+use super::Tag;
+use crate::answer::{Answer, refusals};
+use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
+use crate::caller::Token;
+use crate::refusal::RefusedCall;
+use crate::upload::{Upload, Uploaded};
+use crate::wire;
+
+const CREATED_VIA: &str = "api";
+
+#[derive(Default)]
+pub struct Publish;
+
+refusals! {
+    PublishCall: 400, 401, 402, 403, 409, 413, 415;
+}
+
+#[derive(ApiResponse)]
+pub enum Published {
+    /// It is published, and served at `url`.
+    #[oai(status = 201)]
+    Published(
+        Json<wire::PublishResult>,
+        /// The receipt as compact JSON, when the call was paid inline.
+        #[oai(header = "X-PAYMENT-RESPONSE")]
+        Option<String>,
+    ),
+}
+
+#[OpenApi(tag = "Tag::Artifacts")]
+impl Publish {
+    /// Publish a page or a site
+    ///
+    /// The first use of a `slug` makes the artifact and its URL; the same slug again adds a version, makes it live
+    /// and keeps the URL. Send `html` for one page or `files` for a site of at most 50 files and 10 MB. Link assets by
+    /// relative paths. Needs the scope `artifacts:write`.
+    ///
+    /// Past the free allowance the answer is 402 with the price. Tell your human the price, then send the identical
+    /// request with `X-PAYMENT`, or buy credit and send it again.
+    #[oai(path = "/v1/publish", method = "post", operation_id = "publish")]
+    async fn publish(
+        &self,
+        caller: Token,
+        /// Settles a 402: what the challenge's instructions say, such as `dev:0.005`.
+        #[oai(name = "X-PAYMENT")]
+        payment: Header<PaymentOffer>,
+        /// The same key and request give the same answer for 24 hours.
+        #[oai(name = "Idempotency-Key")]
+        key: Header<IdempotencyKey>,
+        upload: Upload,
+        service: Data<&Service>,
+    ) -> Answer<Published, PublishCall> {
+        let deal = Deal {
+            payment: payment.0.0,
+            key: key.0.0,
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+        };
+        Ok(publish(&service, &caller.0, upload, deal, Ok).await?)
+    }
+}
+
+/// All of a publish that is not in its body.
+pub struct Deal {
+    pub payment: Option<Payment>,
+    pub key: Option<String>,
+    pub target: Target,
+    pub activation: Activation,
+}
+
+/// Publishes an upload. The body is read only after a look at the caller; `for_slug` settles which artifact it goes
+/// to, given the slug that the body names.
+pub async fn publish(
+    service: &Service,
+    caller: &Caller,
+    upload: Upload,
+    deal: Deal,
+    for_slug: impl FnOnce(Option<Slug>) -> Result<Option<Slug>, Refusal>,
+) -> Result<Published, RefusedCall> {
+    service.check_publish(caller, deal.payment.as_ref(), deal.key.as_deref()).await?;
+    let Uploaded { slug, files, room } = upload.read().await?;
+    let request = PublishRequest {
+        slug: for_slug(slug)?,
+        files,
+        target: deal.target,
+        activation: deal.activation,
+        payment: deal.payment,
+        idempotency_key: deal.key,
+        created_via: CREATED_VIA,
+    };
+    let published = service.publish(caller, request).await?;
+    drop(room);
+    let result = wire::PublishResult::new(&published, service.addresses());
+    let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
+    Ok(Published::Published(Json(result), receipt))
+}

@@ -1,0 +1,33 @@
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::client_ip::ClientIp;
+use crate::wire;
+
+#[derive(Default)]
+pub struct SignUp;
+
+refusals! {
+    NewAccount: 429;
+}
+
+#[OpenApi(tag = "Tag::Account")]
+impl SignUp {
+    /// Make a provisional account and get its token
+    ///
+    /// Needs nothing: no body, no token, no person. The token is shown once, so keep it. The account expires at
+    /// `expires_at` unless a person opens `claim_url` before; the token keeps working after that.
+    #[oai(path = "/v1/signup", method = "post", operation_id = "sign_up")]
+    async fn sign_up(
+        &self,
+        from: ClientIp,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::SignUp>, NewAccount> {
+        let signed_up = service.sign_up(from.0).await?;
+        Ok(Created::Created(Json(wire::SignUp::new(signed_up, service.tariff()))))
+    }
+}

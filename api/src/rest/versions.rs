@@ -1,0 +1,76 @@
+use domain::{Activation, Refusal, Slug, Target};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::param::{Path, Query};
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use super::publish::{Deal, Published, publish};
+use crate::answer::{Answer, refusals};
+use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
+use crate::caller::Token;
+use crate::upload::{Upload, parse_slug};
+use crate::wire;
+
+#[derive(Default)]
+pub struct Versions;
+
+refusals! {
+    Add: 400, 401, 402, 403, 404, 409, 413, 415;
+    Activate: 400, 401, 403, 404, 415;
+}
+
+#[OpenApi(tag = "Tag::Artifacts")]
+impl Versions {
+    /// Add a version to an artifact
+    ///
+    /// As `POST /v1/publish`, for an artifact that exists. It counts as a publish. With `activate=false` the version
+    /// is stored and the live one stays; make it live with `POST /v1/artifacts/{slug}/activate`.
+    #[oai(path = "/v1/artifacts/:slug/versions", method = "post", operation_id = "add_version")]
+    #[allow(clippy::too_many_arguments, reason = "each is a documented part of the request")]
+    async fn add(
+        &self,
+        caller: Token,
+        /// The artifact's name on the account.
+        slug: Path<String>,
+        /// `false` stores the version without making it live.
+        activate: Query<Option<bool>>,
+        /// Settles a 402: what the challenge's instructions say, such as `dev:0.005`.
+        #[oai(name = "X-PAYMENT")]
+        payment: Header<PaymentOffer>,
+        /// The same key and request give the same answer for 24 hours.
+        #[oai(name = "Idempotency-Key")]
+        key: Header<IdempotencyKey>,
+        upload: Upload,
+        service: Data<&Service>,
+    ) -> Answer<Published, Add> {
+        let slug = parse_slug(slug.as_bytes())?;
+        let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
+        let deal = Deal { payment: payment.0.0, key: key.0.0, target: Target::Existing, activation };
+        let for_slug = |named: Option<Slug>| match named {
+            Some(named) if named != slug => {
+                Err(Refusal::invalid("slug", format!("names another artifact than the path, {slug}")))
+            }
+            _ => Ok(Some(slug.clone())),
+        };
+        Ok(publish(&service, &caller.0, upload, deal, for_slug).await?)
+    }
+
+    /// Make a version live
+    ///
+    /// Roll back or forward: any `seq` of the artifact can be made live, at once and at no cost. Needs the scope
+    /// `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug/activate", method = "post", operation_id = "activate_version")]
+    async fn activate(
+        &self,
+        caller: Token,
+        /// The artifact's name on the account.
+        slug: Path<String>,
+        body: Json<wire::Activate>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::Artifact>, Activate> {
+        let artifact = service.activate(&caller.0, &slug, body.version).await?;
+        Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
+    }
+}

@@ -1,0 +1,303 @@
+//! What holds for every path, tried without a service behind: nothing here gets as far as one.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use domain::Chance;
+use poem::endpoint::make_sync;
+use poem::http::{Method, StatusCode};
+use poem::test::{TestClient, TestResponse};
+use poem::{Endpoint, Route};
+use poem_openapi::param::{Path, Query};
+use poem_openapi::payload::Json;
+use poem_openapi::{OpenApi, OpenApiService};
+use serde_json::{Value, json};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::door::Door;
+use crate::paths::Paths;
+use crate::upload::{Upload, UploadRoom};
+use crate::{openapi_document, paths_of, wire};
+
+const BASE_URL: &str = "http://127.0.0.1:8080";
+
+/// The real paths behind the door.
+fn api() -> TestClient<impl Endpoint> {
+    let (routes, paths) = paths_of(BASE_URL);
+    TestClient::new(Door::new(routes, paths, Chance::seeded(1)))
+}
+
+/// A few paths that need no caller, behind the same door.
+pub fn samples() -> Door<impl Endpoint> {
+    use poem::EndpointExt;
+    let service = OpenApiService::new(Samples, "samples", "1");
+    let paths = Paths::listed_in(&service.spec());
+    let routes = Route::new()
+        .at("/panic", make_sync(|_| -> &'static str { panic!("on purpose") }))
+        .at(
+            "/broken",
+            make_sync(|_| {
+                Err::<String, _>(poem::Error::from_string("disk on fire", StatusCode::BAD_GATEWAY))
+            }),
+        )
+        .nest("/", service)
+        .data(UploadRoom::new());
+    Door::new(routes, paths, Chance::seeded(1))
+}
+
+struct Samples;
+
+#[OpenApi]
+impl Samples {
+    #[oai(path = "/things/:number", method = "post")]
+    async fn thing(
+        &self,
+        number: Path<u32>,
+        flag: Query<Option<bool>>,
+        body: Json<wire::Activate>,
+    ) -> Json<String> {
+        Json(format!("{} {:?} {}", *number, *flag, body.version))
+    }
+
+    #[oai(path = "/upload", method = "post")]
+    async fn upload(&self, upload: Upload) -> crate::answer::Answer<Json<Vec<String>>, Uploads> {
+        let uploaded = upload.read().await?;
+        let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
+        let files = uploaded.files.iter().map(|file| format!("{} {}", file.path, file.bytes.len()));
+        Ok(Json(std::iter::once(slug).chain(files).collect()))
+    }
+}
+
+crate::answer::refusals! {
+    Uploads: 400, 413;
+}
+
+async fn body_of(response: TestResponse) -> Value {
+    response.0.into_body().into_json().await.unwrap()
+}
+
+async fn refused(response: TestResponse, status: u16) -> Value {
+    response.assert_status(StatusCode::from_u16(status).unwrap());
+    response.assert_header("x-content-type-options", "nosniff");
+    let body = body_of(response).await;
+    for field in ["code", "message", "hint"] {
+        assert!(body[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {body}");
+    }
+    body
+}
+
+#[tokio::test]
+async fn an_unknown_path_is_not_found_in_our_own_form() {
+    for path in ["/", "/v1", "/v1/nothing", "/v1/artifacts/a/b/c"] {
+        let body = refused(api().get(path).send().await, 404).await;
+        assert_eq!(body["code"], "not_found", "{path}");
+        assert!(body["message"].as_str().unwrap().contains("endpoint"));
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has() {
+    for (path, allow) in [
+        ("/v1/artifacts/my-page", "DELETE, GET, HEAD"),
+        ("/v1/artifacts/my-page/activate", "POST"),
+        ("/v1/signup", "POST"),
+        ("/v1/status", "GET, HEAD"),
+        ("/openapi.json", "GET, HEAD"),
+    ] {
+        let response = api().request(Method::PUT, path).send().await;
+        response.assert_header("allow", allow);
+        assert_eq!(refused(response, 405).await["code"], "method_not_allowed", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_token_is_told_to_sign_up_whatever_else_is_wrong_with_it() {
+    let calls = [(Method::GET, "/v1/artifacts"), (Method::POST, "/v1/publish"), (Method::GET, "/v1/usage")];
+    for (method, path) in calls {
+        let response = api().request(method, path).content_type("text/plain").body("x").send().await;
+        response.assert_header("www-authenticate", "Bearer");
+        let body = refused(response, 401).await;
+        assert_eq!(body["code"], "unauthorized");
+        assert!(body["hint"].as_str().unwrap().contains("POST /v1/signup"));
+    }
+}
+
+#[tokio::test]
+async fn status_answers_at_once_and_so_does_head() {
+    let response = api().get("/v1/status").send().await;
+    response.assert_status_is_ok();
+    response.assert_header("cache-control", "no-store");
+    assert_eq!(body_of(response).await, json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}));
+    let response = api().head("/v1/status").send().await;
+    response.assert_status_is_ok();
+    response.assert_text("").await;
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_parse_or_fit_is_an_invalid_body() {
+    for bad in ["", "{", "[]", "{}", r#"{"version":0}"#, r#"{"version":"1"}"#, r#"{"version":-1}"#] {
+        let response = TestClient::new(samples())
+            .post("/things/1")
+            .content_type("application/json")
+            .body(bad)
+            .send()
+            .await;
+        assert_eq!(refused(response, 400).await["code"], "invalid_body", "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_parameter_is_named_as_the_document_names_it() {
+    let samples = TestClient::new(samples());
+    for (path, name) in [("/things/abc", "number: "), ("/things/1?flag=maybe", "flag: ")] {
+        let response = samples.post(path).body_json(&json!({"version": 1})).send().await;
+        let body = refused(response, 400).await;
+        assert_eq!(body["code"], "invalid_request");
+        assert!(body["message"].as_str().unwrap().starts_with(name), "{body}");
+    }
+    assert_eq!(refused(samples.get("/%d0").send().await, 400).await["code"], "invalid_request");
+}
+
+#[tokio::test]
+async fn another_content_type_is_answered_with_the_one_that_is_expected() {
+    for (path, expected) in [("/things/1", "application/json"), ("/upload", "multipart/form-data")] {
+        for request in [
+            TestClient::new(samples()).post(path).content_type("text/plain").body("x"),
+            TestClient::new(samples()).post(path).body("x"),
+        ] {
+            let body = refused(request.send().await, 415).await;
+            assert_eq!(body["code"], "unsupported_media_type");
+            assert!(body["message"].as_str().unwrap().contains(expected), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_json_body_is_bounded() {
+    let long = format!(r#"{{"version":1,"x":"{}"}}"#, "x".repeat(70_000));
+    let response =
+        TestClient::new(samples()).post("/things/1").content_type("application/json").body(long).send().await;
+    assert_eq!(refused(response, 413).await["code"], "too_large");
+}
+
+#[tokio::test]
+async fn a_panic_and_an_inner_error_are_internal_errors_that_tell_nothing() {
+    for path in ["/panic", "/broken"] {
+        let body = refused(TestClient::new(samples()).get(path).send().await, 500).await;
+        assert_eq!(body["code"], "internal_error");
+        assert!(!body.to_string().contains("purpose") && !body.to_string().contains("fire"), "{body}");
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Log;
+
+    fn make_writer(&'a self) -> Log {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it() {
+    let log = Log::default();
+    // For the whole process, because what a thread of its own sees depends on who logged first: other tests may
+    // write here too, so the lines are found by the ids of their requests.
+    tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
+    let (routes, paths) = paths_of(BASE_URL);
+    let api = TestClient::new(Door::new(routes, paths, Chance::from_system()));
+    let listed =
+        api.get("/v1/artifacts/secret-slug?sig=s3cret").header("authorization", "Basic s3cret").send().await;
+    let unlisted = api.get("/unlisted-s3cret").send().await;
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let line_of = |response: &TestResponse| {
+        let id = response.0.header("x-request-id").unwrap();
+        let lines: Vec<_> = log.lines().filter(|line| line.contains(id)).collect();
+        assert_eq!(lines.len(), 1, "{log}");
+        lines[0]
+    };
+    for part in ["/v1/artifacts/{slug}", "http.method=GET", "http.status=401", "duration_ms="] {
+        assert!(line_of(&listed).contains(part), "{part} in {log}");
+    }
+    assert!(line_of(&unlisted).contains("http.status=404"), "{log}");
+    assert!(!log.contains("s3cret") && !log.contains("secret-slug"), "{log}");
+}
+
+fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
+    document["paths"].as_object().unwrap().iter().flat_map(|(path, item)| {
+        item.as_object()
+            .unwrap()
+            .iter()
+            .map(|(method, operation)| (path.as_str(), method.as_str(), operation))
+    })
+}
+
+#[test]
+fn the_document_describes_every_operation_in_words() {
+    let document: Value = serde_json::from_str(&openapi_document(BASE_URL)).unwrap();
+    assert_eq!(document["info"]["title"], "Handbill");
+    assert_eq!(document["info"]["version"], "0.1.0");
+    assert_eq!(document["servers"][0]["url"], BASE_URL);
+    let mut count = 0;
+    for (path, method, operation) in operations(&document) {
+        for field in ["summary", "description", "operationId"] {
+            assert!(operation[field].is_string(), "{field} of {method} {path}");
+        }
+        assert!(operation["tags"][0].is_string(), "{method} {path}");
+        count += 1;
+    }
+    assert_eq!(count, 10);
+}
+
+#[test]
+fn the_document_lists_the_refusals_of_each_operation_and_who_may_call_it() {
+    let document: Value = serde_json::from_str(&openapi_document(BASE_URL)).unwrap();
+    let statuses = |path: &str, method: &str| {
+        let responses = document["paths"][path][method]["responses"].as_object().unwrap();
+        let mut statuses: Vec<_> = responses.keys().cloned().collect();
+        statuses.sort();
+        statuses.join(" ")
+    };
+    assert_eq!(statuses("/v1/publish", "post"), "201 400 401 402 403 409 413 415 500 503");
+    assert_eq!(statuses("/v1/artifacts/{slug}", "get"), "200 401 403 404 500 503");
+    assert_eq!(statuses("/v1/signup", "post"), "201 429 500 503");
+    let publish = &document["paths"]["/v1/publish"]["post"];
+    let schema = |status: &str| {
+        publish["responses"][status]["content"]["application/json; charset=utf-8"]["schema"]["$ref"].clone()
+    };
+    assert_eq!(schema("402"), "#/components/schemas/Challenge");
+    assert_eq!(schema("413"), "#/components/schemas/Error");
+    assert_eq!(publish["security"], json!([{"token": []}]));
+    assert_eq!(document["paths"]["/v1/signup"]["post"].get("security"), None);
+    let form = &publish["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"];
+    assert_eq!(form["slug"]["pattern"], "^[a-z0-9-]{3,40}$");
+    assert_eq!(form["files"]["items"]["format"], "binary");
+    let headers: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(headers, ["X-PAYMENT", "Idempotency-Key"]);
+}
+
+#[tokio::test]
+async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
+    let response = api().get("/openapi.json").send().await;
+    response.assert_header("content-type", "application/json; charset=utf-8");
+    assert_eq!(body_of(response).await["openapi"], "3.0.0");
+    let response = api().get("/docs").send().await;
+    response.assert_header("content-type", "text/html; charset=utf-8");
+    let page = response.0.into_body().into_string().await.unwrap();
+    assert!(page.contains("<title>Handbill API</title>") && page.contains("/v1/publish"));
+    for foreign in ["<script src", "<link ", "@import", "<img src=\"http"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+}

@@ -1,0 +1,231 @@
+//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), and the `slug`.
+//!
+//! An [`Upload`] is not read until a handler has looked at the caller, so that a sure no costs nobody an upload. It
+//! is read as it streams, within the bounds of [`crate::body`] and [`FileSet`]: a byte too many ends it at once.
+
+use bytes::BytesMut;
+use domain::{FileSet, Refusal, SitePath, Slug};
+use multer::{Field, Multipart};
+use poem::{Body, Request, RequestBody};
+use poem_openapi::impl_apirequest_for_payload;
+use poem_openapi::payload::{ParsePayload, Payload};
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use service::UploadedFile;
+
+use crate::body;
+use crate::refusal::RefusedCall;
+
+mod room;
+
+pub use room::{RoomTaken, UploadRoom};
+
+/// The longest text of a `slug` part that is looked at.
+const SLUG_BYTES_MAX: usize = 256;
+
+/// A field name of the client's is told back to this length.
+const FIELD_NAME_LENGTH_MAX: usize = 64;
+
+/// A multipart body that has not been read yet.
+pub struct Upload {
+    body: Body,
+    boundary: String,
+    declared_bytes: Option<u64>,
+    room: UploadRoom,
+}
+
+/// A multipart body that was read and keeps all the rules.
+pub struct Uploaded {
+    pub slug: Option<Slug>,
+    pub files: Vec<UploadedFile>,
+    /// To be held as long as the files are.
+    pub room: RoomTaken,
+}
+
+impl Upload {
+    pub async fn read(self) -> Result<Uploaded, Refusal> {
+        let room = self.room.take(self.declared_bytes).await?;
+        let mut fields = Multipart::new(self.body.into_bytes_stream(), self.boundary);
+        let mut parts = Parts::default();
+        while let Some(field) = fields.next_field().await.map_err(unreadable)? {
+            parts.take(field).await?;
+        }
+        let (slug, files) = parts.finish()?;
+        Ok(Uploaded { slug, files, room })
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Parts {
+    slug: Option<Slug>,
+    source: Option<Source>,
+    set: FileSet,
+    files: Vec<UploadedFile>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Html,
+    Files,
+}
+
+impl Parts {
+    async fn take(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+        match field.name() {
+            Some("slug") => self.take_slug(field).await,
+            Some("html") => self.take_html(field).await,
+            Some("files") => self.take_file(field).await,
+            Some(other) => {
+                let name: String = other.chars().take(FIELD_NAME_LENGTH_MAX).collect();
+                Err(Refusal::invalid(name, "is no field of this form; it has slug, html and files"))
+            }
+            None => Err(Refusal::invalid("body", "has a part without a name")),
+        }
+    }
+
+    async fn take_slug(&mut self, mut field: Field<'static>) -> Result<(), Refusal> {
+        if self.slug.is_some() {
+            return Err(Refusal::invalid("slug", "occurs twice"));
+        }
+        let mut text = Vec::new();
+        while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
+            text.extend_from_slice(&chunk);
+            if text.len() > SLUG_BYTES_MAX {
+                break;
+            }
+        }
+        self.slug = Some(parse_slug(&text)?);
+        Ok(())
+    }
+
+    async fn take_html(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+        match self.source {
+            None => self.source = Some(Source::Html),
+            Some(Source::Html) => return Err(Refusal::invalid("html", "occurs twice")),
+            Some(Source::Files) => return Err(both()),
+        }
+        self.take_content(SitePath::index(), field).await
+    }
+
+    async fn take_file(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+        if self.source == Some(Source::Html) {
+            return Err(both());
+        }
+        self.source = Some(Source::Files);
+        let Some(name) = field.file_name().filter(|name| !name.is_empty()) else {
+            return Err(Refusal::invalid(
+                "files",
+                "a part has no filename; it is the file's path in the site",
+            ));
+        };
+        let path = name.parse().map_err(|fault| {
+            let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
+            Refusal::invalid("files", format!("the file path {name:?} {fault}"))
+        })?;
+        self.take_content(path, field).await
+    }
+
+    async fn take_content(&mut self, path: SitePath, mut field: Field<'static>) -> Result<(), Refusal> {
+        self.set.add(&path)?;
+        let mut content = BytesMut::new();
+        while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
+            self.set.grow(chunk.len())?;
+            content.extend_from_slice(&chunk);
+        }
+        self.files.push(UploadedFile { path, bytes: content.freeze() });
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(Option<Slug>, Vec<UploadedFile>), Refusal> {
+        if self.set.is_empty() {
+            return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
+        }
+        Ok((self.slug, self.files))
+    }
+}
+
+fn both() -> Refusal {
+    Refusal::invalid("html", "cannot be sent together with files; send one of them")
+}
+
+/// Reads a slug as text of a request, whether a part or a piece of the path.
+pub fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
+    std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| Refusal::invalid("slug", format!("must match {}", Slug::PATTERN)))
+}
+
+fn unreadable(error: multer::Error) -> Refusal {
+    body::refusal_behind(&error)
+        .unwrap_or_else(|| Refusal::invalid("body", format!("is no readable multipart/form-data: {error}")))
+}
+
+impl Payload for Upload {
+    const CONTENT_TYPE: &'static str = "multipart/form-data";
+
+    fn check_content_type(content_type: &str) -> bool {
+        content_type
+            .get(..Self::CONTENT_TYPE.len())
+            .is_some_and(|kind| kind.eq_ignore_ascii_case(Self::CONTENT_TYPE))
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        inline(MetaSchema {
+            description: Some("Send `html` or `files`, not both."),
+            properties: vec![("slug", slug_schema()), ("html", html_schema()), ("files", files_schema())],
+            ..MetaSchema::new("object")
+        })
+    }
+}
+
+impl ParsePayload for Upload {
+    const IS_REQUIRED: bool = true;
+
+    async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
+        let content_type = request.content_type().unwrap_or_default();
+        let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
+        Ok(Self {
+            body: body.take()?,
+            boundary,
+            declared_bytes: body::declared_bytes(request),
+            room: request.data().cloned().unwrap_or_else(UploadRoom::new),
+        })
+    }
+}
+
+impl_apirequest_for_payload!(Upload);
+
+fn slug_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("The artifact's name on the account. Omitted: one is made up."),
+        pattern: Some(Slug::PATTERN.to_owned()),
+        example: Some("my-page".into()),
+        ..MetaSchema::new("string")
+    })
+}
+
+fn html_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("One page, stored as `index.html`. Link its assets by relative paths."),
+        example: Some("<h1>Hello</h1>".into()),
+        ..MetaSchema::new("string")
+    })
+}
+
+fn files_schema() -> MetaSchemaRef {
+    let file = MetaSchema { format: Some("binary"), ..MetaSchema::new("string") };
+    inline(MetaSchema {
+        description: Some("The files of a site; each part's filename is its path, such as `css/app.css`."),
+        items: Some(Box::new(inline(file))),
+        max_items: Some(FileSet::FILES_MAX),
+        ..MetaSchema::new("array")
+    })
+}
+
+fn inline(schema: MetaSchema) -> MetaSchemaRef {
+    MetaSchemaRef::Inline(Box::new(schema))
+}
+
+#[cfg(test)]
+mod tests;

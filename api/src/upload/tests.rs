@@ -1,0 +1,185 @@
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use poem::Server;
+use poem::listener::{Acceptor, Listener, TcpListener};
+use poem::test::TestClient;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::tests::samples;
+
+const BOUNDARY: &str = "XX";
+
+/// A part: its name, its filename if it has one, its content.
+type Part<'a> = (&'a str, Option<&'a str>, &'a [u8]);
+
+fn form(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, filename, content) in parts {
+        let filename = filename.map_or(String::new(), |filename| format!("; filename=\"{filename}\""));
+        body.extend(
+            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{filename}\r\n\r\n")
+                .bytes(),
+        );
+        body.extend(*content);
+        body.extend(b"\r\n");
+    }
+    body.extend(format!("--{BOUNDARY}--\r\n").bytes());
+    body
+}
+
+async fn send_raw(body: impl Into<Body>) -> (u16, Value) {
+    let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+    let response = TestClient::new(samples()).post("/upload").content_type(kind).body(body).send().await;
+    let status = response.0.status().as_u16();
+    (status, response.0.into_body().into_json().await.unwrap())
+}
+
+async fn send(parts: &[Part<'_>]) -> (u16, Value) {
+    send_raw(form(parts)).await
+}
+
+/// The message of a 400 `invalid_request`.
+async fn fault(parts: &[Part<'_>]) -> String {
+    let (status, body) = send(parts).await;
+    assert_eq!((status, &body["code"]), (400, &json!("invalid_request")), "{body}");
+    body["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_page_is_stored_as_index_html() {
+    let sent = send(&[("slug", None, b"my-page"), ("html", None, b"<h1>Hello</h1>")]).await;
+    assert_eq!(sent, (200, json!(["my-page", "index.html 14"])));
+    let sent = send(&[("html", Some("page.html"), b"")]).await;
+    assert_eq!(
+        sent,
+        (200, json!(["-", "index.html 0"])),
+        "an empty page is a page, and a file sent as html too"
+    );
+}
+
+#[tokio::test]
+async fn the_files_of_a_site_have_their_paths_as_filenames() {
+    let parts: [Part<'_>; 3] =
+        [("files", Some("index.html"), b"hi"), ("files", Some("css/app.css"), b"x"), ("slug", None, b"a-b")];
+    assert_eq!(send(&parts).await, (200, json!(["a-b", "index.html 2", "css/app.css 1"])));
+    assert_eq!(send(&[("files", Some("empty.txt"), b"")]).await, (200, json!(["-", "empty.txt 0"])));
+}
+
+#[tokio::test]
+async fn a_form_that_breaks_a_rule_is_refused_by_the_name_of_the_field() {
+    let page: Part<'_> = ("html", None, b"x");
+    let file: Part<'_> = ("files", Some("a"), b"x");
+    assert!(fault(&[]).await.starts_with("html: is missing, and so is files"));
+    assert!(fault(&[("slug", None, b"abc")]).await.starts_with("html: is missing"));
+    assert!(fault(&[page, file]).await.starts_with("html: cannot be sent together"));
+    assert!(fault(&[file, page]).await.starts_with("html: cannot be sent together"));
+    assert!(fault(&[page, page]).await.starts_with("html: occurs twice"));
+    assert!(
+        fault(&[("slug", None, b"abc"), ("slug", None, b"abd"), page])
+            .await
+            .starts_with("slug: occurs twice")
+    );
+    assert!(fault(&[page, ("file", Some("a"), b"x")]).await.starts_with("file: is no field"));
+    assert!(fault(&[("files", None, b"x")]).await.starts_with("files: a part has no filename"));
+    assert!(fault(&[("files", Some(""), b"x")]).await.starts_with("files: a part has no filename"));
+}
+
+#[tokio::test]
+async fn a_malformed_slug_is_refused_by_its_pattern() {
+    for bad in [&b""[..], b"ab", b"Big", b"a b c", &[b'a'; 41], &[b'a'; 100_000], &[0xff, 0xfe, 0xfd]] {
+        let fault = fault(&[("slug", None, bad), ("html", None, b"x")]).await;
+        assert_eq!(fault, "slug: must match ^[a-z0-9-]{3,40}$");
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_path_is_named_with_its_fault() {
+    for (path, expected) in [
+        ("../x", r#"files: the file path "../x" has an empty, . or .. part"#),
+        (
+            "/etc/passwd",
+            r#"files: the file path "/etc/passwd" begins with a slash; paths are relative to the site"#,
+        ),
+        ("a//b", r#"files: the file path "a//b" has an empty, . or .. part"#),
+    ] {
+        assert_eq!(fault(&[("files", Some(path), b"x")]).await, expected);
+    }
+    assert!(fault(&[("files", Some("a\\b"), b"x")]).await.contains("backslash"));
+    let twice = fault(&[("files", Some("a"), b"x"), ("files", Some("a"), b"y")]).await;
+    assert_eq!(twice, r#"files: the file path "a" occurs twice"#);
+    let clash = fault(&[("files", Some("a"), b"x"), ("files", Some("a/b"), b"y")]).await;
+    assert_eq!(clash, r#"files: "a" is both a file and a folder"#);
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_multipart_is_refused_by_the_name_of_body() {
+    let mut cut = form(&[("html", None, b"hello")]);
+    cut.truncate(cut.len() - 10);
+    for bad in [b"nonsense".to_vec(), Vec::new(), cut, b"--XX\r\nno headers".to_vec()] {
+        let (status, body) = send_raw(bad).await;
+        assert_eq!((status, &body["code"]), (400, &json!("invalid_request")));
+        assert!(body["message"].as_str().unwrap().starts_with("body: "), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn ten_megabytes_and_fifty_files_fit_and_more_does_not() {
+    let most = vec![b'x'; FileSet::BYTES_MAX as usize];
+    assert_eq!(send(&[("html", None, &most)]).await.0, 200);
+    let half = &most[..most.len() / 2];
+    assert_eq!(send(&[("files", Some("a"), half), ("files", Some("b"), half)]).await.0, 200);
+    let (status, body) = send(&[("files", Some("a"), &most), ("files", Some("b"), b"x")]).await;
+    assert_eq!((status, &body["code"]), (413, &json!("too_large")));
+
+    let names: Vec<_> = (0..51).map(|number| format!("{number}.txt")).collect();
+    let files: Vec<Part<'_>> = names.iter().map(|name| ("files", Some(name.as_str()), &b"x"[..])).collect();
+    assert_eq!(send(&files[..50]).await.0, 200);
+    assert_eq!(send(&files).await.0, 413);
+}
+
+#[tokio::test]
+async fn a_body_of_nothing_but_form_is_bounded_too() {
+    let mut preamble = vec![b'-'; body::UPLOAD_BYTES_MAX as usize + 1];
+    preamble.extend(form(&[("html", None, b"x")]));
+    let (status, body) = send_raw(preamble).await;
+    assert_eq!((status, &body["code"]), (413, &json!("too_large")));
+}
+
+/// Sends a whole body of 20 MB before it reads a byte of the answer, as simple clients do.
+fn send_everything_then_listen(port: u16, framing: &str) -> String {
+    let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let head = format!(
+        "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=XX\r\n{framing}\r\n\r\n"
+    );
+    connection.write_all(head.as_bytes()).unwrap();
+    let chunk = [b'x'; 65_536];
+    for _ in 0..320 {
+        if framing.starts_with("Transfer") {
+            connection.write_all(b"10000\r\n").unwrap();
+        }
+        connection.write_all(&chunk).unwrap();
+        if framing.starts_with("Transfer") {
+            connection.write_all(b"\r\n").unwrap();
+        }
+    }
+    let mut answer = [0; 4096];
+    let length = connection.read(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer[..length]).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
+    let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
+    let port = acceptor.local_addr()[0].as_socket_addr().unwrap().port();
+    let server = tokio::spawn(Server::new_with_acceptor(acceptor).run(samples()));
+    for framing in ["Content-Length: 20971520", "Transfer-Encoding: chunked"] {
+        let answer =
+            tokio::task::spawn_blocking(move || send_everything_then_listen(port, framing)).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 413"), "{framing}: {answer}");
+    }
+    server.abort();
+}

@@ -1,0 +1,147 @@
+use domain::link::Addresses;
+use domain::{AccountSummary, Tariff};
+use poem_openapi::{Enum, Object};
+use service::SignedUp;
+
+use super::{Timestamp, Usd};
+
+const BYTES_PER_MB: u64 = 1_048_576;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum AccountStatus {
+    Provisional,
+    Claimed,
+}
+
+/// An account, in the few words that every answer has for it.
+#[derive(Clone, Debug, Object)]
+pub struct Account {
+    pub id: String,
+    pub handle: String,
+    /// `provisional` until a person claims it.
+    pub status: AccountStatus,
+    /// When a provisional account stops working; null once it is claimed.
+    #[oai(nullable)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What an account may use free of charge.
+#[derive(Debug, Object)]
+pub struct Limits {
+    /// Free publishes: in its whole life while provisional, in a UTC month once claimed.
+    pub free_publishes: u64,
+    /// Storage in MB while provisional; null once claimed, when storage is billed and not capped.
+    #[oai(nullable)]
+    pub total_mb: Option<u64>,
+}
+
+/// A new account and its first token.
+#[derive(Debug, Object)]
+pub struct SignUp {
+    pub account: Account,
+    /// The bearer token. It is shown only here, once.
+    pub token: String,
+    /// For a person to open before `expires_at`, which makes the account and its pages permanent.
+    pub claim_url: String,
+    pub limits: Limits,
+}
+
+/// The account of the caller.
+#[derive(Debug, Object)]
+pub struct AccountDetail {
+    pub account: Account,
+    #[oai(flatten)]
+    pub same_account: Account,
+    pub limits: Limits,
+    /// The balance; it may be negative.
+    pub credits_usd: Usd,
+    pub free_publishes_left: u64,
+    pub usage: UsageSummary,
+    /// Whether agents may join with an invite.
+    pub allow_agent_join: bool,
+    /// For a person to open; only while the account is provisional.
+    #[oai(skip_serializing_if_is_none)]
+    pub claim_url: Option<String>,
+}
+
+/// This month in short; `GET /v1/usage` tells all of it.
+#[derive(Debug, Object)]
+pub struct UsageSummary {
+    /// The UTC month, `YYYY-MM`.
+    pub month: String,
+    /// Publishes that count against the free ones.
+    pub publishes: u64,
+    pub storage_bytes: u64,
+    /// Page views.
+    pub views: u64,
+}
+
+impl From<domain::AccountStatus> for AccountStatus {
+    fn from(status: domain::AccountStatus) -> Self {
+        match status {
+            domain::AccountStatus::Provisional => AccountStatus::Provisional,
+            domain::AccountStatus::Claimed => AccountStatus::Claimed,
+        }
+    }
+}
+
+impl From<&domain::Account> for Account {
+    fn from(account: &domain::Account) -> Self {
+        Self {
+            id: account.id.to_string(),
+            handle: account.handle.clone(),
+            status: account.status.into(),
+            expires_at: account.expires_at.map(Timestamp::from),
+        }
+    }
+}
+
+impl Limits {
+    fn of(status: domain::AccountStatus, tariff: &Tariff) -> Self {
+        let is_capped = status == domain::AccountStatus::Provisional;
+        Self {
+            free_publishes: tariff.free_publishes(status),
+            total_mb: is_capped.then_some(tariff.provisional_storage_bytes_max / BYTES_PER_MB),
+        }
+    }
+}
+
+impl SignUp {
+    pub fn new(signed_up: SignedUp, tariff: &Tariff) -> Self {
+        Self {
+            account: (&signed_up.account).into(),
+            limits: Limits::of(signed_up.account.status, tariff),
+            token: signed_up.token,
+            claim_url: signed_up.claim_url,
+        }
+    }
+}
+
+impl AccountDetail {
+    pub fn new(summary: &AccountSummary, tariff: &Tariff, addresses: &Addresses) -> Self {
+        let account = &summary.account;
+        let is_claimable = account.status == domain::AccountStatus::Provisional;
+        Self {
+            account: account.into(),
+            same_account: account.into(),
+            limits: Limits::of(account.status, tariff),
+            credits_usd: account.balance.into(),
+            free_publishes_left: tariff.free_publishes_left(summary.standing()),
+            usage: summary.into(),
+            allow_agent_join: account.allow_agent_join,
+            claim_url: is_claimable.then(|| addresses.claim(&account.claim_code)),
+        }
+    }
+}
+
+impl From<&AccountSummary> for UsageSummary {
+    fn from(summary: &AccountSummary) -> Self {
+        Self {
+            month: summary.month.to_string(),
+            publishes: summary.publishes_used(),
+            storage_bytes: summary.account.storage_bytes,
+            views: summary.used.views,
+        }
+    }
+}

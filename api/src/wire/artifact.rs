@@ -1,0 +1,158 @@
+use domain::Slug;
+use domain::link::Addresses;
+use poem_openapi::{Enum, Object};
+
+use super::Timestamp;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum Visibility {
+    Public,
+    Unlisted,
+    Private,
+}
+
+/// What the scan, a report or a moderator found: `blocked` content is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum ModerationStatus {
+    Pending,
+    Review,
+    Pass,
+    Blocked,
+}
+
+/// A page or site with one lasting URL.
+#[derive(Clone, Debug, Object)]
+pub struct Artifact {
+    pub id: String,
+    /// Its name on the account.
+    pub slug: String,
+    /// Its name among all accounts.
+    pub host: String,
+    /// Where it is served.
+    pub url: String,
+    pub visibility: Visibility,
+    pub moderation_status: ModerationStatus,
+    /// The live version's `seq`; null until one is live.
+    #[oai(nullable)]
+    pub version: Option<u32>,
+}
+
+/// An artifact with its versions.
+#[derive(Debug, Object)]
+pub struct ArtifactDetail {
+    #[oai(flatten)]
+    pub artifact: Artifact,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// The link to hand out; only when the artifact is private.
+    #[oai(skip_serializing_if_is_none)]
+    pub signed_url: Option<String>,
+    /// Every version, newest first.
+    pub versions: Vec<Version>,
+}
+
+/// One publish of an artifact. Versions are kept and never change.
+#[derive(Debug, Object)]
+pub struct Version {
+    pub id: String,
+    /// The number that `activate` takes.
+    pub seq: u32,
+    pub total_bytes: u64,
+    pub file_count: u32,
+    /// The door through which it came.
+    pub created_via: String,
+    pub created_at: Timestamp,
+    pub moderation_status: ModerationStatus,
+    /// Whether it is the one that is served.
+    pub live: bool,
+}
+
+/// Which version to make live.
+#[derive(Debug, Object)]
+pub struct Activate {
+    /// The `seq` of any version that the artifact has.
+    #[oai(validator(minimum(value = "1")))]
+    pub version: u32,
+}
+
+/// The artifact is gone; its slug is free again.
+#[derive(Debug, Object)]
+pub struct Deleted {
+    pub slug: String,
+    /// Always true.
+    pub deleted: bool,
+}
+
+impl From<domain::Visibility> for Visibility {
+    fn from(visibility: domain::Visibility) -> Self {
+        match visibility {
+            domain::Visibility::Public => Visibility::Public,
+            domain::Visibility::Unlisted => Visibility::Unlisted,
+            domain::Visibility::Private => Visibility::Private,
+        }
+    }
+}
+
+impl From<domain::ModerationStatus> for ModerationStatus {
+    fn from(status: domain::ModerationStatus) -> Self {
+        match status {
+            domain::ModerationStatus::Pending => ModerationStatus::Pending,
+            domain::ModerationStatus::Review => ModerationStatus::Review,
+            domain::ModerationStatus::Pass => ModerationStatus::Pass,
+            domain::ModerationStatus::Blocked => ModerationStatus::Blocked,
+        }
+    }
+}
+
+impl Artifact {
+    pub fn new(artifact: &domain::Artifact, addresses: &Addresses) -> Self {
+        // An artifact whose only versions are staged shows nothing yet, so nothing was judged.
+        let moderation = artifact.live.map_or(domain::ModerationStatus::Pending, |live| live.moderation);
+        Self {
+            id: artifact.id.to_string(),
+            slug: artifact.slug.to_string(),
+            host: artifact.host.to_string(),
+            url: addresses.page(&artifact.host),
+            visibility: artifact.visibility.into(),
+            moderation_status: moderation.into(),
+            version: artifact.live.map(|live| live.seq),
+        }
+    }
+}
+
+impl ArtifactDetail {
+    pub fn new(detail: service::ArtifactDetail, addresses: &Addresses) -> Self {
+        let live = detail.artifact.live.map(|live| live.seq);
+        let versions = detail.versions.iter().map(|version| Version::new(version, Some(version.seq) == live));
+        Self {
+            artifact: Artifact::new(&detail.artifact, addresses),
+            created_at: detail.artifact.created_at.into(),
+            updated_at: detail.artifact.updated_at.into(),
+            versions: versions.collect(),
+            signed_url: detail.signed_url,
+        }
+    }
+}
+
+impl Version {
+    fn new(version: &domain::Version, live: bool) -> Self {
+        Self {
+            id: version.id.to_string(),
+            seq: version.seq,
+            total_bytes: version.total_bytes,
+            file_count: version.file_count,
+            created_via: version.created_via.clone(),
+            created_at: version.created_at.into(),
+            moderation_status: version.moderation.into(),
+            live,
+        }
+    }
+}
+
+impl From<Slug> for Deleted {
+    fn from(slug: Slug) -> Self {
+        Self { slug: slug.to_string(), deleted: true }
+    }
+}

@@ -1,0 +1,69 @@
+use domain::Published;
+use domain::link::Addresses;
+use poem_openapi::Object;
+
+use super::{Timestamp, Usd};
+
+/// A publish that came to pass.
+#[derive(Debug, Object)]
+pub struct PublishResult {
+    /// Where the artifact is served; the same for every version.
+    pub url: String,
+    pub host: String,
+    pub artifact_id: String,
+    /// The new version's `seq`.
+    pub version: u32,
+    pub account: AccountStanding,
+    /// Only when the call was paid inline.
+    #[oai(skip_serializing_if_is_none)]
+    pub receipt: Option<Receipt>,
+}
+
+/// What the account has left after the call.
+#[derive(Debug, Object)]
+pub struct AccountStanding {
+    pub free_publishes_left: u64,
+    /// The balance; it may be negative.
+    pub credits_usd: Usd,
+    /// When a provisional account stops working; null once it is claimed.
+    #[oai(nullable)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Proof of a settled payment. `X-PAYMENT-RESPONSE` carries the same as compact JSON.
+#[derive(Clone, Debug, Object)]
+pub struct Receipt {
+    /// How it was paid, such as `dev`.
+    pub rail: String,
+    pub amount_usd: Usd,
+    pub id: String,
+    pub settled_at: Timestamp,
+}
+
+impl PublishResult {
+    pub fn new(published: &Published, addresses: &Addresses) -> Self {
+        Self {
+            url: addresses.page(&published.host),
+            host: published.host.to_string(),
+            artifact_id: published.artifact.to_string(),
+            version: published.seq,
+            account: AccountStanding {
+                free_publishes_left: published.free_publishes_left,
+                credits_usd: published.balance.into(),
+                expires_at: published.expires_at.map(Timestamp::from),
+            },
+            receipt: published.receipt.as_ref().map(Receipt::from),
+        }
+    }
+}
+
+impl From<&domain::Receipt> for Receipt {
+    fn from(receipt: &domain::Receipt) -> Self {
+        Self {
+            rail: receipt.rail.clone(),
+            amount_usd: receipt.amount.into(),
+            id: receipt.id.clone(),
+            settled_at: receipt.settled_at.into(),
+        }
+    }
+}

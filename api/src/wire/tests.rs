@@ -1,0 +1,186 @@
+use std::time::Duration;
+
+use domain::link::{Addresses, UrlStyle};
+use domain::{
+    AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
+    MonthlyUse, Published, Receipt, Tariff, Time, VersionId, Visibility,
+};
+use poem_openapi::types::ToJSON;
+use serde_json::{Value, json};
+
+use super::*;
+
+const NOW: Time = Time::from_millis(1_769_860_800_000);
+
+fn addresses() -> Addresses {
+    Addresses {
+        base_url: "http://127.0.0.1:8080".into(),
+        serve_url: "http://127.0.0.1:8081".into(),
+        edge_domain: "localhost".into(),
+        url_style: UrlStyle::Path,
+    }
+}
+
+fn account(status: AccountStatus) -> domain::Account {
+    let is_provisional = status == AccountStatus::Provisional;
+    domain::Account {
+        id: AccountId::new(NOW, &Chance::seeded(1)),
+        handle: "acct_abc".into(),
+        status,
+        expires_at: is_provisional.then(|| NOW.plus(Duration::from_secs(1800))),
+        claim_code: "code".into(),
+        balance: Micro::new(-15_000),
+        allow_agent_join: true,
+        provisional_publishes: 2,
+        storage_bytes: 1_500_000_000,
+        created_at: NOW,
+    }
+}
+
+fn summary(status: AccountStatus) -> AccountSummary {
+    let used = MonthlyUse { publishes: 30, views: 1_000_002 };
+    AccountSummary { account: account(status), month: NOW.month(), used, restricted_artifacts: 3 }
+}
+
+fn artifact(live: Option<LiveVersion>) -> domain::Artifact {
+    domain::Artifact {
+        id: ArtifactId::new(NOW, &Chance::seeded(2)),
+        account: AccountId::new(NOW, &Chance::seeded(1)),
+        slug: "my-page".parse().unwrap(),
+        host: "my-page-a1b2".parse().unwrap(),
+        visibility: Visibility::Unlisted,
+        live,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+fn json_of(shape: &impl ToJSON) -> Value {
+    shape.to_json().unwrap()
+}
+
+#[test]
+fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
+    let summary = summary(AccountStatus::Provisional);
+    let short = json!({
+        "id": summary.account.id.to_string(),
+        "handle": "acct_abc",
+        "status": "provisional",
+        "expires_at": "2026-01-31T12:30:00Z",
+    });
+    let mut expected = json!({
+        "account": short,
+        "limits": {"free_publishes": 5, "total_mb": 20},
+        "credits_usd": -0.015,
+        "free_publishes_left": 3,
+        "usage": {"month": "2026-01", "publishes": 2, "storage_bytes": 1_500_000_000, "views": 1_000_002},
+        "allow_agent_join": true,
+        "claim_url": "http://127.0.0.1:8080/claim/code",
+    });
+    expected.as_object_mut().unwrap().extend(short.as_object().unwrap().clone());
+    assert_eq!(json_of(&AccountDetail::new(&summary, &Tariff::default(), &addresses())), expected);
+}
+
+#[test]
+fn a_claimed_account_has_null_for_what_has_ended_and_no_claim_url() {
+    let summary = summary(AccountStatus::Claimed);
+    let detail = json_of(&AccountDetail::new(&summary, &Tariff::default(), &addresses()));
+    assert_eq!(detail["status"], "claimed");
+    for null in [&detail["expires_at"], &detail["account"]["expires_at"], &detail["limits"]["total_mb"]] {
+        assert!(null.is_null());
+    }
+    assert!(detail.as_object().unwrap().contains_key("expires_at"));
+    assert_eq!(detail.get("claim_url"), None);
+    assert_eq!(detail["free_publishes_left"], 70);
+}
+
+#[test]
+fn usage_has_every_field_of_the_month() {
+    assert_eq!(
+        json_of(&Usage::new(&summary(AccountStatus::Claimed), &Tariff::default())),
+        json!({
+            "month": "2026-01",
+            "publishes": {"used": 30, "free_limit": 100, "free_left": 70},
+            "storage": {"bytes": 1_500_000_000, "gb": 1.5, "est_monthly_cost_usd": 0.025},
+            "traffic": {"views": 1_000_002, "free_limit": 1_000_000, "overage_views": 2},
+            "private_artifacts": {"count": 3, "monthly_cost_usd": 1.5},
+            "credits_usd": -0.015,
+            "status": "claimed",
+        })
+    );
+}
+
+#[test]
+fn a_sign_up_shows_the_token_beside_the_account() {
+    let signed_up = service::SignedUp {
+        account: account(AccountStatus::Provisional),
+        token: "svc_sk_x".into(),
+        claim_url: "http://127.0.0.1:8080/claim/code".into(),
+    };
+    let shown = json_of(&SignUp::new(signed_up, &Tariff::default()));
+    assert_eq!(shown["account"]["status"], "provisional");
+    assert_eq!(shown["token"], "svc_sk_x");
+    assert_eq!(shown["limits"], json!({"free_publishes": 5, "total_mb": 20}));
+}
+
+#[test]
+fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
+    let version = |seq, moderation| domain::Version {
+        id: VersionId::new(NOW, &Chance::seeded(u64::from(seq))),
+        seq,
+        total_bytes: 9,
+        file_count: 1,
+        created_via: "api".into(),
+        created_at: NOW,
+        moderation,
+    };
+    let versions = vec![version(2, ModerationStatus::Blocked), version(1, ModerationStatus::Pass)];
+    let live = LiveVersion { id: versions[1].id, seq: 1, moderation: ModerationStatus::Pass };
+    let detail = service::ArtifactDetail { artifact: artifact(Some(live)), versions, signed_url: None };
+    let detail = json_of(&ArtifactDetail::new(detail, &addresses()));
+    assert_eq!(detail["url"], "http://127.0.0.1:8081/site/my-page-a1b2/");
+    assert_eq!(detail["visibility"], "unlisted");
+    assert_eq!((&detail["version"], &detail["moderation_status"]), (&json!(1), &json!("pass")));
+    assert_eq!(detail["created_at"], "2026-01-31T12:00:00Z");
+    assert_eq!(detail.get("signed_url"), None);
+    let versions = &detail["versions"];
+    assert_eq!((&versions[0]["live"], &versions[0]["moderation_status"]), (&json!(false), &json!("blocked")));
+    assert_eq!((&versions[1]["live"], &versions[1]["seq"]), (&json!(true), &json!(1)));
+}
+
+#[test]
+fn an_artifact_with_staged_versions_only_has_no_live_version() {
+    let shown = json_of(&Artifact::new(&artifact(None), &addresses()));
+    assert_eq!((&shown["version"], &shown["moderation_status"]), (&Value::Null, &json!("pending")));
+}
+
+#[test]
+fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
+    let receipt = Receipt { rail: "dev".into(), amount: Micro::new(5_000), id: "r1".into(), settled_at: NOW };
+    let mut published = Published {
+        account: AccountId::new(NOW, &Chance::seeded(1)),
+        artifact: ArtifactId::new(NOW, &Chance::seeded(2)),
+        host: "my-page-a1b2".parse().unwrap(),
+        slug: "my-page".parse().unwrap(),
+        version: VersionId::new(NOW, &Chance::seeded(3)),
+        seq: 6,
+        free_publishes_left: 0,
+        balance: Micro::ZERO,
+        expires_at: None,
+        receipt: Some(receipt),
+    };
+    let shown = json_of(&PublishResult::new(&published, &addresses()));
+    assert_eq!(
+        shown,
+        json!({
+            "url": "http://127.0.0.1:8081/site/my-page-a1b2/",
+            "host": "my-page-a1b2",
+            "artifact_id": published.artifact.to_string(),
+            "version": 6,
+            "account": {"free_publishes_left": 0, "credits_usd": 0.0, "expires_at": null},
+            "receipt": {"rail": "dev", "amount_usd": 0.005, "id": "r1", "settled_at": "2026-01-31T12:00:00Z"},
+        })
+    );
+    published.receipt = None;
+    assert_eq!(json_of(&PublishResult::new(&published, &addresses())).get("receipt"), None);
+}

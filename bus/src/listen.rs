@@ -1,0 +1,163 @@
+//! What this process hears from the others: one subscription, kept alive, taken again after every loss.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::Queue;
+use futures::StreamExt;
+use redis::aio::{PubSubSink, PubSubStream};
+use redis::{Client, Msg};
+use tokio::time::{Instant, sleep};
+use tracing::{debug, info, warn};
+
+use crate::Ears;
+use crate::notices::Notice;
+use crate::wire::{Announcement, Letter, Wire, within};
+
+/// How often the wire proves that it carries, and a seat among the edges is refreshed.
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+const BACKOFF_MAX: Duration = Duration::from_millis(500);
+
+pub(crate) struct Subscription {
+    sink: PubSubSink,
+    stream: PubSubStream,
+}
+
+impl Subscription {
+    pub(crate) async fn open(client: &Client, channels: &[String]) -> anyhow::Result<Self> {
+        let (mut sink, stream) = within(client.get_async_pubsub()).await?.split();
+        within(sink.subscribe(channels)).await?;
+        Ok(Self { sink, stream })
+    }
+}
+
+pub(crate) async fn keep_listening(wire: Arc<Wire>, ears: Arc<Ears>, mut subscription: Subscription) {
+    loop {
+        let lost = tokio::select! {
+            () = hear(&wire, &ears, subscription.stream) => anyhow::anyhow!("the server closed the subscription"),
+            error = keep_alive(&wire, &ears, subscription.sink) => error,
+        };
+        wire.close();
+        ears.edges.end_tenure();
+        warn!(error = format!("{lost:#}"), "Redis is lost: signals between processes wait for it");
+        subscription = reopen(&wire, &ears.instance).await;
+        info!("Redis is back");
+        // Announcements were missed; whoever works on a queue looks now.
+        Queue::ALL.into_iter().for_each(|queue| ears.wakes.wake(queue));
+    }
+}
+
+pub(crate) async fn keep_announcing(wire: Arc<Wire>, ears: Arc<Ears>) {
+    loop {
+        for queue in ears.wakes.to_announce().await {
+            if let Err(error) = wire.announce(&ears.instance, queue).await {
+                debug!(error = format!("{error:#}"), queue = queue.name(), "an announcement was not sent");
+            }
+        }
+    }
+}
+
+async fn reopen(wire: &Wire, instance: &str) -> Subscription {
+    let mut backoff = BACKOFF_FIRST;
+    loop {
+        sleep(backoff).await;
+        match wire.reopen(instance).await {
+            Ok(subscription) => return subscription,
+            Err(error) => debug!(error = format!("{error:#}"), "Redis is still away"),
+        }
+        backoff = (backoff * 2).min(BACKOFF_MAX);
+    }
+}
+
+/// Returns with the reason why the wire must be taken for dead.
+async fn keep_alive(wire: &Wire, ears: &Ears, mut sink: PubSubSink) -> anyhow::Error {
+    let mut hears_notices = false;
+    loop {
+        let asked_at = Instant::now();
+        if let Err(error) = beat(wire, ears, &mut sink, &mut hears_notices).await {
+            return error;
+        }
+        if hears_notices
+            && !ears.edges.is_empty()
+            && let Err(error) = ears.edges.refresh(wire, &ears.instance, asked_at).await
+        {
+            debug!(error = format!("{error:#}"), "the seat among the edges was not refreshed");
+        }
+        tokio::select! {
+            () = sleep(HEARTBEAT_EVERY) => (),
+            () = ears.edges.joined.notified() => (),
+        }
+    }
+}
+
+/// Proves that messages and commands go through, and takes notices in once this process has an edge.
+async fn beat(
+    wire: &Wire,
+    ears: &Ears,
+    sink: &mut PubSubSink,
+    hears_notices: &mut bool,
+) -> anyhow::Result<()> {
+    if !*hears_notices && !ears.edges.is_empty() {
+        within(sink.subscribe(wire.names().notices())).await?;
+        *hears_notices = true;
+    }
+    within(sink.ping::<redis::Value>()).await.context("the subscription's heartbeat")?;
+    wire.ping().await.context("the heartbeat")
+}
+
+async fn hear(wire: &Arc<Wire>, ears: &Ears, mut stream: PubSubStream) {
+    while let Some(message) = stream.next().await {
+        if let Err(error) = take_in(wire, ears, &message) {
+            warn!(
+                error = format!("{error:#}"),
+                channel = message.get_channel_name(),
+                "a message was not understood"
+            );
+        }
+    }
+}
+
+fn take_in(wire: &Arc<Wire>, ears: &Ears, message: &Msg) -> serde_json::Result<()> {
+    let (channel, payload) = (message.get_channel_name(), message.get_payload_bytes());
+    if channel == wire.names().announcements() {
+        take_announcement(ears, &serde_json::from_slice(payload)?);
+    } else if channel == wire.names().notices() {
+        take_notice(wire, ears, serde_json::from_slice(payload)?);
+    } else {
+        take_letter(ears, serde_json::from_slice(payload)?);
+    }
+    Ok(())
+}
+
+fn take_announcement(ears: &Ears, announcement: &Announcement) {
+    // Who announces has woken its own workers already. A queue unknown here belongs to a newer release.
+    if announcement.from != ears.instance
+        && let Some(queue) = Queue::parse(&announcement.queue)
+    {
+        ears.wakes.wake(queue);
+    }
+}
+
+fn take_notice(wire: &Arc<Wire>, ears: &Ears, notice: Notice) {
+    if notice.from == ears.instance {
+        return;
+    }
+    ears.edges.drop_hosts(&notice.hosts);
+    let letter = Letter::Ack { notice: notice.number, edge: ears.instance.clone() };
+    let wire = wire.clone();
+    // Not waited for: the next notice must not stand behind this acknowledgement's round trip.
+    tokio::spawn(async move {
+        if let Err(error) = wire.send(&notice.from, &letter).await {
+            debug!(error = format!("{error:#}"), "an acknowledgement was not sent");
+        }
+    });
+}
+
+fn take_letter(ears: &Ears, letter: Letter) {
+    match letter {
+        Letter::Reply { job, outcome } => ears.replies.deliver(job, *outcome),
+        Letter::Ack { notice, edge } => ears.acks.acknowledge(notice, edge),
+    }
+}

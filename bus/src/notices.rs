@@ -1,0 +1,108 @@
+//! Notices to the edges of other processes that routes changed, and their acknowledgements.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, ensure};
+use domain::Host;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+
+use crate::Ears;
+use crate::wire::Wire;
+
+/// Hosts in one message; more go in several.
+const HOSTS_PER_NOTICE_MAX: usize = 1000;
+/// Acknowledgements of one notice that may wait to be read: more edges than anybody runs.
+const ACKS_MAX: usize = 1024;
+
+/// Lists the live edges and tells them, in one step: an edge that joins later reads the new route anyway.
+const TELL: &str = r"
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local edges = redis.call('ZRANGE', KEYS[1], 0, -1)
+if #edges > 0 then redis.call('PUBLISH', ARGV[1], ARGV[2]) end
+return edges
+";
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Notice {
+    pub(crate) from: String,
+    pub(crate) number: u64,
+    pub(crate) hosts: Vec<Host>,
+}
+
+/// The notices of this process that are not acknowledged by all.
+#[derive(Default)]
+pub(crate) struct Acks {
+    open: Mutex<HashMap<u64, mpsc::Sender<String>>>,
+    next_number: AtomicU64,
+    silence_is_known: AtomicBool,
+}
+
+struct OpenNotice<'a> {
+    acks: &'a Acks,
+    number: u64,
+    edges: mpsc::Receiver<String>,
+}
+
+impl Acks {
+    pub(crate) fn acknowledge(&self, number: u64, edge: String) {
+        if let Some(notice) = self.lock().get(&number) {
+            // Past the bound an acknowledgement is lost, and the notice waits the trust out.
+            let _ = notice.try_send(edge);
+        }
+    }
+
+    /// Whether this is news: the edges answered until now.
+    pub(crate) fn note_silence(&self) -> bool {
+        !self.silence_is_known.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_all_answered(&self) {
+        self.silence_is_known.store(false, Ordering::Relaxed);
+    }
+
+    fn open(&self) -> OpenNotice<'_> {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let (sender, edges) = mpsc::channel(ACKS_MAX);
+        self.lock().insert(number, sender);
+        OpenNotice { acks: self, number, edges }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, mpsc::Sender<String>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenNotice<'_> {
+    fn drop(&mut self) {
+        self.acks.lock().remove(&self.number);
+    }
+}
+
+/// Returns when every live edge has acknowledged. The caller bounds the wait.
+pub(crate) async fn tell_edges(wire: &Wire, ears: &Ears, hosts: &[Host]) -> anyhow::Result<()> {
+    for some in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
+        ensure!(wire.knows_all_edges(), "Redis is away, or has just come back without the list of edges");
+        let mut notice = ears.acks.open();
+        let mut silent = publish(wire, &ears.instance, notice.number, some).await?;
+        // The edges of this very process were told directly.
+        silent.remove(&ears.instance);
+        while !silent.is_empty() {
+            silent.remove(&notice.edges.recv().await.context("the notice was closed")?);
+        }
+    }
+    Ok(())
+}
+
+/// The live edges, each of which now owes an acknowledgement.
+async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<HashSet<String>> {
+    let notice = Notice { from: from.to_owned(), number, hosts: hosts.to_vec() };
+    let script = redis::Script::new(TELL);
+    let mut call = script.key(wire.names().edges());
+    call.arg(wire.names().notices()).arg(serde_json::to_string(&notice)?);
+    wire.run(&call).await
+}

@@ -1,0 +1,392 @@
+//! The bus over a real Redis, several processes played by several buses.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc;
+
+use domain::{Chance, Micro, Moved};
+use tokio::time::sleep;
+
+use super::*;
+
+const SOON: Duration = Duration::from_secs(10);
+/// Far from [`Bus::EDGE_TRUST`] on a busy machine too: it was not waited out.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// An address with a database of its own on the server that the tests share.
+async fn database() -> String {
+    let server = std::env::var("HANDBILL_TEST_REDIS").expect(
+        "HANDBILL_TEST_REDIS is not set: these tests need a Redis server; scripts/test starts one and sets it",
+    );
+    let server = server.trim_end_matches('/').to_owned();
+    let count: i64 = ask(&format!("{server}/0"), redis::cmd("INCR").arg("handbill:test:next")).await;
+    let url = format!("{server}/{}", 1 + count % 4095);
+    let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+    url
+}
+
+async fn ask<T: redis::FromRedisValue>(url: &str, command: &redis::Cmd) -> T {
+    let client = redis::Client::open(url).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    command.query_async(&mut connection).await.unwrap()
+}
+
+/// Polls until it is so.
+async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it did not come to pass that {what}");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn is_listed(url: &str, instance: &str) -> bool {
+    let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
+    ask::<Option<f64>>(url, redis::cmd("ZSCORE").arg(key).arg(instance)).await.is_some()
+}
+
+/// An edge of its own process, and the hosts that it dropped.
+struct Edge {
+    bus: Bus,
+    seat: EdgeSeat,
+    dropped: Arc<Mutex<Vec<Host>>>,
+}
+
+impl Edge {
+    async fn join(url: &str, instance: &str) -> Edge {
+        let bus = Bus::redis(url, instance).await.unwrap();
+        let dropped = Arc::new(Mutex::new(Vec::new()));
+        let heard = dropped.clone();
+        let seat = bus.join_as_edge(move |host| heard.lock().unwrap().push(host.clone()));
+        eventually("the seat is held", || seat.vouches_for(Instant::now())).await;
+        Edge { bus, seat, dropped }
+    }
+
+    fn dropped(&self) -> Vec<Host> {
+        self.dropped.lock().unwrap().clone()
+    }
+}
+
+/// A server that a test may kill.
+struct Server {
+    port: u16,
+    child: Child,
+}
+
+impl Server {
+    fn start() -> Server {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Server { port, child: Self::launch(port) }
+    }
+
+    fn launch(port: u16) -> Child {
+        Command::new("redis-server")
+            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server is installed")
+    }
+
+    fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/3", self.port)
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.child = Self::launch(self.port);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn host(name: &str) -> Host {
+    name.parse().unwrap()
+}
+
+fn job() -> JobId {
+    JobId::new(Time::from_millis(0), &Chance::seeded(1))
+}
+
+fn outcome() -> Outcome {
+    Outcome::Moved(Moved { balance: Micro::default(), is_new: true })
+}
+
+fn ten_a_minute() -> RateLimit {
+    RateLimit { name: "signup", key: "192.0.2.1".to_owned(), per_minute: 10 }
+}
+
+#[tokio::test]
+async fn in_one_process_replies_and_notices_are_plain_calls() {
+    let bus = Bus::local("all");
+    let mut waiter = bus.expect_reply(job());
+    bus.reply("all", job(), &outcome()).await;
+    assert_eq!(waiter.wait(SOON).await, Some(outcome()));
+
+    let (tell, told) = mpsc::channel();
+    let seat = bus.join_as_edge(move |host| tell.send(host.clone()).unwrap());
+    let began = Instant::now();
+    bus.notify_edges(&[host("page-abcd")]).await;
+    assert!(began.elapsed() < AT_ONCE);
+    assert_eq!(told.try_recv(), Ok(host("page-abcd")));
+    assert!(bus.is_connected() && seat.vouches_for(Instant::now()));
+
+    drop(seat);
+    bus.notify_edges(&[host("page-abcd")]).await;
+    assert!(told.try_recv().is_err(), "a seat that was given up is told nothing");
+}
+
+#[tokio::test]
+async fn no_edge_trusts_a_route_longer_than_the_trust() {
+    let bus = Bus::local("all");
+    let seat = bus.join_as_edge(|_| ());
+    let read_at = Instant::now() - Bus::EDGE_TRUST + Duration::from_millis(50);
+    assert!(seat.vouches_for(read_at));
+    assert!(!seat.vouches_for(read_at - Duration::from_millis(50)));
+}
+
+#[tokio::test]
+async fn an_announcement_wakes_the_other_process_and_not_its_own() {
+    let url = database().await;
+    let (here, there) = (Bus::redis(&url, "here").await.unwrap(), Bus::redis(&url, "there").await.unwrap());
+    let (tell, told_here) = mpsc::channel();
+    here.on_wake(move |queue| tell.send(queue).unwrap());
+    let (tell, told_there) = mpsc::channel();
+    there.on_wake(move |queue| tell.send(queue).unwrap());
+
+    here.announce(Queue::Scan);
+    let mut heard = None;
+    eventually("the other process hears", || {
+        heard = heard.or(told_there.try_recv().ok());
+        heard.is_some()
+    })
+    .await;
+    assert_eq!(heard, Some(Queue::Scan));
+
+    // What comes back over the same subscription comes after its own announcement.
+    there.announce(Queue::Views);
+    eventually("the answer is heard", || {
+        told_here.try_recv().is_ok_and(|queue| {
+            assert_eq!(queue, Queue::Views, "its own announcement is not for itself");
+            true
+        })
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn databases_on_one_server_do_not_hear_each_other() {
+    let (one, other) = (database().await, database().await);
+    let stranger = Edge::join(&other, "stranger").await;
+    let bus = Bus::redis(&one, "api").await.unwrap();
+    bus.notify_edges(&[host("page-abcd")]).await;
+    stranger.bus.notify_edges(&[host("page-efgh")]).await;
+    assert_eq!(stranger.dropped(), [host("page-efgh")]);
+}
+
+#[tokio::test]
+async fn a_reply_crosses_to_the_process_that_waits() {
+    let url = database().await;
+    let (api, worker) = (Bus::redis(&url, "api").await.unwrap(), Bus::redis(&url, "worker").await.unwrap());
+    let mut waiter = api.expect_reply(job());
+    worker.reply("api", job(), &outcome()).await;
+    assert_eq!(waiter.wait(SOON).await, Some(outcome()));
+
+    let mut waiter = worker.expect_reply(job());
+    worker.reply("worker", job(), &outcome()).await;
+    assert_eq!(waiter.wait(SOON).await, Some(outcome()), "and one to itself stays");
+}
+
+#[tokio::test]
+async fn a_notice_returns_once_every_live_edge_has_dropped_the_host() {
+    let url = database().await;
+    let (one, two) = (Edge::join(&url, "edge-1").await, Edge::join(&url, "edge-2").await);
+    let api = Bus::redis(&url, "api").await.unwrap();
+    api.notify_edges(&[host("warm-abcd")]).await;
+
+    let began = Instant::now();
+    api.notify_edges(&[host("page-abcd"), host("page-efgh")]).await;
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    for edge in [&one, &two] {
+        assert_eq!(edge.dropped(), [host("warm-abcd"), host("page-abcd"), host("page-efgh")]);
+    }
+    one.bus.notify_edges(&[host("last-abcd")]).await;
+    assert_eq!(one.dropped().last(), Some(&host("last-abcd")), "its own edge is told directly");
+    assert_eq!(one.dropped().len(), 4, "and only once");
+    assert_eq!(two.dropped().last(), Some(&host("last-abcd")));
+}
+
+#[tokio::test]
+async fn many_notices_run_at_the_same_time() {
+    let url = database().await;
+    let edge = Edge::join(&url, "edge").await;
+    let api = Bus::redis(&url, "api").await.unwrap();
+    let hosts: Vec<_> = (0..200).map(|n| [host(&format!("page-{n:04}"))]).collect();
+    let began = Instant::now();
+    futures::future::join_all(hosts.iter().map(|host| api.notify_edges(host))).await;
+    assert!(began.elapsed() < Bus::EDGE_TRUST, "{:?}", began.elapsed());
+    let mut dropped = edge.dropped();
+    dropped.sort();
+    assert_eq!(dropped, hosts.concat());
+}
+
+#[tokio::test]
+async fn without_edges_a_notice_returns_at_once() {
+    let api = Bus::redis(&database().await, "api").await.unwrap();
+    let began = Instant::now();
+    api.notify_edges(&[host("page-abcd")]).await;
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn an_edge_that_stays_silent_is_waited_for_until_it_trusts_nothing_old() {
+    let url = database().await;
+    let edge = Edge::join(&url, "edge").await;
+    let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
+    let _: u64 = ask(&url, redis::cmd("ZADD").arg(key).arg(9e15).arg("silent")).await;
+
+    let began = Instant::now();
+    edge.bus.notify_edges(&[host("page-abcd")]).await;
+    let took = began.elapsed();
+    assert!(took >= Bus::EDGE_TRUST && took < Bus::EDGE_TRUST + AT_ONCE, "{took:?}");
+}
+
+#[tokio::test]
+async fn an_edge_that_leaves_is_no_longer_waited_for() {
+    let url = database().await;
+    let (leaving, dropping) = (Edge::join(&url, "leaving").await, Edge::join(&url, "dropping").await);
+    assert!(is_listed(&url, "leaving").await && is_listed(&url, "dropping").await);
+    leaving.seat.leave().await;
+    assert!(!is_listed(&url, "leaving").await);
+
+    drop(dropping.seat);
+    let deadline = Instant::now() + Duration::from_secs(1);
+    while is_listed(&url, "dropping").await {
+        assert!(Instant::now() < deadline, "a dropped seat leaves the list before it expires");
+    }
+}
+
+#[tokio::test]
+async fn limits_are_shared_by_processes_and_end_with_their_window() {
+    let url = database().await;
+    let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
+    let start = Time::from_millis(1_700_000_000_000);
+    for turn in 0..10 {
+        let bus = if turn % 2 == 0 { &one } else { &two };
+        assert_eq!(bus.take(&ten_a_minute(), start).await, Ok(()));
+    }
+    let later = start.plus(Duration::from_millis(15_001));
+    for bus in [&one, &two] {
+        assert_eq!(bus.take(&ten_a_minute(), later).await, Err(RetryAfter { seconds: 45 }));
+    }
+    let other = RateLimit { key: "192.0.2.2".to_owned(), ..ten_a_minute() };
+    assert_eq!(one.take(&other, later).await, Ok(()));
+    assert_eq!(two.take(&ten_a_minute(), start.plus(Duration::from_secs(60))).await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_a_clear_error_without_secrets() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let began = Instant::now();
+    let url = format!("redis://user:hunter2@127.0.0.1:{port}/0");
+    let error = format!("{:#}", Bus::redis(&url, "api").await.err().unwrap());
+    assert!(began.elapsed() < Duration::from_secs(7));
+    assert!(error.contains(&format!("Redis at 127.0.0.1:{port}")), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn an_outage_costs_time_and_nothing_else() {
+    let mut server = Server::start();
+    let url = server.url();
+    let edge = Edge::join(&url, "edge").await;
+    let api = Bus::redis(&url, "api").await.unwrap();
+    let (tell, told) = mpsc::channel();
+    api.on_wake(move |queue| tell.send(queue).unwrap());
+    let read_before = Instant::now();
+
+    server.kill();
+    eventually("the loss is noticed", || !api.is_connected() && !edge.bus.is_connected()).await;
+    assert!(!edge.seat.vouches_for(Instant::now()), "an edge that is cut off trusts no cached route");
+    outage_is_bounded(&api).await;
+
+    server.restart();
+    eventually("both are back", || api.is_connected() && edge.bus.is_connected()).await;
+    let mut woken = Vec::new();
+    eventually("every queue is woken", || {
+        woken.extend(told.try_iter());
+        woken == Queue::ALL
+    })
+    .await;
+    eventually("the seat is held again", || edge.seat.vouches_for(Instant::now())).await;
+    assert!(!edge.seat.vouches_for(read_before), "what was read before the gap may be old");
+    signals_cross_again(&edge, &api).await;
+}
+
+async fn outage_is_bounded(api: &Bus) {
+    let began = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Ok(()));
+    }
+    assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Err(RetryAfter { seconds: 60 }));
+    let mut waiter = api.expect_reply(job());
+    api.reply("api", job(), &outcome()).await;
+    assert_eq!(waiter.wait(SOON).await, Some(outcome()), "a reply to itself needs no Redis");
+    api.reply("edge", job(), &outcome()).await;
+    api.announce(Queue::Publish);
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "nobody waits for a dead server: {:?}",
+        began.elapsed()
+    );
+
+    let began = Instant::now();
+    api.notify_edges(&[host("gone-abcd")]).await;
+    let took = began.elapsed();
+    assert!(took >= Bus::EDGE_TRUST && took < Bus::EDGE_TRUST + AT_ONCE, "{took:?}");
+}
+
+async fn signals_cross_again(edge: &Edge, api: &Bus) {
+    let mut waiter = api.expect_reply(job());
+    edge.bus.reply("api", job(), &outcome()).await;
+    assert_eq!(waiter.wait(SOON).await, Some(outcome()));
+
+    // The server came back empty, so the first notices wait until no seat of before is trusted.
+    let mut took = Bus::EDGE_TRUST;
+    let deadline = Instant::now() + SOON;
+    while took >= AT_ONCE {
+        assert!(Instant::now() < deadline, "notices stay slow: {took:?}");
+        let began = Instant::now();
+        api.notify_edges(&[host("back-abcd")]).await;
+        took = began.elapsed();
+        assert!(took < Bus::EDGE_TRUST + AT_ONCE, "{took:?}");
+    }
+    assert_eq!(edge.dropped().last(), Some(&host("back-abcd")));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_taken_for_dead() {
+    let mut server = Server::start();
+    let api = Bus::redis(&server.url(), "api").await.unwrap();
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
+
+    let began = Instant::now();
+    assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Ok(()));
+    assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
+    eventually("the loss is noticed", || !api.is_connected()).await;
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+
+    server.kill();
+    server.restart();
+    eventually("it is back", || api.is_connected()).await;
+}

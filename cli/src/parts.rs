@@ -1,0 +1,69 @@
+//! Opens what a process stands on, as the settings say.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use bus::Bus;
+use config::{Settings, Storage};
+use domain::{Chance, Clock};
+use store::{Blobs, S3Settings, Store};
+use workers::{Opening, Queues};
+
+pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
+    make_data_dir(settings)?;
+    Store::open(settings.database.url.reveal()).await
+}
+
+pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Result<Queues> {
+    make_data_dir(settings)?;
+    let announcing = bus.clone();
+    let queues = Queues::open(Opening {
+        url: settings.queue.url.reveal(),
+        instance: bus.instance(),
+        clock: clock(),
+        chance: Chance::from_system(),
+        on_pushed: Arc::new(move |queue| announcing.announce(queue)),
+    })
+    .await?;
+    let woken = queues.clone();
+    bus.on_wake(move |queue| woken.wake_handle(queue).notify_one());
+    Ok(queues)
+}
+
+pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Blobs> {
+    match &settings.storage {
+        Storage::Folder(folder) => Blobs::local(folder),
+        Storage::Bucket(bucket) => Blobs::s3(&S3Settings {
+            bucket: bucket.name.clone(),
+            prefix: bucket.prefix.clone(),
+            endpoint: bucket.endpoint.clone(),
+            region: bucket.region.clone(),
+            access_key_id: bucket.access_key_id.reveal().to_owned(),
+            secret_access_key: bucket.secret_access_key.reveal().to_owned(),
+        }),
+    }
+}
+
+/// The bus between processes, or the one inside this process when there is no Redis.
+pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
+    let clock = clock();
+    let instance = Chance::from_system().ulid(clock.now()).to_string();
+    match &settings.redis.url {
+        Some(url) => Bus::redis(url.reveal(), &instance).await,
+        None => Ok(Bus::local(&instance)),
+    }
+}
+
+/// The system's clock; in a debug build a test may shift it by a file.
+pub(crate) fn clock() -> Clock {
+    #[cfg(debug_assertions)]
+    if let Some(path) = std::env::var_os("HANDBILL_TEST_CLOCK") {
+        return Clock::shifted_by_file(path.into());
+    }
+    Clock::system()
+}
+
+fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
+    std::fs::create_dir_all(&settings.data_dir)
+        .with_context(|| format!("make the data directory {}", settings.data_dir.display()))
+}

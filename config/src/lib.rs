@@ -1,0 +1,34 @@
+//! The settings of Handbill: one typed tree, read in one place from defaults, a file and the environment.
+//!
+//! A value is parsed once, here, to the type that the program believes from then on. Every fault is collected and
+//! told with the key, the place that the value came from and what is expected; the first fault never hides the
+//! second. The value of a secret is never shown, neither in a fault nor in [`Settings::describe`].
+//!
+//! This crate reads no environment of its own and must not start anything: the environment is handed in.
+
+mod fault;
+mod load;
+mod reader;
+mod secret;
+mod section;
+mod signing;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use fault::{Fault, Faults, Source};
+pub use load::{Role, Settings, Sources, load};
+pub use reader::Line;
+pub use secret::{DatabaseUrl, RedisUrl, Secret};
+pub use section::api::Api;
+pub use section::card::Card;
+pub use section::database::Database;
+pub use section::edge::Edge;
+pub use section::limits::Limits;
+pub use section::log::{Log, LogFormat};
+pub use section::queue::Queue;
+pub use section::redis::Redis;
+pub use section::secrets::Secrets;
+pub use section::storage::{Bucket, Storage};
+pub use section::workers::Workers;

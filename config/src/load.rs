@@ -1,0 +1,138 @@
+use std::path::PathBuf;
+
+use domain::Tariff;
+use domain::link::Addresses;
+
+use crate::fault::{Fault, Faults, Source};
+use crate::reader::{Line, Reader};
+use crate::section::mode::Mode;
+use crate::{Api, Card, Database, Edge, Limits, Log, Queue, Redis, Secrets, Storage, Workers};
+
+/// Everything that can be set, parsed and checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub dev_mode: bool,
+    pub data_dir: PathBuf,
+    pub log: Log,
+    pub api: Api,
+    pub edge: Edge,
+    pub database: Database,
+    pub queue: Queue,
+    pub redis: Redis,
+    pub storage: Storage,
+    pub secrets: Secrets,
+    pub card: Card,
+    pub limits: Limits,
+    pub workers: Workers,
+    lines: Vec<Line>,
+}
+
+/// Where settings are read from, beside the built-in defaults.
+#[derive(Clone, Debug)]
+pub struct Sources<E> {
+    /// The file that was named. `None`: `handbill.toml` in the working directory, if there is one.
+    pub file: Option<PathBuf>,
+    /// The environment of the process.
+    pub env: E,
+}
+
+/// What a process is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Everything in one process.
+    Serve,
+    Api,
+    Edge,
+    Worker,
+}
+
+/// Reads all settings, or tells all that is wrong with them.
+pub fn load<E: Iterator<Item = (String, String)>>(sources: Sources<E>) -> Result<Settings, Faults> {
+    let mut reader = Reader::new(sources.file, sources.env);
+    let settings = read(&mut reader);
+    reader.finish(settings).map(|(settings, lines)| Settings { lines, ..settings })
+}
+
+// Every section is read before the first `?`, so that a fault in one hides none in another.
+pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
+    let mode = Mode::read(reader);
+    let data_dir = reader.required::<PathBuf>("data_dir");
+    let folder = data_dir.clone().unwrap_or_default();
+    let log = Log::read(reader);
+    let api = Api::read(reader, mode);
+    let edge = Edge::read(reader, mode);
+    let database = Database::read(reader, &folder);
+    let queue = Queue::read(reader, &folder, &database);
+    let redis = Redis::read(reader);
+    let storage = Storage::read(reader, &folder);
+    let secrets = Secrets::read(reader, mode);
+    let card = Card::read(reader);
+    let limits = Limits::read(reader);
+    let workers = Workers::read(reader);
+    Some(Settings {
+        dev_mode: mode?.dev_mode,
+        data_dir: data_dir?,
+        log: log?,
+        api: api?,
+        edge: edge?,
+        database,
+        queue,
+        redis,
+        storage: storage?,
+        secrets,
+        card,
+        limits: limits?,
+        workers,
+        lines: Vec::new(),
+    })
+}
+
+impl Settings {
+    /// Every setting in effect, secrets hidden, and where each came from.
+    pub fn describe(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Whether these settings are enough for what a process is there for.
+    pub fn check_role(&self, role: Role) -> Result<(), Faults> {
+        let name = match role {
+            Role::Serve => return Ok(()),
+            Role::Api => "api",
+            Role::Edge => "edge",
+            Role::Worker => "worker",
+        };
+        if self.redis.url.is_some() {
+            return Ok(());
+        }
+        Err(Faults(vec![Fault {
+            key: "redis.url".to_owned(),
+            source: Source::Default,
+            fault: format!("is not set, and `handbill {name}` hears from the other processes through it"),
+            expected:
+                "expected HANDBILL_REDIS__URL=redis://host:6379/0, or run everything with `handbill serve`"
+                    .to_owned(),
+        }]))
+    }
+
+    pub fn tariff(&self) -> Tariff {
+        Tariff {
+            provisional_lifetime: self.limits.provisional_lifetime,
+            provisional_free_publishes: self.limits.provisional_free_publishes,
+            claimed_free_publishes: self.limits.claimed_free_publishes,
+            claimed_artifacts_max: self.limits.claimed_artifacts,
+            free_storage_bytes: self.limits.free_storage_bytes,
+            free_views: self.limits.free_views,
+            dev_rail_is_open: self.dev_mode,
+            ..Tariff::default()
+        }
+    }
+
+    pub fn addresses(&self) -> Addresses {
+        Addresses {
+            base_url: self.api.base_url.clone(),
+            serve_url: self.edge.serve_url.clone(),
+            edge_domain: self.edge.domain.clone(),
+            url_style: self.edge.url_style,
+        }
+    }
+}

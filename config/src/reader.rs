@@ -1,0 +1,273 @@
+//! Reads setting by setting, remembers where each value came from, and collects the faults.
+//!
+//! Written by hand because the libraries for layered settings stop at the first fault.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value as Toml};
+
+use crate::fault::{Fault, Faults, Source};
+use crate::value::Value;
+
+pub(crate) const DEFAULT_TOML: &str = include_str!("../default.toml");
+const DEFAULT_FILE: &str = "handbill.toml";
+const PREFIX: &str = "HANDBILL_";
+/// Variables of the program that are no settings: the client's, and the path of the settings file.
+const NOT_SETTINGS: [&str; 3] = ["HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL"];
+const TEST_PREFIX: &str = "HANDBILL_TEST_";
+/// How alike an unknown key must be to a known one to be called a near miss.
+const LIKENESS_MIN: f64 = 0.7;
+const SHOWN_LENGTH_MAX: usize = 100;
+
+/// One setting in effect, as `handbill config` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub key: &'static str,
+    pub value: String,
+    pub source: Source,
+}
+
+pub(crate) struct Reader {
+    defaults: BTreeMap<String, Toml>,
+    file: BTreeMap<String, Toml>,
+    file_path: PathBuf,
+    environment: BTreeMap<String, String>,
+    known: BTreeSet<&'static str>,
+    lines: Vec<Line>,
+    faults: Vec<Fault>,
+}
+
+/// A value as it was given, and where.
+struct Given {
+    text: Result<String, &'static str>,
+    source: Source,
+}
+
+impl Reader {
+    pub fn new(file: Option<PathBuf>, environment: impl Iterator<Item = (String, String)>) -> Self {
+        let mut reader = Self {
+            defaults: BTreeMap::new(),
+            file: BTreeMap::new(),
+            file_path: file.clone().unwrap_or_else(|| DEFAULT_FILE.into()),
+            environment: environment.filter(|(name, _)| may_be_setting(name)).collect(),
+            known: BTreeSet::new(),
+            lines: Vec::new(),
+            faults: Vec::new(),
+        };
+        reader.defaults = reader.flat(DEFAULT_TOML, &Source::Default);
+        let path = reader.file_path.clone();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => reader.file = reader.flat(&text, &Source::File(path)),
+            Err(error) if error.kind() == ErrorKind::NotFound && file.is_none() => {}
+            Err(error) => reader.file_fault(&path, error.to_string()),
+        }
+        reader
+    }
+
+    /// A setting that always has a value. `None` means that a fault was noted.
+    pub fn required<T: Value>(&mut self, key: &'static str) -> Option<T> {
+        let Some(given) = self.given(key) else {
+            self.fault(key, "has no value", "expected one in the built-in defaults");
+            return None;
+        };
+        self.parse(key, given)
+    }
+
+    /// A setting that may be unset; an empty text unsets it. `None` may also mean that a fault was noted.
+    pub fn optional<T: Value>(&mut self, key: &'static str) -> Option<T> {
+        match self.given(key).filter(|given| given.text.as_deref() != Ok("")) {
+            Some(given) => self.parse(key, given),
+            None => {
+                self.lines.push(Line { key, value: "(unset)".into(), source: Source::Default });
+                None
+            }
+        }
+    }
+
+    /// A setting that follows from something else while it is unset.
+    pub fn derived<T: Value>(
+        &mut self,
+        key: &'static str,
+        from: &'static str,
+        derive: impl FnOnce() -> T,
+    ) -> T {
+        match self.given(key).filter(|given| given.text.as_deref() != Ok("")) {
+            // After a fault the derived value stands in, so that the rest is read; the load fails in the end.
+            Some(given) => self.parse(key, given).unwrap_or_else(derive),
+            None => {
+                let value = derive();
+                self.lines.push(Line { key, value: value.show(), source: Source::Derived(from) });
+                value
+            }
+        }
+    }
+
+    /// Notes a fault of a setting that was read already, such as one that does not go with another.
+    pub fn fault(&mut self, key: &'static str, fault: impl Into<String>, expected: impl Into<String>) {
+        let source = self
+            .lines
+            .iter()
+            .find(|line| line.key == key)
+            .map_or(Source::Default, |line| line.source.clone());
+        self.faults.push(Fault {
+            key: key.to_owned(),
+            source,
+            fault: fault.into(),
+            expected: expected.into(),
+        });
+    }
+
+    /// What was read with its lines, or all that is wrong with it. What nobody has asked for by now is unknown.
+    pub fn finish<T>(mut self, read: Option<T>) -> Result<(T, Vec<Line>), Faults> {
+        self.note_unknown_keys();
+        self.note_unknown_variables();
+        match read {
+            Some(read) if self.faults.is_empty() => Ok((read, self.lines)),
+            _ => Err(Faults(self.faults)),
+        }
+    }
+
+    #[cfg(test)]
+    pub fn known_keys(&self) -> &BTreeSet<&'static str> {
+        &self.known
+    }
+
+    fn given(&mut self, key: &'static str) -> Option<Given> {
+        self.known.insert(key);
+        let variable = variable_of(key);
+        if let Some(text) = self.environment.get(&variable) {
+            return Some(Given { text: Ok(text.trim().to_owned()), source: Source::Environment(variable) });
+        }
+        if let Some(value) = self.file.get(key) {
+            return Some(Given { text: text_of(value), source: Source::File(self.file_path.clone()) });
+        }
+        self.defaults.get(key).map(|value| Given { text: text_of(value), source: Source::Default })
+    }
+
+    fn parse<T: Value>(&mut self, key: &'static str, given: Given) -> Option<T> {
+        let parsed = given.text.as_deref().ok().and_then(T::parse);
+        if let Some(value) = parsed {
+            self.lines.push(Line { key, value: value.show(), source: given.source });
+            return Some(value);
+        }
+        let fault = match given.text {
+            Err(fault) => fault.to_owned(),
+            Ok(_) if T::IS_SECRET => "the value (not shown) does not fit".to_owned(),
+            Ok(text) => format!("{:?} does not fit", text.chars().take(SHOWN_LENGTH_MAX).collect::<String>()),
+        };
+        let expected = format!("expected {}", T::EXPECTED);
+        self.faults.push(Fault { key: key.to_owned(), source: given.source, fault, expected });
+        None
+    }
+
+    fn flat(&mut self, text: &str, source: &Source) -> BTreeMap<String, Toml> {
+        match text.parse::<Table>() {
+            Ok(table) => flatten(table),
+            // Only the message: the error's own text quotes the line, which may hold a secret.
+            Err(error) => {
+                let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+                self.faults.push(Fault {
+                    key: format!("line {line}"),
+                    source: source.clone(),
+                    fault: "is no TOML".to_owned(),
+                    expected: "expected lines such as key = \"value\" under a [section]".to_owned(),
+                });
+                BTreeMap::new()
+            }
+        }
+    }
+
+    fn file_fault(&mut self, path: &Path, fault: String) {
+        self.faults.push(Fault {
+            key: "settings file".to_owned(),
+            source: Source::File(path.to_owned()),
+            fault: format!("cannot be read: {fault}"),
+            expected: "expected the readable file that --config or HANDBILL_CONFIG names".to_owned(),
+        });
+    }
+
+    fn note_unknown_keys(&mut self) {
+        for (key, value) in &self.file {
+            let is_section = value.is_table() && self.known.iter().any(|known| is_key_of(known, key));
+            if self.known.contains(key.as_str()) || is_section {
+                continue;
+            }
+            self.faults.push(Fault {
+                key: key.clone(),
+                source: Source::File(self.file_path.clone()),
+                fault: "unknown key".to_owned(),
+                expected: suggestion(near_miss(&self.known, key).map(str::to_owned)),
+            });
+        }
+    }
+
+    fn note_unknown_variables(&mut self) {
+        let known: BTreeSet<String> = self.known.iter().map(|key| variable_of(key)).collect();
+        for name in self.environment.keys().filter(|name| !known.contains(*name)) {
+            let key = name.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".");
+            self.faults.push(Fault {
+                key: key.clone(),
+                source: Source::Environment(name.clone()),
+                fault: "unknown key".to_owned(),
+                expected: suggestion(near_miss(&self.known, &key).map(variable_of)),
+            });
+        }
+    }
+}
+
+fn may_be_setting(name: &str) -> bool {
+    name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && !NOT_SETTINGS.contains(&name)
+}
+
+/// `api.base_url` is `HANDBILL_API__BASE_URL`.
+pub(crate) fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
+}
+
+/// Sections unfold to `section.key`; an empty section stays, so that a misspelt one is seen.
+pub(crate) fn flatten(table: Table) -> BTreeMap<String, Toml> {
+    let mut flat = BTreeMap::new();
+    for (name, value) in table {
+        match value {
+            Toml::Table(section) if !section.is_empty() => {
+                flat.extend(
+                    flatten(section).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)),
+                );
+            }
+            value => {
+                flat.insert(name, value);
+            }
+        }
+    }
+    flat
+}
+
+fn text_of(value: &Toml) -> Result<String, &'static str> {
+    match value {
+        Toml::String(text) => Ok(text.trim().to_owned()),
+        Toml::Array(items) => {
+            items.iter().map(text_of).collect::<Result<Vec<_>, _>>().map(|items| items.join(","))
+        }
+        Toml::Table(_) => Err("is a section, not a value"),
+        value => Ok(value.to_string()),
+    }
+}
+
+fn is_key_of(key: &str, section: &str) -> bool {
+    key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn near_miss(known: &BTreeSet<&'static str>, key: &str) -> Option<&'static str> {
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(candidate, key);
+    let nearest = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(nearest) >= LIKENESS_MIN).then_some(nearest)
+}
+
+fn suggestion(near_miss: Option<String>) -> String {
+    near_miss.map_or_else(
+        || "expected one of the keys that `handbill config` lists".to_owned(),
+        |near_miss| format!("did you mean {near_miss}?"),
+    )
+}

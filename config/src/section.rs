@@ -1,0 +1,14 @@
+//! One file per section of the settings: its fields, how they are read, and what must hold among them.
+
+pub mod api;
+pub mod card;
+pub mod database;
+pub mod edge;
+pub mod limits;
+pub mod log;
+pub(crate) mod mode;
+pub mod queue;
+pub mod redis;
+pub mod secrets;
+pub mod storage;
+pub mod workers;

@@ -1,0 +1,28 @@
+use std::net::SocketAddr;
+
+use ipnet::IpNet;
+
+use crate::reader::Reader;
+use crate::section::mode::Mode;
+use crate::value::WebAddress;
+
+/// The control plane.
+#[derive(Clone, Debug)]
+pub struct Api {
+    pub listen: SocketAddr,
+    /// `{base_url}`, without a slash at the end.
+    pub base_url: String,
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Api {
+    pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
+        let listen = reader.required("api.listen");
+        let base_url = reader.required::<WebAddress>("api.base_url");
+        let trusted_proxies = reader.required("api.trusted_proxies");
+        if let (Some(mode), Some(listen)) = (mode, listen) {
+            mode.guard(reader, "api.listen", listen);
+        }
+        Some(Self { listen: listen?, base_url: base_url?.0, trusted_proxies: trusted_proxies? })
+    }
+}

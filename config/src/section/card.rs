@@ -1,0 +1,21 @@
+use crate::reader::Reader;
+use crate::secret::Secret;
+use crate::value::WebAddress;
+
+/// The card processor. What is unset is not configured, and its calls answer 501.
+#[derive(Clone, Debug)]
+pub struct Card {
+    pub webhook_secret: Option<Secret>,
+    pub api_url: Option<String>,
+    pub secret_key: Option<Secret>,
+}
+
+impl Card {
+    pub(crate) fn read(reader: &mut Reader) -> Self {
+        Self {
+            webhook_secret: reader.optional("card.webhook_secret"),
+            api_url: reader.optional::<WebAddress>("card.api_url").map(|address| address.0),
+            secret_key: reader.optional("card.secret_key"),
+        }
+    }
+}

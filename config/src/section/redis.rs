@@ -1,0 +1,14 @@
+use crate::reader::Reader;
+use crate::secret::RedisUrl;
+
+/// What crosses processes and may be lost.
+#[derive(Clone, Debug)]
+pub struct Redis {
+    pub url: Option<RedisUrl>,
+}
+
+impl Redis {
+    pub(crate) fn read(reader: &mut Reader) -> Self {
+        Self { url: reader.optional("redis.url") }
+    }
+}

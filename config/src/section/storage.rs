@@ -1,0 +1,91 @@
+use std::path::{Path, PathBuf};
+
+use crate::reader::Reader;
+use crate::secret::Secret;
+use crate::value::{Value, WebAddress};
+
+/// Where blobs are kept.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    Folder(PathBuf),
+    Bucket(Bucket),
+}
+
+/// A bucket of an S3-compatible store, with the key that opens it.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    pub name: String,
+    /// Goes before every object's name; without slashes at either end, and possibly empty.
+    pub prefix: String,
+    /// `None`: Amazon's own for the region.
+    pub endpoint: Option<String>,
+    pub region: String,
+    pub access_key_id: Secret,
+    pub secret_access_key: Secret,
+}
+
+/// What `storage.url` says.
+#[derive(Clone)]
+enum Location {
+    Folder(PathBuf),
+    Bucket { name: String, prefix: String },
+}
+
+impl Storage {
+    pub(crate) fn read(reader: &mut Reader, data_dir: &Path) -> Option<Self> {
+        let location = reader.derived("storage.url", "data_dir", || Location::Folder(data_dir.join("blobs")));
+        let endpoint = reader.optional::<WebAddress>("storage.endpoint");
+        let region = reader.required("storage.region");
+        let access_key_id = reader.optional("storage.access_key_id");
+        let secret_access_key = reader.optional("storage.secret_access_key");
+        let (name, prefix) = match location {
+            Location::Folder(folder) => return Some(Self::Folder(folder)),
+            Location::Bucket { name, prefix } => (name, prefix),
+        };
+        demand(reader, "storage.access_key_id", &access_key_id);
+        demand(reader, "storage.secret_access_key", &secret_access_key);
+        Some(Self::Bucket(Bucket {
+            name,
+            prefix,
+            endpoint: endpoint.map(|endpoint| endpoint.0),
+            region: region?,
+            access_key_id: access_key_id?,
+            secret_access_key: secret_access_key?,
+        }))
+    }
+}
+
+fn demand(reader: &mut Reader, key: &'static str, given: &Option<Secret>) {
+    if given.is_none() {
+        reader.fault(key, "is not set, and storage.url is s3://", "expected the key that opens the bucket");
+    }
+}
+
+impl Value for Location {
+    const EXPECTED: &'static str = "file://<folder> or s3://<bucket>/<prefix>";
+
+    // The folder stands as it is behind file://, relative or not; nothing in it is unescaped.
+    fn parse(text: &str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        if rest.is_empty() {
+            return None;
+        }
+        match scheme {
+            "file" => Some(Self::Folder(PathBuf::from(rest))),
+            "s3" => {
+                let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+                let is_name_character = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+                let is_name = !name.is_empty() && name.chars().all(is_name_character);
+                is_name.then(|| Self::Bucket { name: name.into(), prefix: prefix.trim_matches('/').into() })
+            }
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Folder(folder) => format!("file://{}", folder.display()),
+            Self::Bucket { name, prefix } => format!("s3://{name}/{prefix}"),
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What the settings promise: every key from every source, every fault at once, and no secret shown.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
+use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load};
+
+/// Every key, with a value that is not its default, and how that value is shown.
+const EVERY_KEY: [(&str, &str, &str); 39] = [
+    ("dev_mode", "false", "false"),
+    ("allow_public_dev", "true", "true"),
+    ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
+    ("log", "debug,edge=trace", "debug,edge=trace"),
+    ("log_format", "json", "json"),
+    ("api.listen", "0.0.0.0:80", "0.0.0.0:80"),
+    ("api.base_url", "https://api.example.com/", "https://api.example.com"),
+    ("api.trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/8, ::1/128"),
+    ("edge.listen", "[::]:81", "[::]:81"),
+    ("edge.serve_url", "https://pages.example.com", "https://pages.example.com"),
+    ("edge.domain", "Pages.Example.com", "pages.example.com"),
+    ("edge.url_style", "host", "host"),
+    ("edge.cache_bytes", "1048576", "1048576"),
+    ("edge.font_hosts", "fonts.example.com", "fonts.example.com"),
+    ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
+    ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),
+    ("redis.url", "redis://:redispass@cache:6379/3", "redis://:hidden@cache:6379/3"),
+    ("storage.url", "s3://bucket/some/prefix/", "s3://bucket/some/prefix"),
+    ("storage.endpoint", "http://s3.internal:9000", "http://s3.internal:9000"),
+    ("storage.region", "eu-central-1", "eu-central-1"),
+    ("storage.access_key_id", "keyid-secret", "(hidden)"),
+    ("storage.secret_access_key", "access-secret", "(hidden)"),
+    ("secrets.signing", "signing-secret-of-32-bytes-or-more", "(hidden)"),
+    ("secrets.operator_password", "operator-secret", "(hidden)"),
+    ("card.webhook_secret", "webhook-secret", "(hidden)"),
+    ("card.api_url", "https://card.example.com", "https://card.example.com"),
+    ("card.secret_key", "card-secret", "(hidden)"),
+    ("limits.provisional_lifetime", "2s", "2s"),
+    ("limits.purge_grace", "36h", "1day 12h"),
+    ("limits.signups_per_minute", "11", "11"),
+    ("limits.logins_per_minute", "12", "12"),
+    ("limits.registrations_per_minute", "13", "13"),
+    ("limits.reports_per_minute", "14", "14"),
+    ("limits.provisional_free_publishes", "6", "6"),
+    ("limits.claimed_free_publishes", "101", "101"),
+    ("limits.claimed_artifacts", "102", "102"),
+    ("limits.free_views", "1000001", "1000001"),
+    ("limits.free_storage_bytes", "1000000002", "1000000002"),
+    ("workers.concurrency", "16", "16"),
+];
+
+fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
+    let env = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    load(Sources { file: None, env })
+}
+
+/// Settings from a file with this text. The folder must live as long as the path is asked for.
+fn with_file(text: &str) -> (TempDir, Result<Settings, Faults>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("handbill.toml");
+    fs::write(&path, text).unwrap();
+    (folder, load(Sources { file: Some(path), env: std::iter::empty() }))
+}
+
+/// The lines of the faults.
+fn refused(loaded: Result<Settings, Faults>) -> Vec<String> {
+    loaded.unwrap_err().to_string().lines().map(str::to_owned).collect()
+}
+
+fn shown(settings: &Settings, key: &str) -> (String, Source) {
+    let line = settings.describe().iter().find(|line| line.key == key).unwrap();
+    (line.value.clone(), line.source.clone())
+}
+
+#[test]
+fn the_defaults_are_the_documented_ones() {
+    let settings = with_variables(&[]).unwrap();
+    assert!(settings.dev_mode);
+    assert_eq!(settings.api.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(settings.api.base_url, "http://127.0.0.1:8080");
+    assert!(settings.api.trusted_proxies.is_empty());
+    assert_eq!(settings.edge.serve_url, "http://127.0.0.1:8081");
+    assert_eq!(settings.edge.domain, "localhost");
+    assert_eq!(settings.edge.cache_bytes, 64 * 1024 * 1024);
+    assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
+    assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
+    assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");
+    assert!(settings.redis.url.is_none());
+    assert!(matches!(&settings.storage, Storage::Folder(folder) if folder == Path::new("./data/blobs")));
+    assert!(settings.secrets.signing.is_none());
+    assert_eq!(settings.limits.provisional_lifetime.as_secs(), 30 * 60);
+    assert_eq!(settings.limits.purge_grace.as_secs(), 24 * 60 * 60);
+    assert_eq!(settings.log.filter, "info");
+    assert_eq!(settings.log.format, LogFormat::Text);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(settings.workers.concurrency, cores * 4);
+    assert!(settings.tariff().dev_rail_is_open);
+    assert_eq!(settings.tariff().claimed_free_publishes, 100);
+    assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");
+}
+
+#[test]
+fn every_key_can_be_set_by_the_environment() {
+    let env: Vec<_> =
+        EVERY_KEY.iter().map(|(key, value, _)| (variable_of(key), (*value).to_owned())).collect();
+    let settings = load(Sources { file: None, env: env.into_iter() }).unwrap();
+    for (key, _, expected) in EVERY_KEY {
+        assert_eq!(shown(&settings, key), (expected.to_owned(), Source::Environment(variable_of(key))));
+    }
+}
+
+#[test]
+fn every_key_can_be_set_by_the_file() {
+    let lines: Vec<_> = EVERY_KEY.iter().map(|(key, value, _)| format!("{key} = {value:?}")).collect();
+    let (folder, settings) = with_file(&lines.join("\n"));
+    let settings = settings.unwrap();
+    for (key, _, expected) in EVERY_KEY {
+        let source = Source::File(folder.path().join("handbill.toml"));
+        assert_eq!(shown(&settings, key), (expected.to_owned(), source));
+    }
+}
+
+#[test]
+fn the_default_file_names_exactly_the_known_keys() {
+    let mut reader = Reader::new(None, std::iter::empty());
+    assert!(crate::load::read(&mut reader).is_some());
+    let is_setting = |rest: &str| {
+        rest.split_once(" = ")
+            .is_some_and(|(key, _)| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'))
+    };
+    let uncommented: String = DEFAULT_TOML
+        .lines()
+        .map(|line| line.strip_prefix("# ").filter(|rest| is_setting(rest)).unwrap_or(line))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let documented: BTreeSet<String> = flatten(uncommented.parse().unwrap()).into_keys().collect();
+    let known: BTreeSet<String> = reader.known_keys().iter().map(|key| (*key).to_owned()).collect();
+    let tested: BTreeSet<String> = EVERY_KEY.iter().map(|(key, _, _)| (*key).to_owned()).collect();
+    assert_eq!(documented, known);
+    assert_eq!(tested, known);
+}
+
+#[test]
+fn toml_types_and_texts_are_read_alike() {
+    let natural = "dev_mode = true\napi.trusted_proxies = ['10.0.0.0/8']\nlimits.free_views = 5";
+    let texts = "dev_mode = 'true'\napi.trusted_proxies = '10.0.0.0/8'\nlimits.free_views = '5'";
+    for text in [natural, texts] {
+        let (_folder, settings) = with_file(text);
+        let settings = settings.unwrap();
+        assert!(settings.dev_mode);
+        assert_eq!(settings.api.trusted_proxies.len(), 1);
+        assert_eq!(settings.limits.free_views, 5);
+    }
+}
+
+#[test]
+fn the_environment_wins_over_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    fs::write(&path, "[limits]\nfree_views = 5\nreports_per_minute = 6").unwrap();
+    let env = [("HANDBILL_LIMITS__FREE_VIEWS".to_owned(), "7".to_owned())];
+    let settings = load(Sources { file: Some(path), env: env.into_iter() }).unwrap();
+    assert_eq!((settings.limits.free_views, settings.limits.reports_per_minute), (7, 6));
+}
+
+#[test]
+fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    fs::write(&path, "[api]\nlisten = 8080\nlissten = 'x'\n[limits]\nfree_views = -1\n[workes]\n").unwrap();
+    let env = [
+        ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "soon"),
+        ("HANDBILL_API_BASE_URL", "http://example.com"),
+        ("HANDBILL_EDGE__SERVE_URL", "ftp://example.com"),
+        ("HANDBILL_QUITE__OTHER", "1"),
+    ];
+    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let faults = refused(load(Sources { file: Some(path.clone()), env }));
+    let file = format!("file {}", path.display());
+    let expected = [
+        format!("api.listen ({file}): \"8080\" does not fit; expected an IP address with a port, such as 127.0.0.1:8080"),
+        "edge.serve_url (environment variable HANDBILL_EDGE__SERVE_URL): \"ftp://example.com\" does not fit; \
+         expected an address such as https://pages.example.com, without user, query or fragment"
+            .to_owned(),
+        "limits.provisional_lifetime (environment variable HANDBILL_LIMITS__PROVISIONAL_LIFETIME): \"soon\" does \
+         not fit; expected a duration with its unit, such as 30m, 24h or 2s"
+            .to_owned(),
+        format!("limits.free_views ({file}): \"-1\" does not fit; expected a whole number from 0 to 9223372036854775807"),
+        format!("api.lissten ({file}): unknown key; did you mean api.listen?"),
+        format!("workes ({file}): unknown key; expected one of the keys that `handbill config` lists"),
+        "api_base_url (environment variable HANDBILL_API_BASE_URL): unknown key; did you mean HANDBILL_API__BASE_URL?"
+            .to_owned(),
+        "quite.other (environment variable HANDBILL_QUITE__OTHER): unknown key; expected one of the keys that \
+         `handbill config` lists"
+            .to_owned(),
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn variables_that_are_no_settings_are_left_alone() {
+    let names =
+        ["HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL", "HANDBILL_TEST_CLOCK", "HANDBILLS", "PATH"];
+    assert!(with_variables(&names.map(|name| (name, "x"))).is_ok());
+}
+
+#[test]
+fn a_named_file_must_be_there_and_be_toml() {
+    let faults = refused(load(Sources { file: Some("/no/such/file.toml".into()), env: std::iter::empty() }));
+    assert!(faults[0].starts_with("settings file (file /no/such/file.toml): cannot be read"), "{faults:?}");
+    let (_folder, loaded) = with_file("dev_mode = true\nsecrets.signing = 'swordfish");
+    let faults = refused(loaded);
+    assert!(faults[0].starts_with("line 2 (file "), "{faults:?}");
+    assert!(!faults[0].contains("swordfish"), "{faults:?}");
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let env: Vec<_> =
+        EVERY_KEY.iter().map(|(key, value, _)| (variable_of(key), (*value).to_owned())).collect();
+    let settings = load(Sources { file: None, env: env.into_iter() }).unwrap();
+    let everything = format!("{settings:?}");
+    for secret in ["-secret", "dbpass", "redispass"] {
+        assert!(!everything.contains(secret), "{secret} in {everything}");
+    }
+    let faults = refused(with_variables(&[
+        ("HANDBILL_DATABASE__URL", "mysql://me:dbpass@db/x"),
+        ("HANDBILL_REDIS__URL", "http://:redispass@cache"),
+    ]))
+    .join("\n");
+    assert!(faults.contains("HANDBILL_DATABASE__URL") && faults.contains("HANDBILL_REDIS__URL"), "{faults}");
+    assert!(!faults.contains("dbpass") && !faults.contains("redispass"), "{faults}");
+}
+
+#[test]
+fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
+    let public = [("HANDBILL_API__LISTEN", "0.0.0.0:80"), ("HANDBILL_EDGE__LISTEN", "192.0.2.1:81")];
+    let faults = refused(with_variables(&public));
+    assert_eq!(faults.len(), 2);
+    assert!(
+        faults[0].starts_with(
+            "api.listen (environment variable HANDBILL_API__LISTEN): 0.0.0.0:80 is not loopback"
+        )
+    );
+    assert!(faults[1].contains("HANDBILL_DEV_MODE"), "{faults:?}");
+    let allowed = [&public[..], &[("HANDBILL_ALLOW_PUBLIC_DEV", "true")]].concat();
+    assert!(with_variables(&allowed).is_ok());
+    assert!(with_variables(&[("HANDBILL_API__LISTEN", "[::1]:80")]).is_ok());
+}
+
+#[test]
+fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
+    let with_secret = |secret: &str| {
+        with_variables(&[("HANDBILL_DEV_MODE", "false"), ("HANDBILL_SECRETS__SIGNING", secret)])
+    };
+    assert!(
+        refused(with_secret(""))[0].starts_with("secrets.signing (default): is not set, and dev mode is off")
+    );
+    assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
+    let settings = with_secret(&"s".repeat(32)).unwrap();
+    assert!(!settings.tariff().dev_rail_is_open);
+}
+
+#[test]
+fn a_bucket_needs_its_key_and_says_which_half_is_missing() {
+    let bucket = [("HANDBILL_STORAGE__URL", "s3://pages"), ("HANDBILL_STORAGE__ACCESS_KEY_ID", "id")];
+    let faults = refused(with_variables(&bucket));
+    assert_eq!(faults.len(), 1);
+    assert!(
+        faults[0].starts_with("storage.secret_access_key (default): is not set, and storage.url is s3://")
+    );
+    let settings =
+        with_variables(&[&bucket[..], &[("HANDBILL_STORAGE__SECRET_ACCESS_KEY", "key")]].concat()).unwrap();
+    let Storage::Bucket(bucket) = settings.storage else { panic!("not a bucket") };
+    assert_eq!(
+        (bucket.name.as_str(), bucket.prefix.as_str(), bucket.region.as_str()),
+        ("pages", "", "us-east-1")
+    );
+}
+
+#[test]
+fn addresses_of_parts_take_only_their_schemes() {
+    let wrong = [
+        ("HANDBILL_DATABASE__URL", "redis://host"),
+        ("HANDBILL_DATABASE__URL", "postgres:///nohost"),
+        ("HANDBILL_QUEUE__URL", "file:///queue"),
+        ("HANDBILL_QUEUE__URL", "sqlite://"),
+        ("HANDBILL_REDIS__URL", "rediss://host"),
+        ("HANDBILL_STORAGE__URL", "gs://bucket"),
+        ("HANDBILL_STORAGE__URL", "s3:///prefix"),
+        ("HANDBILL_API__BASE_URL", "http://user@host"),
+        ("HANDBILL_EDGE__DOMAIN", "example.com:81"),
+        ("HANDBILL_EDGE__FONT_HOSTS", "fonts.example.com; script-src *"),
+        ("HANDBILL_WORKERS__CONCURRENCY", "0"),
+    ];
+    for (name, value) in wrong {
+        assert_eq!(refused(with_variables(&[(name, value)])).len(), 1, "{name}={value}");
+    }
+}
+
+#[test]
+fn the_queue_follows_a_database_that_is_postgres() {
+    let settings = with_variables(&[("HANDBILL_DATABASE__URL", "postgres://me@db/handbill")]).unwrap();
+    assert_eq!(settings.queue.url, settings.database.url);
+    assert_eq!(shown(&settings, "queue.url").1, Source::Derived("database.url"));
+    let settings = with_variables(&[("HANDBILL_DATA_DIR", "/srv/50% full?")]).unwrap();
+    assert_eq!(settings.queue.url.reveal(), "sqlite:///srv/50%25 full%3F/queue.db");
+}
+
+#[test]
+fn a_single_role_needs_redis_and_says_so() {
+    let settings = with_variables(&[]).unwrap();
+    assert!(settings.check_role(Role::Serve).is_ok());
+    for (role, name) in [(Role::Api, "api"), (Role::Edge, "edge"), (Role::Worker, "worker")] {
+        let faults = settings.check_role(role).unwrap_err().to_string();
+        assert!(faults.starts_with("redis.url") && faults.contains(&format!("handbill {name}")), "{faults}");
+    }
+    let settings = with_variables(&[("HANDBILL_REDIS__URL", "redis://127.0.0.1:6379/0")]).unwrap();
+    assert!(settings.check_role(Role::Api).is_ok());
+}

@@ -1,0 +1,188 @@
+//! From text to type: how each kind of setting is read and shown. All that is given, in a file or in the
+//! environment, arrives here as text, so both are read by the same rule.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use url::Url;
+
+pub(crate) trait Value: Sized {
+    /// What a good value is, in words that follow "expected".
+    const EXPECTED: &'static str;
+    /// Whether a fault must not repeat the value.
+    const IS_SECRET: bool = false;
+
+    fn parse(text: &str) -> Option<Self>;
+    fn show(&self) -> String;
+}
+
+/// An address of our own that links begin with: http or https, with no slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebAddress(pub String);
+
+/// The name of a host or a domain, in small letters, with neither scheme nor port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostName(pub String);
+
+/// How many jobs a process takes at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Concurrency(pub usize);
+
+impl Value for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for u64 {
+    const EXPECTED: &'static str = "a whole number from 0 to 9223372036854775807";
+
+    // The database counts with a sign.
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|number| i64::try_from(*number).is_ok())
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for u32 {
+    const EXPECTED: &'static str = "a whole number from 0 to 4294967295";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for String {
+    const EXPECTED: &'static str = "a text that is not empty";
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn show(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Value for PathBuf {
+    const EXPECTED: &'static str = "the path of a folder";
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| PathBuf::from(text))
+    }
+
+    fn show(&self) -> String {
+        self.display().to_string()
+    }
+}
+
+impl Value for SocketAddr {
+    const EXPECTED: &'static str = "an IP address with a port, such as 127.0.0.1:8080";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for Duration {
+    const EXPECTED: &'static str = "a duration with its unit, such as 30m, 24h or 2s";
+
+    fn parse(text: &str) -> Option<Self> {
+        humantime::parse_duration(text).ok()
+    }
+
+    fn show(&self) -> String {
+        humantime::format_duration(*self).to_string()
+    }
+}
+
+impl Value for WebAddress {
+    const EXPECTED: &'static str =
+        "an address such as https://pages.example.com, without user, query or fragment";
+
+    fn parse(text: &str) -> Option<Self> {
+        let url = Url::parse(text).ok()?;
+        let has_scheme = matches!(url.scheme(), "http" | "https");
+        let is_plain = url.query().is_none() && url.fragment().is_none();
+        let is_anonymous = url.username().is_empty() && url.password().is_none();
+        (has_scheme && is_plain && is_anonymous).then(|| Self(url.as_str().trim_end_matches('/').to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl Value for HostName {
+    const EXPECTED: &'static str = "a host name such as pages.example.com, without scheme or port";
+
+    fn parse(text: &str) -> Option<Self> {
+        let is_label =
+            |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        text.split('.').all(is_label).then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl Value for IpNet {
+    const EXPECTED: &'static str = "a network such as 10.0.0.0/8";
+
+    // A single address is the network of itself.
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for Concurrency {
+    const EXPECTED: &'static str = "a whole number from 1 to 1024";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|jobs| (1..=1024).contains(jobs)).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// A list is separated by commas or spaces.
+impl<T: Value> Value for Vec<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn parse(text: &str) -> Option<Self> {
+        text.split([',', ' ']).filter(|item| !item.is_empty()).map(T::parse).collect()
+    }
+
+    fn show(&self) -> String {
+        if self.is_empty() {
+            return "(none)".to_owned();
+        }
+        self.iter().map(T::show).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,79 @@
+use serde::{Deserialize, Serialize};
+
+use crate::tariff::Standing;
+use crate::{AccountId, Micro, Month, Time};
+
+/// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountStatus {
+    Provisional,
+    Claimed,
+}
+
+impl AccountStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AccountStatus::Provisional => "provisional",
+            AccountStatus::Claimed => "claimed",
+        }
+    }
+}
+
+/// An account as the operations see it.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub id: AccountId,
+    pub handle: String,
+    pub status: AccountStatus,
+    pub expires_at: Option<Time>,
+    pub claim_code: String,
+    pub balance: Micro,
+    pub allow_agent_join: bool,
+    /// Publishes made while provisional: the allowance of its whole life.
+    pub provisional_publishes: u64,
+    pub storage_bytes: u64,
+    pub created_at: Time,
+}
+
+/// What an account used in one month.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MonthlyUse {
+    /// Publishes that count against the claimed allowance.
+    pub publishes: u64,
+    pub views: u64,
+}
+
+/// An account with its month, as `GET /v1/account` and `GET /v1/usage` show it.
+#[derive(Clone, Debug)]
+pub struct AccountSummary {
+    pub account: Account,
+    pub month: Month,
+    pub used: MonthlyUse,
+    pub restricted_artifacts: u64,
+}
+
+impl Account {
+    /// Spec 3.1: from `expires_at` on, writes fail and pages answer 410.
+    pub fn is_expired(&self, now: Time) -> bool {
+        self.expires_at.is_some_and(|expires_at| now >= expires_at)
+    }
+}
+
+impl AccountSummary {
+    /// Spec 2.7: the publishes that the allowance is compared with.
+    pub fn publishes_used(&self) -> u64 {
+        match self.account.status {
+            AccountStatus::Provisional => self.account.provisional_publishes,
+            AccountStatus::Claimed => self.used.publishes,
+        }
+    }
+
+    pub fn standing(&self) -> Standing {
+        Standing {
+            status: self.account.status,
+            balance: self.account.balance,
+            publishes_used: self.publishes_used(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AccountId, ArtifactId, Host, Manifest, Slug, Time, VersionId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    Public,
+    Unlisted,
+    Private,
+}
+
+impl Visibility {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Visibility::Public => "public",
+            Visibility::Unlisted => "unlisted",
+            Visibility::Private => "private",
+        }
+    }
+}
+
+/// What is known of a version's content (spec 3.3). It is kept per version; an artifact shows its live version's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModerationStatus {
+    Pending,
+    Review,
+    Pass,
+    Blocked,
+}
+
+impl ModerationStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ModerationStatus::Pending => "pending",
+            ModerationStatus::Review => "review",
+            ModerationStatus::Pass => "pass",
+            ModerationStatus::Blocked => "blocked",
+        }
+    }
+}
+
+/// An artifact as the operations see it.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    pub id: ArtifactId,
+    pub account: AccountId,
+    pub slug: Slug,
+    pub host: Host,
+    pub visibility: Visibility,
+    /// The live version, once one is live: an artifact may begin with a staged one.
+    pub live: Option<LiveVersion>,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LiveVersion {
+    pub id: VersionId,
+    pub seq: u32,
+    pub moderation: ModerationStatus,
+}
+
+/// An entry of `versions[]`.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub id: VersionId,
+    pub seq: u32,
+    pub total_bytes: u64,
+    pub file_count: u32,
+    pub created_via: String,
+    pub created_at: Time,
+    pub moderation: ModerationStatus,
+}
+
+/// All that the edge needs to serve a host: one row, no joins.
+#[derive(Clone, Debug)]
+pub struct Route {
+    pub host: Host,
+    pub account: AccountId,
+    pub artifact: ArtifactId,
+    pub version: VersionId,
+    pub visibility: Visibility,
+    pub moderation: ModerationStatus,
+    /// Set while the account is provisional: past it the answer is 410, before it pages wear the badge.
+    pub expires_at: Option<Time>,
+    pub published_at: Time,
+    pub manifest: Manifest,
+}

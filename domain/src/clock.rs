@@ -1,0 +1,174 @@
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment in UTC, to the millisecond. It is what the database keeps and what states are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(i64);
+
+impl Time {
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    pub fn minus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// The time that has passed since `earlier`; zero when `earlier` lies ahead.
+    pub fn since(self, earlier: Time) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// The UTC calendar month that this moment falls in.
+    pub fn month(self) -> Month {
+        let date = self.timestamp().to_zoned(jiff::tz::TimeZone::UTC).date();
+        Month { year: date.year(), month: date.month() }
+    }
+
+    /// RFC 3339 in UTC with `Z`, the form that the wire shows.
+    pub fn rfc3339(self) -> String {
+        self.timestamp().to_string()
+    }
+
+    pub fn parse_rfc3339(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
+
+    fn timestamp(self) -> jiff::Timestamp {
+        let fallback = if self.0 < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or(fallback)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.rfc3339())
+    }
+}
+
+/// A UTC calendar month, written `YYYY-MM`: the key of usage and of recurring charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Month {
+    year: i16,
+    month: i8,
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+impl FromStr for Month {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (year, month) = text.split_once('-').ok_or(())?;
+        if year.len() != 4 || month.len() != 2 || !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+            return Err(());
+        }
+        let month: i8 = month.parse().map_err(|_| ())?;
+        if !(1..=12).contains(&month) {
+            return Err(());
+        }
+        Ok(Self { year: year.parse().map_err(|_| ())?, month })
+    }
+}
+
+/// Where "now" comes from. Tests hold a clock that they move by hand.
+#[derive(Clone, Debug)]
+pub struct Clock(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    Manual(Arc<AtomicI64>),
+    Shifted(Arc<PathBuf>),
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that stands still until [`Clock::advance`] moves it.
+    pub fn manual(start: Time) -> Self {
+        Self(Source::Manual(Arc::new(AtomicI64::new(start.millis()))))
+    }
+
+    /// The system's time plus the milliseconds written in a file: how a test moves the clock of real processes.
+    pub fn shifted_by_file(path: PathBuf) -> Self {
+        Self(Source::Shifted(Arc::new(path)))
+    }
+
+    pub fn now(&self) -> Time {
+        match &self.0 {
+            Source::System => system_now(),
+            Source::Manual(millis) => Time(millis.load(Ordering::SeqCst)),
+            Source::Shifted(path) => {
+                let text = std::fs::read_to_string(path.as_path()).unwrap_or_default();
+                Time(system_now().0.saturating_add(text.trim().parse().unwrap_or(0)))
+            }
+        }
+    }
+
+    /// Moves a manual clock forward; any other clock goes its own way.
+    pub fn advance(&self, by: Duration) {
+        if let Source::Manual(millis) = &self.0 {
+            millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+        }
+    }
+}
+
+fn system_now() -> Time {
+    Time(jiff::Timestamp::now().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_in_utc_and_read_back() {
+        let moment = Time::from_millis(1_767_225_599_250);
+        assert_eq!(moment.rfc3339(), "2025-12-31T23:59:59.25Z");
+        assert_eq!(Time::parse_rfc3339("2026-01-01T00:59:59.25+01:00"), Some(moment));
+    }
+
+    #[test]
+    fn the_month_turns_at_midnight_utc() {
+        let last = Time::from_millis(1_767_225_599_999);
+        assert_eq!(last.month().to_string(), "2025-12");
+        assert_eq!(last.plus(Duration::from_millis(1)).month().to_string(), "2026-01");
+    }
+
+    #[test]
+    fn a_month_is_read_strictly() {
+        assert_eq!("2026-02".parse::<Month>().map(|m| m.to_string()), Ok("2026-02".to_owned()));
+        for bad in ["2026-13", "2026-00", "2026-2", "26-02", "2026/02", "+026-01", ""] {
+            assert!(bad.parse::<Month>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_manual_clock_moves_only_by_hand() {
+        let clock = Clock::manual(Time::from_millis(1000));
+        clock.clone().advance(Duration::from_secs(2));
+        assert_eq!(clock.now(), Time::from_millis(3000));
+    }
+}

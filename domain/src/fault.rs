@@ -1,0 +1,85 @@
+//! Fault points: named places where a test makes a process die, fail or wait.
+//!
+//! A test sets `HANDBILL_TEST_FAULTS=publish.before_commit:kill` for a process that it started. In a release
+//! build the points are empty: nothing in production reads that variable.
+
+use std::time::Duration;
+
+/// What a test asked for at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// End the process at once, as `kill -9` would.
+    Kill,
+    /// Fail the operation.
+    Fail,
+    /// Wait first.
+    Pause(Duration),
+}
+
+/// The fault that stands at this point, if a test put one there.
+#[cfg(debug_assertions)]
+pub fn at(point: &str) -> Option<Fault> {
+    use std::sync::LazyLock;
+    static FAULTS: LazyLock<Vec<(String, Fault)>> =
+        LazyLock::new(|| parse(&std::env::var("HANDBILL_TEST_FAULTS").unwrap_or_default()));
+    FAULTS.iter().find(|(name, _)| name == point).map(|(_, fault)| *fault)
+}
+
+#[cfg(not(debug_assertions))]
+pub fn at(_point: &str) -> Option<Fault> {
+    None
+}
+
+/// Passes the point, or suffers what a test put there. `Err` means: fail as the real thing would.
+pub fn pass(point: &'static str) -> Result<(), InjectedFault> {
+    match at(point) {
+        None => Ok(()),
+        Some(Fault::Kill) => std::process::abort(),
+        Some(Fault::Fail) => Err(InjectedFault(point)),
+        Some(Fault::Pause(wait)) => {
+            std::thread::sleep(wait);
+            Ok(())
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("injected fault at {0}")]
+pub struct InjectedFault(&'static str);
+
+#[cfg(any(debug_assertions, test))]
+fn parse(text: &str) -> Vec<(String, Fault)> {
+    let fault = |action: &str| match action.split_once('=') {
+        Some(("pause_ms", millis)) => millis.parse().ok().map(|ms| Fault::Pause(Duration::from_millis(ms))),
+        None if action == "kill" => Some(Fault::Kill),
+        None if action == "fail" => Some(Fault::Fail),
+        _ => None,
+    };
+    text.split(',')
+        .filter_map(|entry| entry.split_once(':'))
+        .filter_map(|(point, action)| Some((point.trim().to_owned(), fault(action.trim())?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_read_from_a_comma_separated_list() {
+        let faults = parse("a.b:kill, c:fail,d:pause_ms=20,nonsense,e:what");
+        assert_eq!(
+            faults,
+            [
+                ("a.b".to_owned(), Fault::Kill),
+                ("c".to_owned(), Fault::Fail),
+                ("d".to_owned(), Fault::Pause(Duration::from_millis(20))),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_point_without_a_fault_is_passed() {
+        assert!(pass("nowhere").is_ok());
+    }
+}

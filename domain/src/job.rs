@@ -1,0 +1,191 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::deed::{Activation, Target};
+use crate::{AccountId, ArtifactId, Host, JobId, Payment, SitePath, Slug, Time, TokenId, VersionId};
+
+/// Work for the queue, with what is needed to do it and to answer who asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEnvelope {
+    /// Unique in its queue: pushing the same id again changes nothing.
+    pub id: JobId,
+    /// The process that waits for the outcome, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    #[serde(flatten)]
+    pub job: Job,
+}
+
+/// The register of jobs. To add one: a variant here, its queue below, its file in `workers/src/jobs/`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "payload", rename_all = "snake_case")]
+pub enum Job {
+    /// Store the content, settle it with the ledger, tell the edges, answer. Idempotent by version id.
+    Publish(Box<PublishJob>),
+    /// Judge a version. Idempotent: the same content gets the same verdict.
+    Scan(ScanJob),
+    /// Add views that an edge counted. Idempotent by job id.
+    Views(ViewsJob),
+    /// Purge provisional accounts that expired before the grace. Idempotent.
+    Cleanup,
+    /// Enqueue scans that were lost between commit and push. Idempotent by version id.
+    SweepScans,
+    /// Delete blobs that nothing refers to, and spooled uploads that nobody came for. Idempotent.
+    SweepBlobs,
+    /// Delete records past their keeping time: outcomes, idempotency keys, sessions, finished jobs. Idempotent.
+    SweepRecords,
+}
+
+/// A queue: workers are scaled by queue, and a slow one does not hold up a fast one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Queue {
+    Publish,
+    Scan,
+    Views,
+    Upkeep,
+}
+
+impl Queue {
+    pub const ALL: [Queue; 4] = [Queue::Publish, Queue::Scan, Queue::Views, Queue::Upkeep];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Queue::Publish => "publish",
+            Queue::Scan => "scan",
+            Queue::Views => "views",
+            Queue::Upkeep => "upkeep",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Queue> {
+        Self::ALL.into_iter().find(|queue| queue.name() == name)
+    }
+
+    /// How long one attempt may take.
+    pub fn attempt_timeout(self) -> Duration {
+        match self {
+            Queue::Publish => Duration::from_secs(60),
+            Queue::Scan => Duration::from_secs(30),
+            Queue::Views => Duration::from_secs(10),
+            Queue::Upkeep => Duration::from_secs(600),
+        }
+    }
+
+    /// How often a job is tried before it goes to the dead list.
+    pub fn attempts_max(self) -> u32 {
+        match self {
+            // A publish and a view are somebody's: they outlast an outage of the store of several minutes.
+            Queue::Publish | Queue::Views => 12,
+            Queue::Scan | Queue::Upkeep => 8,
+        }
+    }
+
+    /// How long to wait after failed attempt number `attempt` (the first is 1): 0.5 s, doubling, 60 s at most.
+    pub fn backoff(self, attempt: u32) -> Duration {
+        Duration::from_millis(500)
+            .saturating_mul(1 << attempt.saturating_sub(1).min(7))
+            .min(Duration::from_secs(60))
+    }
+}
+
+impl Job {
+    pub fn queue(&self) -> Queue {
+        match self {
+            Job::Publish(_) => Queue::Publish,
+            Job::Scan(_) => Queue::Scan,
+            Job::Views(_) => Queue::Views,
+            Job::Cleanup | Job::SweepScans | Job::SweepBlobs | Job::SweepRecords => Queue::Upkeep,
+        }
+    }
+
+    /// The name in logs and on the board.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Job::Publish(_) => "publish",
+            Job::Scan(_) => "scan",
+            Job::Views(_) => "views",
+            Job::Cleanup => "cleanup",
+            Job::SweepScans => "sweep_scans",
+            Job::SweepBlobs => "sweep_blobs",
+            Job::SweepRecords => "sweep_records",
+        }
+    }
+}
+
+/// A publish as the API accepted it: checked, parsed, with the bytes beside it or in the spool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishJob {
+    pub account: AccountId,
+    pub version: VersionId,
+    pub slug: Slug,
+    pub target: Target,
+    pub activation: Activation,
+    #[serde(default)]
+    pub pinned_to: Option<ArtifactId>,
+    #[serde(default)]
+    pub payment: Option<Payment>,
+    pub created_via: String,
+    #[serde(default)]
+    pub created_by: Option<TokenId>,
+    pub files: Vec<SpooledFile>,
+    pub content: Content,
+}
+
+/// One file's place in the content: files stand one behind the other, in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpooledFile {
+    pub path: SitePath,
+    pub size_bytes: u64,
+}
+
+/// Where the bytes of a publish are until they are blobs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// Small: base64 in the job itself.
+    Inline(String),
+    /// Large: an object of the spool, named by the version.
+    Spooled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanJob {
+    pub version: VersionId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewsJob {
+    pub counted_at: Time,
+    pub views: Vec<ViewCount>,
+}
+
+/// Views of one host that an edge counted since it last told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewCount {
+    pub account: AccountId,
+    pub host: Host,
+    pub count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Chance;
+
+    #[test]
+    fn an_envelope_survives_the_queue() {
+        let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
+        for job in [Job::Cleanup, Job::Scan(ScanJob { version: VersionId::from_ulid(id.ulid()) })] {
+            let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), job };
+            let text = serde_json::to_string(&envelope).unwrap();
+            assert_eq!(serde_json::from_str::<JobEnvelope>(&text).unwrap(), envelope, "{text}");
+        }
+    }
+
+    #[test]
+    fn waiting_doubles_from_half_a_second_to_a_minute() {
+        let waits: Vec<_> = (1..=9).map(|attempt| Queue::Publish.backoff(attempt).as_millis()).collect();
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The addresses that the service hands out, made in one place.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+use crate::Host;
+
+/// Where the service is reached from outside. Addresses have no slash at the end.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    pub base_url: String,
+    pub serve_url: String,
+    pub edge_domain: String,
+    pub url_style: UrlStyle,
+}
+
+/// The form of a page's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlStyle {
+    /// `{serve_url}/site/<host>/`
+    Path,
+    /// `<scheme>://<host>.<domain>[:port]/`: each site an origin of its own.
+    Host,
+}
+
+impl Addresses {
+    pub fn page(&self, host: &Host) -> String {
+        match self.url_style {
+            UrlStyle::Path => format!("{}/site/{host}/", self.serve_url),
+            UrlStyle::Host => {
+                let (scheme, rest) = self.serve_url.split_once("://").unwrap_or(("http", &self.serve_url));
+                let port = rest.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
+                format!("{scheme}://{host}.{}{port}/", self.edge_domain)
+            }
+        }
+    }
+
+    pub fn claim(&self, code: &str) -> String {
+        format!("{}/claim/{code}", self.base_url)
+    }
+
+    pub fn invite(&self, code: &str) -> String {
+        format!("{}/invite/{code}", self.base_url)
+    }
+
+    /// The link to hand out for a private page (spec 4.12).
+    pub fn signed_page(&self, host: &Host, key: &SigningKey) -> String {
+        format!("{}?sig={}", self.page(host), key.signature(host))
+    }
+}
+
+/// The secret that signs private links. It never shows itself.
+#[derive(Clone)]
+pub struct SigningKey(Vec<u8>);
+
+impl SigningKey {
+    const SIGNATURE_HEX_LENGTH: usize = 16;
+
+    pub fn new(secret: &str) -> Self {
+        Self(secret.as_bytes().to_vec())
+    }
+
+    /// `sig`: the first 16 hex characters of an HMAC-SHA256 of the host.
+    pub fn signature(&self, host: &Host) -> String {
+        // An HMAC takes a key of any length; the error of this constructor cannot occur.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
+        mac.update(host.as_str().as_bytes());
+        let mut signature = hex::encode(mac.finalize().into_bytes());
+        signature.truncate(Self::SIGNATURE_HEX_LENGTH);
+        signature
+    }
+
+    pub fn verifies(&self, host: &Host, signature: &str) -> bool {
+        let expected = self.signature(host);
+        expected.len() == Self::SIGNATURE_HEX_LENGTH
+            && bool::from(expected.as_bytes().ct_eq(signature.as_bytes()))
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SigningKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(url_style: UrlStyle) -> Addresses {
+        Addresses {
+            base_url: "http://127.0.0.1:8080".into(),
+            serve_url: "http://127.0.0.1:8081".into(),
+            edge_domain: "localhost".into(),
+            url_style,
+        }
+    }
+
+    #[test]
+    fn a_page_is_addressed_by_path_or_by_host() {
+        let host: Host = "my-page-a1b2".parse().unwrap();
+        assert_eq!(addresses(UrlStyle::Path).page(&host), "http://127.0.0.1:8081/site/my-page-a1b2/");
+        assert_eq!(addresses(UrlStyle::Host).page(&host), "http://my-page-a1b2.localhost:8081/");
+    }
+
+    #[test]
+    fn a_signature_is_16_hex_characters_and_fits_one_host_only() {
+        let key = SigningKey::new("a secret");
+        let (host, other): (Host, Host) = ("my-page-a1b2".parse().unwrap(), "my-page-a1b3".parse().unwrap());
+        let signature = key.signature(&host);
+        assert_eq!(signature.len(), 16);
+        assert!(key.verifies(&host, &signature));
+        assert!(!key.verifies(&other, &signature));
+        assert!(!key.verifies(&host, ""));
+        assert!(!SigningKey::new("another").verifies(&host, &signature));
+    }
+}

@@ -1,0 +1,115 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{BlobHash, SitePath};
+
+/// Every file of a version, ordered by path. Made once, never changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Manifest(Vec<ManifestFile>);
+
+/// One file: where it lies in the site, and where its bytes lie in the blob store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManifestFile {
+    pub path: SitePath,
+    pub hash: BlobHash,
+    pub size_bytes: u64,
+    pub content_type: String,
+    /// The encodings that won, stored behind the plain bytes in the same object.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+}
+
+/// The same bytes in another encoding: a slice of the blob's object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    pub encoding: Encoding,
+    pub offset_bytes: u64,
+    pub size_bytes: u64,
+}
+
+/// A content encoding as HTTP names it, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Encoding {
+    #[serde(rename = "br")]
+    Brotli,
+    #[serde(rename = "zstd")]
+    Zstd,
+    #[serde(rename = "gzip")]
+    Gzip,
+}
+
+impl Encoding {
+    pub const ALL: [Encoding; 3] = [Encoding::Brotli, Encoding::Zstd, Encoding::Gzip];
+
+    /// The token of `Accept-Encoding` and `Content-Encoding`.
+    pub fn token(self) -> &'static str {
+        match self {
+            Encoding::Brotli => "br",
+            Encoding::Zstd => "zstd",
+            Encoding::Gzip => "gzip",
+        }
+    }
+}
+
+impl Manifest {
+    pub fn new(mut files: Vec<ManifestFile>) -> Self {
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Self(files)
+    }
+
+    pub fn files(&self) -> &[ManifestFile] {
+        &self.0
+    }
+
+    pub fn find(&self, path: &str) -> Option<&ManifestFile> {
+        self.0.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|at| &self.0[at])
+    }
+
+    pub fn total_bytes(&self) -> u64 {
+        self.0.iter().map(|file| file.size_bytes).sum()
+    }
+}
+
+/// The content type that a file name stands for, with a charset where text needs one.
+pub fn content_type_of(path: &SitePath) -> String {
+    let guess = mime_guess::from_path(path.as_str()).first_or_octet_stream();
+    let essence = guess.essence_str();
+    let is_text = essence.starts_with("text/")
+        || matches!(
+            essence,
+            "application/javascript" | "application/json" | "application/xml" | "image/svg+xml"
+        )
+        || essence.ends_with("+json")
+        || essence.ends_with("+xml");
+    if is_text { format!("{essence}; charset=utf-8") } else { essence.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> ManifestFile {
+        let path: SitePath = path.parse().unwrap();
+        let content_type = content_type_of(&path);
+        ManifestFile { path, hash: BlobHash::of(b"x"), size_bytes: 1, content_type, variants: vec![] }
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_exact_path() {
+        let manifest = Manifest::new(vec![file("z.js"), file("index.html"), file("css/app.css")]);
+        assert_eq!(manifest.find("css/app.css").unwrap().path.as_str(), "css/app.css");
+        assert!(manifest.find("css").is_none());
+        assert_eq!(manifest.total_bytes(), 3);
+    }
+
+    #[test]
+    fn text_carries_its_charset_and_the_unknown_is_plain_bytes() {
+        let type_of = |path: &str| content_type_of(&path.parse().unwrap());
+        assert_eq!(type_of("index.html"), "text/html; charset=utf-8");
+        assert_eq!(type_of("a/app.js"), "text/javascript; charset=utf-8");
+        assert_eq!(type_of("logo.svg"), "image/svg+xml; charset=utf-8");
+        assert_eq!(type_of("photo.jpg"), "image/jpeg");
+        assert_eq!(type_of("font.woff2"), "font/woff2");
+        assert_eq!(type_of("LICENSE"), "application/octet-stream");
+    }
+}

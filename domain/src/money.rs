@@ -1,0 +1,123 @@
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, Neg, Sub};
+
+use serde::{Deserialize, Serialize};
+
+const MICRO_PER_USD: i64 = 1_000_000;
+
+/// An amount of money in integer micro-dollars (1 USD = 1,000,000). Nothing else ever holds money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Micro(i64);
+
+impl Micro {
+    pub const ZERO: Micro = Micro(0);
+
+    pub const fn new(micro: i64) -> Self {
+        Self(micro)
+    }
+
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    pub const fn is_negative(self) -> bool {
+        self.0 < 0
+    }
+
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The number that the wire shows. One division of an integer by a million is rounded once, so the shortest
+    /// text of the result is the exact decimal: `0.005`, never `0.005000000000000001`.
+    pub fn usd(self) -> f64 {
+        self.0 as f64 / MICRO_PER_USD as f64
+    }
+
+    /// Reads a JSON number of dollars; `None` when it has more than six decimals or is out of all bounds.
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        if !usd.is_finite() {
+            return None;
+        }
+        Self::parse_usd(&format!("{usd}"))
+    }
+
+    /// Reads dollars written as a plain decimal, exactly: an optional sign, digits, at most six decimals.
+    pub fn parse_usd(text: &str) -> Option<Self> {
+        let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+        let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !all_digits(whole) || !all_digits(fraction) || fraction.len() > 6 {
+            return None;
+        }
+        let scale = 10_i64.pow(u32::try_from(6 - fraction.len()).ok()?);
+        let micro = whole.parse::<i64>().ok()?.checked_mul(MICRO_PER_USD)?;
+        let micro = micro.checked_add(fraction.parse::<i64>().ok()? * scale)?;
+        Some(Self(if negative { -micro } else { micro }))
+    }
+}
+
+impl fmt::Display for Micro {
+    /// Dollars without trailing zeros, as `X-PAYMENT` takes them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.usd())
+    }
+}
+
+impl Add for Micro {
+    type Output = Micro;
+
+    fn add(self, other: Micro) -> Micro {
+        Micro(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Micro {
+    type Output = Micro;
+
+    fn sub(self, other: Micro) -> Micro {
+        Micro(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Neg for Micro {
+    type Output = Micro;
+
+    fn neg(self) -> Micro {
+        Micro(self.0.saturating_neg())
+    }
+}
+
+impl Sum for Micro {
+    fn sum<I: Iterator<Item = Micro>>(amounts: I) -> Micro {
+        amounts.fold(Micro::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_survive_the_wire_exactly() {
+        for micro in [0, 1, 5_000, 123_456, 500_000, 999_999, 1_000_001, 99_999_999_999, -5_000] {
+            let amount = Micro::new(micro);
+            assert_eq!(Micro::from_usd(amount.usd()), Some(amount));
+            assert_eq!(Micro::parse_usd(&amount.to_string()), Some(amount));
+        }
+        assert_eq!(Micro::new(5_000).to_string(), "0.005");
+        assert_eq!(serde_json::to_string(&Micro::new(15_000).usd()).unwrap(), "0.015");
+    }
+
+    #[test]
+    fn what_is_no_plain_decimal_of_dollars_is_refused() {
+        for bad in ["", ".", "1.", ".5", "1e3", "0.0000001", "1,5", "--1", "+1", " 1", "99999999999999999999"]
+        {
+            assert_eq!(Micro::parse_usd(bad), None, "{bad}");
+        }
+        assert_eq!(Micro::from_usd(f64::NAN), None);
+        assert_eq!(Micro::from_usd(0.000_000_1), None);
+    }
+}

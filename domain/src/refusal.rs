@@ -1,0 +1,308 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Challenge, Scope};
+
+/// An expected no. Every refusal that the service knows lives here, with its code, its message and the hint that
+/// names the next call; the API alone gives each its HTTP status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    Unauthorized,
+    AccountExpired,
+    PaymentRequired(Box<Challenge>),
+    InsufficientScope(MissingRight),
+    /// A malformed field, path or parameter: its name and what is wrong with it.
+    InvalidRequest {
+        field: String,
+        fault: String,
+    },
+    /// JSON that did not parse or does not fit.
+    InvalidBody {
+        fault: String,
+    },
+    WeakPassword {
+        rule: String,
+    },
+    InvalidCredentials,
+    RateLimited {
+        retry_after_seconds: u64,
+    },
+    TooLarge {
+        limit: String,
+    },
+    SlugTaken {
+        slug: String,
+    },
+    NotFound {
+        what: String,
+    },
+    MethodNotAllowed {
+        allowed: String,
+    },
+    UnsupportedMediaType {
+        expected: String,
+    },
+    NotConfigured {
+        what: String,
+    },
+    SessionRequired,
+    AgentJoinDisabled,
+    Forbidden {
+        fault: String,
+    },
+    UsernameTaken {
+        username: String,
+    },
+    InviteRevoked,
+    InviteExpired,
+    InviteUsedUp,
+    AlreadyClaimed,
+    ProcessorError,
+    QuotaExceeded {
+        limit: String,
+    },
+    IdempotencyConflict,
+    /// Busy, or waiting for a part that is down; the work may have been taken on.
+    Overloaded {
+        fault: String,
+        retry_after_seconds: u64,
+    },
+    Internal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingRight {
+    ArtifactsWrite,
+    ArtifactsRead,
+    TokensManage,
+    AccountManage,
+    /// The token is pinned to another artifact.
+    OtherArtifact,
+}
+
+impl From<Scope> for MissingRight {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::ArtifactsWrite => MissingRight::ArtifactsWrite,
+            Scope::ArtifactsRead => MissingRight::ArtifactsRead,
+            Scope::TokensManage => MissingRight::TokensManage,
+            Scope::AccountManage => MissingRight::AccountManage,
+        }
+    }
+}
+
+impl Refusal {
+    pub fn invalid(field: impl Into<String>, fault: impl Into<String>) -> Self {
+        Refusal::InvalidRequest { field: field.into(), fault: fault.into() }
+    }
+
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Refusal::NotFound { what: what.into() }
+    }
+
+    pub fn overloaded(fault: impl Into<String>) -> Self {
+        Refusal::Overloaded { fault: fault.into(), retry_after_seconds: 2 }
+    }
+
+    pub fn code(&self) -> &'static str {
+        match self {
+            Refusal::Unauthorized => "unauthorized",
+            Refusal::AccountExpired => "account_expired",
+            Refusal::PaymentRequired(_) => "payment_required",
+            Refusal::InsufficientScope(_) => "insufficient_scope",
+            Refusal::InvalidRequest { .. } => "invalid_request",
+            Refusal::InvalidBody { .. } => "invalid_body",
+            Refusal::WeakPassword { .. } => "weak_password",
+            Refusal::InvalidCredentials => "invalid_credentials",
+            Refusal::RateLimited { .. } => "rate_limited",
+            Refusal::TooLarge { .. } => "too_large",
+            Refusal::SlugTaken { .. } => "slug_taken",
+            Refusal::NotFound { .. } => "not_found",
+            Refusal::MethodNotAllowed { .. } => "method_not_allowed",
+            Refusal::UnsupportedMediaType { .. } => "unsupported_media_type",
+            Refusal::NotConfigured { .. } => "not_configured",
+            Refusal::SessionRequired => "session_required",
+            Refusal::AgentJoinDisabled => "agent_join_disabled",
+            Refusal::Forbidden { .. } => "forbidden",
+            Refusal::UsernameTaken { .. } => "username_taken",
+            Refusal::InviteRevoked => "invite_revoked",
+            Refusal::InviteExpired => "invite_expired",
+            Refusal::InviteUsedUp => "invite_used_up",
+            Refusal::AlreadyClaimed => "already_claimed",
+            Refusal::ProcessorError => "processor_error",
+            Refusal::QuotaExceeded { .. } => "quota_exceeded",
+            Refusal::IdempotencyConflict => "idempotency_conflict",
+            Refusal::Overloaded { .. } => "overloaded",
+            Refusal::Internal => "internal_error",
+        }
+    }
+
+    pub fn message(&self) -> String {
+        match self {
+            Refusal::Unauthorized => "the token is missing, unknown, revoked or expired".into(),
+            Refusal::AccountExpired => {
+                "this provisional account has expired; it can be read but not changed".into()
+            }
+            Refusal::PaymentRequired(challenge) => challenge.message.clone(),
+            Refusal::InsufficientScope(right) => right.message().into(),
+            Refusal::InvalidRequest { field, fault } => format!("{field}: {fault}"),
+            Refusal::InvalidBody { fault } => format!("the request body does not fit: {fault}"),
+            Refusal::WeakPassword { rule } => format!("the password is too weak: {rule}"),
+            Refusal::InvalidCredentials => "the username or the password is wrong".into(),
+            Refusal::RateLimited { retry_after_seconds } => {
+                format!("too many attempts; the next one is free in {retry_after_seconds} s")
+            }
+            Refusal::TooLarge { limit } => format!("too large: {limit}"),
+            Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
+            Refusal::NotFound { what } => format!("there is no such {what}"),
+            Refusal::MethodNotAllowed { allowed } => format!("this path answers {allowed} only"),
+            Refusal::UnsupportedMediaType { expected } => format!("the content type must be {expected}"),
+            Refusal::NotConfigured { what } => format!("{what} is not configured on this deployment"),
+            Refusal::SessionRequired => "this call needs a person's session, not a bearer token".into(),
+            Refusal::AgentJoinDisabled => "the owner has switched off joining by agents".into(),
+            Refusal::Forbidden { fault } => fault.clone(),
+            Refusal::UsernameTaken { username } => format!("the username {username:?} is taken"),
+            Refusal::InviteRevoked => "this invite has been revoked".into(),
+            Refusal::InviteExpired => "this invite has expired".into(),
+            Refusal::InviteUsedUp => "this invite has been used up".into(),
+            Refusal::AlreadyClaimed => "this account has been claimed already".into(),
+            Refusal::ProcessorError => "the card processor refused to open a checkout".into(),
+            Refusal::QuotaExceeded { limit } => format!("the account is at its limit: {limit}"),
+            Refusal::IdempotencyConflict => {
+                "this Idempotency-Key was used for another request in the last 24 hours".into()
+            }
+            Refusal::Overloaded { fault, .. } => fault.clone(),
+            Refusal::Internal => "something went wrong on our side".into(),
+        }
+    }
+
+    /// The next call to make.
+    pub fn hint(&self) -> String {
+        match self {
+            Refusal::Unauthorized => {
+                "sign up with POST /v1/signup to get a token, then send it as Authorization: Bearer <token>".into()
+            }
+            Refusal::AccountExpired => "sign up again with POST /v1/signup and publish there".into(),
+            Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
+            Refusal::InsufficientScope(right) => right.hint().into(),
+            Refusal::InvalidRequest { field, .. } => format!("correct {field} and send the request again"),
+            Refusal::InvalidBody { .. } => {
+                "send a JSON object as GET /openapi.json describes it, with Content-Type: application/json".into()
+            }
+            Refusal::WeakPassword { rule } => format!("choose another password: {rule}"),
+            Refusal::InvalidCredentials => {
+                "check both and try POST /auth/login again, or create a sign-in with POST /auth/register".into()
+            }
+            Refusal::RateLimited { retry_after_seconds } => {
+                format!("wait {retry_after_seconds} s, then send the request again")
+            }
+            Refusal::TooLarge { .. } => {
+                "send less: at most 10 MB and 50 files a publish; GET /v1/account shows the account's limits".into()
+            }
+            Refusal::SlugTaken { .. } => {
+                "send POST /v1/publish again to add a version to it, or choose another slug".into()
+            }
+            Refusal::NotFound { what } => match what.as_str() {
+                "endpoint" => "GET /openapi.json lists every endpoint".into(),
+                "version" => "GET /v1/artifacts/{slug} lists the versions".into(),
+                "invite" => "ask the account's owner for a fresh invite".into(),
+                "member" => "GET /v1/account/members lists the members".into(),
+                _ => "GET /v1/artifacts lists what there is".into(),
+            },
+            Refusal::MethodNotAllowed { .. } => "GET /openapi.json lists the methods of every path".into(),
+            Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
+            Refusal::NotConfigured { .. } => {
+                "buy credit with POST /v1/credits where the dev rail is open, or ask the operator".into()
+            }
+            Refusal::SessionRequired => "agents buy credit with POST /v1/credits; people sign in at /signin".into(),
+            Refusal::AgentJoinDisabled => {
+                "ask the owner to switch it on with PATCH /v1/account, or to mint a token with POST /v1/tokens".into()
+            }
+            Refusal::Forbidden { .. } => "ask an admin or the owner of the account".into(),
+            Refusal::UsernameTaken { .. } => {
+                "choose another username, or sign in with POST /auth/login if it is yours".into()
+            }
+            Refusal::InviteRevoked | Refusal::InviteExpired | Refusal::InviteUsedUp => {
+                "ask the account's owner for a fresh invite (POST /v1/account/invites)".into()
+            }
+            Refusal::AlreadyClaimed => "sign in at /signin; the account is on the dashboard of who claimed it".into(),
+            Refusal::ProcessorError => "try POST /v1/credits/checkout again in a minute".into(),
+            Refusal::QuotaExceeded { .. } => {
+                "delete what is no longer needed with DELETE /v1/artifacts/{slug}, then publish again".into()
+            }
+            Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
+            Refusal::Overloaded { retry_after_seconds, .. } => format!(
+                "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"
+            ),
+            Refusal::Internal => "retry once; if it happens again, tell the operator the time of this call".into(),
+        }
+    }
+
+    /// When a retry makes sense, where the answer says so in a header.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            Refusal::RateLimited { retry_after_seconds }
+            | Refusal::Overloaded { retry_after_seconds, .. } => Some(*retry_after_seconds),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code(), self.message())
+    }
+}
+
+impl MissingRight {
+    fn message(self) -> &'static str {
+        match self {
+            MissingRight::ArtifactsWrite => "the token lacks the scope artifacts:write",
+            MissingRight::ArtifactsRead => "the token lacks the scope artifacts:read",
+            MissingRight::TokensManage => "the token lacks the scope tokens:manage",
+            MissingRight::AccountManage => "the token lacks the scope account:manage",
+            MissingRight::OtherArtifact => "the token is pinned to another artifact",
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            MissingRight::OtherArtifact => {
+                "use it for its own artifact, or mint one without a pin with POST /v1/tokens"
+            }
+            _ => "use a token that has it, or mint one with POST /v1/tokens from a token that may",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Micro;
+
+    #[test]
+    fn every_refusal_says_what_is_wrong_and_names_the_next_step() {
+        let all = [
+            Refusal::Unauthorized,
+            Refusal::AccountExpired,
+            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), true))),
+            Refusal::InsufficientScope(MissingRight::OtherArtifact),
+            Refusal::invalid("slug", "is empty"),
+            Refusal::TooLarge { limit: "10 MB".into() },
+            Refusal::not_found("artifact"),
+            Refusal::overloaded("busy"),
+            Refusal::Internal,
+        ];
+        for refusal in all {
+            assert!(!refusal.message().is_empty() && !refusal.hint().is_empty(), "{refusal:?}");
+            let wire = serde_json::to_string(&refusal).unwrap();
+            assert_eq!(serde_json::from_str::<Refusal>(&wire).unwrap(), refusal);
+        }
+    }
+
+    #[test]
+    fn the_hint_of_a_401_says_to_sign_up() {
+        assert!(Refusal::Unauthorized.hint().contains("POST /v1/signup"));
+    }
+}

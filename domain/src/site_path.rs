@@ -1,0 +1,115 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The path of a file inside its site: relative, with forward slashes, with no way out of the site.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct SitePath(String);
+
+impl SitePath {
+    pub const LENGTH_MAX: usize = 512;
+
+    pub fn index() -> Self {
+        Self("index.html".to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The folders above this file, from the outermost: `a/b/c.txt` lies in `a` and `a/b`.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        self.0.match_indices('/').map(|(at, _)| &self.0[..at])
+    }
+}
+
+/// What is wrong with a path, in words that follow "the file path …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedPath {
+    #[error("is empty")]
+    Empty,
+    #[error("is longer than {} bytes", SitePath::LENGTH_MAX)]
+    TooLong,
+    #[error("begins with a slash; paths are relative to the site")]
+    Absolute,
+    #[error("has a backslash; folders are separated by /")]
+    Backslash,
+    #[error("has an empty, . or .. part")]
+    Part,
+    #[error("has a control character")]
+    Control,
+}
+
+impl FromStr for SitePath {
+    type Err = MalformedPath;
+
+    fn from_str(text: &str) -> Result<Self, MalformedPath> {
+        if text.is_empty() {
+            return Err(MalformedPath::Empty);
+        }
+        if text.len() > Self::LENGTH_MAX {
+            return Err(MalformedPath::TooLong);
+        }
+        if text.starts_with('/') {
+            return Err(MalformedPath::Absolute);
+        }
+        if text.contains('\\') {
+            return Err(MalformedPath::Backslash);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(MalformedPath::Control);
+        }
+        if text.split('/').any(|part| matches!(part.trim(), "" | "." | "..")) {
+            return Err(MalformedPath::Part);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for SitePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<SitePath> for String {
+    fn from(path: SitePath) -> String {
+        path.0
+    }
+}
+
+impl TryFrom<String> for SitePath {
+    type Error = MalformedPath;
+
+    fn try_from(text: String) -> Result<Self, MalformedPath> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_inside_its_site() {
+        for good in
+            ["index.html", "css/app.css", "a/b/c.d", "ünïcode.html", "with space.html", "..a", ".hidden"]
+        {
+            assert!(good.parse::<SitePath>().is_ok(), "{good}");
+        }
+        for bad in
+            ["", "/etc/passwd", "../x", "a/../b", "a//b", "a/", "./a", "a\\b", "a/\u{0}", "a/ ../b", ".. /a"]
+        {
+            assert!(bad.parse::<SitePath>().is_err(), "{bad:?}");
+        }
+        assert_eq!("a".repeat(513).parse::<SitePath>(), Err(MalformedPath::TooLong));
+    }
+
+    #[test]
+    fn the_folders_of_a_path_are_listed_from_the_outermost() {
+        let path: SitePath = "a/b/c.txt".parse().unwrap();
+        assert_eq!(path.folders().collect::<Vec<_>>(), ["a", "a/b"]);
+    }
+}

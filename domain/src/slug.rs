@@ -1,0 +1,118 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Chance;
+
+/// The name of an artifact within its account: `^[a-z0-9-]{3,40}$`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Slug(String);
+
+impl Slug {
+    pub const PATTERN: &'static str = "^[a-z0-9-]{3,40}$";
+
+    /// A slug for a publish that names none.
+    pub fn generate(chance: &Chance) -> Self {
+        Self(format!("page-{}", chance.base36(8)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The name of an artifact among all accounts: `<slug>-<4 base36 characters>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Host(String);
+
+impl Host {
+    pub const LENGTH_MAX: usize = 45;
+
+    pub fn generate(slug: &Slug, chance: &Chance) -> Self {
+        Self(format!("{slug}-{}", chance.base36(4)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("malformed name")]
+pub struct MalformedName;
+
+fn is_name(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
+    lengths.contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+impl FromStr for Slug {
+    type Err = MalformedName;
+
+    fn from_str(text: &str) -> Result<Self, MalformedName> {
+        is_name(text, 3..=40).then(|| Self(text.to_owned())).ok_or(MalformedName)
+    }
+}
+
+impl FromStr for Host {
+    type Err = MalformedName;
+
+    fn from_str(text: &str) -> Result<Self, MalformedName> {
+        is_name(text, 8..=Self::LENGTH_MAX).then(|| Self(text.to_owned())).ok_or(MalformedName)
+    }
+}
+
+macro_rules! text_conversions {
+    ($($name:ident),+) => {$(
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = MalformedName;
+
+            fn try_from(text: String) -> Result<Self, MalformedName> {
+                text.parse()
+            }
+        }
+    )+};
+}
+
+text_conversions!(Slug, Host);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_has_three_to_forty_lowercase_letters_digits_or_dashes() {
+        let longest = "a".repeat(40);
+        for good in ["abc", "a-1", "---", longest.as_str()] {
+            assert!(good.parse::<Slug>().is_ok(), "{good}");
+        }
+        let too_long = "a".repeat(41);
+        for bad in ["ab", too_long.as_str(), "Abc", "a_b", "a b", "añb", ""] {
+            assert!(bad.parse::<Slug>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_the_slug_and_four_base36_characters() {
+        let slug: Slug = "my-page".parse().unwrap();
+        let host = Host::generate(&slug, &Chance::seeded(1));
+        let tail = host.as_str().strip_prefix("my-page-").unwrap();
+        assert_eq!(tail.len(), 4);
+        assert!(host.as_str().parse::<Host>().is_ok());
+    }
+}

@@ -1,0 +1,202 @@
+use std::time::Duration;
+
+use crate::{AccountStatus, Challenge, Micro, Payment};
+
+/// What things cost and what is free, in one place.
+#[derive(Clone, Debug)]
+pub struct Tariff {
+    pub publish_price: Micro,
+    pub visibility_price: Micro,
+    pub storage_price_per_gb: Micro,
+    pub traffic_price_per_million: Micro,
+    pub provisional_lifetime: Duration,
+    pub provisional_free_publishes: u64,
+    pub provisional_storage_bytes_max: u64,
+    pub claimed_free_publishes: u64,
+    pub claimed_artifacts_max: u64,
+    pub free_storage_bytes: u64,
+    pub free_views: u64,
+    /// Whether `X-PAYMENT: dev:…` settles: in dev mode only.
+    pub dev_rail_is_open: bool,
+}
+
+/// What an account has when a price is quoted.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    pub status: AccountStatus,
+    pub balance: Micro,
+    /// Publishes that count against the allowance: of the whole life while provisional, else of the month.
+    pub publishes_used: u64,
+}
+
+/// What one metered call will do to the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// Credited first, by the inline payment.
+    pub credited: Micro,
+    /// Spent then.
+    pub charged: Micro,
+}
+
+impl Default for Tariff {
+    fn default() -> Self {
+        Self {
+            publish_price: Micro::new(5_000),
+            visibility_price: Micro::new(500_000),
+            storage_price_per_gb: Micro::new(50_000),
+            traffic_price_per_million: Micro::new(1_000_000),
+            provisional_lifetime: Duration::from_secs(30 * 60),
+            provisional_free_publishes: 5,
+            provisional_storage_bytes_max: 20 * 1_048_576,
+            claimed_free_publishes: 100,
+            claimed_artifacts_max: 100,
+            free_storage_bytes: 1_000_000_000,
+            free_views: 1_000_000,
+            dev_rail_is_open: true,
+        }
+    }
+}
+
+impl Tariff {
+    pub fn free_publishes(&self, status: AccountStatus) -> u64 {
+        match status {
+            AccountStatus::Provisional => self.provisional_free_publishes,
+            AccountStatus::Claimed => self.claimed_free_publishes,
+        }
+    }
+
+    pub fn free_publishes_left(&self, standing: Standing) -> u64 {
+        self.free_publishes(standing.status).saturating_sub(standing.publishes_used)
+    }
+
+    /// What a publish or a new version does to this account, or the challenge that must be met first.
+    pub fn settle_publish(
+        &self,
+        standing: Standing,
+        payment: Option<&Payment>,
+    ) -> Result<Settlement, Box<Challenge>> {
+        let has_allowance = self.free_publishes_left(standing) > 0;
+        let price = if has_allowance { Micro::ZERO } else { self.publish_price };
+        self.settle(standing.balance, price, "publish", payment)
+    }
+
+    /// A month of storage beyond what is free, in whole micro-dollars. 1 GB is 10^9 bytes.
+    pub fn storage_charge(&self, storage_bytes: u64) -> Micro {
+        let billed_bytes = storage_bytes.saturating_sub(self.free_storage_bytes);
+        let micro = i128::from(self.storage_price_per_gb.get()) * i128::from(billed_bytes) / 1_000_000_000;
+        Micro::new(i64::try_from(micro).unwrap_or(i64::MAX))
+    }
+
+    /// A month of the pages that are private or unlisted.
+    pub fn visibility_charge(&self, restricted_artifacts: u64) -> Micro {
+        let count = i64::try_from(restricted_artifacts).unwrap_or(i64::MAX);
+        Micro::new(self.visibility_price.get().saturating_mul(count))
+    }
+
+    /// Views of a month beyond what is free.
+    pub fn overage_views(&self, views: u64) -> u64 {
+        views.saturating_sub(self.free_views)
+    }
+
+    /// The first month of a page that leaves the public.
+    pub fn settle_visibility(
+        &self,
+        balance: Micro,
+        payment: Option<&Payment>,
+    ) -> Result<Settlement, Box<Challenge>> {
+        self.settle(balance, self.visibility_price, "visibility", payment)
+    }
+
+    // Spec 2.9 and 4.9: the amount due is the price, plus the arrears of a negative balance; an inline payment
+    // must equal it exactly; what costs nothing ignores a payment.
+    fn settle(
+        &self,
+        balance: Micro,
+        price: Micro,
+        reason: &str,
+        payment: Option<&Payment>,
+    ) -> Result<Settlement, Box<Challenge>> {
+        let arrears = if balance.is_negative() { -balance } else { Micro::ZERO };
+        let due = price + arrears;
+        if due.is_zero() {
+            return Ok(Settlement { credited: Micro::ZERO, charged: Micro::ZERO });
+        }
+        match payment {
+            Some(Payment::Dev(offered)) if self.dev_rail_is_open && *offered == due => {
+                Ok(Settlement { credited: due, charged: price })
+            }
+            Some(payment) => Err(Box::new(self.challenge(reason, due, arrears).refusing(payment))),
+            None if arrears.is_zero() && balance >= price => {
+                Ok(Settlement { credited: Micro::ZERO, charged: price })
+            }
+            None => Err(Box::new(self.challenge(reason, due, arrears))),
+        }
+    }
+
+    fn challenge(&self, reason: &str, due: Micro, arrears: Micro) -> Challenge {
+        let challenge = Challenge::new(reason, due, self.dev_rail_is_open);
+        if arrears.is_zero() {
+            return challenge;
+        }
+        challenge
+            .saying(format!("the account owes {arrears} USD; {due} USD settles that together with this call"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(balance: i64, publishes_used: u64) -> Standing {
+        Standing { status: AccountStatus::Provisional, balance: Micro::new(balance), publishes_used }
+    }
+
+    fn paid(credited: i64, charged: i64) -> Settlement {
+        Settlement { credited: Micro::new(credited), charged: Micro::new(charged) }
+    }
+
+    const DEV: fn(i64) -> Payment = |micro| Payment::Dev(Micro::new(micro));
+
+    #[test]
+    fn what_is_free_ignores_a_payment() {
+        let tariff = Tariff::default();
+        assert_eq!(tariff.settle_publish(standing(0, 4), Some(&DEV(5_000))), Ok(paid(0, 0)));
+        assert_eq!(tariff.settle_publish(standing(0, 4), Some(&Payment::Unreadable)), Ok(paid(0, 0)));
+    }
+
+    #[test]
+    fn past_the_allowance_credit_or_the_exact_payment_settles() {
+        let tariff = Tariff::default();
+        assert_eq!(tariff.settle_publish(standing(5_000, 5), None), Ok(paid(0, 5_000)));
+        assert_eq!(tariff.settle_publish(standing(4_999, 5), Some(&DEV(5_000))), Ok(paid(5_000, 5_000)));
+        for wrong in [4_999, 5_001, 1_000_000] {
+            let challenge = tariff.settle_publish(standing(0, 5), Some(&DEV(wrong))).unwrap_err();
+            assert_eq!(challenge.amount, Micro::new(5_000));
+            assert!(challenge.message.contains("does not match"));
+        }
+    }
+
+    #[test]
+    fn arrears_are_asked_for_even_when_the_allowance_is_not_used_up() {
+        let tariff = Tariff::default();
+        assert_eq!(tariff.settle_publish(standing(-20_000, 0), None).unwrap_err().amount, Micro::new(20_000));
+        assert_eq!(tariff.settle_publish(standing(-20_000, 5), None).unwrap_err().amount, Micro::new(25_000));
+        assert_eq!(tariff.settle_publish(standing(-20_000, 5), Some(&DEV(25_000))), Ok(paid(25_000, 5_000)));
+        assert_eq!(tariff.settle_publish(standing(-20_000, 0), Some(&DEV(20_000))), Ok(paid(20_000, 0)));
+    }
+
+    #[test]
+    fn a_closed_dev_rail_settles_nothing() {
+        let tariff = Tariff { dev_rail_is_open: false, ..Tariff::default() };
+        assert!(tariff.settle_publish(standing(0, 5), Some(&DEV(5_000))).is_err());
+    }
+
+    #[test]
+    fn the_recurring_charges_begin_where_the_free_part_ends() {
+        let tariff = Tariff::default();
+        assert_eq!(tariff.storage_charge(1_000_000_000), Micro::ZERO);
+        assert_eq!(tariff.storage_charge(3_500_000_000), Micro::new(125_000));
+        assert_eq!(tariff.visibility_charge(3), Micro::new(1_500_000));
+        assert_eq!((tariff.overage_views(1_000_000), tariff.overage_views(1_000_007)), (0, 7));
+    }
+}

@@ -1,0 +1,106 @@
+//! Answer: what goes back over the wire, whole or in parts.
+
+use std::ops::Range;
+
+use async_stream::try_stream;
+use bytes::Bytes;
+use futures::TryStreamExt;
+use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
+use poem::{Body, Response};
+
+use crate::content::{Chunks, Source};
+
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+pub async fn whole(status: StatusCode, mut headers: HeaderMap, source: Source) -> anyhow::Result<Response> {
+    headers.insert(header::CONTENT_LENGTH, source.length());
+    Ok(respond(status, headers, source.whole().await?))
+}
+
+/// What `whole` would say, without the body.
+pub fn headers_only(mut headers: HeaderMap, source: &Source) -> Response {
+    headers.insert(header::CONTENT_LENGTH, source.length());
+    respond(StatusCode::OK, headers, Body::empty())
+}
+
+/// As long as it comes.
+pub fn stream(status: StatusCode, headers: HeaderMap, chunks: Chunks) -> Response {
+    respond(status, headers, Body::from_bytes_stream(chunks))
+}
+
+pub async fn part(mut headers: HeaderMap, source: Source, part: Range<u64>) -> anyhow::Result<Response> {
+    let range = content_range(&part, source.size_bytes());
+    headers.insert(header::CONTENT_RANGE, HeaderValue::try_from(range)?);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(part.end - part.start));
+    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, source.part(part).await?))
+}
+
+/// Several parts as `multipart/byteranges`. The boundary must not occur in the content.
+pub fn parts(
+    mut headers: HeaderMap,
+    source: Source,
+    parts: Vec<Range<u64>>,
+    boundary: &str,
+) -> anyhow::Result<Response> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let opening = |part: Range<u64>| {
+        let range = content_range(&part, source.size_bytes());
+        let text = format!("\r\n--{boundary}\r\nContent-Type: {kind}\r\nContent-Range: {range}\r\n\r\n");
+        (Bytes::from(text), part)
+    };
+    let parts: Vec<_> = parts.into_iter().map(opening).collect();
+    let closing = Bytes::from(format!("\r\n--{boundary}--\r\n"));
+    let parts_bytes: u64 =
+        parts.iter().map(|(opening, part)| opening.len() as u64 + part.end - part.start).sum();
+    let kind = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}"))?;
+    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(parts_bytes + closing.len() as u64));
+    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, in_turn(source, parts, closing)))
+}
+
+fn in_turn(source: Source, parts: Vec<(Bytes, Range<u64>)>, closing: Bytes) -> Body {
+    Body::from_bytes_stream(
+        try_stream! {
+            for (opening, part) in parts {
+                yield opening;
+                let body = source.part(part).await.map_err(std::io::Error::other)?;
+                let mut chunks = body.into_bytes_stream();
+                while let Some(chunk) = chunks.try_next().await? {
+                    yield chunk;
+                }
+            }
+            yield closing;
+        }
+        .map_err(|error: std::io::Error| error),
+    )
+}
+
+fn content_range(part: &Range<u64>, size_bytes: u64) -> String {
+    format!("bytes {}-{}/{size_bytes}", part.start, part.end - 1)
+}
+
+pub fn not_modified(headers: HeaderMap) -> Response {
+    respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
+}
+
+/// To the same place with a slash at the end; the query, and with it a `sig`, goes along.
+pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
+    let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
+    headers.insert(header::LOCATION, HeaderValue::try_from(location)?);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
+    Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
+}
+
+/// The answer to a probe.
+pub fn alive() -> Response {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    respond(StatusCode::OK, headers, Body::from("ok"))
+}
+
+fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::builder().status(status).body(body);
+    *response.headers_mut() = headers;
+    response
+}

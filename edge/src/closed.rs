@@ -1,0 +1,263 @@
+//! Closed: what a visitor sees instead of a page, and why.
+//!
+//! These pages stand on their own: no script, nothing loaded, never a byte of the user's content.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use bytes::Bytes;
+use domain::{Clock, Time};
+use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
+use poem::{Body, Response};
+
+/// Why the door stays shut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    Malformed,
+    Private,
+    Missing,
+    MethodNotAllowed,
+    Expired,
+    PreconditionFailed,
+    RangeNotSatisfiable {
+        size_bytes: u64,
+    },
+    Blocked,
+    /// The store does not answer.
+    Unavailable,
+}
+
+/// What keeps a visit from its page: an expected no, or trouble of our own.
+#[derive(Debug)]
+pub enum Failure {
+    Closed(Closed),
+    Trouble(anyhow::Error),
+}
+
+impl From<Closed> for Failure {
+    fn from(closed: Closed) -> Self {
+        Self::Closed(closed)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Trouble(error)
+    }
+}
+
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const NOTHING_BUT_STYLE: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'");
+
+impl Closed {
+    fn status(self) -> StatusCode {
+        match self {
+            Closed::Malformed => StatusCode::BAD_REQUEST,
+            Closed::Private => StatusCode::FORBIDDEN,
+            Closed::Missing => StatusCode::NOT_FOUND,
+            Closed::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Closed::Expired => StatusCode::GONE,
+            Closed::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            Closed::RangeNotSatisfiable { .. } => StatusCode::RANGE_NOT_SATISFIABLE,
+            Closed::Blocked => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+            Closed::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Closed::Malformed => "This request cannot be read",
+            Closed::Private => "This page is private",
+            Closed::Missing => "There is no page here",
+            Closed::MethodNotAllowed => "Pages can only be read",
+            Closed::Expired => "This page has expired",
+            Closed::PreconditionFailed => "This page is another by now",
+            Closed::RangeNotSatisfiable { .. } => "There is no such part",
+            Closed::Blocked => "This page has been blocked",
+            Closed::Unavailable => "This page cannot be shown just now",
+        }
+    }
+
+    fn explanation(self) -> &'static str {
+        match self {
+            Closed::Malformed => "It names no host, or more than one.",
+            Closed::Private => {
+                "It opens with the signed link only. Ask the person who shared it for the whole link."
+            }
+            Closed::Missing => "It may have been moved or deleted, or the address has a mistake in it.",
+            Closed::MethodNotAllowed => "Published sites answer GET and HEAD.",
+            Closed::Expired => {
+                "It was published by an account that nobody claimed in time. Its maker can sign up and publish it again."
+            }
+            Closed::PreconditionFailed => "It changed since you last saw it. Load it again.",
+            Closed::RangeNotSatisfiable { .. } => "The file ends before the part that was asked for.",
+            Closed::Blocked => "It asked for things that no page may ask for, and is not shown any more.",
+            Closed::Unavailable => "The fault is ours. Please try again in a moment.",
+        }
+    }
+
+    fn add_headers(self, headers: &mut HeaderMap) {
+        match self {
+            Closed::MethodNotAllowed => {
+                headers.insert(header::ALLOW, ALLOW);
+            }
+            Closed::Unavailable => {
+                headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+            }
+            Closed::RangeNotSatisfiable { size_bytes } => {
+                if let Ok(value) = HeaderValue::try_from(format!("bytes */{size_bytes}")) {
+                    headers.insert(header::CONTENT_RANGE, value);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes the pages.
+pub struct ClosedPages {
+    /// Escaped, for an attribute.
+    base_url: String,
+}
+
+impl ClosedPages {
+    pub fn new(base_url: &str) -> Self {
+        Self { base_url: escape(base_url) }
+    }
+
+    pub fn show(&self, closed: Closed) -> Response {
+        let page = Bytes::from(self.page(closed));
+        let mut response = Response::builder().status(closed.status()).finish();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HTML);
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(page.len()));
+        headers.insert(header::CACHE_CONTROL, NO_STORE);
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(header::CONTENT_SECURITY_POLICY, NOTHING_BUT_STYLE);
+        closed.add_headers(headers);
+        response.set_body(Body::from_bytes(page));
+        response
+    }
+
+    fn page(&self, closed: Closed) -> String {
+        let (title, explanation) = (closed.title(), closed.explanation());
+        let (status, base_url) = (closed.status().as_u16(), &self.base_url);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+             <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<p class=\"status\">{status}</p>\n\
+             <h1>{title}</h1>\n<p>{explanation}</p>\n\
+             <footer><a href=\"{base_url}/\">Handbill</a></footer>\n</main>\n</body>\n</html>\n"
+        )
+    }
+}
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--paper:#faf9f6;--ink:#1d1c1a;--soft:#6b6860;--line:#dedbd2}\
+@media(prefers-color-scheme:dark){:root{--paper:#171614;--ink:#ece9e2;--soft:#9d988c;--line:#35322d}}\
+*{box-sizing:border-box}\
+body{margin:0;min-height:100vh;min-height:100dvh;display:grid;place-items:center;padding:1.5rem;\
+background:var(--paper);color:var(--ink);font:1.0625rem/1.6 system-ui,-apple-system,'Segoe UI',sans-serif}\
+main{max-width:30rem;width:100%}\
+.status{margin:0;color:var(--soft);font-variant-numeric:tabular-nums;letter-spacing:.08em}\
+h1{margin:.25rem 0 .75rem;font-size:clamp(1.5rem,6vw,2.125rem);line-height:1.2;text-wrap:balance}\
+p{margin:0}\
+footer{margin-top:2rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.9375rem}\
+a{color:var(--soft)}";
+
+/// Text that cannot end an attribute.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Says what keeps the edge from serving, at most once a second: an outage meets every visitor.
+#[derive(Default)]
+pub struct Troubles {
+    said_at_millis: AtomicI64,
+}
+
+const SAY_EVERY_MILLIS: i64 = 1000;
+
+impl Troubles {
+    /// Logs the error, and is what the visitor gets to see.
+    pub fn report(&self, error: &anyhow::Error, clock: &Clock) -> Closed {
+        if self.may_say(clock.now()) {
+            let is_outage = store::is_outage(error);
+            tracing::error!(
+                error = format!("{error:#}"),
+                store.is_outage = is_outage,
+                "a page cannot be served"
+            );
+        }
+        Closed::Unavailable
+    }
+
+    fn may_say(&self, now: Time) -> bool {
+        let said_at = self.said_at_millis.load(Ordering::Relaxed);
+        (now.millis() - said_at).abs() >= SAY_EVERY_MILLIS
+            && self
+                .said_at_millis
+                .compare_exchange(said_at, now.millis(), Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Closed; 9] = [
+        Closed::Malformed,
+        Closed::Private,
+        Closed::Missing,
+        Closed::MethodNotAllowed,
+        Closed::Expired,
+        Closed::PreconditionFailed,
+        Closed::RangeNotSatisfiable { size_bytes: 7 },
+        Closed::Blocked,
+        Closed::Unavailable,
+    ];
+
+    #[test]
+    fn every_page_is_whole_stands_alone_and_is_never_stored() {
+        let pages = ClosedPages::new("http://127.0.0.1:8080");
+        for closed in ALL {
+            let response = pages.show(closed);
+            assert_eq!(response.header("cache-control"), Some("no-store"));
+            assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+            let page = pages.page(closed);
+            assert_eq!(response.header("content-length"), Some(page.len().to_string().as_str()));
+            assert!(page.contains("width=device-width") && page.contains("prefers-color-scheme:dark"));
+            assert!(!page.contains("<script") && !page.contains("src="), "{page}");
+            assert!(page.contains("<a href=\"http://127.0.0.1:8080/\">Handbill</a>"));
+        }
+    }
+
+    #[test]
+    fn each_reason_has_its_status_and_says_what_helps() {
+        let pages = ClosedPages::new("");
+        let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
+        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 451, 503]);
+        assert_eq!(pages.show(Closed::MethodNotAllowed).header("allow"), Some("GET, HEAD"));
+        assert_eq!(pages.show(Closed::Unavailable).header("retry-after"), Some("2"));
+        let range = pages.show(Closed::RangeNotSatisfiable { size_bytes: 7 });
+        assert_eq!(range.header("content-range"), Some("bytes */7"));
+    }
+
+    #[test]
+    fn an_address_cannot_break_out_of_its_attribute() {
+        let page = ClosedPages::new("http://x/\"><script>").page(Closed::Missing);
+        assert!(!page.contains("<script>"));
+    }
+
+    #[test]
+    fn troubles_are_said_once_a_second() {
+        let troubles = Troubles::default();
+        let said = [5000, 5500, 5999, 6000, 6001].map(|millis| troubles.may_say(Time::from_millis(millis)));
+        assert_eq!(said, [true, false, false, true, false]);
+    }
+}

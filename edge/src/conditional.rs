@@ -1,0 +1,175 @@
+//! Conditional: whether the visitor already holds what would be answered.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use domain::Time;
+use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+/// What tells one state of a representation from another.
+pub struct Validators<'a> {
+    /// Strong, with its quotes.
+    pub etag: &'a str,
+    pub modified_at: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Send,
+    NotModified,
+    PreconditionFailed,
+}
+
+const CONDITIONS: [HeaderName; 4] =
+    [header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE, header::IF_MATCH, header::IF_UNMODIFIED_SINCE];
+
+pub fn has_conditions(headers: &HeaderMap) -> bool {
+    CONDITIONS.iter().any(|name| headers.contains_key(name))
+}
+
+/// In the order of RFC 9110, 13.2.2.
+pub fn judge(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
+    if headers.contains_key(header::IF_MATCH) {
+        if !names_tag(headers, header::IF_MATCH, validators.etag, strong) {
+            return Verdict::PreconditionFailed;
+        }
+    } else if date_of(headers, header::IF_UNMODIFIED_SINCE)
+        .is_some_and(|date| validators.modified_second() > date)
+    {
+        return Verdict::PreconditionFailed;
+    }
+    let is_held = if headers.contains_key(header::IF_NONE_MATCH) {
+        names_tag(headers, header::IF_NONE_MATCH, validators.etag, weak)
+    } else {
+        // A rollback makes the date go back, so only the very date that was given proves anything.
+        date_of(headers, header::IF_MODIFIED_SINCE).is_some_and(|date| date == validators.modified_second())
+    };
+    if is_held { Verdict::NotModified } else { Verdict::Send }
+}
+
+/// Whether a range may be taken from this representation: `If-Range` names it, or there is none.
+pub fn may_range(headers: &HeaderMap, validators: &Validators<'_>) -> bool {
+    let Some(condition) = headers.get(header::IF_RANGE) else { return true };
+    let Ok(condition) = condition.to_str() else { return false };
+    condition == validators.etag
+        || httpdate::parse_http_date(condition).is_ok_and(|date| date == validators.modified_second())
+}
+
+impl Validators<'_> {
+    fn modified_second(&self) -> SystemTime {
+        second_of(self.modified_at)
+    }
+}
+
+/// `Last-Modified`; HTTP knows seconds only.
+pub fn http_date(time: Time) -> Option<HeaderValue> {
+    HeaderValue::try_from(httpdate::fmt_http_date(second_of(time))).ok()
+}
+
+fn second_of(time: Time) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(u64::try_from(time.millis() / 1000).unwrap_or(0))
+}
+
+fn date_of(headers: &HeaderMap, name: HeaderName) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()
+}
+
+fn names_tag(headers: &HeaderMap, name: HeaderName, etag: &str, same: fn(&str, &str) -> bool) -> bool {
+    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim).any(|tag| tag == "*" || same(tag, etag))
+}
+
+fn strong(tag: &str, etag: &str) -> bool {
+    tag == etag
+}
+
+fn weak(tag: &str, etag: &str) -> bool {
+    tag.strip_prefix("W/").unwrap_or(tag) == etag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ETAG: &str = "\"abc-br\"";
+    const DATE: &str = "Thu, 01 Jan 1970 00:16:40 GMT";
+    const EARLIER: &str = "Thu, 01 Jan 1970 00:16:39 GMT";
+    const LATER: &str = "Thu, 01 Jan 1970 00:16:41 GMT";
+
+    fn validators() -> Validators<'static> {
+        Validators { etag: ETAG, modified_at: Time::from_millis(1_000_999) }
+    }
+
+    fn headers(lines: &[(HeaderName, &str)]) -> HeaderMap {
+        lines.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn a_list_of_tags_is_compared_weakly() {
+        for (sent, is_held) in [
+            (ETAG, true),
+            ("W/\"abc-br\"", true),
+            ("\"x\", \"abc-br\"", true),
+            ("\"x\",W/\"abc-br\" , \"y\"", true),
+            ("*", true),
+            ("\"abc\"", false),
+            ("abc-br", false),
+            ("w/\"abc-br\"", false),
+            ("\"\"", false),
+            ("", false),
+        ] {
+            let verdict = judge(&headers(&[(header::IF_NONE_MATCH, sent)]), &validators());
+            assert_eq!(verdict == Verdict::NotModified, is_held, "{sent}");
+        }
+    }
+
+    #[test]
+    fn tags_may_come_in_several_lines() {
+        let mut headers = headers(&[(header::IF_NONE_MATCH, "\"x\"")]);
+        headers.append(header::IF_NONE_MATCH, ETAG.parse().unwrap());
+        assert_eq!(judge(&headers, &validators()), Verdict::NotModified);
+    }
+
+    #[test]
+    fn a_date_counts_only_without_a_tag_and_only_when_it_is_the_very_date() {
+        for (lines, expected) in [
+            (vec![(header::IF_MODIFIED_SINCE, DATE)], Verdict::NotModified),
+            (vec![(header::IF_MODIFIED_SINCE, EARLIER)], Verdict::Send),
+            (vec![(header::IF_MODIFIED_SINCE, LATER)], Verdict::Send),
+            (vec![(header::IF_MODIFIED_SINCE, "yesterday")], Verdict::Send),
+            (vec![(header::IF_MODIFIED_SINCE, DATE), (header::IF_NONE_MATCH, "\"x\"")], Verdict::Send),
+            (vec![(header::IF_MODIFIED_SINCE, EARLIER), (header::IF_NONE_MATCH, ETAG)], Verdict::NotModified),
+            (vec![], Verdict::Send),
+        ] {
+            assert_eq!(judge(&headers(&lines), &validators()), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_precondition_that_fails_is_said() {
+        for (lines, expected) in [
+            (vec![(header::IF_MATCH, ETAG)], Verdict::Send),
+            (vec![(header::IF_MATCH, "*")], Verdict::Send),
+            (vec![(header::IF_MATCH, "W/\"abc-br\"")], Verdict::PreconditionFailed),
+            (vec![(header::IF_MATCH, "\"x\"")], Verdict::PreconditionFailed),
+            (vec![(header::IF_UNMODIFIED_SINCE, DATE)], Verdict::Send),
+            (vec![(header::IF_UNMODIFIED_SINCE, EARLIER)], Verdict::PreconditionFailed),
+        ] {
+            assert_eq!(judge(&headers(&lines), &validators()), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_taken_only_from_what_the_visitor_has_begun() {
+        for (sent, may) in
+            [(ETAG, true), ("W/\"abc-br\"", false), ("\"x\"", false), (DATE, true), (EARLIER, false)]
+        {
+            assert_eq!(may_range(&headers(&[(header::IF_RANGE, sent)]), &validators()), may, "{sent}");
+        }
+        assert!(may_range(&HeaderMap::new(), &validators()));
+    }
+
+    #[test]
+    fn dates_are_written_as_http_wants_them() {
+        assert_eq!(http_date(Time::from_millis(1_000_999)).unwrap(), DATE);
+    }
+}

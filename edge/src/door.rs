@@ -1,0 +1,114 @@
+//! The door: the steps of a visit, in their order.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use bus::EdgeSeat;
+use domain::link::SigningKey;
+use domain::{Clock, Host};
+use poem::http::{Method, header};
+use poem::{Endpoint, Request, Response};
+use store::Store;
+use tokio::time::timeout;
+
+use crate::answer;
+use crate::closed::{Closed, ClosedPages, Failure, Troubles};
+use crate::content::{Contents, STORE_WAIT_MAX};
+use crate::find::{Address, Found, Names, name_of};
+use crate::gate::{self, Pass, Visitor};
+use crate::headers::HeaderPolicy;
+use crate::resolve::{Resolved, resolve};
+use crate::sites::{Site, Sites};
+use crate::tally::Tally;
+
+/// The endpoint of an edge.
+pub struct Door(Arc<Inner>);
+
+/// All that an edge is made of.
+pub struct Inner {
+    pub names: Names,
+    pub policy: HeaderPolicy,
+    pub closed_pages: ClosedPages,
+    pub sites: Arc<Sites>,
+    pub seat: EdgeSeat,
+    pub contents: Contents,
+    pub store: Store,
+    pub signing: SigningKey,
+    pub clock: Clock,
+    pub tally: Tally,
+    pub troubles: Troubles,
+}
+
+/// A visitor who was let in to a site.
+pub struct Visit<'r> {
+    pub request: &'r Request,
+    pub address: Address<'r>,
+    pub site: &'r Site,
+    pub pass: Pass,
+}
+
+impl Door {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self(inner)
+    }
+}
+
+impl Endpoint for Door {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let mut response = match self.0.answer(&request).await {
+            Ok(response) => response,
+            Err(Failure::Closed(closed)) => self.0.closed_pages.show(closed),
+            Err(Failure::Trouble(error)) => {
+                self.0.closed_pages.show(self.0.troubles.report(&error, &self.0.clock))
+            }
+        };
+        if request.method() == Method::HEAD {
+            response.take_body();
+        }
+        Ok(response)
+    }
+}
+
+impl Inner {
+    /// Find → gate → resolve → show: the order is here, the steps are in the modules.
+    async fn answer(&self, request: &Request) -> Result<Response, Failure> {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(Closed::MethodNotAllowed.into());
+        }
+        let name = name_of(request.uri(), request.headers(), request.version())?;
+        let address = match self.names.find(request.uri(), name)? {
+            Found::Site(address) => address,
+            Found::Probe => return Ok(answer::alive()),
+        };
+        let site = self.site(&address.host).await?.ok_or(Closed::Missing)?;
+        let query = request.uri().query();
+        let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
+        let visitor = Visitor { name, query, referer };
+        let pass = gate::admit(&site.route, &address, &visitor, &self.signing, self.clock.now())?;
+        let visit = Visit { request, address, site: &site, pass };
+        match resolve(&site.route.manifest, visit.address.path) {
+            Resolved::File(file) => self.show(&visit, file).await,
+            Resolved::OwnNotFound(file) => self.show_not_found(&visit, file).await,
+            Resolved::Nothing => Err(Closed::Missing.into()),
+            Resolved::Folder => {
+                let headers = self.policy.of_site(&site);
+                Ok(answer::redirect(headers, visit.address.with_slash(), query)?)
+            }
+        }
+    }
+
+    /// From memory when the seat vouches for it, else from the store.
+    async fn site(&self, host: &Host) -> anyhow::Result<Option<Arc<Site>>> {
+        let vouch = |read_at| self.seat.vouches_for(read_at);
+        if let Some(known) = self.sites.recall(host, vouch) {
+            return Ok(known);
+        }
+        let read = async {
+            let route = timeout(STORE_WAIT_MAX, self.store.route(host));
+            route.await.context("the database stays silent")?.context("read a route")
+        };
+        Box::pin(self.sites.look(host, vouch, read)).await
+    }
+}

@@ -1,0 +1,155 @@
+//! Gate: whether this site is open to this visitor now.
+//!
+//! The order is fixed (unknown and deleted hosts were 404 before): expired 410, blocked 451, private 403.
+
+use domain::link::SigningKey;
+use domain::{Host, ModerationStatus, Route, Time, Visibility};
+use url::Url;
+
+use crate::closed::Closed;
+use crate::find::Address;
+
+/// What let the visitor in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The site is open to all, or the address carries the `sig`.
+    Full,
+    /// Only the page that the request comes from carries the `sig`: good for assets, not for documents.
+    AssetsOnly,
+}
+
+/// What a visitor brings along.
+pub struct Visitor<'r> {
+    /// The name that the request is for.
+    pub name: &'r str,
+    pub query: Option<&'r str>,
+    pub referer: Option<&'r str>,
+}
+
+pub fn admit(
+    route: &Route,
+    address: &Address<'_>,
+    visitor: &Visitor<'_>,
+    key: &SigningKey,
+    now: Time,
+) -> Result<Pass, Closed> {
+    if route.expires_at.is_some_and(|expires_at| expires_at <= now) {
+        return Err(Closed::Expired);
+    }
+    if route.moderation == ModerationStatus::Blocked {
+        return Err(Closed::Blocked);
+    }
+    match route.visibility {
+        Visibility::Public | Visibility::Unlisted => Ok(Pass::Full),
+        Visibility::Private if has_signature(visitor.query, &route.host, key) => Ok(Pass::Full),
+        Visibility::Private if comes_from_signed_page(address, visitor, key) => Ok(Pass::AssetsOnly),
+        Visibility::Private => Err(Closed::Private),
+    }
+}
+
+fn has_signature(query: Option<&str>, host: &Host, key: &SigningKey) -> bool {
+    let mut parts = query.unwrap_or_default().split('&');
+    parts.find_map(|part| part.strip_prefix("sig=")).is_some_and(|signature| key.verifies(host, signature))
+}
+
+/// Fonts from a stylesheet and what scripts fetch carry no `sig`, but their `Referer` does.
+fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &SigningKey) -> bool {
+    let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
+    let is_same_name = page.host_str().is_some_and(|name| name.eq_ignore_ascii_case(visitor.name));
+    let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.host));
+    is_same_site && has_signature(page.query(), &address.host, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::{AccountId, ArtifactId, Chance, Manifest, VersionId};
+
+    use super::*;
+    use crate::find::Mount;
+
+    const NOW: Time = Time::from_millis(1_000_000);
+
+    fn route(visibility: Visibility, moderation: ModerationStatus, expires_at: Option<Time>) -> Route {
+        let chance = Chance::seeded(1);
+        Route {
+            host: "my-page-a1b2".parse().unwrap(),
+            account: AccountId::new(NOW, &chance),
+            artifact: ArtifactId::new(NOW, &chance),
+            version: VersionId::new(NOW, &chance),
+            visibility,
+            moderation,
+            expires_at,
+            published_at: NOW,
+            manifest: Manifest::default(),
+        }
+    }
+
+    fn knock(
+        route: &Route,
+        mount: Mount,
+        query: Option<&str>,
+        referer: Option<&str>,
+    ) -> Result<Pass, Closed> {
+        let name = if mount == Mount::Path { "127.0.0.1" } else { "my-page-a1b2.localhost" };
+        let address = Address { mount, host: route.host.clone(), path: "/" };
+        admit(route, &address, &Visitor { name, query, referer }, &SigningKey::new("secret"), NOW)
+    }
+
+    fn sig() -> String {
+        SigningKey::new("secret").signature(&"my-page-a1b2".parse().unwrap())
+    }
+
+    #[test]
+    fn expired_comes_before_blocked_and_blocked_before_private() {
+        use {ModerationStatus as M, Visibility as V};
+        let knock = |route: Route| knock(&route, Mount::Path, None, None);
+        assert_eq!(knock(route(V::Private, M::Blocked, Some(NOW))), Err(Closed::Expired));
+        assert_eq!(knock(route(V::Private, M::Blocked, None)), Err(Closed::Blocked));
+        assert_eq!(knock(route(V::Private, M::Pass, None)), Err(Closed::Private));
+        assert_eq!(knock(route(V::Unlisted, M::Review, None)), Ok(Pass::Full));
+        let later = NOW.plus(Duration::from_millis(1));
+        assert_eq!(knock(route(V::Public, M::Pending, Some(later))), Ok(Pass::Full));
+    }
+
+    #[test]
+    fn a_private_site_opens_to_its_signature_alone() {
+        let route = route(Visibility::Private, ModerationStatus::Pass, None);
+        let sig = sig();
+        let of_another = SigningKey::new("secret").signature(&"my-page-a1b3".parse().unwrap());
+        for (query, is_open) in [
+            (format!("sig={sig}"), true),
+            (format!("a=b&sig={sig}&c"), true),
+            (format!("sig={of_another}"), false),
+            (format!("sig={}", &sig[..15]), false),
+            (format!("sig={}", sig.to_uppercase() + "0"), false),
+            (format!("sig=&sig={sig}"), false),
+            (format!("xsig={sig}"), false),
+            ("sig".to_owned(), false),
+            (String::new(), false),
+        ] {
+            let expected = if is_open { Ok(Pass::Full) } else { Err(Closed::Private) };
+            assert_eq!(knock(&route, Mount::Path, Some(&query), None), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_page_with_the_signature_lets_its_assets_in() {
+        let route = route(Visibility::Private, ModerationStatus::Pass, None);
+        let sig = sig();
+        for (mount, referer, is_open) in [
+            (Mount::Path, format!("http://127.0.0.1:8081/site/my-page-a1b2/a.css?sig={sig}"), true),
+            (Mount::Path, "http://127.0.0.1:8081/site/my-page-a1b2/a.css".to_owned(), false),
+            (Mount::Path, format!("http://127.0.0.1:8081/site/other-c3d4/a.css?sig={sig}"), false),
+            (Mount::Path, format!("http://127.0.0.1/site/my-page-a1b2/../other-c3d4/?sig={sig}"), false),
+            (Mount::Path, format!("http://evil.example/site/my-page-a1b2/?sig={sig}"), false),
+            (Mount::Path, "nonsense".to_owned(), false),
+            (Mount::Name, format!("http://my-page-a1b2.localhost:8081/deep/a.css?v=1&sig={sig}"), true),
+            (Mount::Name, format!("http://other-c3d4.localhost:8081/?sig={sig}"), false),
+        ] {
+            let expected = if is_open { Ok(Pass::AssetsOnly) } else { Err(Closed::Private) };
+            assert_eq!(knock(&route, mount, None, Some(&referer)), expected, "{referer}");
+        }
+    }
+}

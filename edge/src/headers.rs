@@ -1,0 +1,154 @@
+//! Headers: what every answer of a site says about itself, by spec 4.12.
+
+use anyhow::Context;
+use domain::{ManifestFile, Visibility};
+use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use crate::form::is_document;
+use crate::sites::Site;
+
+/// The headers that depend on settings.
+pub struct HeaderPolicy {
+    content_security: HeaderValue,
+}
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60");
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, max-age=60");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NOINDEX: HeaderValue = HeaderValue::from_static("noindex");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+
+/// Room for all headers of an answer, so that the map never grows.
+const HEADERS_EXPECTED: usize = 16;
+
+impl HeaderPolicy {
+    pub fn new(font_hosts: &[String]) -> anyhow::Result<Self> {
+        let content_security =
+            HeaderValue::try_from(content_security(font_hosts)).context("the font hosts")?;
+        Ok(Self { content_security })
+    }
+
+    /// What an answer says whether or not it has a body: also a redirect and a 304.
+    pub fn of_site(&self, site: &Site) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(HEADERS_EXPECTED);
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+        let visibility = site.route.visibility;
+        headers
+            .insert(header::CACHE_CONTROL, if visibility == Visibility::Private { PRIVATE } else { PUBLIC });
+        if visibility != Visibility::Public {
+            headers.insert(ROBOTS, NOINDEX);
+        }
+        if visibility == Visibility::Private {
+            headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
+        }
+        headers
+    }
+
+    /// What every answer of a file says besides.
+    pub fn of_file(&self, site: &Site, file: &ManifestFile) -> HeaderMap {
+        let mut headers = self.of_site(site);
+        // Said of every file: the next version of this one may come encoded.
+        headers.insert(header::VARY, ACCEPT_ENCODING);
+        if let Some(last_modified) = &site.last_modified {
+            headers.insert(header::LAST_MODIFIED, last_modified.clone());
+        }
+        if is_document(file) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security.clone());
+        }
+        headers
+    }
+}
+
+/// Spec 4.12: inline scripts and styles, `data:` and `blob:` addresses, and a web-font host; else the own site only.
+fn content_security(font_hosts: &[String]) -> String {
+    let fonts: String = font_hosts.iter().map(|host| format!(" {host}")).collect();
+    format!(
+        "default-src 'self' 'unsafe-inline' data: blob:; \
+         style-src 'self' 'unsafe-inline' data: blob:{fonts}; \
+         font-src 'self' data: blob:{fonts}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        AccountId, ArtifactId, BlobHash, Chance, Manifest, ModerationStatus, Route, Time, VersionId,
+    };
+
+    use super::*;
+
+    fn site(visibility: Visibility) -> Site {
+        let (now, chance) = (Time::from_millis(1_000_000), Chance::seeded(1));
+        Site::new(Route {
+            host: "my-page-a1b2".parse().unwrap(),
+            account: AccountId::new(now, &chance),
+            artifact: ArtifactId::new(now, &chance),
+            version: VersionId::new(now, &chance),
+            visibility,
+            moderation: ModerationStatus::Pass,
+            expires_at: None,
+            published_at: now,
+            manifest: Manifest::default(),
+        })
+    }
+
+    fn file(content_type: &str) -> ManifestFile {
+        ManifestFile {
+            path: "a".parse().unwrap(),
+            hash: BlobHash::of(b""),
+            size_bytes: 0,
+            content_type: content_type.to_owned(),
+            variants: vec![],
+        }
+    }
+
+    fn said(visibility: Visibility, content_type: &str) -> Vec<String> {
+        let policy = HeaderPolicy::new(&["https://fonts.example".to_owned()]).unwrap();
+        let headers = policy.of_file(&site(visibility), &file(content_type));
+        let mut lines: Vec<_> =
+            headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+        lines.sort();
+        lines
+    }
+
+    #[test]
+    fn a_public_asset_says_the_least() {
+        assert_eq!(
+            said(Visibility::Public, "image/png"),
+            [
+                "cache-control: public, max-age=60",
+                "last-modified: Thu, 01 Jan 1970 00:16:40 GMT",
+                "vary: Accept-Encoding",
+                "x-content-type-options: nosniff",
+            ]
+        );
+    }
+
+    #[test]
+    fn html_carries_the_content_security_policy() {
+        let policy = "content-security-policy: default-src 'self' 'unsafe-inline' data: blob:; \
+                      style-src 'self' 'unsafe-inline' data: blob: https://fonts.example; \
+                      font-src 'self' data: blob: https://fonts.example";
+        assert!(said(Visibility::Public, "text/html; charset=utf-8").contains(&policy.to_owned()));
+    }
+
+    #[test]
+    fn unlisted_and_private_sites_keep_out_of_indexes_and_private_ones_out_of_shared_caches() {
+        let unlisted = said(Visibility::Unlisted, "image/png");
+        assert!(unlisted.contains(&"x-robots-tag: noindex".to_owned()));
+        assert!(unlisted.contains(&"cache-control: public, max-age=60".to_owned()));
+        let private = said(Visibility::Private, "image/png");
+        for line in
+            ["x-robots-tag: noindex", "cache-control: private, max-age=60", "referrer-policy: same-origin"]
+        {
+            assert!(private.contains(&line.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_font_host_that_is_no_header_text_is_refused() {
+        assert!(HeaderPolicy::new(&["https://x\r\nSet-Cookie: a".to_owned()]).is_err());
+    }
+}

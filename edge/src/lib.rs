@@ -1,0 +1,131 @@
+//! The door for readers: published sites, served by `/site/<host>/…` and by `<host>.<domain>`.
+//!
+//! One straight pipeline, each step a module, the order in one place ([`door`]): find the site → gate → resolve the
+//! path → choose the form (encoding, dress) → answer. What is asked for often comes from memory: routes by host,
+//! contents by hash.
+//!
+//! It reads the store and writes nothing; what it counts it hands to whoever flushes the tally. It must never serve
+//! a route that its seat does not vouch for, never show a visitor the user's content where the gate is shut, and
+//! never hold a large file whole in memory.
+
+mod answer;
+mod bounds;
+mod closed;
+mod conditional;
+mod content;
+mod door;
+mod find;
+mod form;
+mod gate;
+mod headers;
+mod negotiate;
+mod press;
+mod range;
+mod resolve;
+mod rewrite;
+mod show;
+mod sign_links;
+mod sites;
+mod tally;
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use bus::Bus;
+use closed::{ClosedPages, Troubles};
+use content::Contents;
+use domain::link::SigningKey;
+use domain::{Clock, ViewCount};
+use futures::future::BoxFuture;
+use store::{Blobs, Store};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+pub use door::Door;
+
+use door::Inner;
+use find::Names;
+use headers::HeaderPolicy;
+use sites::Sites;
+use tally::Tally;
+
+/// What an edge must know besides where things are stored.
+#[derive(Clone, Debug)]
+pub struct EdgeSettings {
+    /// Sites are served at `<host>.<domain>`.
+    pub domain: String,
+    /// Where sites are served by path; its own name is never taken for a site's.
+    pub serve_url: String,
+    /// Where the badge and the pages of this service point to.
+    pub base_url: String,
+    /// The bound of what is kept in memory, routes and contents together.
+    pub cache_bytes: u64,
+    /// Where pages may load web fonts from, as sources of a content security policy: `https://fonts.example`.
+    pub font_hosts: Vec<String>,
+    /// Checks the `sig` of private sites and carries it on.
+    pub signing: SigningKey,
+}
+
+/// An edge of this process.
+pub struct Edge {
+    inner: Arc<Inner>,
+}
+
+/// The part of the cache that is for routes; the rest is for contents.
+const ROUTE_SHARE: u64 = 8;
+
+impl Edge {
+    /// Takes a seat among the edges and is ready to serve.
+    pub fn new(
+        settings: EdgeSettings,
+        store: Store,
+        blobs: Blobs,
+        bus: &Bus,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let serve_url = Url::parse(&settings.serve_url).context("the edge's serve_url")?;
+        let route_bytes = settings.cache_bytes / ROUTE_SHARE;
+        let sites = Arc::new(Sites::new(route_bytes));
+        let seat = bus.join_as_edge({
+            let sites = sites.clone();
+            move |host| sites.drop_host(host)
+        });
+        let inner = Inner {
+            names: Names::new(&settings.domain, &serve_url),
+            policy: HeaderPolicy::new(&settings.font_hosts)?,
+            closed_pages: ClosedPages::new(&settings.base_url),
+            contents: Contents::new(settings.cache_bytes - route_bytes, blobs, &settings.base_url),
+            signing: settings.signing,
+            tally: Tally::default(),
+            troubles: Troubles::default(),
+            sites,
+            seat,
+            store,
+            clock,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What a server runs: bare, because routes and middleware cost a tenth of the speed each.
+    pub fn endpoint(&self) -> Door {
+        Door::new(self.inner.clone())
+    }
+
+    /// Flushes the counted views until cancelled, and once more at the end, after the last answer was given.
+    pub async fn run_tally<F>(&self, flush: F, cancel: CancellationToken)
+    where
+        F: Fn(Vec<ViewCount>) -> BoxFuture<'static, anyhow::Result<()>>,
+    {
+        self.inner.tally.run(flush, cancel).await;
+    }
+
+    /// Gives the seat up, so that changes need not wait for an edge that has stopped.
+    pub async fn leave(self) {
+        if let Some(inner) = Arc::into_inner(self.inner) {
+            inner.seat.leave().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Negotiate: which of the stored encodings the visitor likes best.
+
+use domain::{Encoding, Variant};
+use poem::http::{HeaderMap, header};
+
+/// Thousandths, as `q` has three decimals at most.
+type Weight = u16;
+
+const FULL: Weight = 1000;
+
+/// How a visitor weighs encodings. What is not named is worth what `*` is worth.
+#[derive(Debug, Default, PartialEq)]
+struct Wishes {
+    named: [Option<Weight>; Encoding::ALL.len()],
+    identity: Option<Weight>,
+    others: Option<Weight>,
+}
+
+/// The best of what there is, or none for the plain bytes. Plain bytes are the answer too when the visitor refuses
+/// everything: better that than nothing.
+pub fn choose(headers: &HeaderMap, variants: &[Variant]) -> Option<Encoding> {
+    if variants.is_empty() {
+        return None;
+    }
+    let wishes = Wishes::of(headers)?;
+    let offers = variants.iter().map(|variant| (wishes.weight(variant.encoding), variant.encoding));
+    // Of equal wishes the first in our own order is the smallest.
+    let best =
+        offers.filter(|(weight, _)| *weight > 0).min_by_key(|(weight, encoding)| (FULL - weight, *encoding));
+    best.filter(|(weight, _)| *weight >= wishes.identity.unwrap_or(0)).map(|(_, encoding)| encoding)
+}
+
+impl Wishes {
+    /// None when the visitor says nothing.
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut lines = headers.get_all(header::ACCEPT_ENCODING).iter().peekable();
+        lines.peek()?;
+        let mut wishes = Self::default();
+        for wish in lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(',')) {
+            wishes.note(wish);
+        }
+        Some(wishes)
+    }
+
+    fn note(&mut self, wish: &str) {
+        let (token, parameters) = wish.split_once(';').unwrap_or((wish, ""));
+        let Some(weight) = weight_of(parameters) else { return };
+        let token = token.trim();
+        if token == "*" {
+            self.others = Some(weight);
+        } else if token.eq_ignore_ascii_case("identity") {
+            self.identity = Some(weight);
+        } else if let Some(at) = Encoding::ALL.iter().position(|known| is_called(*known, token)) {
+            self.named[at] = Some(weight);
+        }
+    }
+
+    fn weight(&self, encoding: Encoding) -> Weight {
+        let at = Encoding::ALL.iter().position(|known| *known == encoding);
+        at.and_then(|at| self.named[at]).or(self.others).unwrap_or(0)
+    }
+}
+
+fn is_called(encoding: Encoding, token: &str) -> bool {
+    token.eq_ignore_ascii_case(encoding.token())
+        || (encoding == Encoding::Gzip && token.eq_ignore_ascii_case("x-gzip"))
+}
+
+/// A weight that cannot be read makes its whole wish void.
+fn weight_of(parameters: &str) -> Option<Weight> {
+    let parameter = parameters.trim();
+    if parameter.is_empty() {
+        return Some(FULL);
+    }
+    let (name, value) = parameter.split_once('=')?;
+    let value: f32 = value.trim().parse().ok()?;
+    let is_weight = name.trim().eq_ignore_ascii_case("q") && (0.0..=1.0).contains(&value);
+    is_weight.then(|| (value * f32::from(FULL)).round() as Weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(accept: Option<&str>, stored: &[Encoding]) -> &'static str {
+        let mut headers = HeaderMap::new();
+        if let Some(accept) = accept {
+            headers.insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
+        }
+        let variant = |encoding: &Encoding| Variant { encoding: *encoding, offset_bytes: 0, size_bytes: 0 };
+        let variants: Vec<_> = stored.iter().map(variant).collect();
+        choose(&headers, &variants).map_or("identity", Encoding::token)
+    }
+
+    #[test]
+    fn the_visitors_weights_decide_and_our_order_breaks_ties() {
+        for (accept, expected) in [
+            ("gzip, deflate, br, zstd", "br"),
+            ("gzip, zstd", "zstd"),
+            ("gzip;q=1.0, br;q=0.5", "gzip"),
+            ("gzip;q=0.001", "gzip"),
+            ("GZIP", "gzip"),
+            ("x-gzip", "gzip"),
+            ("br ; q=0.8 , gzip ; q=0.8", "br"),
+            ("*", "br"),
+            ("*;q=0.5, gzip", "gzip"),
+            ("br;q=0, *", "zstd"),
+            ("gzip;q=0", "identity"),
+            ("*;q=0", "identity"),
+            ("identity", "identity"),
+            ("identity, br;q=0.5", "identity"),
+            ("identity;q=0.5, br;q=0.5", "br"),
+            ("identity;q=0, gzip;q=0.1", "gzip"),
+            ("identity;q=0", "identity"),
+            ("identity;q=0, *;q=0", "identity"),
+            ("deflate", "identity"),
+            ("", "identity"),
+            ("gzip;q=2", "identity"),
+            ("gzip;q=nonsense", "identity"),
+            ("gzip;level=9", "identity"),
+            (",,gzip,", "gzip"),
+        ] {
+            assert_eq!(chosen(Some(accept), &Encoding::ALL), expected, "{accept:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_stored_is_chosen() {
+        assert_eq!(chosen(Some("br, gzip"), &[Encoding::Gzip]), "gzip");
+        assert_eq!(chosen(Some("br"), &[Encoding::Gzip]), "identity");
+        assert_eq!(chosen(Some("br"), &[]), "identity");
+        assert_eq!(chosen(None, &Encoding::ALL), "identity");
+    }
+}

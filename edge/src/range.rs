@@ -1,0 +1,135 @@
+//! Range: which parts of a representation the visitor wants.
+
+use std::ops::Range;
+
+/// More parts than this are answered with the whole.
+const PARTS_MAX: usize = 16;
+
+#[derive(Debug, PartialEq)]
+pub enum Wanted {
+    Whole,
+    One(Range<u64>),
+    Several(Vec<Range<u64>>),
+    Unsatisfiable,
+}
+
+/// Reads a `Range` header against a size. What cannot be read asks for nothing special.
+pub fn wanted(header: &str, size_bytes: u64) -> Wanted {
+    let Some(parts) = parse(header) else { return Wanted::Whole };
+    let mut parts: Vec<_> = parts.into_iter().filter_map(|part| part.within(size_bytes)).collect();
+    let total_bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
+    match parts.len() {
+        0 => Wanted::Unsatisfiable,
+        1 => Wanted::One(parts.swap_remove(0)),
+        // Parts that overlap would make a small file a large answer.
+        _ if total_bytes > size_bytes => Wanted::Whole,
+        _ => Wanted::Several(parts),
+    }
+}
+
+enum Part {
+    From { first: u64, last: Option<u64> },
+    Last { length: u64 },
+}
+
+impl Part {
+    fn within(&self, size_bytes: u64) -> Option<Range<u64>> {
+        let range = match *self {
+            Part::From { first, last } => {
+                first..last.map_or(size_bytes, |last| last.saturating_add(1).min(size_bytes))
+            }
+            Part::Last { length } => size_bytes.saturating_sub(length)..size_bytes,
+        };
+        (!range.is_empty()).then_some(range)
+    }
+}
+
+fn parse(header: &str) -> Option<Vec<Part>> {
+    let (unit, list) = header.split_once('=')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    let parts: Vec<_> = list.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() || parts.len() > PARTS_MAX {
+        return None;
+    }
+    parts.into_iter().map(parse_part).collect()
+}
+
+fn parse_part(part: &str) -> Option<Part> {
+    let (first, last) = part.split_once('-')?;
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() {
+        return Some(Part::Last { length: number(last)? });
+    }
+    let first = number(first)?;
+    let last = if last.is_empty() { None } else { Some(number(last)?) };
+    last.is_none_or(|last| first <= last).then_some(Part::From { first, last })
+}
+
+/// Digits only: no sign, no space. A number too large to hold is as good as the largest.
+fn number(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_part_is_cut_to_the_size() {
+        for (header, expected) in [
+            ("bytes=0-0", 0..1),
+            ("bytes=0-99", 0..100),
+            ("bytes=0-", 0..100),
+            ("bytes=99-", 99..100),
+            ("bytes=10-19", 10..20),
+            ("bytes=90-1000", 90..100),
+            ("bytes=-1", 99..100),
+            ("bytes=-1000", 0..100),
+            ("BYTES = 5-6", 5..7),
+            ("bytes=0-99999999999999999999999", 0..100),
+            ("bytes=1-2,200-300", 1..3),
+        ] {
+            assert_eq!(wanted(header, 100), Wanted::One(expected), "{header}");
+        }
+    }
+
+    #[test]
+    fn several_parts_come_in_the_order_asked_for() {
+        assert_eq!(wanted("bytes=0-1, -2", 100), Wanted::Several(vec![0..2, 98..100]));
+        assert_eq!(wanted("bytes=50-59,,0-9", 100), Wanted::Several(vec![50..60, 0..10]));
+    }
+
+    #[test]
+    fn what_lies_beyond_the_end_cannot_be_satisfied() {
+        for header in ["bytes=100-", "bytes=100-200", "bytes=-0", "bytes=100-,200-300"] {
+            assert_eq!(wanted(header, 100), Wanted::Unsatisfiable, "{header}");
+        }
+        assert_eq!(wanted("bytes=0-", 0), Wanted::Unsatisfiable);
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_would_swell_is_answered_whole() {
+        let many = format!("bytes={}", vec!["0-0"; PARTS_MAX + 1].join(","));
+        for header in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=,",
+            "bytes=a-b",
+            "bytes=5-4",
+            "bytes=-",
+            "bytes=--1",
+            "bytes=+1-2",
+            "lines=0-1",
+            "bytes=0-1;",
+            "bytes=0-1,x",
+            "bytes=0-99,0-99",
+            many.as_str(),
+        ] {
+            assert_eq!(wanted(header, 100), Wanted::Whole, "{header}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Resolve: which file of the site a path means.
+//!
+//! A path is decoded exactly once and then looked up in the manifest as it stands. Nothing is joined to a folder of
+//! this machine, so there is nothing to climb out of; spellings that try to are simply not there.
+
+use domain::{Manifest, ManifestFile};
+use percent_encoding::percent_decode_str;
+
+#[derive(Debug, PartialEq)]
+pub enum Resolved<'m> {
+    File(&'m ManifestFile),
+    /// A folder, asked for without its slash.
+    Folder,
+    /// Nothing of that name; this is what the site itself says then.
+    OwnNotFound(&'m ManifestFile),
+    Nothing,
+}
+
+const INDEX: &str = "index.html";
+const OWN_NOT_FOUND: &str = "404.html";
+
+/// `path` is what the request says after the site's root: empty, or beginning with a slash.
+pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
+    let Some(path) = path.strip_prefix('/') else { return Resolved::Folder };
+    let found = percent_decode_str(path).decode_utf8().ok().and_then(|path| look_up(manifest, &path));
+    found.unwrap_or_else(|| manifest.find(OWN_NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound))
+}
+
+fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Resolved<'m>> {
+    if path.is_empty() || path.ends_with('/') {
+        return manifest.find(&format!("{path}{INDEX}")).map(Resolved::File);
+    }
+    if let Some(file) = manifest.find(path) {
+        return Some(Resolved::File(file));
+    }
+    if manifest.find(&format!("{path}/{INDEX}")).is_some() {
+        return Some(Resolved::Folder);
+    }
+    manifest.find(&format!("{path}.html")).map(Resolved::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::BlobHash;
+
+    use super::*;
+
+    fn manifest(paths: &[&str]) -> Manifest {
+        let file = |path: &&str| ManifestFile {
+            path: path.parse().unwrap(),
+            hash: BlobHash::of(path.as_bytes()),
+            size_bytes: 1,
+            content_type: String::new(),
+            variants: vec![],
+        };
+        Manifest::new(paths.iter().map(file).collect())
+    }
+
+    fn site() -> Manifest {
+        manifest(&[
+            "index.html",
+            "about.html",
+            "docs/index.html",
+            "docs/a b.html",
+            "both.html",
+            "both/index.html",
+            "img/logo.png",
+            "ünï.html",
+            "100%.html",
+            "%2e%2e/secret.html",
+            "..;/x.html",
+            "a;b.html",
+        ])
+    }
+
+    fn say(resolved: Resolved<'_>) -> String {
+        match resolved {
+            Resolved::File(file) => file.path.to_string(),
+            Resolved::Folder => "301".into(),
+            Resolved::OwnNotFound(file) => format!("404 {}", file.path),
+            Resolved::Nothing => "404".into(),
+        }
+    }
+
+    #[test]
+    fn paths_find_files_folders_and_clean_addresses() {
+        let site = site();
+        for (path, expected) in [
+            ("", "301"),
+            ("/", "index.html"),
+            ("/index.html", "index.html"),
+            ("/index", "index.html"),
+            ("/about", "about.html"),
+            ("/about.html", "about.html"),
+            ("/about/", "404"),
+            ("/about.html/", "404"),
+            ("/docs", "301"),
+            ("/docs/", "docs/index.html"),
+            ("/docs/a%20b", "docs/a b.html"),
+            ("/docs%2Findex.html", "docs/index.html"),
+            ("/both", "301"),
+            ("/img", "404"),
+            ("/img/", "404"),
+            ("/img/logo.png", "img/logo.png"),
+            ("/IMG/logo.png", "404"),
+            ("/%C3%BCn%C3%AF", "ünï.html"),
+            ("/100%.html", "100%.html"),
+            ("/100%25.html", "100%.html"),
+            ("/a;b", "a;b.html"),
+        ] {
+            assert_eq!(say(resolve(&site, path)), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_leads_out_of_the_site() {
+        let site = site();
+        let long = format!("/{}", "a/".repeat(30_000));
+        for path in [
+            "/../index.html",
+            "/./index.html",
+            "/docs/../index.html",
+            "/%2e%2e/index.html",
+            "/%2E%2E%2Findex.html",
+            "/..%2findex.html",
+            "/..%5cindex.html",
+            "/..\\index.html",
+            "/docs/..;/index.html",
+            "/%252e%252e/index.html",
+            "//index.html",
+            "//evil.example/index.html",
+            "/docs//index.html",
+            "/docs/%2e",
+            "/index.html%00",
+            "/index.html%00.png",
+            "/%00",
+            "/%c0%ae%c0%ae/index.html",
+            "/%e0%80%ae/index.html",
+            "/%ff",
+            "/etc/passwd",
+            "/%2fetc%2fpasswd",
+            "/C:%5cwindows",
+            "/index.html/",
+            "/index.html/.",
+            "/ index.html",
+            long.as_str(),
+        ] {
+            assert_eq!(say(resolve(&site, path)), "404", "{path:?}");
+        }
+    }
+
+    #[test]
+    fn decoding_happens_exactly_once() {
+        assert_eq!(say(resolve(&site(), "/%252e%252e/secret.html")), "%2e%2e/secret.html");
+        assert_eq!(say(resolve(&site(), "/%2e%2e/secret.html")), "404");
+        assert_eq!(say(resolve(&site(), "/..;/x")), "..;/x.html");
+    }
+
+    #[test]
+    fn a_site_may_say_itself_what_is_not_there() {
+        let site = manifest(&["404.html", "a/404.html"]);
+        for path in ["/", "/nowhere", "/a/nowhere", "/%ff"] {
+            assert_eq!(say(resolve(&site, path)), "404 404.html", "{path}");
+        }
+        assert_eq!(say(resolve(&site, "/404.html")), "404.html");
+    }
+}

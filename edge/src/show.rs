@@ -1,0 +1,148 @@
+//! Show: a file of a site in the form that suits the visitor; the last step of a visit.
+
+use anyhow::Context;
+use domain::ManifestFile;
+use poem::Response;
+use poem::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+
+use crate::answer;
+use crate::closed::{Closed, Failure};
+use crate::conditional::{self, Validators, Verdict};
+use crate::content::{Content, Source};
+use crate::door::{Inner, Visit};
+use crate::form::{Dress, Form, is_document};
+use crate::gate::Pass;
+use crate::range::{self, Wanted};
+
+const BYTES: HeaderValue = HeaderValue::from_static("bytes");
+
+impl Inner {
+    pub async fn show(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
+        if visit.pass == Pass::AssetsOnly && is_document(file) {
+            return Err(Closed::Private.into());
+        }
+        let form = self.form(visit, file);
+        let headers = self.policy.of_file(visit.site, file);
+        if conditional::has_conditions(visit.request.headers())
+            && let Some(not_modified) = self.judge(visit, &form, &headers)?
+        {
+            self.count_view(visit, file);
+            return Ok(not_modified);
+        }
+        let content = self.content(&form).await?;
+        let response = self.send(visit, &form, headers, content).await?;
+        if response.status() == StatusCode::OK {
+            self.count_view(visit, file);
+        }
+        Ok(response)
+    }
+
+    /// What the site itself says of a path that is not there: always whole, and no view of anything.
+    pub async fn show_not_found(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
+        let form = self.form(visit, file);
+        let mut headers = self.policy.of_file(visit.site, file);
+        headers.remove(header::LAST_MODIFIED);
+        describe(&mut headers, &form)?;
+        match self.content(&form).await? {
+            Content::Ready(source) => Ok(answer::whole(StatusCode::NOT_FOUND, headers, source).await?),
+            Content::Dressed(chunks) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, chunks)),
+        }
+    }
+
+    fn form<'v>(&self, visit: &'v Visit<'_>, file: &'v ManifestFile) -> Form<'v> {
+        let dress = Dress::of(&visit.site.route, &visit.address, file, &self.signing);
+        Form::choose(&visit.site.route.host, file, dress, visit.request.headers())
+    }
+
+    /// The 304, if the visitor holds this form already.
+    fn judge(
+        &self,
+        visit: &Visit<'_>,
+        form: &Form<'_>,
+        headers: &HeaderMap,
+    ) -> Result<Option<Response>, Failure> {
+        let etag = self.contents.etag(form)?;
+        match conditional::judge(visit.request.headers(), &validators(visit, &etag)?) {
+            Verdict::Send => Ok(None),
+            Verdict::PreconditionFailed => Err(Closed::PreconditionFailed.into()),
+            Verdict::NotModified => {
+                let mut headers = headers.clone();
+                headers.insert(header::ETAG, etag);
+                Ok(Some(answer::not_modified(headers)))
+            }
+        }
+    }
+
+    async fn content(&self, form: &Form<'_>) -> anyhow::Result<Content> {
+        match self.contents.recall(form) {
+            Some(content) => Ok(content),
+            None => Box::pin(self.contents.open(form)).await,
+        }
+    }
+
+    async fn send(
+        &self,
+        visit: &Visit<'_>,
+        form: &Form<'_>,
+        mut headers: HeaderMap,
+        content: Content,
+    ) -> Result<Response, Failure> {
+        describe(&mut headers, form)?;
+        let source = match content {
+            Content::Ready(source) => source,
+            Content::Dressed(chunks) => {
+                headers.insert(header::ETAG, self.contents.etag(form)?);
+                return Ok(answer::stream(StatusCode::OK, headers, chunks));
+            }
+        };
+        let etag = match &source {
+            Source::Held(held) => held.etag.clone(),
+            Source::Stored(_) => self.contents.etag(form)?,
+        };
+        headers.insert(header::ETAG, etag.clone());
+        headers.insert(header::ACCEPT_RANGES, BYTES);
+        if visit.request.method() == Method::HEAD {
+            return Ok(answer::headers_only(headers, &source));
+        }
+        let size_bytes = source.size_bytes();
+        let response = match wanted(visit, &etag, size_bytes)? {
+            Wanted::Whole => answer::whole(StatusCode::OK, headers, source).await?,
+            Wanted::One(part) => answer::part(headers, source, part).await?,
+            // No file contains its own hash.
+            Wanted::Several(parts) => answer::parts(headers, source, parts, &form.file.hash.to_string())?,
+            Wanted::Unsatisfiable => return Err(Closed::RangeNotSatisfiable { size_bytes }.into()),
+        };
+        Ok(response)
+    }
+
+    /// Spec 4.12: each view of an HTML page is counted, assets are not.
+    fn count_view(&self, visit: &Visit<'_>, file: &ManifestFile) {
+        if visit.request.method() == Method::GET && is_document(file) {
+            self.tally.count(visit.site.route.account, &visit.site.route.host);
+        }
+    }
+}
+
+fn describe(headers: &mut HeaderMap, form: &Form<'_>) -> anyhow::Result<()> {
+    let content_type = HeaderValue::try_from(form.file.content_type.as_str()).context("a content type")?;
+    headers.insert(header::CONTENT_TYPE, content_type);
+    if let Some(encoding) = form.encoding {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
+    }
+    Ok(())
+}
+
+fn wanted(visit: &Visit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Result<Wanted> {
+    let headers = visit.request.headers();
+    let mut ranges = headers.get_all(header::RANGE).iter();
+    let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(Wanted::Whole) };
+    if !conditional::may_range(headers, &validators(visit, etag)?) {
+        return Ok(Wanted::Whole);
+    }
+    Ok(range.to_str().map_or(Wanted::Whole, |range| range::wanted(range, size_bytes)))
+}
+
+fn validators<'e>(visit: &Visit<'_>, etag: &'e HeaderValue) -> anyhow::Result<Validators<'e>> {
+    let etag = etag.to_str().context("an ETag")?;
+    Ok(Validators { etag, modified_at: visit.site.route.published_at })
+}

@@ -1,0 +1,7 @@
+//! The whole door, over a real database and a real blob store in a folder.
+
+mod forms;
+mod gates;
+mod house;
+mod store;
+mod wire;

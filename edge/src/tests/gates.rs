@@ -1,0 +1,131 @@
+//! Who is let in, and what the others see.
+
+use std::time::Duration;
+
+use domain::{ModerationStatus, Route, Visibility};
+
+use super::house::{HOST, House, Method, NOW};
+
+const SECRET_TEXT: &str = "the user's own words";
+
+async fn private_site(house: &House) -> Route {
+    let page = format!("<body><a href=\"b.html\">{SECRET_TEXT}</a></body>");
+    let files = [
+        ("index.html", page.as_str()),
+        ("b.html", "<p>b</p>"),
+        ("a.css", "@font-face{src:url(f.woff2)}"),
+        ("f.woff2", "font"),
+        ("docs/index.html", "<a href='../b.html'>"),
+        ("404.html", "<a href=\"b.html\">lost</a>"),
+    ];
+    Route { visibility: Visibility::Private, ..house.site(&files).await }
+}
+
+#[tokio::test]
+async fn a_closed_site_shows_a_page_of_ours_and_never_the_users_content() {
+    let house = House::build().await;
+    let open = house.site(&[("index.html", SECRET_TEXT), ("404.html", SECRET_TEXT)]).await;
+    let expired = Route { expires_at: Some(NOW), ..open.clone() };
+    let blocked = Route { moderation: ModerationStatus::Blocked, ..open.clone() };
+    let private = Route { visibility: Visibility::Private, ..open.clone() };
+    for (route, status) in [(expired, 410), (blocked, 451), (private, 403)] {
+        for path in ["/", "/nowhere", ""] {
+            let seen = house.visit(&route, path, &[]).await;
+            assert_eq!(seen.status, status, "{path}");
+            assert_eq!(seen.says("cache-control"), Some("no-store"));
+            assert!(!seen.text().contains(SECRET_TEXT));
+        }
+    }
+    assert_eq!(house.visit(&open, "/", &[]).await.status, 200);
+    assert_eq!(house.views(), 1, "closed pages are no views");
+}
+
+#[tokio::test]
+async fn a_site_expires_by_the_clock_alone() {
+    let house = House::build().await;
+    let soon = NOW.plus(Duration::from_secs(10));
+    let route = Route { expires_at: Some(soon), ..house.site(&[("index.html", "<p>x</p>")]).await };
+    assert_eq!(house.visit(&route, "/", &[]).await.status, 200);
+    house.clock.advance(Duration::from_secs(10));
+    assert_eq!(house.knock(Method::GET, &format!("/site/{HOST}/"), &[("host", "x")]).await.status, 410);
+}
+
+#[tokio::test]
+async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
+    let house = House::build().await;
+    let route = house.site(&[("index.html", "x")]).await;
+    house.know(&route).await;
+    for (target, host, status) in [
+        ("/", "127.0.0.1:8081", 404),
+        ("/favicon.ico", "127.0.0.1:8081", 404),
+        ("/site/nobody-here-a1b2/", "127.0.0.1:8081", 404),
+        ("/", "nobody-here-a1b2.localhost:8081", 404),
+        ("/site/my-page-a1b2/nowhere", "127.0.0.1:8081", 404),
+        ("/site/my-page-a1b2/", "127.0.0.1:8081", 200),
+        ("/", "My-Page-A1B2.LOCALHOST:8081", 200),
+        ("/site/my-page-a1b2/", "my-page-a1b2.localhost:8081", 404),
+        ("/healthz", "127.0.0.1:8081", 200),
+        ("/healthz", "my-page-a1b2.localhost", 404),
+    ] {
+        let seen = house.knock(Method::GET, target, &[("host", host)]).await;
+        assert_eq!(seen.status, status, "{target} at {host}");
+        if status == 404 {
+            assert_eq!(seen.says("content-type"), Some("text/html; charset=utf-8"));
+            assert_eq!(seen.says("cache-control"), Some("no-store"));
+        }
+    }
+    for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {
+        let seen = house.knock(method, "/site/my-page-a1b2/", &[("host", "127.0.0.1")]).await;
+        assert_eq!((seen.status, seen.says("allow")), (405, Some("GET, HEAD")));
+    }
+    assert_eq!(house.knock(Method::GET, "/site/my-page-a1b2/", &[]).await.status, 400, "no host");
+}
+
+#[tokio::test]
+async fn a_private_site_works_as_a_whole_from_its_signed_link() {
+    let house = House::build().await;
+    let route = private_site(&house).await;
+    let sig = house.signing.signature(&route.host);
+    let page = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    assert_eq!(page.text(), format!("<body><a href=\"b.html?sig={sig}\">{SECRET_TEXT}</a></body>"));
+    assert_eq!(page.says("cache-control"), Some("private, max-age=60"));
+    assert_eq!(page.says("referrer-policy"), Some("same-origin"));
+    assert_eq!(page.says("x-robots-tag"), Some("noindex"));
+
+    let stylesheet = format!("http://127.0.0.1:8081/site/{HOST}/a.css?sig={sig}");
+    let font = house.visit(&route, "/f.woff2", &[("referer", &stylesheet)]).await;
+    assert_eq!((font.status, font.text()), (200, "font"));
+    assert_eq!(house.visit(&route, "/f.woff2", &[]).await.status, 403);
+    let document = house.visit(&route, "/b.html", &[("referer", &stylesheet)]).await;
+    assert_eq!(document.status, 403, "a referer opens assets, not documents");
+
+    let folder = house.visit(&route, &format!("/docs?sig={sig}"), &[]).await;
+    assert_eq!(folder.status, 301);
+    assert_eq!(folder.says("location"), Some(format!("/site/{HOST}/docs/?sig={sig}").as_str()));
+    let below = house.visit(&route, &format!("/docs/?sig={sig}"), &[]).await;
+    assert_eq!(below.text(), format!("<a href=\"../b.html?sig={sig}\">"));
+    let lost = house.visit(&route, &format!("/no/where?sig={sig}"), &[]).await;
+    assert_eq!((lost.status, lost.text()), (404, format!("<a href=\"b.html?sig={sig}\">lost</a>").as_str()));
+}
+
+#[tokio::test]
+async fn a_private_page_is_signed_for_the_way_it_was_reached() {
+    let house = House::build().await;
+    let files = [
+        ("index.html", "<a href=\"/\"><a href=\"/site/my-page-a1b2/\">"),
+        ("a/b.html", "<a href='../../x'>"),
+    ];
+    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
+    let sig = house.signing.signature(&route.host);
+    let by_path = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    assert_eq!(by_path.text(), format!("<a href=\"/\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"));
+    let name = [("host", "my-page-a1b2.localhost")];
+    let by_name = house.knock(Method::GET, &format!("/?sig={sig}"), &name).await;
+    assert_eq!(
+        by_name.text(),
+        format!("<a href=\"/?sig={sig}\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"),
+        "on its own name every path is the site's"
+    );
+    let deep = house.visit(&route, &format!("/a/b?sig={sig}"), &[]).await;
+    assert_eq!(deep.text(), "<a href='../../x'>", "a link out of the site tells nobody the signature");
+}

@@ -1,0 +1,93 @@
+//! Over the real database: what was published is found, and what changed is seen at once.
+
+use domain::{
+    Account, AccountId, AccountStatus, Activation, Chance, Deed, Host, Manifest, Micro, Outcome, PublishDeed,
+    Scopes, Target, Tariff, TokenId, VersionId,
+};
+use store::{NewToken, Terms};
+
+use super::house::{House, Method, NOW};
+
+async fn account(house: &House, chance: &Chance) -> AccountId {
+    let account = Account {
+        id: AccountId::new(NOW, chance),
+        handle: "acct_x".into(),
+        status: AccountStatus::Claimed,
+        expires_at: None,
+        claim_code: "code".into(),
+        balance: Micro::new(0),
+        allow_agent_join: true,
+        provisional_publishes: 0,
+        storage_bytes: 0,
+        created_at: NOW,
+    };
+    let token = NewToken {
+        id: TokenId::new(NOW, chance),
+        account: account.id,
+        secret_hash: "hash".into(),
+        name: "first".into(),
+        scopes: Scopes::all(),
+        created_at: NOW,
+    };
+    house.store.insert_account(&account, &token).await.unwrap();
+    account.id
+}
+
+async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str) -> Host {
+    let deed = PublishDeed {
+        account,
+        version: VersionId::new(NOW, chance),
+        slug: "my-page".parse().unwrap(),
+        target: Target::NewOrExisting,
+        activation: Activation::Live,
+        pinned_to: None,
+        manifest: Manifest::new(vec![house.file("index.html", text.to_owned()).await]),
+        payment: None,
+        created_via: "test".into(),
+        created_by: None,
+    };
+    let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
+    let outcomes = house.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();
+    match outcomes.into_iter().next() {
+        Some(Outcome::Published(published)) => published.host,
+        other => panic!("not published: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
+    let (house, chance) = (House::build().await, Chance::seeded(7));
+    let account = account(&house, &chance).await;
+    let host = publish(&house, account, &chance, "one").await;
+    let target = format!("/site/{host}/");
+    let visit = || house.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
+    assert_eq!(visit().await.text(), "one");
+    for number in 0..20 {
+        let text = format!("version {number}");
+        publish(&house, account, &chance, &text).await;
+        house.bus.notify_edges(std::slice::from_ref(&host)).await;
+        assert_eq!(visit().await.text(), text);
+    }
+    house.store.delete_artifact(account, &"my-page".parse().unwrap(), NOW).await.unwrap();
+    house.bus.notify_edges(std::slice::from_ref(&host)).await;
+    assert_eq!(visit().await.status, 404);
+    house.edge.leave().await;
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_had_just_now_says_so_and_is_had_later() {
+    let (house, chance) = (House::build().await, Chance::seeded(7));
+    let account = account(&house, &chance).await;
+    let host = publish(&house, account, &chance, "one").await;
+    let file = house.file("index.html", "one").await;
+    house.blobs.delete_blob(file.hash).await.unwrap();
+    let target = format!("/site/{host}/");
+    let seen = house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await;
+    assert_eq!((seen.status, seen.says("retry-after")), (503, Some("2")));
+    assert_eq!(seen.says("cache-control"), Some("no-store"));
+    house.file("index.html", "one").await;
+    assert_eq!(house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.text(), "one");
+    house.store.close().await.unwrap();
+    house.bus.notify_edges(&[host]).await;
+    assert_eq!(house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.status, 503);
+}

@@ -1,0 +1,24 @@
+//! One sea-orm model per table, columns only: no rule of the trade, no relation, no query.
+//!
+//! Ids are ULIDs as text, money is integer micro-dollars, times are milliseconds since 1970 in UTC; the schema
+//! itself, with its constraints, is in `migration`.
+
+pub mod account;
+pub mod artifact;
+pub mod audit;
+pub mod blob;
+pub mod blob_ref;
+pub mod idempotency_key;
+pub mod invite;
+pub mod job_outcome;
+pub mod ledger_entry;
+pub mod membership;
+pub mod moderation_decision;
+pub mod report;
+pub mod route;
+pub mod schedule;
+pub mod session;
+pub mod token;
+pub mod usage;
+pub mod user;
+pub mod version;

@@ -1,0 +1,26 @@
+//! An agent's right to act, known by the hash of its secret.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "tokens")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: String,
+    pub secret_hash: String,
+    pub account_id: String,
+    pub name: String,
+    pub scopes: String,
+    pub artifact_id: Option<String>,
+    pub created_by_user: Option<String>,
+    pub created_by_token: Option<String>,
+    pub created_at: i64,
+    pub expires_at: Option<i64>,
+    pub revoked_at: Option<i64>,
+    pub last_used_at: Option<i64>,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,27 @@
+//! What was published at one time; its manifest never changes.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "versions")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: String,
+    pub artifact_id: String,
+    pub account_id: String,
+    pub seq: i32,
+    pub manifest: String,
+    pub total_bytes: i64,
+    pub file_count: i32,
+    pub created_via: String,
+    pub created_by: Option<String>,
+    pub message: Option<String>,
+    pub moderation_status: String,
+    pub moderated_by: String,
+    pub created_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

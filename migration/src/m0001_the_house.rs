@@ -1,0 +1,13 @@
+use sea_orm_migration::prelude::*;
+
+/// The first schema: every table of the service.
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(include_str!("m0001_the_house.sql")).await?;
+        Ok(())
+    }
+}

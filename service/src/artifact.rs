@@ -1,0 +1,69 @@
+use domain::{Artifact, Host, Refusal, Scope, Slug, Version, Visibility};
+use store::Activated;
+
+use crate::{Answer, Caller, Service};
+
+/// An artifact with all its versions, the newest first.
+#[derive(Clone, Debug)]
+pub struct ArtifactDetail {
+    pub artifact: Artifact,
+    pub versions: Vec<Version>,
+    /// The link to hand out, for a private artifact.
+    pub signed_url: Option<String>,
+}
+
+impl Service {
+    pub async fn artifacts(&self, caller: &Caller) -> Answer<Vec<Artifact>> {
+        caller.may(Scope::ArtifactsRead)?;
+        let mut artifacts = self.0.store.artifacts(caller.account).await?;
+        // A pinned token sees what it may touch.
+        artifacts.retain(|artifact| caller.may_touch(artifact.id).is_ok());
+        Ok(artifacts)
+    }
+
+    pub async fn artifact(&self, caller: &Caller, slug: &str) -> Answer<ArtifactDetail> {
+        caller.may(Scope::ArtifactsRead)?;
+        let artifact = self.find(caller, slug).await?;
+        let versions = self.0.store.versions(artifact.id).await?;
+        let signed_url = (artifact.visibility == Visibility::Private)
+            .then(|| self.addresses().signed_page(&artifact.host, &self.0.rules.signing_key));
+        Ok(ArtifactDetail { artifact, versions, signed_url })
+    }
+
+    /// Makes any existing version the live one: rollback and roll forward are the same call.
+    pub async fn activate(&self, caller: &Caller, slug: &str, seq: u32) -> Answer<Artifact> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let found = self.find(caller, slug).await?;
+        match self.0.store.activate(caller.account, &found.slug, seq, now).await? {
+            Activated::Artifact(artifact) => {
+                self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
+                tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
+                Ok(*artifact)
+            }
+            Activated::NoSuchArtifact => Err(Refusal::not_found("artifact").into()),
+            Activated::NoSuchVersion => Err(Refusal::not_found("version").into()),
+        }
+    }
+
+    /// Soft-deletes an artifact; once this returns, its address serves nothing.
+    pub async fn delete(&self, caller: &Caller, slug: &str) -> Answer<Slug> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let artifact = self.find(caller, slug).await?;
+        let deleted: Option<Host> = self.0.store.delete_artifact(caller.account, &artifact.slug, now).await?;
+        let host = deleted.ok_or_else(|| Refusal::not_found("artifact"))?;
+        self.0.bus.notify_edges(&[host.clone()]).await;
+        tracing::info!(artifact.host = %host, "artifact deleted");
+        Ok(artifact.slug)
+    }
+
+    /// A name that is no slug names no artifact.
+    async fn find(&self, caller: &Caller, slug: &str) -> Answer<Artifact> {
+        let slug: Slug = slug.parse().map_err(|_| Refusal::not_found("artifact"))?;
+        let found = self.0.store.artifact(caller.account, &slug).await?;
+        let artifact = found.ok_or_else(|| Refusal::not_found("artifact"))?;
+        caller.may_touch(artifact.id)?;
+        Ok(artifact)
+    }
+}

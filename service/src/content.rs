@@ -1,0 +1,34 @@
+//! The bytes of a publish on their way: inside the job while small, in the spool while large.
+
+use anyhow::{Context, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use domain::{Content, PublishJob, SitePath};
+
+/// Up to this much content rides in the job; beyond it a spooled object is cheaper than a fat queue row.
+pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The content of a job, if the job carries it.
+pub(crate) fn inline(job: &PublishJob) -> anyhow::Result<Option<Bytes>> {
+    match &job.content {
+        Content::Inline(text) => Ok(Some(STANDARD.decode(text).context("decode a job's content")?.into())),
+        Content::Spooled => Ok(None),
+    }
+}
+
+/// Cuts the content into its files.
+pub(crate) fn split(job: &PublishJob, mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
+    let mut files = Vec::with_capacity(job.files.len());
+    for file in &job.files {
+        let size = usize::try_from(file.size_bytes)?;
+        ensure!(size <= content.len(), "the content is shorter than its files");
+        files.push((file.path.clone(), content.split_to(size)));
+    }
+    ensure!(content.is_empty(), "the content is longer than its files");
+    Ok(files)
+}

@@ -1,0 +1,87 @@
+//! Every operation, once: REST, MCP, pages, jobs and the command line call the same function.
+//!
+//! Reads go to the store. Writes that move money or use allowance go to the account's ledger; other writes are one
+//! short transaction of the store. There is no fourth way. Nothing here knows HTTP, and nothing here names a table.
+
+mod account;
+mod artifact;
+mod caller;
+mod content;
+mod failure;
+mod publish;
+mod queue;
+mod scan;
+mod settle;
+mod upkeep;
+
+pub use account::SignedUp;
+pub use artifact::ArtifactDetail;
+pub use caller::Caller;
+pub use failure::{Answer, Failure};
+pub use publish::{PublishRequest, UploadedFile};
+pub use queue::{JobQueue, Push};
+pub use settle::PublishTask;
+pub use upkeep::CleanupReport;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actors::Ledgers;
+use bus::Bus;
+use domain::link::{Addresses, SigningKey};
+use domain::{Chance, Clock, Tariff};
+use store::{Blobs, Store};
+
+/// All that the operations stand on.
+pub struct Parts {
+    pub store: Store,
+    pub blobs: Blobs,
+    pub ledgers: Ledgers,
+    pub queue: JobQueue,
+    pub bus: Bus,
+    pub clock: Clock,
+    pub chance: Chance,
+    pub rules: Rules,
+}
+
+/// What the settings say of the trade.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub tariff: Tariff,
+    pub addresses: Addresses,
+    pub signing_key: SigningKey,
+    pub is_dev_mode: bool,
+    pub signups_per_minute: u32,
+    /// How long an expired account stays before the schedule purges it, so that visitors see why.
+    pub purge_grace: Duration,
+}
+
+/// The operations.
+#[derive(Clone)]
+pub struct Service(Arc<Parts>);
+
+impl Service {
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    pub fn addresses(&self) -> &Addresses {
+        &self.0.rules.addresses
+    }
+
+    pub fn tariff(&self) -> &Tariff {
+        &self.0.rules.tariff
+    }
+
+    pub fn is_dev_mode(&self) -> bool {
+        self.0.rules.is_dev_mode
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    pub fn chance(&self) -> &Chance {
+        &self.0.chance
+    }
+}

@@ -1,0 +1,191 @@
+//! A publish as the door sees it: take it in, queue it, wait for how it ended.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use domain::{
+    Activation, Content, Job, JobEnvelope, JobId, Outcome, Payment, PublishJob, Published, Refusal, Scope,
+    SitePath, Slug, SpooledFile, Target, VersionId, fault,
+};
+use sha2::{Digest, Sha256};
+use store::{KeyClaim, KeyHolder};
+use tokio::time::Instant;
+
+use crate::content::{self, INLINE_BYTES_MAX};
+use crate::{Answer, Caller, Failure, Service};
+
+/// How long a caller waits for the pipeline before it is told to retry.
+const ANSWER_WAIT: Duration = Duration::from_secs(25);
+/// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How long a key gives the same answer.
+const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// A publish that passed the door: parsed and within bounds.
+#[derive(Clone, Debug)]
+pub struct PublishRequest {
+    pub slug: Option<Slug>,
+    pub files: Vec<UploadedFile>,
+    pub target: Target,
+    pub activation: Activation,
+    pub payment: Option<Payment>,
+    pub idempotency_key: Option<String>,
+    pub created_via: &'static str,
+}
+
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    pub path: SitePath,
+    pub bytes: Bytes,
+}
+
+impl Service {
+    /// A cheap look before the body is read: refuses what would surely be refused. A request whose key is held may
+    /// already have its answer, so it is let through.
+    pub async fn check_publish(
+        &self,
+        caller: &Caller,
+        payment: Option<&Payment>,
+        idempotency_key: Option<&str>,
+    ) -> Answer<()> {
+        caller.may(Scope::ArtifactsWrite)?;
+        if let Some(key) = idempotency_key
+            && self.0.store.has_key(caller.account, key).await?
+        {
+            return Ok(());
+        }
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let summary =
+            self.0.store.account_summary(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
+        self.tariff().settle_publish(summary.standing(), payment).map_err(Refusal::PaymentRequired)?;
+        Ok(())
+    }
+
+    /// Publishes: queues the content and waits for the worker's word.
+    pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
+        caller.may(Scope::ArtifactsWrite)?;
+        let version = match self.version_of(caller, &request).await? {
+            Begun::Fresh(version) => version,
+            Begun::Earlier(version) => match self.0.store.outcome(version.into()).await? {
+                Some(outcome) => return answer(outcome),
+                None => version,
+            },
+        };
+        let mut reply = self.0.bus.expect_reply(version.into());
+        self.enqueue(caller, version, request).await?;
+        let deadline = Instant::now() + ANSWER_WAIT;
+        while Instant::now() < deadline {
+            let at_most = LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now()));
+            if let Some(outcome) = reply.wait(at_most).await {
+                return answer(outcome);
+            }
+            // The reply may have been lost, never the outcome. If the database is out, the job waits as we do.
+            if let Ok(Some(outcome)) = self.0.store.outcome(version.into()).await {
+                return answer(outcome);
+            }
+        }
+        Err(Refusal::overloaded("the publish was taken on but is not done yet").into())
+    }
+
+    /// The version that this request will make: a new one, or that of an earlier request with the same key.
+    async fn version_of(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun> {
+        let now = self.0.clock.now();
+        let fresh = VersionId::new(now, &self.0.chance);
+        let Some(key) = &request.idempotency_key else { return Ok(Begun::Fresh(fresh)) };
+        let claim = KeyClaim {
+            account: caller.account,
+            key,
+            request_hash: &request_hash(request),
+            job: fresh.into(),
+            now,
+            expires_at: now.plus(KEY_KEPT),
+        };
+        match self.0.store.claim_key(&claim).await? {
+            KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
+            KeyHolder::Earlier(job) => Ok(Begun::Earlier(VersionId::from_ulid(job.ulid()))),
+            KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
+        }
+    }
+
+    async fn enqueue(&self, caller: &Caller, version: VersionId, request: PublishRequest) -> Answer<()> {
+        fault::pass("publish.before_spool").map_err(anyhow::Error::from)?;
+        let files = request
+            .files
+            .iter()
+            .map(|file| SpooledFile { path: file.path.clone(), size_bytes: file.bytes.len() as u64 })
+            .collect();
+        let bytes = joined(request.files);
+        let content = if bytes.len() <= INLINE_BYTES_MAX {
+            Content::Inline(content::encode(&bytes))
+        } else {
+            self.0.blobs.spool(version, bytes).await?;
+            Content::Spooled
+        };
+        fault::pass("publish.before_push").map_err(anyhow::Error::from)?;
+        let job = PublishJob {
+            account: caller.account,
+            version,
+            slug: request.slug.unwrap_or_else(|| Slug::generate(&self.0.chance)),
+            target: request.target,
+            activation: request.activation,
+            pinned_to: caller.pinned_to,
+            payment: request.payment,
+            created_via: request.created_via.to_owned(),
+            created_by: caller.token,
+            files,
+            content,
+        };
+        let envelope = JobEnvelope {
+            id: JobId::from(version),
+            reply_to: Some(self.0.bus.instance().to_owned()),
+            job: Job::Publish(Box::new(job)),
+        };
+        // Whatever is wrong with the queue is temporary for the caller: the same key tries again.
+        self.0.queue.push(envelope).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "a publish could not be queued");
+            Failure::from(Refusal::overloaded("the queue does not take jobs at present"))
+        })?;
+        fault::pass("publish.after_push").map_err(anyhow::Error::from)?;
+        Ok(())
+    }
+}
+
+enum Begun {
+    Fresh(VersionId),
+    Earlier(VersionId),
+}
+
+fn answer(outcome: Outcome) -> Answer<Published> {
+    match outcome {
+        Outcome::Published(published) => Ok(*published),
+        Outcome::Refused(refusal) => Err(Failure::Refused(refusal)),
+        Outcome::Moved(_) => {
+            Err(Failure::Bug(anyhow::anyhow!("a publish was answered as a movement of money")))
+        }
+    }
+}
+
+fn joined(mut files: Vec<UploadedFile>) -> Bytes {
+    if files.len() == 1 {
+        return files.pop().map(|file| file.bytes).unwrap_or_default();
+    }
+    let mut bytes = BytesMut::with_capacity(files.iter().map(|file| file.bytes.len()).sum());
+    for file in &files {
+        bytes.extend_from_slice(&file.bytes);
+    }
+    bytes.freeze()
+}
+
+/// What makes two requests the same: where they go and what they hold. The payment is no part of it, since a
+/// request that was answered 402 comes again with one.
+fn request_hash(request: &PublishRequest) -> String {
+    let mut hash = Sha256::new();
+    let slug = request.slug.as_ref().map_or("", Slug::as_str);
+    hash.update(format!("publish\0{slug}\0{:?}\0{:?}\0", request.target, request.activation));
+    for file in &request.files {
+        hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
+        hash.update(&file.bytes);
+    }
+    hex::encode(hash.finalize())
+}

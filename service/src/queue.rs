@@ -1,0 +1,35 @@
+use anyhow::{Context, anyhow};
+use domain::{JobEnvelope, Time};
+use tokio::sync::{mpsc, oneshot};
+
+/// The narrow handle through which operations enqueue jobs. Behind it, the workers crate writes all pushes that
+/// wait in one batch, so a busy service pays for few commits.
+#[derive(Clone, Debug)]
+pub struct JobQueue(mpsc::Sender<Push>);
+
+/// One job on its way into the queue, and who wants to know that it is kept.
+#[derive(Debug)]
+pub struct Push {
+    pub envelope: JobEnvelope,
+    /// Not to be started before; at once when `None`.
+    pub run_at: Option<Time>,
+    pub kept: oneshot::Sender<anyhow::Result<()>>,
+}
+
+/// Pushes that may wait before a caller must.
+const PUSHES_WAITING_MAX: usize = 1024;
+
+impl JobQueue {
+    pub fn new() -> (Self, mpsc::Receiver<Push>) {
+        let (sender, receiver) = mpsc::channel(PUSHES_WAITING_MAX);
+        (Self(sender), receiver)
+    }
+
+    /// Returns once the queue's database has the job. The same id again is no error and changes nothing.
+    pub async fn push(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
+        let (kept, is_kept) = oneshot::channel();
+        let push = Push { envelope, run_at: None, kept };
+        self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
+        is_kept.await.context("the queue closed before the job was kept")?
+    }
+}

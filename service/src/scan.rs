@@ -1,0 +1,44 @@
+use std::collections::HashSet;
+
+use anyhow::Context;
+use domain::VersionId;
+use scanner::ScannedFile;
+use store::{Judged, Judgement};
+use tokio::task::spawn_blocking;
+
+use crate::Service;
+
+impl Service {
+    /// Judges a version and tells the edges if that changes what they serve. Idempotent: the same content gets the
+    /// same verdict.
+    pub async fn scan(&self, version: VersionId) -> anyhow::Result<()> {
+        let Some(subject) = self.0.store.scan_subject(version).await? else { return Ok(()) };
+        let mut seen = HashSet::new();
+        let mut files = Vec::new();
+        for file in subject.manifest.files() {
+            if seen.insert(file.hash) {
+                files.push((file.path.to_string(), self.0.blobs.read(file.hash, 0..file.size_bytes).await?));
+            }
+        }
+        let verdict = spawn_blocking(move || {
+            let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
+            scanner::scan(&scanned)
+        })
+        .await
+        .context("scan a version")?;
+        let now = self.0.clock.now();
+        let judgement = Judgement {
+            version,
+            decision_id: self.0.chance.ulid(now).to_string(),
+            status: verdict.status,
+            evidence: serde_json::to_string(&verdict.findings)?,
+            scanner_version: scanner::SCANNER_VERSION.to_owned(),
+            now,
+        };
+        if let Judged::Noted { host: Some(host) } = self.0.store.judge(&judgement).await? {
+            self.0.bus.notify_edges(&[host.clone()]).await;
+            tracing::info!(artifact.host = %host, version.id = %version, moderation.status = verdict.status.as_str(), "version scanned");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! A publish as the worker sees it: store the files, settle the deed, tell the edges, answer.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, bail};
+use bytes::Bytes;
+use domain::{
+    Activation, BlobHash, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome, PublishDeed,
+    PublishJob, ScanJob, SitePath, Variant, VersionId, content_type_of, fault,
+};
+use futures::{StreamExt, TryStreamExt};
+use store::Layout;
+use tokio::task::spawn_blocking;
+
+use crate::{Service, content};
+
+/// Blobs of one publish that are put at the same time.
+const PUTS_AT_ONCE: usize = 8;
+
+/// A publish that a worker took from the queue.
+#[derive(Debug)]
+pub struct PublishTask<'a> {
+    pub job: &'a PublishJob,
+    pub reply_to: Option<&'a str>,
+    /// An earlier attempt was made: it may have done some of the work, or all of it.
+    pub is_redelivery: bool,
+}
+
+impl Service {
+    /// Carries out a queued publish. Idempotent by version id: whatever an earlier attempt did stays as it is, and
+    /// whatever it left undone is done.
+    pub async fn carry_out_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
+        let outcome = self.settled(task).await?;
+        fault::pass("publish.after_commit")?;
+        if let Outcome::Published(published) = &outcome {
+            if task.job.activation == Activation::Live {
+                self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
+            }
+            tracing::info!(
+                artifact.host = %published.host,
+                version.seq = published.seq,
+                version.id = %published.version,
+                "version published"
+            );
+        }
+        fault::pass("publish.after_notice")?;
+        if let Some(instance) = task.reply_to {
+            self.0.bus.reply(instance, task.job.version.into(), &outcome).await;
+        }
+        fault::pass("publish.after_reply")?;
+        // After commit nothing may fail the job: a scan that is not queued here is queued by the sweep.
+        if matches!(outcome, Outcome::Published(_))
+            && let Err(error) = self.enqueue_scan(task.job.version).await
+        {
+            tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a scan waits for the sweep");
+        }
+        fault::pass("publish.after_scan_push")?;
+        if matches!(task.job.content, domain::Content::Spooled)
+            && let Err(error) = self.0.blobs.delete_spooled(task.job.version).await
+        {
+            tracing::warn!(error = format!("{error:#}"), "a spooled upload waits for the sweep");
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn enqueue_scan(&self, version: VersionId) -> anyhow::Result<()> {
+        let job = Job::Scan(ScanJob { version });
+        self.0.queue.push(JobEnvelope { id: JobId::of_scan(version), reply_to: None, job }).await
+    }
+
+    /// The outcome of the deed, from an earlier attempt if there is one.
+    async fn settled(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
+        let job = task.job;
+        if task.is_redelivery
+            && let Some(outcome) = self.0.store.outcome(job.version.into()).await?
+        {
+            return Ok(outcome);
+        }
+        let content = match content::inline(job)? {
+            Some(content) => content,
+            None => match self.0.blobs.spooled(job.version).await? {
+                Some(content) => content,
+                // Whoever took the upload away had settled the deed.
+                None => match self.0.store.outcome(job.version.into()).await? {
+                    Some(outcome) => return Ok(outcome),
+                    None => bail!("the upload of a publish is gone and it was never settled"),
+                },
+            },
+        };
+        fault::pass("publish.before_blob_put")?;
+        let manifest = self.store_files(content::split(job, content)?).await?;
+        fault::pass("publish.after_blob_put")?;
+        let deed = PublishDeed {
+            account: job.account,
+            version: job.version,
+            slug: job.slug.clone(),
+            target: job.target,
+            activation: job.activation,
+            pinned_to: job.pinned_to,
+            manifest,
+            payment: job.payment.clone(),
+            created_via: job.created_via.clone(),
+            created_by: job.created_by,
+        };
+        Ok(self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?)
+    }
+
+    /// Puts the contents that are not stored yet, each once, and says where every file lies.
+    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<Manifest> {
+        let hashed = spawn_blocking(move || {
+            files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()
+        })
+        .await
+        .context("hash the files")?;
+        let mut missing: HashMap<BlobHash, (Bytes, String)> = hashed
+            .iter()
+            .map(|(path, hash, bytes)| (*hash, (bytes.clone(), content_type_of(path))))
+            .collect();
+        let hashes: Vec<BlobHash> = missing.keys().copied().collect();
+        let mut stored = self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
+        missing.retain(|hash, _| !stored.contains_key(hash));
+        let puts =
+            missing.into_iter().map(|(hash, (bytes, content_type))| self.put(hash, bytes, content_type));
+        let put: Vec<(BlobHash, Vec<Variant>)> =
+            futures::stream::iter(puts).buffer_unordered(PUTS_AT_ONCE).try_collect().await?;
+        stored.extend(put);
+        let files = hashed
+            .into_iter()
+            .map(|(path, hash, bytes)| ManifestFile {
+                content_type: content_type_of(&path),
+                size_bytes: bytes.len() as u64,
+                variants: stored.get(&hash).cloned().unwrap_or_default(),
+                path,
+                hash,
+            })
+            .collect();
+        Ok(Manifest::new(files))
+    }
+
+    async fn put(
+        &self,
+        hash: BlobHash,
+        bytes: Bytes,
+        content_type: String,
+    ) -> anyhow::Result<(BlobHash, Vec<Variant>)> {
+        let content = bytes.clone();
+        let layout = spawn_blocking(move || Layout::of(&content, &content_type))
+            .await
+            .context("compress a file")??;
+        Ok((hash, self.0.blobs.put(hash, bytes, layout).await?))
+    }
+}

@@ -1,0 +1,102 @@
+//! What keeps the house in order. Every operation here may run twice, or on two machines at once.
+
+use std::time::Duration;
+
+use domain::{AccountId, Host, Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
+
+use crate::Service;
+
+/// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
+const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
+/// An upload that nobody came for in this time belongs to a job that is gone.
+const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// A version without a verdict for this long has lost its scan job.
+const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
+const PURGES_AT_ONCE: u64 = 1_000;
+const SCANS_AT_ONCE: u64 = 1_000;
+const BLOBS_AT_ONCE: u64 = 10_000;
+
+/// What a cleanup did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CleanupReport {
+    pub purged: u64,
+    pub blobs_deleted: u64,
+    pub bytes_freed: u64,
+}
+
+impl Service {
+    /// The schedule's cleanup: purges what expired before the grace.
+    pub async fn clean_up(&self) -> anyhow::Result<CleanupReport> {
+        let expired_before = self.0.clock.now().minus(self.0.rules.purge_grace);
+        let mut report = CleanupReport::default();
+        for account in self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await? {
+            report.purged += u64::from(self.purge(account, expired_before).await?);
+        }
+        let swept = self.0.store.sweep_blobs(&self.0.blobs, self.0.clock.now(), BLOBS_AT_ONCE).await?;
+        report.blobs_deleted = swept.blobs;
+        report.bytes_freed = swept.bytes;
+        Ok(report)
+    }
+
+    async fn purge(&self, account: AccountId, expired_before: Time) -> anyhow::Result<bool> {
+        let Some(purged) = self.0.store.purge(account, expired_before).await? else { return Ok(false) };
+        if !purged.hosts.is_empty() {
+            self.0.bus.notify_edges(&purged.hosts).await;
+        }
+        tracing::info!(account.handle = %purged.handle, "account purged");
+        Ok(true)
+    }
+
+    /// Queues scans that were lost between commit and push.
+    pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
+        let late = self.0.clock.now().minus(SCAN_LATE_AFTER);
+        let versions = self.0.store.unscanned_versions(late, SCANS_AT_ONCE).await?;
+        for version in &versions {
+            self.enqueue_scan(*version).await?;
+        }
+        Ok(versions.len() as u64)
+    }
+
+    /// Deletes blobs that nothing refers to, and uploads that nobody came for.
+    pub async fn sweep_blobs(&self) -> anyhow::Result<u64> {
+        let now = self.0.clock.now();
+        let swept = self.0.store.sweep_blobs(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
+        let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), 10_000).await?;
+        Ok(swept.blobs + spooled as u64)
+    }
+
+    /// Deletes outcomes, keys and sessions past their keeping time.
+    pub async fn sweep_records(&self) -> anyhow::Result<u64> {
+        let now = self.0.clock.now();
+        self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT)).await
+    }
+
+    /// Adds views to their accounts' month, once per job.
+    pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
+        self.0.store.add_views(job, counted).await
+    }
+
+    /// Queues views that an edge counted.
+    pub async fn enqueue_views(&self, views: Vec<ViewCount>) -> anyhow::Result<()> {
+        let now = self.0.clock.now();
+        let job = Job::Views(ViewsJob { counted_at: now, views });
+        self.0.queue.push(JobEnvelope { id: JobId::new(now, &self.0.chance), reply_to: None, job }).await
+    }
+
+    /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.
+    pub async fn fire(&self, schedule: &str, slot: Time, job: Job) -> anyhow::Result<()> {
+        let id = JobId::of_slot(schedule, slot);
+        self.0.queue.push(JobEnvelope { id, reply_to: None, job }).await?;
+        self.0.store.note_slot(schedule, slot).await
+    }
+
+    /// The last slot for which a schedule fired, if it ever did.
+    pub async fn last_slot(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
+        self.0.store.last_slot(schedule).await
+    }
+
+    /// Tells the edges of hosts whose routes changed.
+    pub async fn notify_edges(&self, hosts: &[Host]) {
+        self.0.bus.notify_edges(hosts).await;
+    }
+}

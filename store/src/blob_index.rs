@@ -1,0 +1,102 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use domain::{BlobHash, Time, Variant};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+
+use crate::{Blobs, Store, rows};
+
+/// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
+/// takes from that look to its commit, so a sweep can never take away what a publish counts on.
+const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
+/// A look renews the time of the last one when that is older than this; so most looks write nothing.
+const TOUCH_EVERY: Duration = Duration::from_secs(600);
+
+/// What a sweep of blobs removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SweptBlobs {
+    pub blobs: u64,
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Which of these contents are stored, with their encodings. They stay for an hour at least.
+    pub async fn stored_blobs(
+        &self,
+        hashes: &[BlobHash],
+        now: Time,
+    ) -> anyhow::Result<HashMap<BlobHash, Vec<Variant>>> {
+        let wanted = hashes.iter().map(BlobHash::to_string);
+        let found = entity::blob::Entity::find()
+            .filter(entity::blob::Column::Hash.is_in(wanted))
+            .all(&self.database.reader)
+            .await?;
+        let stale_before = now.minus(TOUCH_EVERY).millis();
+        if found.iter().any(|blob| blob.touched_at < stale_before) {
+            let touched: Vec<_> = found.iter().map(|blob| blob.hash.clone()).collect();
+            let touch = entity::blob::Entity::update_many()
+                .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
+                .filter(entity::blob::Column::Hash.is_in(touched))
+                .filter(entity::blob::Column::State.eq("present"))
+                .exec(&self.database.writer)
+                .await?;
+            ensure!(touch.rows_affected == found.len() as u64, "a blob is just being swept; try again");
+        }
+        ensure!(found.iter().all(|blob| blob.state == "present"), "a blob is just being swept; try again");
+        found
+            .into_iter()
+            .map(|blob| {
+                let variants =
+                    serde_json::from_str(&blob.variants).context("malformed variants in the database")?;
+                Ok((rows::parse(&blob.hash, "a blob hash")?, variants))
+            })
+            .collect()
+    }
+
+    /// Deletes blobs that nothing refers to and nobody has looked for in an hour.
+    pub async fn sweep_blobs(&self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
+        let untouched_since = now.minus(UNREFERENCED_KEPT).millis();
+        let mut swept = SweptBlobs::default();
+        for blob in self.sweepable(untouched_since, at_most).await? {
+            if !self.mark_deleting(&blob.hash, untouched_since).await? {
+                continue;
+            }
+            blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await?;
+            entity::blob::Entity::delete_by_id(blob.hash.as_str()).exec(&self.database.writer).await?;
+            swept.blobs += 1;
+            swept.bytes += rows::count(blob.size_bytes);
+        }
+        Ok(swept)
+    }
+
+    async fn sweepable(
+        &self,
+        untouched_since: i64,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<entity::blob::Model>> {
+        Ok(entity::blob::Entity::find()
+            .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
+            .filter(unreferenced())
+            .limit(at_most)
+            .all(&self.database.reader)
+            .await?)
+    }
+
+    /// One statement decides: unreferenced, untouched, and from now on nobody counts on it.
+    async fn mark_deleting(&self, hash: &str, untouched_since: i64) -> anyhow::Result<bool> {
+        let marked = entity::blob::Entity::update_many()
+            .col_expr(entity::blob::Column::State, Expr::value("deleting"))
+            .filter(entity::blob::Column::Hash.eq(hash))
+            .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
+            .filter(unreferenced())
+            .exec(&self.database.writer)
+            .await?;
+        Ok(marked.rows_affected == 1)
+    }
+}
+
+fn unreferenced() -> sea_orm::sea_query::SimpleExpr {
+    Expr::cust("NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.hash = blobs.hash)")
+}

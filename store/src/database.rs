@@ -1,0 +1,95 @@
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use domain::Time;
+use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{
+    ConnectOptions, ConnectionTrait, Database as SeaDatabase, DatabaseConnection, DatabaseTransaction,
+    DbBackend, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+};
+
+const ACQUIRE_WAIT: Duration = Duration::from_secs(5);
+const POSTGRES_CONNECTIONS_MAX: u32 = 24;
+const SQLITE_READERS_MAX: u32 = 4;
+/// No statement of ours takes longer unless the database is ill; then the caller is told to retry.
+const STATEMENT_TIMEOUT_MS: &str = "10000";
+
+/// A connection to write with and one to read with. SQLite has one writer; PostgreSQL needs no such care, so
+/// there both are the same pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Database {
+    pub(crate) writer: DatabaseConnection,
+    pub(crate) reader: DatabaseConnection,
+}
+
+impl Database {
+    pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
+        if url.starts_with("sqlite:") {
+            // The writer makes the file; readers find it.
+            let writer = sqlite(url, 1).await?;
+            return Ok(Self { writer, reader: sqlite(url, SQLITE_READERS_MAX).await? });
+        }
+        if url.starts_with("postgres") {
+            let pool = postgres(url).await?;
+            return Ok(Self { writer: pool.clone(), reader: pool });
+        }
+        bail!("the database URL begins with neither sqlite nor postgres")
+    }
+
+    /// Opens a transaction that will write. On SQLite it takes the write lock at once: one that reads first and
+    /// writes later would fail as busy.
+    pub(crate) async fn begin(&self) -> anyhow::Result<DatabaseTransaction> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        self.writer.begin_with_options(options).await.context("begin a transaction")
+    }
+
+    pub(crate) async fn now(&self) -> anyhow::Result<Time> {
+        let sql = match self.reader.get_database_backend() {
+            DbBackend::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT) AS millis",
+            _ => "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS millis",
+        };
+        let row = self
+            .reader
+            .query_one_raw(Statement::from_string(self.reader.get_database_backend(), sql))
+            .await?;
+        let millis: i64 = row.context("the database told no time")?.try_get("", "millis")?;
+        Ok(Time::from_millis(millis))
+    }
+}
+
+async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConnection> {
+    let mut options = ConnectOptions::new(url);
+    options
+        .max_connections(connections_max)
+        .min_connections(1)
+        .acquire_timeout(ACQUIRE_WAIT)
+        .sqlx_logging(false)
+        .map_sqlx_sqlite_opts(|sqlite| {
+            sqlite
+                .create_if_missing(true)
+                .journal_mode(SqliteJournalMode::Wal)
+                .synchronous(SqliteSynchronous::Full)
+                .busy_timeout(ACQUIRE_WAIT)
+                .foreign_keys(true)
+        });
+    SeaDatabase::connect(options).await.context("open the SQLite database")
+}
+
+async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
+    let mut options = ConnectOptions::new(url);
+    options
+        .max_connections(POSTGRES_CONNECTIONS_MAX)
+        .acquire_timeout(ACQUIRE_WAIT)
+        .connect_timeout(ACQUIRE_WAIT)
+        .sqlx_logging(false)
+        .map_sqlx_postgres_opts(|postgres| {
+            postgres.options([
+                ("statement_timeout", STATEMENT_TIMEOUT_MS),
+                ("idle_in_transaction_session_timeout", STATEMENT_TIMEOUT_MS),
+            ])
+        });
+    SeaDatabase::connect(options).await.context("connect to PostgreSQL")
+}

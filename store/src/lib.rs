@@ -1,0 +1,76 @@
+//! The only crate that speaks SQL or object storage: domain types in, domain types out.
+//!
+//! Only this crate opens transactions. They are short, take the account's row first, and hold no network call and
+//! no blob inside. Finders take the tenant. Uniqueness is the database's job.
+
+mod accounts;
+mod artifacts;
+mod blob_index;
+mod blobs;
+mod database;
+mod moderation;
+mod outage;
+mod outcomes;
+mod pack;
+mod routes;
+mod rows;
+mod schedules;
+mod settle;
+mod sweep;
+mod views;
+
+#[cfg(test)]
+mod tests;
+
+pub use accounts::{NewToken, TokenGrant};
+pub use artifacts::Activated;
+pub use blob_index::SweptBlobs;
+pub use blobs::{Blobs, S3Settings};
+pub use moderation::{Judged, Judgement, ScanSubject};
+pub use outage::{is_collision, is_outage};
+pub use outcomes::{KeyClaim, KeyHolder};
+pub use pack::Layout;
+pub use settle::Terms;
+pub use sweep::Purged;
+
+use anyhow::Context;
+use database::Database;
+use domain::Time;
+
+/// The database of the service.
+#[derive(Clone, Debug)]
+pub struct Store {
+    database: Database,
+}
+
+impl Store {
+    pub async fn open(url: &str) -> anyhow::Result<Self> {
+        Ok(Self { database: Database::open(url).await? })
+    }
+
+    /// Brings the schema to the newest version.
+    pub async fn migrate(&self) -> anyhow::Result<()> {
+        migration::migrate(&self.database.writer).await.context("migrate the database")
+    }
+
+    pub async fn is_current(&self) -> anyhow::Result<bool> {
+        migration::is_current(&self.database.writer).await.context("read the schema's history")
+    }
+
+    /// What the database's clock says.
+    pub async fn now(&self) -> anyhow::Result<Time> {
+        self.database.now().await
+    }
+
+    /// Closes the pools, so that everything written is where it should be.
+    pub async fn close(&self) -> anyhow::Result<()> {
+        self.database.writer.clone().close().await?;
+        self.database.reader.clone().close().await?;
+        Ok(())
+    }
+}
+
+/// Suffers what a test put at a fault point.
+fn fault_at(point: &'static str) -> anyhow::Result<()> {
+    Ok(domain::fault::pass(point)?)
+}

@@ -1,0 +1,60 @@
+use sea_orm::{DbErr, RuntimeErr, SqlErr};
+
+/// Whether an error means that the database or the blob store does not answer at present, so that the caller may
+/// try again later; anything else is a bug.
+pub fn is_outage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<DbErr>().is_some_and(database_is_out)
+            || cause.downcast_ref::<object_store::Error>().is_some_and(objects_are_out)
+            || cause.downcast_ref::<sqlx::Error>().is_some_and(driver_is_out)
+            || cause.downcast_ref::<std::io::Error>().is_some()
+    })
+}
+
+fn database_is_out(error: &DbErr) -> bool {
+    match error {
+        DbErr::ConnectionAcquire(_) => true,
+        DbErr::Conn(RuntimeErr::SqlxError(error))
+        | DbErr::Exec(RuntimeErr::SqlxError(error))
+        | DbErr::Query(RuntimeErr::SqlxError(error)) => driver_is_out(error),
+        _ => false,
+    }
+}
+
+fn driver_is_out(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::Tls(_) => true,
+        // PostgreSQL: 08 connection, 53 resources, 57 operator intervention. SQLite: busy, I/O error, full.
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            let is_postgres =
+                code.len() == 5 && ["08", "53", "57"].iter().any(|class| code.starts_with(class));
+            let primary = code.parse::<u32>().map(|code| code & 0xff);
+            is_postgres || (code.len() < 5 && matches!(primary, Ok(5 | 10 | 13 | 14)))
+        }),
+        _ => false,
+    }
+}
+
+fn objects_are_out(error: &object_store::Error) -> bool {
+    matches!(
+        error,
+        object_store::Error::Generic { .. }
+            | object_store::Error::JoinError { .. }
+            | object_store::Error::Unauthenticated { .. }
+    )
+}
+
+/// Whether an error means that two writers wanted the same unique thing at the same moment, so that trying again
+/// finds it taken and takes another.
+pub fn is_collision(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<DbErr>()
+            .is_some_and(|error| matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))))
+    })
+}

@@ -1,0 +1,120 @@
+use anyhow::Context;
+use domain::{AccountId, JobId, Outcome, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+
+use crate::Store;
+
+/// A caller's own name for a request (spec: `Idempotency-Key`), as one claims it.
+#[derive(Clone, Debug)]
+pub struct KeyClaim<'a> {
+    pub account: AccountId,
+    pub key: &'a str,
+    pub request_hash: &'a str,
+    pub job: JobId,
+    pub now: Time,
+    pub expires_at: Time,
+}
+
+/// Whose the key is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyHolder {
+    /// The claimant's: its job is the one that answers.
+    Claimant,
+    /// An earlier request's with the same body: its job answers both.
+    Earlier(JobId),
+    /// An earlier request's with another body.
+    Conflict,
+}
+
+impl Store {
+    /// How a job ended, if it has ended: what a caller reads when no reply came.
+    pub async fn outcome(&self, job: JobId) -> anyhow::Result<Option<Outcome>> {
+        outcome(&self.database.reader, job).await
+    }
+
+    /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.
+    pub async fn claim_key(&self, claim: &KeyClaim<'_>) -> anyhow::Result<KeyHolder> {
+        let transaction = self.database.begin().await?;
+        let id = (claim.account.to_string(), claim.key.to_owned());
+        let insert = entity::idempotency_key::Entity::insert(key_row(claim))
+            .on_conflict_do_nothing_on([
+                entity::idempotency_key::Column::AccountId,
+                entity::idempotency_key::Column::Key,
+            ])
+            .exec_without_returning(&transaction)
+            .await?;
+        if matches!(insert, sea_orm::TryInsertResult::Inserted(1..)) {
+            transaction.commit().await.context("commit a key")?;
+            return Ok(KeyHolder::Claimant);
+        }
+        let held = entity::idempotency_key::Entity::find_by_id(id.clone()).one(&transaction).await?;
+        let held = held.context("a key vanished while it was claimed")?;
+        let earlier: JobId = crate::rows::parse(&held.job_id, "a job id")?;
+        let was_refused = matches!(outcome(&transaction, earlier).await?, Some(Outcome::Refused(_)));
+        if !was_refused && held.expires_at > claim.now.millis() {
+            let is_same = held.request_hash == claim.request_hash;
+            return Ok(if is_same { KeyHolder::Earlier(earlier) } else { KeyHolder::Conflict });
+        }
+        // Two that find a free key at once: the row's old job decides who takes it.
+        let taken = entity::idempotency_key::Entity::update_many()
+            .set(key_row(claim))
+            .filter(entity::idempotency_key::Column::AccountId.eq(id.0))
+            .filter(entity::idempotency_key::Column::Key.eq(id.1))
+            .filter(entity::idempotency_key::Column::JobId.eq(held.job_id))
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await.context("commit a key")?;
+        anyhow::ensure!(taken.rows_affected == 1, "a key was taken by another request at the same moment");
+        Ok(KeyHolder::Claimant)
+    }
+
+    /// Whether a key has been used: its request may have an answer already.
+    pub async fn has_key(&self, account: AccountId, key: &str) -> anyhow::Result<bool> {
+        let id = (account.to_string(), key.to_owned());
+        Ok(entity::idempotency_key::Entity::find_by_id(id).one(&self.database.reader).await?.is_some())
+    }
+}
+
+pub(crate) async fn outcome(
+    connection: &impl ConnectionTrait,
+    job: JobId,
+) -> anyhow::Result<Option<Outcome>> {
+    let found = entity::job_outcome::Entity::find_by_id(job.to_string()).one(connection).await?;
+    found
+        .map(|row| serde_json::from_str(&row.outcome).context("malformed outcome in the database"))
+        .transpose()
+}
+
+pub(crate) fn outcome_row(
+    job: JobId,
+    account: Option<AccountId>,
+    kind: &str,
+    outcome: &Outcome,
+    now: Time,
+) -> anyhow::Result<entity::job_outcome::ActiveModel> {
+    Ok(entity::job_outcome::ActiveModel {
+        job_id: Set(job.to_string()),
+        account_id: Set(account.map(|id| id.to_string())),
+        kind: Set(kind.to_owned()),
+        outcome: Set(serde_json::to_string(outcome)?),
+        created_at: Set(now.millis()),
+    })
+}
+
+/// For rows that are written once and may be written again by a redelivery.
+pub(crate) fn keep_the_first() -> OnConflict {
+    OnConflict::new().do_nothing().to_owned()
+}
+
+fn key_row(claim: &KeyClaim<'_>) -> entity::idempotency_key::ActiveModel {
+    entity::idempotency_key::ActiveModel {
+        account_id: Set(claim.account.to_string()),
+        key: Set(claim.key.to_owned()),
+        request_hash: Set(claim.request_hash.to_owned()),
+        job_id: Set(claim.job.to_string()),
+        created_at: Set(claim.now.millis()),
+        expires_at: Set(claim.expires_at.millis()),
+    }
+}

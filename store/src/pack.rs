@@ -1,0 +1,185 @@
+//! How a content and its encodings lie in one object: the plain bytes, the variants that win, a trailer.
+//!
+//! One object means one put and one fsync for a file, and no state in which half of a file's encodings exist. The
+//! trailer makes an object tell its own layout, so a worker that finds it there needs nobody else's word.
+
+use std::io::Write;
+
+use anyhow::{Context, ensure};
+use bytes::Bytes;
+use domain::{Encoding, Variant};
+use object_store::PutPayload;
+
+/// Two sizes a trailer needs for each encoding, and the size of the plain bytes, and a mark.
+pub(crate) const TRAILER_BYTES: u64 = 8 * (1 + Encoding::ALL.len() as u64) + MARK.len() as u64;
+const MARK: &[u8; 8] = b"HNDBILL1";
+
+/// Below this a response fits one packet either way.
+const COMPRESS_FROM_BYTES: usize = 256;
+/// A variant must save at least a sixteenth, or it costs the reader more than it brings.
+const SAVING_MIN_DIVISOR: usize = 16;
+/// Up to this size the strongest setting costs little; above, time counts.
+const STRONGEST_UP_TO_BYTES: usize = 1 << 20;
+
+/// A content's encodings, ready to be stored behind it.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    plain_bytes: usize,
+    encoded: Vec<(Encoding, Bytes)>,
+}
+
+impl Layout {
+    /// Makes the encodings that win. This burns processor time: call it off the async threads.
+    pub fn of(content: &[u8], content_type: &str) -> anyhow::Result<Self> {
+        let mut layout = Self { plain_bytes: content.len(), encoded: Vec::new() };
+        if content.len() < COMPRESS_FROM_BYTES || !is_compressible(content_type) {
+            return Ok(layout);
+        }
+        for encoding in Encoding::ALL {
+            let encoded = encode(encoding, content)?;
+            if encoded.len() + content.len() / SAVING_MIN_DIVISOR <= content.len() {
+                layout.encoded.push((encoding, encoded.into()));
+            }
+        }
+        Ok(layout)
+    }
+
+    pub(crate) fn variants(&self) -> Vec<Variant> {
+        place(
+            self.plain_bytes as u64,
+            self.encoded.iter().map(|(encoding, bytes)| (*encoding, bytes.len() as u64)),
+        )
+    }
+
+    pub(crate) fn object(&self, content: &Bytes) -> PutPayload {
+        let encoded = self.encoded.iter().map(|(_, bytes)| bytes.clone());
+        std::iter::once(content.clone()).chain(encoded).chain([self.trailer()]).collect()
+    }
+
+    fn trailer(&self) -> Bytes {
+        let size_of = |wanted: Encoding| {
+            self.encoded.iter().find(|(encoding, _)| *encoding == wanted).map_or(0, |(_, bytes)| bytes.len())
+        };
+        let sizes = std::iter::once(self.plain_bytes).chain(Encoding::ALL.into_iter().map(size_of));
+        sizes.flat_map(|size| (size as u64).to_be_bytes()).chain(*MARK).collect()
+    }
+}
+
+/// The variants that an object's last bytes tell of.
+pub(crate) fn read_trailer(trailer: &[u8]) -> anyhow::Result<Vec<Variant>> {
+    ensure!(trailer.len() as u64 == TRAILER_BYTES, "a blob is too short to have a trailer");
+    let (sizes, mark) = trailer.split_at(trailer.len() - MARK.len());
+    ensure!(mark == MARK, "a blob's trailer is of no known kind");
+    let mut sizes = sizes
+        .chunks_exact(8)
+        .map(|chunk| chunk.iter().fold(0_u64, |size, byte| size << 8 | u64::from(*byte)));
+    let plain_bytes = sizes.next().context("a blob's trailer is empty")?;
+    Ok(place(plain_bytes, Encoding::ALL.into_iter().zip(sizes).filter(|(_, size)| *size > 0)))
+}
+
+fn place(plain_bytes: u64, encoded: impl Iterator<Item = (Encoding, u64)>) -> Vec<Variant> {
+    let mut offset_bytes = plain_bytes;
+    encoded
+        .map(|(encoding, size_bytes)| {
+            let variant = Variant { encoding, offset_bytes, size_bytes };
+            offset_bytes += size_bytes;
+            variant
+        })
+        .collect()
+}
+
+fn is_compressible(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.starts_with("text/")
+        || essence.ends_with("+xml")
+        || essence.ends_with("+json")
+        || matches!(
+            essence,
+            "application/json"
+                | "application/javascript"
+                | "application/xml"
+                | "application/wasm"
+                | "application/octet-stream"
+                | "application/vnd.ms-fontobject"
+                | "font/ttf"
+                | "font/otf"
+                | "image/bmp"
+                | "image/x-icon"
+        )
+}
+
+fn encode(encoding: Encoding, content: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let is_small = content.len() <= STRONGEST_UP_TO_BYTES;
+    match encoding {
+        Encoding::Brotli => {
+            let params = brotli::enc::BrotliEncoderParams {
+                quality: if is_small { 9 } else { 5 },
+                size_hint: content.len(),
+                ..Default::default()
+            };
+            let mut encoded = Vec::with_capacity(content.len() / 3);
+            brotli::BrotliCompress(&mut &content[..], &mut encoded, &params)?;
+            Ok(encoded)
+        }
+        Encoding::Zstd => Ok(zstd::bulk::compress(content, if is_small { 12 } else { 6 })?),
+        Encoding::Gzip => {
+            let level = flate2::Compression::new(if is_small { 9 } else { 6 });
+            let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 3), level);
+            encoder.write_all(content)?;
+            Ok(encoder.finish()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object_bytes(layout: &Layout, content: &Bytes) -> Vec<u8> {
+        layout.object(content).iter().flat_map(|part| part.to_vec()).collect()
+    }
+
+    #[test]
+    fn an_object_holds_the_plain_bytes_first_and_tells_its_own_layout() {
+        let content = Bytes::from("<p>hello</p>".repeat(500));
+        let layout = Layout::of(&content, "text/html; charset=utf-8").unwrap();
+        let object = object_bytes(&layout, &content);
+        assert_eq!(&object[..content.len()], &content[..]);
+        let trailer = &object[object.len() - usize::try_from(TRAILER_BYTES).unwrap()..];
+        let variants = read_trailer(trailer).unwrap();
+        assert_eq!(variants, layout.variants());
+        assert_eq!(variants.len(), 3);
+        let slice = |variant: &Variant| {
+            let start = usize::try_from(variant.offset_bytes).unwrap();
+            &object[start..start + usize::try_from(variant.size_bytes).unwrap()]
+        };
+        let zstd = variants.iter().find(|variant| variant.encoding == Encoding::Zstd).unwrap();
+        assert_eq!(zstd::bulk::decompress(slice(zstd), content.len()).unwrap(), content);
+        let gzip = variants.iter().find(|variant| variant.encoding == Encoding::Gzip).unwrap();
+        let mut plain = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(slice(gzip)), &mut plain).unwrap();
+        assert_eq!(plain, content);
+    }
+
+    #[test]
+    fn what_does_not_win_is_not_kept() {
+        let small = Bytes::from_static(b"<p>hi</p>");
+        assert!(Layout::of(&small, "text/html").unwrap().variants().is_empty());
+        let photo = Bytes::from(vec![7_u8; 10_000]);
+        assert!(Layout::of(&photo, "image/jpeg").unwrap().variants().is_empty());
+        let noise = Bytes::from(
+            (0..4096_u32)
+                .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ (n >> 3) as u8)
+                .collect::<Vec<_>>(),
+        );
+        for variant in Layout::of(&noise, "text/plain").unwrap().variants() {
+            assert!(variant.size_bytes <= 4096 - 256);
+        }
+    }
+
+    #[test]
+    fn a_trailer_of_no_known_kind_is_refused() {
+        assert!(read_trailer(b"short").is_err());
+        assert!(read_trailer(&vec![0; usize::try_from(TRAILER_BYTES).unwrap()]).is_err());
+    }
+}

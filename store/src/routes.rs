@@ -1,0 +1,48 @@
+use domain::{Host, Route, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{DatabaseTransaction, EntityTrait};
+
+use crate::{Store, rows};
+
+impl Store {
+    /// All that the edge needs to serve a host; none when nothing is live there.
+    pub async fn route(&self, host: &Host) -> anyhow::Result<Option<Route>> {
+        let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.database.reader).await?;
+        found.map(rows::route).transpose()
+    }
+}
+
+/// Points an artifact's route at a version, within the transaction that moves the live pointer.
+pub(crate) async fn point(
+    transaction: &DatabaseTransaction,
+    owner: &entity::account::Model,
+    artifact: &entity::artifact::Model,
+    version: &entity::version::Model,
+    now: Time,
+) -> anyhow::Result<()> {
+    let row = entity::route::ActiveModel {
+        host: Set(artifact.host.clone()),
+        account_id: Set(owner.id.clone()),
+        artifact_id: Set(artifact.id.clone()),
+        version_id: Set(version.id.clone()),
+        visibility: Set(artifact.visibility.clone()),
+        moderation_status: Set(version.moderation_status.clone()),
+        expires_at: Set(owner.expires_at),
+        published_at: Set(version.created_at),
+        manifest: Set(version.manifest.clone()),
+        updated_at: Set(now.millis()),
+    };
+    let mut replace = OnConflict::column(entity::route::Column::Host);
+    replace.update_columns([
+        entity::route::Column::VersionId,
+        entity::route::Column::Visibility,
+        entity::route::Column::ModerationStatus,
+        entity::route::Column::ExpiresAt,
+        entity::route::Column::PublishedAt,
+        entity::route::Column::Manifest,
+        entity::route::Column::UpdatedAt,
+    ]);
+    entity::route::Entity::insert(row).on_conflict(replace).exec_without_returning(transaction).await?;
+    Ok(())
+}

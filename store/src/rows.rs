@@ -1,0 +1,110 @@
+//! Rows into domain types. A row that does not fit is a bug of ours (or of a hand in the database), never a panic.
+
+use anyhow::{Context, anyhow};
+use domain::{
+    Account, AccountStatus, Artifact, LiveVersion, Manifest, Micro, ModerationStatus, Route, Time, Version,
+    Visibility,
+};
+use std::str::FromStr;
+
+pub(crate) fn parse<T: FromStr>(text: &str, what: &'static str) -> anyhow::Result<T> {
+    text.parse().map_err(|_| anyhow!("{what} in the database is malformed"))
+}
+
+pub(crate) fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+pub(crate) fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn visibility(text: &str) -> anyhow::Result<Visibility> {
+    [Visibility::Public, Visibility::Unlisted, Visibility::Private]
+        .into_iter()
+        .find(|visibility| visibility.as_str() == text)
+        .context("unknown visibility in the database")
+}
+
+pub(crate) fn moderation(text: &str) -> anyhow::Result<ModerationStatus> {
+    [ModerationStatus::Pending, ModerationStatus::Review, ModerationStatus::Pass, ModerationStatus::Blocked]
+        .into_iter()
+        .find(|status| status.as_str() == text)
+        .context("unknown moderation status in the database")
+}
+
+pub(crate) fn manifest(text: &str) -> anyhow::Result<Manifest> {
+    serde_json::from_str(text).context("malformed manifest in the database")
+}
+
+pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
+    let status = match row.status.as_str() {
+        "provisional" => AccountStatus::Provisional,
+        "claimed" => AccountStatus::Claimed,
+        _ => return Err(anyhow!("unknown account status in the database")),
+    };
+    Ok(Account {
+        id: parse(&row.id, "an account id")?,
+        handle: row.handle,
+        status,
+        expires_at: row.expires_at.map(Time::from_millis),
+        claim_code: row.claim_code,
+        balance: Micro::new(row.balance_micro),
+        allow_agent_join: row.allow_agent_join,
+        provisional_publishes: count(row.provisional_publishes),
+        storage_bytes: count(row.storage_bytes),
+        created_at: Time::from_millis(row.created_at),
+    })
+}
+
+/// An artifact with the row of its live version, if one is live.
+pub(crate) fn artifact(
+    row: entity::artifact::Model,
+    live: Option<&entity::version::Model>,
+) -> anyhow::Result<Artifact> {
+    let live = live
+        .map(|version| {
+            anyhow::Ok(LiveVersion {
+                id: parse(&version.id, "a version id")?,
+                seq: u32::try_from(version.seq).unwrap_or(0),
+                moderation: moderation(&version.moderation_status)?,
+            })
+        })
+        .transpose()?;
+    Ok(Artifact {
+        id: parse(&row.id, "an artifact id")?,
+        account: parse(&row.account_id, "an account id")?,
+        slug: parse(&row.slug, "a slug")?,
+        host: parse(&row.host, "a host")?,
+        visibility: visibility(&row.visibility)?,
+        live,
+        created_at: Time::from_millis(row.created_at),
+        updated_at: Time::from_millis(row.updated_at),
+    })
+}
+
+pub(crate) fn version(row: entity::version::Model) -> anyhow::Result<Version> {
+    Ok(Version {
+        id: parse(&row.id, "a version id")?,
+        seq: u32::try_from(row.seq).unwrap_or(0),
+        total_bytes: count(row.total_bytes),
+        file_count: u32::try_from(row.file_count).unwrap_or(0),
+        created_via: row.created_via,
+        created_at: Time::from_millis(row.created_at),
+        moderation: moderation(&row.moderation_status)?,
+    })
+}
+
+pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
+    Ok(Route {
+        host: parse(&row.host, "a host")?,
+        account: parse(&row.account_id, "an account id")?,
+        artifact: parse(&row.artifact_id, "an artifact id")?,
+        version: parse(&row.version_id, "a version id")?,
+        visibility: visibility(&row.visibility)?,
+        moderation: moderation(&row.moderation_status)?,
+        expires_at: row.expires_at.map(Time::from_millis),
+        published_at: Time::from_millis(row.published_at),
+        manifest: manifest(&row.manifest)?,
+    })
+}

@@ -1,0 +1,72 @@
+use anyhow::Context;
+use domain::{AccountId, Host, Time};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::artifacts::lock_account;
+use crate::{Store, rows};
+
+/// An account that was purged, and the hosts that stop answering with it.
+#[derive(Clone, Debug)]
+pub struct Purged {
+    pub handle: String,
+    pub hosts: Vec<Host>,
+}
+
+impl Store {
+    /// Accounts that expired before a moment and never took real money, the longest expired first.
+    pub async fn purgeable(&self, expired_before: Time, at_most: u64) -> anyhow::Result<Vec<AccountId>> {
+        let found: Vec<String> = entity::account::Entity::find()
+            .select_only()
+            .column(entity::account::Column::Id)
+            .filter(entity::account::Column::ExpiresAt.lte(expired_before.millis()))
+            .filter(entity::account::Column::HasRealPayment.eq(false))
+            .order_by_asc(entity::account::Column::ExpiresAt)
+            .limit(at_most)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        found.iter().map(|id| rows::parse(id, "an account id")).collect()
+    }
+
+    /// Removes an expired account with all that is its own. None when it was claimed in the meantime.
+    pub async fn purge(&self, account: AccountId, expired_before: Time) -> anyhow::Result<Option<Purged>> {
+        let transaction = self.database.begin().await?;
+        let Some(row) = lock_account(&transaction, account).await? else { return Ok(None) };
+        let is_expired = row.expires_at.is_some_and(|expires_at| expires_at <= expired_before.millis());
+        if !is_expired || row.has_real_payment {
+            return Ok(None);
+        }
+        let routes = entity::route::Entity::find()
+            .filter(entity::route::Column::AccountId.eq(row.id.as_str()))
+            .all(&transaction)
+            .await?;
+        let hosts =
+            routes.iter().map(|route| rows::parse(&route.host, "a host")).collect::<anyhow::Result<_>>()?;
+        entity::job_outcome::Entity::delete_many()
+            .filter(entity::job_outcome::Column::AccountId.eq(row.id.as_str()))
+            .exec(&transaction)
+            .await?;
+        // Everything else that is the account's goes with it by its foreign keys.
+        entity::account::Entity::delete_by_id(row.id.as_str()).exec(&transaction).await?;
+        transaction.commit().await.context("commit a purge")?;
+        Ok(Some(Purged { handle: row.handle, hosts }))
+    }
+
+    /// Deletes records past their keeping time. How many there were.
+    pub async fn sweep_records(&self, now: Time, outcomes_before: Time) -> anyhow::Result<u64> {
+        let writer = &self.database.writer;
+        let outcomes = entity::job_outcome::Entity::delete_many()
+            .filter(entity::job_outcome::Column::CreatedAt.lt(outcomes_before.millis()))
+            .exec(writer)
+            .await?;
+        let keys = entity::idempotency_key::Entity::delete_many()
+            .filter(entity::idempotency_key::Column::ExpiresAt.lt(now.millis()))
+            .exec(writer)
+            .await?;
+        let sessions = entity::session::Entity::delete_many()
+            .filter(entity::session::Column::ExpiresAt.lt(now.millis()))
+            .exec(writer)
+            .await?;
+        Ok(outcomes.rows_affected + keys.rows_affected + sessions.rows_affected)
+    }
+}

@@ -1,0 +1,68 @@
+use std::collections::{BTreeMap, HashSet};
+
+use anyhow::Context;
+use domain::{JobId, ViewsJob};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
+
+use crate::{Store, rows};
+
+impl Store {
+    /// Adds views that an edge counted to their accounts' month, once per job.
+    pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
+        let transaction = self.database.begin().await?;
+        if !is_first(&transaction, job, counted).await? {
+            return Ok(());
+        }
+        let mut by_account: BTreeMap<String, i64> = BTreeMap::new();
+        for view in &counted.views {
+            *by_account.entry(view.account.to_string()).or_default() += rows::number(view.count);
+        }
+        let alive = existing(&transaction, by_account.keys()).await?;
+        let month = counted.counted_at.month().to_string();
+        // In the accounts' order, so that two batches cannot wait for each other.
+        for (account, views) in by_account.into_iter().filter(|(account, _)| alive.contains(account)) {
+            let row = entity::usage::ActiveModel {
+                account_id: Set(account),
+                month: Set(month.clone()),
+                publishes: Set(0),
+                views: Set(views),
+            };
+            let mut add =
+                OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
+            add.value(entity::usage::Column::Views, Expr::cust_with_values("usage.views + ?", [views]));
+            entity::usage::Entity::insert(row).on_conflict(add).exec_without_returning(&transaction).await?;
+        }
+        transaction.commit().await.context("commit views")
+    }
+}
+
+async fn is_first(transaction: &DatabaseTransaction, job: JobId, counted: &ViewsJob) -> anyhow::Result<bool> {
+    let row = entity::job_outcome::ActiveModel {
+        job_id: Set(job.to_string()),
+        account_id: Set(None),
+        kind: Set("views".to_owned()),
+        outcome: Set("null".to_owned()),
+        created_at: Set(counted.counted_at.millis()),
+    };
+    let inserted = entity::job_outcome::Entity::insert(row)
+        .on_conflict_do_nothing_on([entity::job_outcome::Column::JobId])
+        .exec_without_returning(transaction)
+        .await?;
+    Ok(matches!(inserted, TryInsertResult::Inserted(1..)))
+}
+
+async fn existing(
+    transaction: &DatabaseTransaction,
+    accounts: impl Iterator<Item = &String>,
+) -> anyhow::Result<HashSet<String>> {
+    let found: Vec<String> = entity::account::Entity::find()
+        .select_only()
+        .column(entity::account::Column::Id)
+        .filter(entity::account::Column::Id.is_in(accounts.cloned().collect::<Vec<_>>()))
+        .into_tuple()
+        .all(transaction)
+        .await?;
+    Ok(found.into_iter().collect())
+}

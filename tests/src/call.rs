@@ -1,0 +1,178 @@
+//! One request, put together by what it carries, sent by `.await`.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{Client, Method};
+use serde_json::Value;
+
+use crate::Reply;
+
+const BOUNDARY: &str = "handbill-test-boundary-7d3f";
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The client of all personas: follows nothing, knows no proxy, asks for no compression unless told to.
+pub(crate) fn client() -> Client {
+    static CLIENT: LazyLock<()> = LazyLock::new(|| {
+        // Another test of the same process may have been first; then it is there already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+    LazyLock::force(&CLIENT);
+    Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .timeout(TIMEOUT)
+        .build()
+        .expect("an HTTP client")
+}
+
+/// A request under construction.
+#[must_use = "a call is sent by .await"]
+pub struct Call {
+    client: Client,
+    method: Method,
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Body,
+    answered: Option<Answered>,
+}
+
+/// What a persona does with an answer to its own call, such as keeping its cookies.
+pub(crate) type Answered = Arc<dyn Fn(&Reply) + Send + Sync>;
+
+enum Body {
+    None,
+    Raw(String, Bytes),
+    Form(Vec<Part>),
+}
+
+struct Part {
+    name: String,
+    file_name: Option<String>,
+    content: Bytes,
+}
+
+impl Call {
+    pub(crate) fn new(client: &Client, method: Method, url: impl Into<String>) -> Self {
+        Self {
+            client: client.clone(),
+            method,
+            url: url.into(),
+            headers: Vec::new(),
+            body: Body::None,
+            answered: None,
+        }
+    }
+
+    pub(crate) fn when_answered(mut self, answered: Answered) -> Self {
+        self.answered = Some(answered);
+        self
+    }
+
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Pays inline: `dev:0.005`.
+    pub fn paying(self, payment: impl Into<String>) -> Self {
+        self.header("X-PAYMENT", payment)
+    }
+
+    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    pub fn json(self, body: &Value) -> Self {
+        self.raw("application/json", body.to_string())
+    }
+
+    /// A body as it stands, well-formed or not.
+    pub fn raw(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        self.body = Body::Raw(content_type.to_owned(), body.into());
+        self
+    }
+
+    /// One more field of a multipart form.
+    pub fn field(self, name: &str, content: impl Into<Bytes>) -> Self {
+        self.part(Part { name: name.to_owned(), file_name: None, content: content.into() })
+    }
+
+    /// One more file of a multipart form; its path is sent as it is, whatever it holds.
+    pub fn file(self, path: &str, content: impl Into<Bytes>) -> Self {
+        self.part(Part {
+            name: "files".to_owned(),
+            file_name: Some(path.to_owned()),
+            content: content.into(),
+        })
+    }
+
+    /// The answer, or what kept it from coming, such as a process that died.
+    pub async fn try_send(self) -> Result<Reply, reqwest::Error> {
+        let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
+        let call = format!("{} /{path}", self.method);
+        let mut request = self.client.request(self.method, &self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request = match self.body {
+            Body::None => request,
+            Body::Raw(content_type, body) => request.header("Content-Type", content_type).body(body),
+            Body::Form(parts) => request
+                .header("Content-Type", format!("multipart/form-data; boundary={BOUNDARY}"))
+                .body(encode(&parts)),
+        };
+        let answer = request.send().await?;
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let reply = Reply { status, headers, body: answer.bytes().await?, call };
+        if let Some(answered) = self.answered {
+            answered(&reply);
+        }
+        Ok(reply)
+    }
+
+    fn part(mut self, part: Part) -> Self {
+        match &mut self.body {
+            Body::Form(parts) => parts.push(part),
+            body => *body = Body::Form(vec![part]),
+        }
+        self
+    }
+}
+
+impl IntoFuture for Call {
+    type Output = Reply;
+    type IntoFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let call = format!("{} {}", self.method, self.url);
+        Box::pin(async move {
+            match self.try_send().await {
+                Ok(reply) => reply,
+                Err(error) => panic!("{call} was not answered: {error:?}"),
+            }
+        })
+    }
+}
+
+// As curl writes it: file names as they are, folders included. A library would escape what the tests need to send.
+fn encode(parts: &[Part]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for Part { name, file_name, content } in parts {
+        body.extend_from_slice(format!("--{BOUNDARY}\r\n").as_bytes());
+        let disposition = format!("Content-Disposition: form-data; name=\"{name}\"");
+        body.extend_from_slice(disposition.as_bytes());
+        if let Some(file_name) = file_name {
+            body.extend_from_slice(format!("; filename=\"{file_name}\"\r\n").as_bytes());
+            body.extend_from_slice(b"Content-Type: application/octet-stream");
+        }
+        body.extend_from_slice(b"\r\n\r\n");
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
+}

@@ -1,0 +1,31 @@
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// The clock that all processes of a world share: a file with how far it is ahead of the system, in milliseconds.
+#[derive(Debug)]
+pub struct WorldClock {
+    path: PathBuf,
+    ahead_ms: Mutex<u128>,
+}
+
+impl WorldClock {
+    pub fn at(path: PathBuf) -> Self {
+        fs::write(&path, "0").expect("the clock's file");
+        Self { path, ahead_ms: Mutex::new(0) }
+    }
+
+    pub fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Written beside and renamed, so that no process reads half a number.
+    pub fn advance(&self, by: Duration) {
+        let mut ahead_ms = self.ahead_ms.lock().unwrap();
+        *ahead_ms += by.as_millis();
+        let draft = self.path.with_extension("draft");
+        fs::write(&draft, ahead_ms.to_string()).expect("the clock's draft");
+        fs::rename(&draft, &self.path).expect("the clock's file");
+    }
+}

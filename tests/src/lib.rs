@@ -1,0 +1,38 @@
+//! The harness: real processes of the program, driven over HTTP, as the people who use it drive it.
+//!
+//! A test gets a [`World`] of its own: the program in one process ([`Mode::Embedded`]), or its roles as processes of
+//! their own over Postgres, Redis and an S3 server ([`Mode::Production`]). It acts through personas: an [`Agent`]
+//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the secret. When a test fails,
+//! the logs of its processes are printed; when it passes, they must hold no secret and no panic.
+//!
+//! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
+//! code, no user can see either. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and
+//! `HANDBILL_TEST_REDIS`.
+
+// A harness is test code: what it cannot do ends the test, and what it says goes to the terminal.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod call;
+mod clock;
+mod eventually;
+mod modes;
+mod persona;
+mod port;
+mod process;
+mod reply;
+mod server;
+mod world;
+
+pub use call::Call;
+pub use eventually::{PATIENCE, eventually};
+pub use persona::agent::Agent;
+pub use persona::human::Human;
+pub use persona::operator::Operator;
+pub use persona::visitor::Visitor;
+pub use process::{Finished, Process, Stopped};
+pub use reply::{Reply, fields_of};
+pub use reqwest::Method;
+pub use serde_json::{Value, json};
+pub use server::outage::OwnServer;
+pub use server::s3::S3;
+pub use world::{Mode, Setup, World};

@@ -1,0 +1,44 @@
+/// The path of the program under test. Only an integration test of this package knows it.
+#[macro_export]
+macro_rules! program {
+    () => {
+        env!("CARGO_BIN_EXE_handbill-under-test")
+    };
+}
+
+/// Makes each story a test in both modes: `a_sentence::embedded` and `a_sentence::production`.
+///
+/// ```text
+/// in_both_modes! {
+///     async fn a_page_is_served(world: World) { … }
+///
+///     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "2s")]
+///     async fn a_page_expires(world: World) { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! in_both_modes {
+    ($($(#[settings($($key:literal = $value:expr),+ $(,)?)])? async fn $name:ident($world:ident: World) $body:block)+) => {$(
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+
+            async fn story($world: $crate::World) $body
+
+            async fn run_in(mode: $crate::Mode) {
+                let setup = $crate::World::with(mode, $crate::program!())$($(.env($key, $value))+)?;
+                Box::pin(story(setup.start().await)).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn embedded() {
+                run_in($crate::Mode::Embedded).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn production() {
+                run_in($crate::Mode::Production).await;
+            }
+        }
+    )+};
+}

@@ -1,0 +1,96 @@
+use reqwest::{Client, Method};
+use serde_json::json;
+
+use crate::{Call, Process, Reply, World};
+
+/// One with a bearer token.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    client: Client,
+    base_url: String,
+    token: Option<String>,
+    /// The answer to its signup.
+    pub signup: Option<Reply>,
+}
+
+impl Agent {
+    /// An agent with a fresh provisional account.
+    pub async fn sign_up(world: &World) -> Self {
+        let stranger = Self::stranger(world);
+        let signup = stranger.post("/v1/signup").await.expect(201);
+        Self { token: Some(signup.string("token")), signup: Some(signup), ..stranger }
+    }
+
+    /// An agent with no token.
+    pub fn stranger(world: &World) -> Self {
+        Self { client: world.client(), base_url: world.base_url(), token: None, signup: None }
+    }
+
+    /// The same agent with this token, well-formed or not.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// The same agent, speaking to another process of the control plane.
+    pub fn at(&self, api: &Process) -> Self {
+        Self { base_url: api.url().to_owned(), ..self.clone() }
+    }
+
+    pub fn token(&self) -> &str {
+        self.token.as_deref().expect("an agent with a token")
+    }
+
+    #[track_caller]
+    pub fn handle(&self) -> String {
+        self.signup.as_ref().expect("an agent that signed up").string("account.handle")
+    }
+
+    pub fn publish(&self, slug: &str, html: impl Into<String>) -> Call {
+        self.post("/v1/publish").field("slug", slug.to_owned()).field("html", html.into())
+    }
+
+    pub fn publish_files(&self, slug: &str, files: &[(&str, &[u8])]) -> Call {
+        let call = self.post("/v1/publish").field("slug", slug.to_owned());
+        files.iter().fold(call, |call, (path, content)| call.file(path, content.to_vec()))
+    }
+
+    pub fn account(&self) -> Call {
+        self.get("/v1/account")
+    }
+
+    pub fn usage(&self) -> Call {
+        self.get("/v1/usage")
+    }
+
+    pub fn artifacts(&self) -> Call {
+        self.get("/v1/artifacts")
+    }
+
+    pub fn artifact(&self, slug: &str) -> Call {
+        self.get(&format!("/v1/artifacts/{slug}"))
+    }
+
+    pub fn activate(&self, slug: &str, version: i64) -> Call {
+        self.post(&format!("/v1/artifacts/{slug}/activate")).json(&json!({ "version": version }))
+    }
+
+    pub fn delete(&self, slug: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/artifacts/{slug}"))
+    }
+
+    pub fn get(&self, path: &str) -> Call {
+        self.call(Method::GET, path)
+    }
+
+    pub fn post(&self, path: &str) -> Call {
+        self.call(Method::POST, path)
+    }
+
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        let call = Call::new(&self.client, method, format!("{}{path}", self.base_url));
+        match &self.token {
+            Some(token) => call.header("Authorization", format!("Bearer {token}")),
+            None => call,
+        }
+    }
+}

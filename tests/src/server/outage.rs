@@ -1,0 +1,97 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+
+use crate::eventually;
+use crate::port::Port;
+
+const START_DEADLINE: Duration = Duration::from_secs(60);
+const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/servers");
+
+/// A server that belongs to one world alone, so that its test may take it away and bring it back.
+#[derive(Debug)]
+pub struct OwnServer {
+    kind: Kind,
+    port: Port,
+    folder: TempDir,
+    child: Mutex<Option<Child>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Postgres,
+    Redis,
+}
+
+impl OwnServer {
+    pub(crate) async fn of(kind: Kind) -> Self {
+        // Postgres never runs as root, so another user must find the way in.
+        let open_to_pass = Permissions::from_mode(0o711);
+        let folder = tempfile::Builder::new().prefix("handbill-server-").permissions(open_to_pass).tempdir();
+        let folder = folder.expect("a folder for a server");
+        let server = Self { kind, port: Port::take(), folder, child: Mutex::new(None) };
+        server.start().await;
+        server
+    }
+
+    pub fn url(&self) -> String {
+        match self.kind {
+            Kind::Postgres => format!("postgres://postgres@{}/postgres", self.port.address()),
+            Kind::Redis => format!("redis://{}/0", self.port.address()),
+        }
+    }
+
+    /// Starts it, the first time or again, on the same port and over the same data.
+    pub async fn start(&self) {
+        let child = Command::new(SERVERS)
+            .arg(self.kind.function())
+            .arg(self.folder.path())
+            .arg(self.port.number.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn();
+        *self.child.lock().unwrap() = Some(child.expect("scripts/servers starts"));
+        eventually(START_DEADLINE, &format!("{:?} listens", self.kind), async || {
+            TcpStream::connect(self.port.address()).await.ok()
+        })
+        .await;
+    }
+
+    /// Takes it away at once, with every connection to it.
+    pub fn stop(&self) {
+        let Some(mut child) = self.child.lock().unwrap().take() else { return };
+        // Immediate, to Postgres: it ends its own children too, which a kill -9 would leave behind.
+        let quit = format!("kill -{} {}", self.kind.signal(), child.id());
+        let sent = Command::new("sh").arg("-c").arg(quit).status();
+        assert!(sent.expect("a shell").success(), "{:?} could not be stopped", self.kind);
+        child.wait().expect("a stopped server ends");
+    }
+}
+
+impl Kind {
+    fn function(self) -> &'static str {
+        match self {
+            Kind::Postgres => "run_postgres",
+            Kind::Redis => "run_redis",
+        }
+    }
+
+    fn signal(self) -> &'static str {
+        match self {
+            Kind::Postgres => "QUIT",
+            Kind::Redis => "KILL",
+        }
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,359 @@
+//! A world of a test's own: the program in one of its modes, with everything under it, gone when the test ends.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::Client;
+use tempfile::TempDir;
+
+use crate::clock::WorldClock;
+use crate::port::Port;
+use crate::process::{Finished, Launch, Process, run_to_end};
+use crate::server::outage::{Kind, OwnServer};
+use crate::server::postgres::OwnDatabase;
+use crate::server::{redis, s3};
+use crate::{Agent, Human, Operator, S3, Visitor};
+
+/// How the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// `handbill serve`: one process over SQLite and a folder.
+    Embedded,
+    /// `handbill api`, `edge` and `worker` over Postgres, Redis and S3.
+    Production,
+}
+
+/// A world under construction.
+#[derive(Debug)]
+pub struct Setup {
+    mode: Mode,
+    program: &'static str,
+    env: BTreeMap<String, String>,
+    own_postgres: bool,
+    own_redis: bool,
+}
+
+/// What runs, and how to reach it.
+#[derive(Debug)]
+pub struct World {
+    mode: Mode,
+    program: &'static str,
+    env: BTreeMap<String, String>,
+    client: Client,
+    clock: WorldClock,
+    processes: Mutex<Vec<Process>>,
+    /// How many commands were run, so that each has a log of its own.
+    commands: AtomicU32,
+    ports: Mutex<Vec<Port>>,
+    api: Port,
+    edge: Port,
+    // What the processes stand on comes last, so that it outlives them.
+    servers: Servers,
+    folder: TempDir,
+}
+
+#[derive(Debug, Default)]
+struct Servers {
+    database: Option<OwnDatabase>,
+    postgres: Option<OwnServer>,
+    redis: Option<OwnServer>,
+    s3: Option<S3>,
+}
+
+impl Setup {
+    /// Sets a variable for every process.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.env.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Gives the world a Postgres of its own, to be taken away.
+    #[must_use]
+    pub fn with_own_postgres(mut self) -> Self {
+        self.own_postgres = true;
+        self
+    }
+
+    /// Gives the world a Redis of its own, to be taken away.
+    #[must_use]
+    pub fn with_own_redis(mut self) -> Self {
+        self.own_redis = true;
+        self
+    }
+
+    /// Starts everything and waits until it answers.
+    pub async fn start(self) -> World {
+        let world = self.prepare().await;
+        match world.mode {
+            Mode::Embedded => {
+                let addresses = vec![world.api.url(), world.edge.url()];
+                world.run("serve", &["serve"], addresses, &[]).await;
+            }
+            Mode::Production => {
+                world.run("api", &["api"], vec![world.api.url()], &[]).await;
+                world.run("edge", &["edge"], vec![world.edge.url()], &[]).await;
+                world.run("worker", &["worker"], vec![], &[]).await;
+            }
+        }
+        world
+    }
+
+    /// Everything under the program, migrated, with no process of it running.
+    pub async fn prepare(self) -> World {
+        let folder =
+            tempfile::Builder::new().prefix("handbill-world-").tempdir().expect("a temporary folder");
+        let mut world = World {
+            mode: self.mode,
+            program: self.program,
+            env: BTreeMap::new(),
+            client: crate::call::client(),
+            clock: WorldClock::at(folder.path().join("clock")),
+            processes: Mutex::default(),
+            commands: AtomicU32::new(0),
+            ports: Mutex::default(),
+            api: Port::take(),
+            edge: Port::take(),
+            servers: Servers::default(),
+            folder,
+        };
+        world.env = world.addresses();
+        if self.mode == Mode::Production {
+            world.open_servers(&self).await;
+        }
+        world.env.extend(self.env);
+        world
+    }
+}
+
+impl World {
+    /// The secret that every process of every world signs with.
+    pub const SIGNING_SECRET: &'static str = "the-signing-secret-of-the-test-worlds-0123456789";
+
+    /// A world in this mode, of the program at this path: see [`program!`](crate::program).
+    #[must_use]
+    pub fn with(mode: Mode, program: &'static str) -> Setup {
+        Setup { mode, program, env: BTreeMap::new(), own_postgres: false, own_redis: false }
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The address of the control plane.
+    pub fn base_url(&self) -> String {
+        self.api.url()
+    }
+
+    /// The address of the pages.
+    pub fn serve_url(&self) -> String {
+        self.edge.url()
+    }
+
+    pub async fn agent(&self) -> Agent {
+        Agent::sign_up(self).await
+    }
+
+    pub fn stranger(&self) -> Agent {
+        Agent::stranger(self)
+    }
+
+    pub fn visitor(&self) -> Visitor {
+        Visitor::new(self)
+    }
+
+    pub fn human(&self) -> Human {
+        Human::new(self)
+    }
+
+    pub fn operator(&self) -> Operator {
+        Operator::new(self)
+    }
+
+    /// Moves the clock of every process forward.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    /// The process that answers agents: `api`, or `serve`.
+    pub fn api(&self) -> Process {
+        self.process("api")
+    }
+
+    /// The process that answers visitors: `edge`, or `serve`.
+    pub fn edge(&self) -> Process {
+        self.process("edge")
+    }
+
+    /// The process that does the jobs: `worker`, or `serve`.
+    pub fn worker(&self) -> Process {
+        self.process("worker")
+    }
+
+    /// Starts one more control plane, on a port of its own.
+    pub async fn start_api(&self) -> Process {
+        let port = Port::take();
+        let (address, url) = (port.address(), port.url());
+        self.ports.lock().unwrap().push(port);
+        self.run("api", &["api"], vec![url], &[("HANDBILL_API__LISTEN", &address)]).await
+    }
+
+    /// Starts one more edge, on a port of its own.
+    pub async fn start_edge(&self) -> Process {
+        let port = Port::take();
+        let (address, url) = (port.address(), port.url());
+        self.ports.lock().unwrap().push(port);
+        self.run("edge", &["edge"], vec![url], &[("HANDBILL_EDGE__LISTEN", &address)]).await
+    }
+
+    /// Starts one more worker, with arguments such as `["--queues", "scan"]`.
+    pub async fn start_worker(&self, args: &[&str]) -> Process {
+        let args: Vec<_> = ["worker"].iter().chain(args).copied().collect();
+        self.run("worker", &args, vec![], &[]).await
+    }
+
+    /// Runs a command that ends by itself, such as `config`, with the settings of this world and these on top.
+    pub async fn command(&self, args: &[&str], env: &[(&str, &str)]) -> Finished {
+        let number = self.commands.fetch_add(1, Ordering::Relaxed);
+        let name = format!("command-{number}-{}", args.first().copied().unwrap_or_default());
+        run_to_end(self.launch(&name, args, vec![], env)).await
+    }
+
+    /// The Postgres of this world's own, if it was set up with one.
+    pub fn postgres(&self) -> &OwnServer {
+        self.servers.postgres.as_ref().expect("a world set up with its own Postgres")
+    }
+
+    /// The Redis of this world's own, if it was set up with one.
+    pub fn redis(&self) -> &OwnServer {
+        self.servers.redis.as_ref().expect("a world set up with its own Redis")
+    }
+
+    /// The S3 server of a production world.
+    pub fn s3(&self) -> &S3 {
+        self.servers.s3.as_ref().expect("a production world")
+    }
+
+    /// The folder of this world: the data directory is `data` in it.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// The logs of all processes, one behind the other.
+    pub fn logs(&self) -> String {
+        let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        processes.iter().map(|process| format!("--- {}\n{}", process.name(), process.log())).collect()
+    }
+
+    /// Fails the test when a token stands in a log.
+    pub fn assert_no_secret_was_logged(&self) {
+        let logs = self.logs();
+        for secret in ["svc_sk_", Self::SIGNING_SECRET, s3::SECRET_ACCESS_KEY] {
+            let line = logs.lines().find(|line| line.contains(secret));
+            assert!(line.is_none(), "a secret was logged: {line:?}");
+        }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Runs one role until the world ends. The name tells its log from the others'.
+    async fn run(&self, role: &str, args: &[&str], addresses: Vec<String>, env: &[(&str, &str)]) -> Process {
+        let running =
+            self.processes.lock().unwrap().iter().filter(|process| process.name().starts_with(role)).count();
+        let name = if running == 0 { role.to_owned() } else { format!("{role}-{}", running + 1) };
+        let process = Process::start(self.launch(&name, args, addresses, env)).await;
+        self.processes.lock().unwrap().push(process.clone());
+        process
+    }
+
+    fn launch(&self, name: &str, args: &[&str], addresses: Vec<String>, env: &[(&str, &str)]) -> Launch {
+        let own = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Launch {
+            program: self.program,
+            name: name.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            env: self.env.clone().into_iter().chain(own).collect(),
+            folder: self.folder.path().to_owned(),
+            addresses,
+        }
+    }
+
+    fn process(&self, role: &str) -> Process {
+        let name = if self.mode == Mode::Embedded { "serve" } else { role };
+        let processes = self.processes.lock().unwrap();
+        processes.iter().find(|process| process.name() == name).expect("a process of this role").clone()
+    }
+
+    fn addresses(&self) -> BTreeMap<String, String> {
+        let pairs = [
+            ("HANDBILL_DATA_DIR", self.folder.path().join("data").display().to_string()),
+            ("HANDBILL_API__LISTEN", self.api.address()),
+            ("HANDBILL_API__BASE_URL", self.api.url()),
+            ("HANDBILL_EDGE__LISTEN", self.edge.address()),
+            ("HANDBILL_EDGE__SERVE_URL", self.edge.url()),
+            ("HANDBILL_SECRETS__SIGNING", Self::SIGNING_SECRET.to_owned()),
+            ("HANDBILL_TEST_CLOCK", self.clock.path()),
+        ];
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    async fn open_servers(&mut self, setup: &Setup) {
+        let s3 = S3::start_in(&self.folder.path().join("s3")).await;
+        let redis_url = if setup.own_redis {
+            let server = OwnServer::of(Kind::Redis).await;
+            self.servers.redis.insert(server).url()
+        } else {
+            redis::own_number().await
+        };
+        let pairs = [
+            ("HANDBILL_REDIS__URL", redis_url),
+            ("HANDBILL_STORAGE__URL", format!("s3://{}/blobs", s3::BUCKET)),
+            ("HANDBILL_STORAGE__ENDPOINT", s3.endpoint()),
+            ("HANDBILL_STORAGE__ACCESS_KEY_ID", s3::ACCESS_KEY_ID.to_owned()),
+            ("HANDBILL_STORAGE__SECRET_ACCESS_KEY", s3::SECRET_ACCESS_KEY.to_owned()),
+        ];
+        self.env.extend(pairs.map(|(name, value)| (name.to_owned(), value)));
+        self.servers.s3 = Some(s3);
+        let database_url = self.open_database(setup).await;
+        self.env.insert("HANDBILL_DATABASE__URL".to_owned(), database_url);
+    }
+
+    async fn open_database(&mut self, setup: &Setup) -> String {
+        if setup.own_postgres {
+            let server = OwnServer::of(Kind::Postgres).await;
+            let url = server.url();
+            self.servers.postgres = Some(server);
+            self.migrate(url.clone()).await;
+            return url;
+        }
+        let database = OwnDatabase::migrated(self.program, async |url| self.migrate(url).await).await;
+        let url = database.url();
+        self.servers.database = Some(database);
+        url
+    }
+
+    async fn migrate(&self, database_url: String) {
+        let migrated = self.command(&["migrate"], &[("HANDBILL_DATABASE__URL", &database_url)]).await;
+        assert!(migrated.status.success(), "migrate ended with {}:\n{}", migrated.status, migrated.output);
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        processes.iter().for_each(Process::kill);
+        if let Some(database) = &self.servers.database {
+            database.drop_now();
+        }
+        if std::thread::panicking() {
+            eprintln!("{}", self.logs());
+            return;
+        }
+        self.assert_no_secret_was_logged();
+        assert!(!self.logs().contains("panicked at"), "a process panicked:\n{}", self.logs());
+    }
+}

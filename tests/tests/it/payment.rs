@@ -1,0 +1,126 @@
+//! Spec 2.9, 2.10 and 4.9: the challenge, the exact payment, and what is never charged.
+
+use handbill_tests::{Agent, Reply, Value, fields_of, in_both_modes};
+
+use crate::expectations::{PAGE, millis_from_now, page_saying};
+
+in_both_modes! {
+    async fn past_the_free_publishes_the_exact_challenge_is_answered(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        let challenge = agent.publish("my-page", PAGE).await.refused(402, "payment_required");
+        assert_eq!(challenge.string("reason"), "publish");
+        assert_eq!(challenge.at("amount_usd").to_string(), "0.005");
+        let accepts = challenge.at("accepts");
+        let schemes: Vec<_> = accepts.as_array().unwrap().iter().map(|entry| &entry["scheme"]).collect();
+        assert_eq!(schemes, ["dev", "x402-usdc-base", "mpp-card"]);
+        assert_eq!(fields_of(&accepts[0]), ["instructions", "scheme"]);
+        assert!(accepts[0]["instructions"].as_str().unwrap().contains("dev:0.005"), "{accepts}");
+        for stub in [&accepts[1], &accepts[2]] {
+            assert_eq!(fields_of(stub), ["scheme", "status"]);
+            assert_eq!(stub["status"], "stub");
+        }
+        assert_publishes(&agent, 5).await;
+    }
+
+    async fn the_exact_payment_publishes_and_gives_a_receipt(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        let paid = agent.publish("my-page", page_saying("paid")).paying("dev:0.005").await.expect(201);
+        assert_eq!(paid.integer("version"), 6);
+        let receipt = paid.at("receipt");
+        assert_eq!(fields_of(&receipt), ["amount_usd", "id", "rail", "settled_at"]);
+        assert_eq!(receipt["rail"], "dev");
+        assert_eq!(receipt["amount_usd"].to_string(), "0.005");
+        assert!(millis_from_now(receipt["settled_at"].as_str().unwrap()).abs() < 60_000, "{receipt}");
+        let header: Value = serde_json::from_str(paid.header("X-PAYMENT-RESPONSE")).expect("compact JSON");
+        assert_eq!(header, receipt);
+        assert_eq!(paid.integer("account.free_publishes_left"), 0);
+        assert_publishes(&agent, 6).await;
+    }
+
+    async fn a_payment_of_another_amount_is_refused_and_never_charged(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        for amount in ["0.004", "0.0051", "0.006", "1", "100", "0", "-0.005"] {
+            let call = agent.publish("my-page", PAGE).paying(format!("dev:{amount}"));
+            let refused = call.await.refused(402, "payment_required");
+            assert_eq!(refused.at("amount_usd").to_string(), "0.005", "after {amount}");
+        }
+        let refused = agent.publish("my-page", PAGE).paying("dev:1").await.refused(402, "payment_required");
+        assert!(refused.string("message").contains("0.005"), "{refused:?}");
+        assert_publishes(&agent, 5).await;
+    }
+
+    async fn a_payment_that_cannot_be_read_is_refused_and_never_charged(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        for payment in ["dev", "dev:", "dev:five", "x402-usdc-base:0.005", "0.005", "dev:0.0050000001", "dev:1e-3"] {
+            agent.publish("my-page", PAGE).paying(payment).await.refused(402, "payment_required");
+        }
+        assert_publishes(&agent, 5).await;
+    }
+
+    async fn a_payment_on_a_free_call_is_ignored(world: World) {
+        let agent = world.agent().await;
+        for payment in ["dev:0.005", "dev:100", "nonsense"] {
+            let free = agent.publish("my-page", PAGE).paying(payment).await.expect(201);
+            assert!(!free.field_names().contains(&"receipt".to_owned()), "{free:?}");
+            assert_eq!(free.header("X-PAYMENT-RESPONSE"), "");
+        }
+        assert_publishes(&agent, 3).await;
+    }
+
+    #[settings("HANDBILL_DEV_MODE" = "false")]
+    async fn outside_dev_mode_the_dev_rail_settles_nothing(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        let refused = agent.publish("my-page", PAGE).paying("dev:0.005").await.refused(402, "payment_required");
+        for entry in refused.at("accepts").as_array().unwrap() {
+            assert_eq!(fields_of(entry), ["scheme", "status"], "{refused:?}");
+        }
+        assert_publishes(&agent, 5).await;
+    }
+
+    async fn one_key_is_one_publish_however_often_it_is_sent(world: World) {
+        let agent = world.agent().await;
+        let send = async |html: &str| agent.publish("my-page", html).idempotency_key("key-1").await;
+        let first = send(PAGE).await.expect(201);
+        let again = send(PAGE).await.expect(201);
+        assert_eq!(first.json(), again.json());
+        send(&page_saying("another")).await.refused(409, "idempotency_conflict");
+        assert_publishes(&agent, 1).await;
+        agent.publish("my-page", PAGE).idempotency_key("key-2").await.expect(201);
+        assert_publishes(&agent, 2).await;
+    }
+
+    async fn a_key_belongs_to_its_account(world: World) {
+        let (one, other) = (world.agent().await, world.agent().await);
+        let mine = one.publish("my-page", PAGE).idempotency_key("key").await.expect(201);
+        let theirs = other.publish("my-page", page_saying("theirs")).idempotency_key("key").await.expect(201);
+        assert_ne!(mine.string("host"), theirs.string("host"));
+    }
+
+    async fn a_key_that_was_answered_402_may_be_used_with_the_payment(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        let send = || agent.publish("my-page", PAGE).idempotency_key("key");
+        send().await.refused(402, "payment_required");
+        let paid = send().paying("dev:0.005").await.expect(201);
+        let again = send().paying("dev:0.005").await.expect(201);
+        assert_eq!(paid.json(), again.json());
+        assert_eq!(again.header("X-PAYMENT-RESPONSE"), paid.header("X-PAYMENT-RESPONSE"));
+        assert_publishes(&agent, 6).await;
+    }
+}
+
+async fn agent_out_of_allowance(world: &handbill_tests::World) -> Agent {
+    let agent = world.agent().await;
+    for left in (0..5).rev() {
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        assert_eq!(published.integer("account.free_publishes_left"), left);
+    }
+    agent
+}
+
+/// So many versions there are, and every payment was spent: the balance is zero.
+async fn assert_publishes(agent: &Agent, count: i64) {
+    let usage: Reply = agent.usage().await.expect(200);
+    assert_eq!(usage.integer("publishes.used"), count, "{usage:?}");
+    assert_eq!(usage.number("credits_usd"), 0.0, "{usage:?}");
+    assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), count);
+}

@@ -1,0 +1,108 @@
+//! The program itself: how it starts, what it refuses to start with, and how it stops.
+
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use handbill_tests::{Mode, World, in_both_modes, program};
+
+use crate::expectations::{PAGE, assert_serves, front_page};
+
+/// The longest that a role may take to finish what it has.
+const GRACE: Duration = Duration::from_secs(30);
+
+in_both_modes! {
+    async fn asked_to_stop_every_process_ends_well_and_its_pages_come_back(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        for process in [world.api(), world.edge(), world.worker()] {
+            if process.is_running() {
+                let stopped = process.terminate().await;
+                assert_eq!(stopped.status.code(), Some(0), "{} {stopped:?}\n{}", process.name(), process.log());
+                assert!(stopped.took < GRACE, "{} {stopped:?}", process.name());
+            }
+        }
+        for process in [world.api(), world.edge(), world.worker()] {
+            if !process.is_running() {
+                process.restart().await;
+            }
+        }
+        assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+        assert_eq!(agent.publish("my-page", PAGE).await.expect(201).integer("version"), 2);
+    }
+
+    async fn a_killed_process_loses_nothing_that_was_answered(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        for process in [world.api(), world.edge(), world.worker()] {
+            process.kill();
+            process.restart().await;
+        }
+        assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+        assert_eq!(agent.publish("my-page", PAGE).await.expect(201).integer("version"), 2);
+    }
+}
+
+#[tokio::test]
+async fn the_settings_in_effect_are_shown_without_their_secrets() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    let env = [("HANDBILL_CARD__SECRET_KEY", "sk_do_not_show"), ("HANDBILL_LIMITS__FREE_VIEWS", "77")];
+    let config = world.command(&["config"], &env).await;
+    assert!(config.status.success(), "{config:?}");
+    let line = |key: &str| config.output.lines().find(|line| line.contains(key)).expect(key).to_owned();
+    assert!(line("limits.free_views").contains("77"), "{config:?}");
+    assert!(line("limits.free_views").contains("HANDBILL_LIMITS__FREE_VIEWS"), "{config:?}");
+    assert!(line("edge.domain").contains("localhost"), "{config:?}");
+    assert!(!config.output.contains("sk_do_not_show"), "{config:?}");
+    assert!(!config.output.contains(World::SIGNING_SECRET), "{config:?}");
+}
+
+#[tokio::test]
+async fn all_bad_settings_stop_the_start_with_a_line_each() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    let env = [("HANDBILL_API__LISSTEN", "127.0.0.1:1"), ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "soon")];
+    let refused = world.command(&["serve"], &env).await;
+    assert!(refused.status.code().is_some_and(|code| code != 0), "{refused:?}");
+    for name in ["HANDBILL_API__LISSTEN", "HANDBILL_LIMITS__PROVISIONAL_LIFETIME"] {
+        assert_eq!(refused.output.lines().filter(|line| line.contains(name)).count(), 1, "{refused:?}");
+    }
+    assert!(refused.output.contains("did you mean HANDBILL_API__LISTEN?"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn dev_mode_refuses_to_listen_to_the_world() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    let refused = world.command(&["serve"], &[("HANDBILL_API__LISTEN", "0.0.0.0:0")]).await;
+    assert!(!refused.status.success() && refused.status.signal().is_none(), "{refused:?}");
+    assert!(refused.output.contains("api.listen") && refused.output.contains("loopback"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_single_role_without_redis_says_what_it_needs() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    for role in ["api", "edge", "worker"] {
+        let refused = world.command(&[role], &[]).await;
+        assert!(!refused.status.success() && refused.status.signal().is_none(), "{refused:?}");
+        assert!(refused.output.contains("redis.url"), "{refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_single_role_refuses_an_old_schema_and_names_the_command() {
+    let world = World::with(Mode::Production, program!()).prepare().await;
+    let empty = format!("sqlite://{}?mode=rwc", world.folder().join("empty.db").display());
+    for role in ["api", "edge", "worker"] {
+        let env = [("HANDBILL_DATABASE__URL", empty.as_str()), ("HANDBILL_QUEUE__URL", empty.as_str())];
+        let refused = world.command(&[role], &env).await;
+        assert!(!refused.status.success() && refused.status.signal().is_none(), "{refused:?}");
+        assert!(refused.output.contains("handbill migrate"), "{refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn migrating_twice_changes_nothing() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    let agent = world.agent().await;
+    let published = agent.publish("my-page", PAGE).await.expect(201);
+    assert!(world.command(&["migrate"], &[]).await.status.success());
+    assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+}

@@ -1,0 +1,260 @@
+//! One attempt at one job: guard, decode, run with a time limit, and say how it ended.
+//!
+//! Whatever the handler does, including a panic, ends here as a verdict that apalis writes to the job's row.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use apalis_core::error::{AbortError, BoxDynError};
+use apalis_core::task::Task;
+use apalis_core::task::from_request::FromRequest;
+use domain::{JobEnvelope, Queue};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::database::Database;
+
+/// Bounds what a failed attempt leaves in its row.
+const ERROR_CHARS_MAX: usize = 2000;
+
+/// Does a job. `Err` is a failed attempt, which is tried again later; [`GiveUp`] says that this is useless.
+pub type Handler = Arc<dyn Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
+
+/// Which attempt at the job this is. The first is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub number: u32,
+    pub max: u32,
+}
+
+impl Attempt {
+    /// If this one fails, the job goes to the dead list.
+    pub fn is_last(self) -> bool {
+        self.number >= self.max
+    }
+}
+
+/// An error that no other attempt could mend: the job goes to the dead list at once.
+#[derive(Debug)]
+pub struct GiveUp(pub anyhow::Error);
+
+impl fmt::Display for GiveUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for GiveUp {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// What apalis knows of a job that it hands out.
+pub(crate) struct Delivery {
+    pub(crate) id: String,
+    /// The worker in whose name the row is locked.
+    pub(crate) worker: String,
+    pub(crate) attempt: Attempt,
+}
+
+impl<Args: Sync> FromRequest<Task<Args>> for Delivery {
+    type Error = Infallible;
+
+    async fn from_request(task: &Task<Args>) -> Result<Self, Infallible> {
+        let count = |attempts: usize| u32::try_from(attempts).unwrap_or(u32::MAX);
+        Ok(Self {
+            id: task.task_id().map(ToString::to_string).unwrap_or_default(),
+            worker: task.lock_by().unwrap_or_default().to_owned(),
+            // apalis counts the attempt that begins, and one for each time that a worker was lost with the job.
+            // The row's own maximum decides: by it, apalis stops fetching the job.
+            attempt: Attempt {
+                number: count(task.ctx().attempt()),
+                max: task.max_attempts().map_or(1, count),
+            },
+        })
+    }
+}
+
+/// How an attempt ended.
+enum Verdict {
+    Done,
+    Again { error: anyhow::Error, after: Duration },
+    Dead { error: anyhow::Error },
+}
+
+/// What the attempts at one queue's jobs have in common.
+pub(crate) struct Attempts {
+    pub(crate) queue: Queue,
+    pub(crate) database: Database,
+    pub(crate) handler: Handler,
+    pub(crate) timeout: Duration,
+    /// Ends every attempt at its next await, when the pool is gone.
+    pub(crate) interrupt: CancellationToken,
+}
+
+impl Attempts {
+    pub(crate) async fn make(
+        self: Arc<Self>,
+        payload: Vec<u8>,
+        delivery: Delivery,
+    ) -> Result<(), BoxDynError> {
+        let started = Instant::now();
+        let job = serde_json::from_slice::<JobEnvelope>(&payload);
+        let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
+        let Some(verdict) = self.interrupt.run_until_cancelled(self.judge(job, delivery.attempt)).await
+        else {
+            return Err("interrupted".into());
+        };
+        self.log(&delivery, &kind, &verdict, started.elapsed());
+        match verdict {
+            Verdict::Done => Ok(()),
+            Verdict::Dead { error } => Err(AbortError::new(for_the_row(&error)).into()),
+            Verdict::Again { error, after } => {
+                self.postpone(&delivery, after).await;
+                Err(for_the_row(&error).into())
+            }
+        }
+    }
+
+    async fn judge(&self, job: serde_json::Result<JobEnvelope>, attempt: Attempt) -> Verdict {
+        if attempt.number > attempt.max {
+            let error =
+                anyhow!("no attempt is left: the last was cut off by the end of its worker or process");
+            return Verdict::Dead { error };
+        }
+        let envelope = match job {
+            Ok(envelope) => envelope,
+            // Not the decoder's own words: they may quote what somebody publishes.
+            Err(error) => {
+                let (category, column) = (error.classify(), error.column());
+                return Verdict::Dead {
+                    error: anyhow!("its arguments do not decode: {category:?} at column {column}"),
+                };
+            }
+        };
+        match self.run(envelope, attempt).await {
+            Ok(()) => Verdict::Done,
+            Err(error) if attempt.is_last() || error.chain().any(|cause| cause.is::<GiveUp>()) => {
+                Verdict::Dead { error }
+            }
+            Err(error) => Verdict::Again { error, after: self.queue.backoff(attempt.number) },
+        }
+    }
+
+    async fn run(&self, envelope: JobEnvelope, attempt: Attempt) -> anyhow::Result<()> {
+        // The call stands inside, so that a panic before the handler's first await is caught as well.
+        let run = AssertUnwindSafe(async { (self.handler)(envelope, attempt).await }).catch_unwind();
+        match timeout(self.timeout, run).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(panic)) => Err(anyhow!("panicked: {}", words_of(panic.as_ref()))),
+            Err(_) => Err(anyhow!("not done after {:?}", self.timeout)),
+        }
+    }
+
+    /// Moves the time of the next attempt while the row is still ours; apalis then marks it as failed. If we die
+    /// in between, the job is taken over like any orphan's and keeps the time.
+    async fn postpone(&self, delivery: &Delivery, after: Duration) {
+        if let Err(error) = self.database.postpone(delivery, after).await {
+            tracing::warn!(job.id = delivery.id, "a failed job could not be postponed: {error:#}");
+        }
+    }
+
+    fn log(&self, delivery: &Delivery, kind: &str, verdict: &Verdict, took: Duration) {
+        let Delivery { id, attempt, .. } = delivery;
+        let (queue, attempt) = (self.queue.name(), attempt.number);
+        let duration_ms = took.as_secs_f64() * 1000.0;
+        match verdict {
+            Verdict::Done => tracing::info!(
+                job.id = id,
+                job.kind = kind,
+                queue.name = queue,
+                job.attempt = attempt,
+                duration_ms,
+                outcome = "done",
+                "job done"
+            ),
+            Verdict::Again { error, after } => tracing::warn!(
+                job.id = id,
+                job.kind = kind,
+                queue.name = queue,
+                job.attempt = attempt,
+                duration_ms,
+                outcome = "failed",
+                "job failed, next attempt in {after:?}: {error:#}"
+            ),
+            Verdict::Dead { error } => tracing::error!(
+                job.id = id,
+                job.kind = kind,
+                queue.name = queue,
+                job.attempt = attempt,
+                duration_ms,
+                outcome = "dead",
+                "job given up: {error:#}"
+            ),
+        }
+    }
+}
+
+impl Database {
+    async fn postpone(&self, delivery: &Delivery, after: Duration) -> anyhow::Result<()> {
+        let after_ms = i64::try_from(after.as_millis())?;
+        match self {
+            Database::Sqlite(pool) => {
+                sqlx::query(
+                    "UPDATE Jobs SET run_at = (CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ?1 + 999) / 1000
+                     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')",
+                )
+                .bind(after_ms)
+                .bind(&delivery.id)
+                .bind(&delivery.worker)
+                .execute(pool)
+                .await?;
+            }
+            Database::Postgres(pool) => {
+                sqlx::query(
+                    "UPDATE apalis.jobs SET run_at = now() + $1 * interval '1 millisecond'
+                     WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')",
+                )
+                .bind(after_ms)
+                .bind(&delivery.id)
+                .bind(&delivery.worker)
+                .execute(pool)
+                .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A job's kind, also when the rest of it cannot be read.
+pub(crate) fn kind_of(payload: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Kind {
+        kind: String,
+    }
+    serde_json::from_slice(payload).map_or_else(|_| "unreadable".to_owned(), |Kind { kind }| kind)
+}
+
+/// The chain of causes, in a form that both databases can keep: a NUL in it would make the acknowledgement of
+/// the job fail on Postgres, and with it the worker, again and again.
+fn for_the_row(error: &anyhow::Error) -> String {
+    format!("{error:#}").replace('\0', "\u{fffd}").chars().take(ERROR_CHARS_MAX).collect()
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without words")
+}

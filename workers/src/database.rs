@@ -1,0 +1,65 @@
+//! The queue's own connection pool: never the main database's, so that neither waits for the other.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+
+/// A worker of each queue, the pushes, a postponement and the operator at the same time.
+const POSTGRES_CONNECTIONS_MAX: u32 = 8;
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Clone)]
+pub(crate) enum Database {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+impl Database {
+    pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
+        match url.split_once("://").map(|(scheme, _)| scheme) {
+            Some("sqlite") => Ok(Self::Sqlite(open_sqlite(url).await?)),
+            Some("postgres" | "postgresql") => Ok(Self::Postgres(open_postgres(url).await?)),
+            _ => bail!("the queue's URL must begin with sqlite:// or postgres://"),
+        }
+    }
+}
+
+async fn open_sqlite(url: &str) -> anyhow::Result<SqlitePool> {
+    // NORMAL may lose the last commits when the machine (not the process) dies, and nothing that counts: what
+    // is in this file was either never acknowledged or can be found again from the main database.
+    let options = SqliteConnectOptions::from_str(url)
+        .context("the queue's URL is no SQLite URL")?
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(SQLITE_BUSY_TIMEOUT);
+    // One connection: SQLite has one writer, and everything that a queue does is a write.
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .min_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(options)
+        .await
+        .context("the queue's SQLite file does not open")
+}
+
+async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
+    let options = PgConnectOptions::from_str(url)
+        .context("the queue's URL is no Postgres URL")?
+        .application_name("handbill-queue");
+    PgPoolOptions::new()
+        .max_connections(POSTGRES_CONNECTIONS_MAX)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(options)
+        .await
+        .context("the queue's Postgres does not answer")
+}

@@ -1,0 +1,31 @@
+//! The door for the queue: jobs are kept, handed to workers, retried, buried and forgotten here.
+//!
+//! The queue itself is apalis, on SQLite (embedded) or on Postgres (production). No type of apalis or of a
+//! database leaves this crate: others see [`Queues`] and the plain types beside it. A job may be delivered
+//! more than once, so what it does must be idempotent; nothing here may assume that it ran only once.
+
+mod attempt;
+mod backend;
+mod database;
+mod dead;
+mod depth;
+mod jobs;
+mod pool;
+mod push;
+mod queues;
+mod retention;
+mod schedule;
+mod schema;
+mod wake;
+
+#[cfg(test)]
+mod tests;
+
+pub use attempt::{Attempt, GiveUp, Handler};
+pub use dead::DeadJob;
+pub use depth::QueueDepth;
+pub use jobs::handler;
+pub use pool::PoolSettings;
+pub use queues::{Opening, Queues};
+pub use schedule::run_schedule;
+pub use wake::OnPushed;

@@ -1,0 +1,214 @@
+//! Keeping jobs: all pushes that wait are written by one statement, so a busy service pays for few commits.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use domain::{Clock, Queue};
+use service::Push;
+use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::Queues;
+use crate::database::Database;
+
+/// Pushes written by one statement.
+const BATCH_MAX: usize = 256;
+/// A batch that takes longer is answered with an error; it may be kept nevertheless, and pushing again is safe.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+type Kept = oneshot::Sender<anyhow::Result<()>>;
+
+/// A push as a row: everything that may fail before the database has been done.
+struct Row {
+    id: String,
+    queue: Queue,
+    payload: Vec<u8>,
+    delay_ms: i64,
+}
+
+impl Row {
+    fn of(push: &Push, clock: &Clock) -> anyhow::Result<Self> {
+        // The database counts from its own now, which the workers' fetches compare with.
+        let delay = push.run_at.map(|run_at| run_at.since(clock.now())).unwrap_or_default();
+        Ok(Self {
+            id: push.envelope.id.to_string(),
+            queue: push.envelope.job.queue(),
+            payload: serde_json::to_vec(&push.envelope).context("encoding a job")?,
+            delay_ms: i64::try_from(delay.as_millis())?,
+        })
+    }
+}
+
+impl Queues {
+    /// Keeps what is pushed until `cancel`; then takes nothing new, keeps what already waits, and returns.
+    pub async fn run_pushes(&self, mut receiver: mpsc::Receiver<Push>, cancel: CancellationToken) {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        loop {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled(), if !receiver.is_closed() => receiver.close(),
+                taken = receiver.recv_many(&mut batch, BATCH_MAX) => match taken {
+                    0 => return,
+                    _ => self.keep(&mut batch).await,
+                },
+            }
+        }
+    }
+
+    async fn keep(&self, batch: &mut Vec<Push>) {
+        let mut rows = Vec::with_capacity(batch.len());
+        let mut waiting = Vec::with_capacity(batch.len());
+        for push in batch.drain(..) {
+            match Row::of(&push, &self.clock) {
+                Ok(row) => {
+                    rows.push(row);
+                    waiting.push(push.kept);
+                }
+                Err(error) => answer(push.kept, Err(error)),
+            }
+        }
+        match self.write(&rows).await {
+            Err(WriteFault::Refused(_)) if rows.len() > 1 => self.keep_singly(rows, waiting).await,
+            outcome => self.settle(&rows, waiting, outcome).await,
+        }
+    }
+
+    /// The database would not have one of them, so each goes by itself and none suffers for another.
+    async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<Kept>) {
+        for (row, kept) in rows.into_iter().zip(waiting) {
+            let row = [row];
+            let outcome = self.write(&row).await;
+            self.settle(&row, vec![kept], outcome).await;
+        }
+    }
+
+    async fn settle(&self, rows: &[Row], waiting: Vec<Kept>, outcome: Result<u64, WriteFault>) {
+        let outcome = match outcome {
+            Ok(new) => {
+                self.ring(rows);
+                if new < rows.len() as u64 { self.strangers(rows).await } else { Ok(HashMap::new()) }
+            }
+            Err(WriteFault::Refused(error) | WriteFault::Unreachable(error)) => Err(error),
+        };
+        match outcome {
+            Ok(strangers) => {
+                for (row, kept) in rows.iter().zip(waiting) {
+                    answer(kept, refuse_stranger(row, &strangers));
+                }
+            }
+            Err(error) => {
+                let text = format!("{error:#}");
+                waiting.into_iter().for_each(|kept| answer(kept, Err(anyhow!("keeping a job: {text}"))));
+            }
+        }
+    }
+
+    fn ring(&self, rows: &[Row]) {
+        let queues: BTreeSet<Queue> = rows.iter().map(|row| row.queue).collect();
+        queues.into_iter().for_each(|queue| self.wakes.ring(queue));
+    }
+
+    async fn write(&self, rows: &[Row]) -> Result<u64, WriteFault> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let write = async {
+            match &self.database {
+                Database::Sqlite(pool) => insert_sqlite(pool, rows).await,
+                Database::Postgres(pool) => insert_postgres(pool, rows).await,
+            }
+        };
+        match timeout(WRITE_TIMEOUT, write).await {
+            Ok(Ok(new)) => Ok(new),
+            Ok(Err(error @ sqlx::Error::Database(_))) => Err(WriteFault::Refused(error.into())),
+            Ok(Err(error)) => Err(WriteFault::Unreachable(error.into())),
+            Err(_) => Err(WriteFault::Unreachable(anyhow!("the queue's database did not answer in time"))),
+        }
+    }
+
+    /// The ids among `rows` that the table already has, with the queue that has them: an id is unique in the
+    /// whole table, and one that another queue has must not pass for "already kept".
+    async fn strangers(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
+        let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let known: Vec<(String, String)> = match &self.database {
+            Database::Sqlite(pool) => {
+                sqlx::query_as("SELECT id, job_type FROM Jobs WHERE id IN (SELECT value FROM json_each(?1))")
+                    .bind(serde_json::to_string(&ids)?)
+                    .fetch_all(pool)
+                    .await?
+            }
+            Database::Postgres(pool) => {
+                sqlx::query_as("SELECT id, job_type FROM apalis.jobs WHERE id = ANY($1)")
+                    .bind(&ids)
+                    .fetch_all(pool)
+                    .await?
+            }
+        };
+        Ok(known.into_iter().collect())
+    }
+}
+
+enum WriteFault {
+    /// The database has looked at the rows and does not want them.
+    Refused(anyhow::Error),
+    /// Nothing is known; the rows may even be kept.
+    Unreachable(anyhow::Error),
+}
+
+fn refuse_stranger(row: &Row, known: &HashMap<String, String>) -> anyhow::Result<()> {
+    match known.get(&row.id) {
+        Some(queue) if queue != row.queue.name() => {
+            Err(anyhow!("job {} of queue {} has the id of a job of queue {queue}", row.id, row.queue.name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn answer(kept: Kept, outcome: anyhow::Result<()>) {
+    // Whoever asked may have stopped waiting; the job is kept all the same.
+    let _ = kept.send(outcome);
+}
+
+async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<u64> {
+    let mut insert: QueryBuilder<Sqlite> =
+        QueryBuilder::new("INSERT INTO Jobs (id, job_type, job, max_attempts, run_at) ");
+    insert.push_values(rows, |mut values, row| {
+        values
+            .push_bind(&row.id)
+            .push_bind(row.queue.name())
+            .push_bind(&row.payload)
+            .push_bind(i64::from(row.queue.attempts_max()));
+        // Whole seconds are all that apalis keeps here: a delay is rounded up, never down.
+        if row.delay_ms == 0 {
+            values.push("unixepoch()");
+        } else {
+            values
+                .push("(CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ")
+                .push_bind_unseparated(row.delay_ms)
+                .push_unseparated(" + 999) / 1000");
+        }
+    });
+    insert.push(" ON CONFLICT DO NOTHING");
+    Ok(insert.build().execute(pool).await?.rows_affected())
+}
+
+async fn insert_postgres(pool: &PgPool, rows: &[Row]) -> sqlx::Result<u64> {
+    let kept = sqlx::query(
+        "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
+         SELECT id, job_type, job, max_attempts, now() + delay_ms * interval '1 millisecond'
+         FROM unnest($1::text[], $2::text[], $3::bytea[], $4::integer[], $5::bigint[])
+             AS pushed (id, job_type, job, max_attempts, delay_ms)
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.queue.name()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.payload.as_slice()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.queue.attempts_max().cast_signed()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.delay_ms).collect::<Vec<_>>())
+    .execute(pool)
+    .await?;
+    Ok(kept.rows_affected())
+}

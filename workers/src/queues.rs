@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use domain::{Chance, Clock, Queue};
+use tokio::sync::Notify;
+
+use crate::database::Database;
+use crate::wake::{OnPushed, Wakes};
+
+/// The queues of this installation, as one process sees them. Cheap to clone.
+#[derive(Clone)]
+pub struct Queues {
+    pub(crate) database: Database,
+    pub(crate) wakes: Arc<Wakes>,
+    pub(crate) clock: Clock,
+    pub(crate) chance: Chance,
+    pub(crate) instance: Arc<str>,
+}
+
+/// What it takes to open the queues.
+pub struct Opening<'a> {
+    /// `sqlite://<path>` or `postgres://…`.
+    pub url: &'a str,
+    /// The process's name, as it appears in the names of its workers.
+    pub instance: &'a str,
+    pub clock: Clock,
+    /// Makes worker names that no earlier start of the same instance has used.
+    pub chance: Chance,
+    /// Called once for each queue that a committed batch of pushes went to, so that other processes wake too.
+    pub on_pushed: OnPushed,
+}
+
+impl Queues {
+    pub async fn open(opening: Opening<'_>) -> anyhow::Result<Self> {
+        Ok(Self {
+            database: Database::open(opening.url).await?,
+            wakes: Arc::new(Wakes::new(opening.on_pushed)),
+            clock: opening.clock,
+            chance: opening.chance,
+            instance: opening.instance.into(),
+        })
+    }
+
+    /// Wakes this process's worker of the queue: `notify_one` when another process says that it pushed.
+    pub fn wake_handle(&self, queue: Queue) -> Arc<Notify> {
+        self.wakes.handle(queue)
+    }
+}

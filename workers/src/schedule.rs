@@ -1,0 +1,106 @@
+//! What happens by itself, and when. Every process with workers runs this; each slot fires once in the whole
+//! deployment, because the job's id is made of the schedule and the slot. A slot missed while everything was down
+//! is made good at the next start: the last one only, since every job here does all that is due.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use croner::Cron;
+use domain::{Job, Time};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use service::Service;
+use tokio_util::sync::CancellationToken;
+
+/// How often the clock is compared with the schedule.
+const TICK: Duration = Duration::from_secs(1);
+
+struct Schedule {
+    name: &'static str,
+    /// Minute, hour, day of month, month, day of week; UTC.
+    cron: &'static str,
+    job: Job,
+}
+
+/// The schedule, with a reason a line.
+const SCHEDULES: [Schedule; 4] = [
+    // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own.
+    Schedule { name: "sweep-scans", cron: "* * * * *", job: Job::SweepScans },
+    // Expired accounts answer 410 for a day by the clock; removing their rows is not urgent.
+    Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
+    // Disk space: once a night is enough.
+    Schedule { name: "sweep-blobs", cron: "23 3 * * *", job: Job::SweepBlobs },
+    // Keeps the tables of outcomes and finished jobs small.
+    Schedule { name: "sweep-records", cron: "41 * * * *", job: Job::SweepRecords },
+];
+
+/// Fires what is due until cancelled.
+pub async fn run_schedule(service: Service, cancel: CancellationToken) {
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            _ = tick.tick() => {}
+        }
+        for schedule in &SCHEDULES {
+            if let Err(error) = fire_if_due(&service, schedule).await {
+                tracing::warn!(
+                    schedule.name = schedule.name,
+                    error = format!("{error:#}"),
+                    "a schedule waits"
+                );
+            }
+        }
+    }
+}
+
+async fn fire_if_due(service: &Service, schedule: &Schedule) -> anyhow::Result<()> {
+    let now = service.clock().now();
+    let slot = latest_slot(schedule.cron, now)?;
+    if service.last_slot(schedule.name).await?.is_some_and(|last| last >= slot) {
+        return Ok(());
+    }
+    tracing::debug!(schedule.name = schedule.name, schedule.slot = %slot, "schedule fires");
+    service.fire(schedule.name, slot, schedule.job.clone()).await
+}
+
+/// The last slot at or before a moment.
+fn latest_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
+    let cron: Cron = cron.parse().with_context(|| format!("the cron expression {cron:?}"))?;
+    let moment = Timestamp::from_millisecond(now.millis())
+        .context("the clock is out of range")?
+        .to_zoned(TimeZone::UTC);
+    let slot = cron.find_previous_occurrence(&moment, true).context("a schedule without a past")?;
+    Ok(Time::from_millis(slot.timestamp().as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_the_last_one_at_or_before_now() {
+        let at = |text: &str| Time::parse_rfc3339(text).unwrap();
+        let noon = at("2026-03-05T12:07:00Z");
+        assert_eq!(latest_slot("7 * * * *", noon).unwrap(), noon);
+        assert_eq!(
+            latest_slot("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(),
+            at("2026-03-05T11:07:00Z")
+        );
+        assert_eq!(latest_slot("5 0 1 * *", noon).unwrap(), at("2026-03-01T00:05:00Z"));
+    }
+
+    #[test]
+    fn every_schedule_has_a_slot_and_a_name_of_its_own() {
+        let names: std::collections::HashSet<_> = SCHEDULES.iter().map(|schedule| schedule.name).collect();
+        assert_eq!(names.len(), SCHEDULES.len());
+        for schedule in &SCHEDULES {
+            assert!(
+                latest_slot(schedule.cron, Time::from_millis(1_790_000_000_000)).is_ok(),
+                "{}",
+                schedule.name
+            );
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! A database of its own for each test, queues on it, and a handler that tells what it was given.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::{Chance, Clock, Job, JobEnvelope, JobId, Queue, ScanJob, VersionId};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use service::JobQueue;
+use sqlx::{Connection, PgConnection};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::database::Database;
+use crate::{Attempt, Handler, Opening, PoolSettings, Queues};
+
+/// Longer than any wait that succeeds, also on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(40);
+
+/// Makes of each test one on SQLite and one on Postgres.
+macro_rules! on_both {
+    ($(async fn $name:ident($bed:ident: Bed) $body:block)+) => {
+        $(async fn $name($bed: Bed) $body)+
+
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::tests::bed::Bed::sqlite().await).await;
+            })+
+        }
+
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::tests::bed::Bed::postgres().await).await;
+            })+
+        }
+    };
+}
+pub(super) use on_both;
+
+pub(super) struct Bed {
+    url: String,
+    pub(super) queues: Queues,
+    pub(super) rung: Arc<Mutex<Vec<Queue>>>,
+    _folder: TempDir,
+}
+
+impl Bed {
+    pub(super) async fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/queue.db", folder.path().display());
+        Self::new(url, folder).await
+    }
+
+    pub(super) async fn postgres() -> Self {
+        let Ok(server) = std::env::var("HANDBILL_TEST_POSTGRES") else {
+            panic!(
+                "HANDBILL_TEST_POSTGRES is not set: run scripts/test, which starts a Postgres and sets it"
+            );
+        };
+        let name = format!("queue_test_{}", Chance::from_system().base36(12));
+        let mut connection = PgConnection::connect(&server).await.unwrap();
+        let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
+        sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
+        let (address, _) = server.rsplit_once('/').unwrap();
+        Self::new(format!("{address}/{name}"), tempfile::tempdir().unwrap()).await
+    }
+
+    async fn new(url: String, folder: TempDir) -> Self {
+        let rung = Arc::new(Mutex::new(Vec::new()));
+        let queues = open(&url, "one", rung.clone()).await;
+        Self { url, queues, rung, _folder: folder }
+    }
+
+    /// Migrated, with pushes being kept.
+    pub(super) async fn ready(&self) -> JobQueue {
+        self.queues.migrate().await.unwrap();
+        self.pushing()
+    }
+
+    pub(super) fn pushing(&self) -> JobQueue {
+        let (queue, receiver) = JobQueue::new();
+        let queues = self.queues.clone();
+        tokio::spawn(async move { queues.run_pushes(receiver, CancellationToken::new()).await });
+        queue
+    }
+
+    /// The same queues as another process sees them.
+    pub(super) async fn another(&self, instance: &str) -> Queues {
+        open(&self.url, instance, Arc::default()).await
+    }
+
+    /// Runs SQL of the test's own on the queue's tables, written `{jobs}` and `{workers}`.
+    pub(super) async fn sql(&self, text: &str) {
+        match &self.queues.database {
+            Database::Sqlite(pool) => {
+                let text = text.replace("{jobs}", "Jobs").replace("{workers}", "Workers");
+                sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(pool).await.unwrap();
+            }
+            Database::Postgres(pool) => {
+                let text = text.replace("{jobs}", "apalis.jobs").replace("{workers}", "apalis.workers");
+                sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(pool).await.unwrap();
+            }
+        }
+    }
+
+    pub(super) async fn rows(&self) -> Vec<JobRow> {
+        let rows: Vec<(String, String, i64)> = match &self.queues.database {
+            Database::Sqlite(pool) => {
+                sqlx::query_as("SELECT id, status, attempts FROM Jobs ORDER BY id").fetch_all(pool).await
+            }
+            Database::Postgres(pool) => {
+                sqlx::query_as("SELECT id, status, attempts::bigint FROM apalis.jobs ORDER BY id")
+                    .fetch_all(pool)
+                    .await
+            }
+        }
+        .unwrap();
+        rows.into_iter().map(|(id, status, attempts)| JobRow { id, status, attempts }).collect()
+    }
+
+    pub(super) async fn row(&self, id: JobId) -> JobRow {
+        let rows = self.rows().await;
+        rows.into_iter().find(|row| row.id == id.to_string()).unwrap()
+    }
+
+    pub(super) async fn worker_names(&self) -> Vec<String> {
+        match &self.queues.database {
+            Database::Sqlite(pool) => {
+                sqlx::query_scalar("SELECT id FROM Workers ORDER BY id").fetch_all(pool).await
+            }
+            Database::Postgres(pool) => {
+                sqlx::query_scalar("SELECT id FROM apalis.workers ORDER BY id").fetch_all(pool).await
+            }
+        }
+        .unwrap()
+    }
+
+    /// Waits until the job's row has this status.
+    pub(super) async fn status_becomes(&self, id: JobId, status: &str) {
+        until(&format!("the job is {status}"), || async { self.row(id).await.status == status }).await;
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct JobRow {
+    pub(super) id: String,
+    pub(super) status: String,
+    pub(super) attempts: i64,
+}
+
+async fn open(url: &str, instance: &str, rung: Arc<Mutex<Vec<Queue>>>) -> Queues {
+    let on_pushed = Arc::new(move |queue| rung.lock().unwrap_or_else(PoisonError::into_inner).push(queue));
+    let (clock, chance) = (Clock::system(), Chance::from_system());
+    Queues::open(Opening { url, instance, clock, chance, on_pushed }).await.unwrap()
+}
+
+pub(super) fn new_id() -> JobId {
+    JobId::new(Clock::system().now(), &Chance::from_system())
+}
+
+pub(super) fn scan() -> JobEnvelope {
+    let id = new_id();
+    JobEnvelope { id, reply_to: None, job: Job::Scan(ScanJob { version: VersionId::from_ulid(id.ulid()) }) }
+}
+
+pub(super) fn cleanup() -> JobEnvelope {
+    JobEnvelope { id: new_id(), reply_to: None, job: Job::Cleanup }
+}
+
+pub(super) async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < DEADLINE, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What was started, when, as which attempt.
+#[derive(Clone, Default)]
+pub(super) struct Starts(Arc<Mutex<Vec<(JobId, Attempt, Instant)>>>);
+
+impl Starts {
+    pub(super) fn all(&self) -> Vec<(JobId, Attempt, Instant)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn of(&self, id: JobId) -> Vec<(Attempt, Instant)> {
+        self.all().into_iter().filter(|start| start.0 == id).map(|(_, attempt, at)| (attempt, at)).collect()
+    }
+
+    pub(super) fn counts(&self) -> BTreeMap<JobId, usize> {
+        let mut counts = BTreeMap::new();
+        self.all().into_iter().for_each(|(id, ..)| *counts.entry(id).or_default() += 1);
+        counts
+    }
+
+    pub(super) async fn reach(&self, count: usize) {
+        until(&format!("{count} starts"), || async { self.all().len() >= count }).await;
+    }
+
+    /// A handler that writes the start down and then does `work`.
+    pub(super) fn then<F>(&self, work: F) -> Handler
+    where
+        F: Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync + 'static,
+    {
+        let starts = self.0.clone();
+        Arc::new(move |envelope, attempt| {
+            let start = (envelope.id, attempt, Instant::now());
+            starts.lock().unwrap_or_else(PoisonError::into_inner).push(start);
+            work(envelope, attempt)
+        })
+    }
+
+    pub(super) fn then_done(&self) -> Handler {
+        self.then(|_, _| async { Ok(()) }.boxed())
+    }
+
+    pub(super) fn then_hang(&self) -> Handler {
+        self.then(|_, _| std::future::pending().boxed())
+    }
+}
+
+/// A pool at work, until it is stopped or dies.
+pub(super) struct Pool {
+    shutdown: CancellationToken,
+    running: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Pool {
+    pub(super) fn start(queues: &Queues, handler: Handler) -> Self {
+        Self::with(queues, PoolSettings::new(Queue::ALL.to_vec(), 4), handler)
+    }
+
+    pub(super) fn with(queues: &Queues, settings: PoolSettings, handler: Handler) -> Self {
+        let shutdown = CancellationToken::new();
+        let (queues, token) = (queues.clone(), shutdown.clone());
+        let running = tokio::spawn(async move { queues.run_pool(settings, handler, token).await });
+        Self { shutdown, running }
+    }
+
+    pub(super) fn ask_to_stop(&self) {
+        self.shutdown.cancel();
+    }
+
+    pub(super) async fn stop(self) {
+        self.shutdown.cancel();
+        self.running.await.unwrap().unwrap();
+    }
+
+    /// As by `kill -9`: nothing is acknowledged, nothing given back, no heartbeat any more.
+    pub(super) async fn die(self) {
+        self.running.abort();
+        assert!(self.running.await.unwrap_err().is_cancelled());
+    }
+}

@@ -1,0 +1,157 @@
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use domain::Queue;
+use futures::FutureExt;
+
+use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
+use crate::{Attempt, GiveUp, PoolSettings};
+
+on_both! {
+    async fn a_failed_attempt_is_repeated_after_its_backoff(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then(|_, attempt| {
+            async move { if attempt.number < 3 { Err(anyhow!("not yet")) } else { Ok(()) } }.boxed()
+        }));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Done").await;
+        assert_eq!(bed.row(job.id).await.attempts, 3);
+
+        let (attempts, times): (Vec<_>, Vec<_>) = starts.of(job.id).into_iter().unzip();
+        let max = Queue::Scan.attempts_max();
+        assert_eq!(attempts, [1, 2, 3].map(|number| Attempt { number, max }));
+        for attempt in [1, 2] {
+            let waited = times[attempt as usize].duration_since(times[attempt as usize - 1]);
+            assert!(waited >= Queue::Scan.backoff(attempt), "{waited:?} before attempt {}", attempt + 1);
+        }
+        pool.stop().await;
+    }
+
+    async fn the_last_attempt_that_fails_goes_to_the_dead_list(bed: Bed) {
+        let queue = bed.ready().await;
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        let max = Queue::Scan.attempts_max();
+        bed.sql(&format!("UPDATE {{jobs}} SET attempts = {}", max - 1)).await;
+
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then(|_, _| async { Err(anyhow!("disk full")).context("storing") }.boxed()));
+        bed.status_becomes(job.id, "Killed").await;
+        let attempts: Vec<_> = starts.of(job.id).into_iter().map(|(attempt, _)| attempt).collect();
+        assert_eq!(attempts, [Attempt { number: max, max }]);
+        assert!(attempts[0].is_last());
+
+        let dead = bed.queues.dead(10).await.unwrap();
+        assert_eq!(dead.len(), 1);
+        assert_eq!((dead[0].id, dead[0].queue, dead[0].kind.as_str()), (job.id, Queue::Scan, "scan"));
+        assert_eq!((dead[0].attempts, dead[0].last_error.as_str()), (max, "storing: disk full"));
+        assert!(bed.queues.clock.now().since(dead[0].died_at) < Duration::from_secs(60));
+        pool.stop().await;
+    }
+
+    async fn giving_up_needs_no_other_attempt_and_survives_any_text(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then(|_, _| {
+            async { Err(GiveUp(anyhow!("a \0 byte").context("hopeless")).into()) }.boxed()
+        }));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Killed").await;
+        assert_eq!(starts.of(job.id).len(), 1);
+        let dead = bed.queues.dead(10).await.unwrap();
+        assert_eq!(dead[0].last_error, "hopeless: a \u{fffd} byte");
+        pool.stop().await;
+    }
+
+    async fn a_panic_is_a_failed_attempt_and_no_stuck_row(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then(|_, attempt| match attempt.number {
+            1 => panic!("before the first await"),
+            2 => async { panic!("after it") }.boxed(),
+            _ => async { Ok(()) }.boxed(),
+        }));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Done").await;
+        assert_eq!(starts.of(job.id).len(), 3);
+        pool.stop().await;
+    }
+
+    async fn an_attempt_that_takes_too_long_fails(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let mut settings = PoolSettings::new(vec![Queue::Scan], 1);
+        settings.attempt_timeout = Some(Duration::from_millis(100));
+        let pool = Pool::with(&bed.queues, settings, starts.then(|_, attempt| match attempt.number {
+            1 => std::future::pending().boxed(),
+            _ => async { Err(GiveUp(anyhow!("enough")).into()) }.boxed(),
+        }));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Killed").await;
+        let starts = starts.of(job.id);
+        assert_eq!(starts.len(), 2);
+        assert!(starts[1].1 - starts[0].1 >= Duration::from_millis(100) + Queue::Scan.backoff(1));
+        pool.stop().await;
+    }
+
+    async fn arguments_that_do_not_decode_are_buried_and_the_worker_lives_on(bed: Bed) {
+        let queue = bed.ready().await;
+        let (garbled, unknown, good) = (scan(), scan(), scan());
+        for job in [&garbled, &unknown] {
+            queue.push(job.clone()).await.unwrap();
+        }
+        bed.sql(&format!("UPDATE {{jobs}} SET job = '{{ not json' WHERE id = '{}'", garbled.id)).await;
+        bed.sql(&format!(
+            r#"UPDATE {{jobs}} SET job = '{{"id":"{0}","kind":"from_the_future","payload":"secret"}}' WHERE id = '{0}'"#,
+            unknown.id
+        ))
+        .await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then_done());
+        queue.push(good.clone()).await.unwrap();
+        bed.status_becomes(good.id, "Done").await;
+        bed.status_becomes(garbled.id, "Killed").await;
+        bed.status_becomes(unknown.id, "Killed").await;
+        assert_eq!(starts.all().len(), 1);
+
+        let mut dead = bed.queues.dead(10).await.unwrap();
+        dead.sort_by_key(|job| job.id != garbled.id);
+        assert_eq!(dead[0].kind, "unreadable");
+        assert_eq!(dead[1].kind, "from_the_future");
+        for job in &dead {
+            assert!(job.last_error.starts_with("its arguments do not decode"), "{}", job.last_error);
+            assert!(!job.last_error.contains("secret"), "{}", job.last_error);
+        }
+        pool.stop().await;
+    }
+
+    async fn a_worker_whose_database_failed_comes_back_under_a_new_name(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let settings = PoolSettings::new(vec![Queue::Upkeep], 1);
+        let pool = Pool::with(&bed.queues, settings, starts.then_done());
+        queue.push(cleanup()).await.unwrap();
+        starts.reach(1).await;
+        let names = bed.worker_names().await;
+
+        bed.sql("ALTER TABLE {jobs} RENAME TO away").await;
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        bed.sql(match bed.queues.database {
+            crate::database::Database::Sqlite(_) => "ALTER TABLE away RENAME TO Jobs",
+            crate::database::Database::Postgres(_) => "ALTER TABLE apalis.away RENAME TO jobs",
+        })
+        .await;
+        queue.push(cleanup()).await.unwrap();
+        starts.reach(2).await;
+
+        let now = bed.worker_names().await;
+        assert_eq!(names.len(), 1);
+        assert!(now.len() > 1 && now.contains(&names[0]), "{names:?} {now:?}");
+        pool.stop().await;
+    }
+}

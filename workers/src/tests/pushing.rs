@@ -1,0 +1,175 @@
+use std::time::Duration;
+
+use domain::{Job, Queue};
+use service::{JobQueue, Push};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
+use crate::Queues;
+
+type Kept = oneshot::Receiver<anyhow::Result<()>>;
+
+fn push_of(envelope: domain::JobEnvelope) -> (Push, Kept) {
+    let (kept, is_kept) = oneshot::channel();
+    (Push { envelope, run_at: None, kept }, is_kept)
+}
+
+/// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
+async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Kept>) -> Vec<Result<(), String>> {
+    let (sender, receiver) = mpsc::channel(pushes.len());
+    for push in pushes {
+        sender.send(push).await.unwrap();
+    }
+    drop(sender);
+    queues.run_pushes(receiver, CancellationToken::new()).await;
+    let mut answers = Vec::new();
+    for kept in waiting {
+        answers.push(kept.await.unwrap().map_err(|error| format!("{error:#}")));
+    }
+    answers
+}
+
+on_both! {
+    async fn a_job_starts_at_once_and_not_at_the_next_tick(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then_done());
+        queue.push(scan()).await.unwrap();
+        starts.reach(1).await;
+
+        let mut waits = Vec::new();
+        for round in 2..=21 {
+            // Past the second look that follows a wake-up.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let job = scan();
+            let id = job.id;
+            queue.push(job).await.unwrap();
+            let pushed = std::time::Instant::now();
+            starts.reach(round).await;
+            waits.push(starts.of(id)[0].1.saturating_duration_since(pushed));
+        }
+        waits.sort();
+        // The tick alone would give 250 ms here; a wake-up gives about one.
+        assert!(waits[10] < Duration::from_millis(60), "{waits:?}");
+        pool.stop().await;
+    }
+
+    async fn pushing_the_same_id_again_is_fine_and_changes_nothing(bed: Bed) {
+        let queue = bed.ready().await;
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        queue.push(job.clone()).await.unwrap();
+        assert_eq!(bed.rows().await.len(), 1);
+
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then_done());
+        bed.status_becomes(job.id, "Done").await;
+        queue.push(job.clone()).await.unwrap();
+        queue.push(scan()).await.unwrap();
+        starts.reach(2).await;
+        assert_eq!(starts.of(job.id).len(), 1);
+        pool.stop().await;
+    }
+
+    async fn every_push_of_a_batch_is_kept_and_each_queue_is_rung_once(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        let (mut pushes, mut waiting) = (Vec::new(), Vec::new());
+        for job in (0..100).map(|_| scan()).chain((0..100).map(|_| cleanup())) {
+            let (push, kept) = push_of(job);
+            pushes.push(push);
+            waiting.push(kept);
+        }
+        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        assert_eq!(bed.rows().await.len(), 200);
+        assert_eq!(*bed.rung.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
+    }
+
+    async fn an_id_that_another_queue_has_is_refused_and_the_rest_of_the_batch_is_kept(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        let (first, mut second, third) = (scan(), scan(), scan());
+        (second.id, second.job) = (first.id, Job::Cleanup);
+        let (pushes, waiting) = [first.clone(), second, third.clone()].map(push_of).into_iter().unzip();
+        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
+        assert!(answers[1].as_ref().unwrap_err().contains("has the id of a job of queue scan"), "{answers:?}");
+        let kept: Vec<_> = bed.rows().await.into_iter().map(|row| row.id).collect();
+        let mut expected = [first.id.to_string(), third.id.to_string()];
+        expected.sort();
+        assert_eq!(kept, expected);
+    }
+
+    async fn a_job_that_the_database_refuses_does_not_take_the_batch_with_it(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        bed.sql(match bed.queues.database {
+            crate::database::Database::Sqlite(_) => {
+                "CREATE TRIGGER no_upkeep BEFORE INSERT ON {jobs} WHEN NEW.job_type = 'upkeep'
+                 BEGIN SELECT RAISE(ABORT, 'no upkeep today'); END"
+            }
+            crate::database::Database::Postgres(_) => {
+                "ALTER TABLE {jobs} ADD CONSTRAINT no_upkeep_today CHECK (job_type <> 'upkeep')"
+            }
+        })
+        .await;
+        let (pushes, waiting) = [scan(), cleanup(), scan()].map(push_of).into_iter().unzip();
+        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
+        assert!(answers[1].as_ref().unwrap_err().contains("keeping a job"), "{answers:?}");
+        assert_eq!(bed.rows().await.len(), 2);
+    }
+
+    async fn a_job_for_later_is_not_started_early(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then_done());
+        let (mut push, kept) = push_of(scan());
+        let delay = Duration::from_millis(1500);
+        push.run_at = Some(bed.queues.clock.now().plus(delay));
+        let pushed = std::time::Instant::now();
+        assert_eq!(keep_together(&bed.queues, vec![push], vec![kept]).await, [Ok(())]);
+        starts.reach(1).await;
+        let waited = starts.all()[0].2.duration_since(pushed);
+        // A millisecond for the clock's own rounding.
+        assert!(waited + Duration::from_millis(1) >= delay, "{waited:?}");
+        pool.stop().await;
+    }
+
+    async fn pushes_that_wait_when_pushing_stops_are_kept(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        let (queue, receiver) = JobQueue::new();
+        let (one, other) = (queue.clone(), queue.clone());
+        let pushing = [tokio::spawn(async move { one.push(scan()).await }), tokio::spawn(async move { other.push(scan()).await })];
+        super::bed::until("both wait", || async { receiver.len() == 2 }).await;
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        bed.queues.run_pushes(receiver, cancelled).await;
+        for push in pushing {
+            push.await.unwrap().unwrap();
+        }
+        assert_eq!(bed.rows().await.len(), 2);
+        assert!(queue.push(scan()).await.unwrap_err().to_string().contains("closed"));
+    }
+
+    async fn no_job_runs_twice_when_many_run_at_once(bed: Bed) {
+        let queue = bed.ready().await;
+        let other = bed.another("two").await;
+        let starts = Starts::default();
+        let work = |_, _| -> futures::future::BoxFuture<'static, anyhow::Result<()>> {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                Ok(())
+            })
+        };
+        let pools = [Pool::start(&bed.queues, starts.then(work)), Pool::start(&other, starts.then(work))];
+        let pushes = (0..300).map(|_| queue.push(scan()));
+        futures::future::try_join_all(pushes).await.unwrap();
+        super::bed::until("all are done", || async { bed.rows().await.iter().all(|row| row.status == "Done") }).await;
+        let counts = starts.counts();
+        assert_eq!(counts.len(), 300);
+        assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+        for pool in pools {
+            pool.stop().await;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+use super::bed::{Bed, on_both, scan};
+use crate::database::Database;
+
+on_both! {
+    async fn migrating_again_changes_nothing_and_only_then_is_the_schema_current(bed: Bed) {
+        assert!(!bed.queues.is_current().await.unwrap());
+        bed.queues.migrate().await.unwrap();
+        assert!(bed.queues.is_current().await.unwrap());
+        let queue = bed.pushing();
+        queue.push(scan()).await.unwrap();
+        bed.another("two").await.migrate().await.unwrap();
+        assert_eq!(bed.rows().await.len(), 1);
+        assert!(bed.queues.is_current().await.unwrap());
+    }
+
+    async fn a_row_whose_id_is_no_ulid_does_not_get_in(bed: Bed) {
+        bed.ready().await;
+        for id in ["7", "01JZZZZZZZZZZZZZZZZZZZZZZ!", "81JZZZZZZZZZZZZZZZZZZZZZZZ", "01jzzzzzzzzzzzzzzzzzzzzzzz"] {
+            let text = format!("INSERT INTO {{jobs}} (id, job_type, job) VALUES ('{id}', 'scan', '{{}}')");
+            let refused = match &bed.queues.database {
+                Database::Sqlite(pool) => {
+                    let text = sqlx::AssertSqlSafe(text.replace("{jobs}", "Jobs"));
+                    sqlx::raw_sql(text).execute(pool).await.unwrap_err()
+                }
+                Database::Postgres(pool) => {
+                    let text = sqlx::AssertSqlSafe(text.replace("{jobs}", "apalis.jobs"));
+                    sqlx::raw_sql(text).execute(pool).await.unwrap_err()
+                }
+            };
+            assert!(refused.to_string().contains("job_id_is_ulid"), "{id}: {refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_committed_job_survives_the_process_on_sqlite() {
+    let bed = Bed::sqlite().await;
+    bed.queues.migrate().await.unwrap();
+    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await.unwrap();
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap();
+    assert_eq!((journal.as_str(), synchronous), ("wal", 1), "1 is NORMAL");
+}
+
+#[tokio::test]
+async fn an_unknown_kind_of_url_is_refused_without_repeating_it() {
+    let opening = crate::Opening {
+        url: "mysql://user:password@host/db",
+        instance: "one",
+        clock: domain::Clock::system(),
+        chance: domain::Chance::from_system(),
+        on_pushed: std::sync::Arc::new(|_| {}),
+    };
+    let error = crate::Queues::open(opening).await.err().unwrap();
+    assert_eq!(format!("{error:#}"), "the queue's URL must begin with sqlite:// or postgres://");
+}

@@ -1,0 +1,61 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::Queue;
+use tokio::sync::Notify;
+
+use super::bed::{Bed, Pool, Starts, on_both, scan};
+use crate::PoolSettings;
+
+on_both! {
+    async fn a_pool_that_stops_finishes_what_it_has_and_takes_nothing_new(bed: Bed) {
+        let queue = bed.ready().await;
+        let (starts, finish) = (Starts::default(), Arc::new(Notify::new()));
+        let bell = finish.clone();
+        let pool = Pool::start(&bed.queues, starts.then(move |_, _| {
+            let bell = bell.clone();
+            Box::pin(async move {
+                bell.notified().await;
+                Ok(())
+            })
+        }));
+        let (running, late) = (scan(), scan());
+        queue.push(running.clone()).await.unwrap();
+        starts.reach(1).await;
+        pool.ask_to_stop();
+        queue.push(late.clone()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        finish.notify_one();
+        pool.stop().await;
+
+        assert_eq!(bed.row(running.id).await.status, "Done");
+        let late = bed.row(late.id).await;
+        assert_eq!((late.status.as_str(), late.attempts), ("Pending", 0));
+        assert_eq!(starts.all().len(), 1);
+    }
+
+    async fn a_job_that_does_not_finish_in_time_is_given_back_at_no_cost(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let mut settings = PoolSettings::new(vec![Queue::Scan], 1);
+        settings.stop_timeout = Duration::from_millis(300);
+        let pool = Pool::with(&bed.queues, settings, starts.then_hang());
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        starts.reach(1).await;
+        let asked = Instant::now();
+        pool.stop().await;
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+        let row = bed.row(job.id).await;
+        assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
+    }
+
+    async fn an_idle_pool_stops_at_once(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+        super::bed::until("all have registered", || async { bed.worker_names().await.len() == 4 }).await;
+        let asked = Instant::now();
+        pool.stop().await;
+        assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    }
+}
