@@ -84,7 +84,12 @@ impl Contents {
         self.held.get(&form.key()).map(|held| Content::Ready(Source::Held(held)))
     }
 
+    /// From memory or from the store. The wait is bounded as a whole: a visitor may be the last of many in turn.
     pub async fn open(&self, form: &Form<'_>) -> anyhow::Result<Content> {
+        timeout(STORE_WAIT_MAX, self.fetch(form)).await.context("the blob store stays silent")?
+    }
+
+    async fn fetch(&self, form: &Form<'_>) -> anyhow::Result<Content> {
         let stored = Stored { blobs: self.blobs.clone(), hash: form.file.hash, range: form.stored_range() };
         if form.is_held() {
             let held = self.held.get_or_insert_async(&form.key(), self.make(form, stored)).await?;
@@ -151,8 +156,7 @@ impl Stored {
 
     async fn read(self) -> anyhow::Result<Bytes> {
         let wanted_bytes = self.size_bytes();
-        let read = timeout(STORE_WAIT_MAX, self.blobs.read(self.hash, self.range));
-        let bytes = read.await.context("the blob store stays silent")??;
+        let bytes = self.blobs.read(self.hash, self.range).await?;
         ensure!(bytes.len() as u64 == wanted_bytes, "the blob {} was cut short", self.hash);
         Ok(bytes)
     }

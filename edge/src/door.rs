@@ -105,10 +105,7 @@ impl Inner {
         if let Some(known) = self.sites.recall(host, vouch) {
             return Ok(known);
         }
-        let read = async {
-            let route = timeout(STORE_WAIT_MAX, self.store.route(host));
-            route.await.context("the database stays silent")?.context("read a route")
-        };
-        Box::pin(self.sites.look(host, vouch, read)).await
+        let look = Box::pin(self.sites.look(host, vouch, self.store.route(host)));
+        timeout(STORE_WAIT_MAX, look).await.context("the database stays silent")?.context("read a route")
     }
 }

@@ -1,6 +1,6 @@
 //! The door for readers: published sites, served by `/site/<host>/…` and by `<host>.<domain>`.
 //!
-//! One straight pipeline, each step a module, the order in one place ([`door`]): find the site → gate → resolve the
+//! One straight pipeline, each step a module, the order in one place (`door`): find the site → gate → resolve the
 //! path → choose the form (encoding, dress) → answer. What is asked for often comes from memory: routes by host,
 //! contents by hash.
 //!
@@ -60,7 +60,7 @@ pub struct EdgeSettings {
     pub base_url: String,
     /// The bound of what is kept in memory, routes and contents together.
     pub cache_bytes: u64,
-    /// Where pages may load web fonts from, as sources of a content security policy: `https://fonts.example`.
+    /// Where pages may load web fonts from, as sources of a content security policy: `fonts.example`.
     pub font_hosts: Vec<String>,
     /// Checks the `sig` of private sites and carries it on.
     pub signing: SigningKey,

@@ -106,6 +106,10 @@ impl Inner {
         }
         let size_bytes = source.size_bytes();
         let response = match wanted(visit, &etag, size_bytes)? {
+            // Parts in one wrapper cannot say that each is encoded and the wrapper is not.
+            Wanted::Several(_) if form.encoding.is_some() => {
+                answer::whole(StatusCode::OK, headers, source).await?
+            }
             Wanted::Whole => answer::whole(StatusCode::OK, headers, source).await?,
             Wanted::One(part) => answer::part(headers, source, part).await?,
             // No file contains its own hash.

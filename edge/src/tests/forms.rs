@@ -122,6 +122,8 @@ async fn parts_are_parts_of_the_form_that_was_chosen() {
     let whole = house.visit(&encoded_site, "/", &[("accept-encoding", "gzip")]).await;
     let part = house.visit(&encoded_site, "/", &[("accept-encoding", "gzip"), ("range", "bytes=-8")]).await;
     assert_eq!(part.body, whole.body[whole.body.len() - 8..]);
+    let parts = [("accept-encoding", "gzip"), ("range", "bytes=0-1,-2")];
+    assert_eq!(house.visit(&encoded_site, "/", &parts).await.body, whole.body);
 }
 
 #[tokio::test]

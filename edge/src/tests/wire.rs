@@ -33,9 +33,8 @@ async fn a_head_tells_the_length_and_sends_no_body() {
             false,
         ),
         (
-            format!(
-                "GET http://my-page-a1b2.localhost/ HTTP/1.1\r\nHost: other-c3d4.localhost\r\nConnection: close\r\n\r\n"
-            ),
+            "GET http://my-page-a1b2.localhost/ HTTP/1.1\r\nHost: other-c3d4.localhost\r\nConnection: close\r\n\r\n"
+                .to_owned(),
             "200 OK",
             Some(17),
             true,
