@@ -53,7 +53,7 @@ impl Service {
         let artifact = self.find(caller, slug).await?;
         let deleted: Option<Host> = self.0.store.delete_artifact(caller.account, &artifact.slug, now).await?;
         let host = deleted.ok_or_else(|| Refusal::not_found("artifact"))?;
-        self.0.bus.notify_edges(&[host.clone()]).await;
+        self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");
         Ok(artifact.slug)
     }

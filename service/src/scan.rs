@@ -36,7 +36,7 @@ impl Service {
             now,
         };
         if let Judged::Noted { host: Some(host) } = self.0.store.judge(&judgement).await? {
-            self.0.bus.notify_edges(&[host.clone()]).await;
+            self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
             tracing::info!(artifact.host = %host, version.id = %version, moderation.status = verdict.status.as_str(), "version scanned");
         }
         Ok(())

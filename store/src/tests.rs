@@ -1,1 +1,318 @@
+use std::time::Duration;
 
+use bytes::Bytes;
+use domain::{
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
+    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Scopes, Slug, Target, Tariff,
+    Time, TokenId, VersionId, ViewCount, ViewsJob,
+};
+use sea_orm::{ConnectionTrait, Database};
+
+use crate::{Activated, Blobs, Judged, Judgement, KeyClaim, KeyHolder, Layout, NewToken, Store, Terms};
+
+const START: Time = Time::from_millis(1_790_000_000_000);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A database and a blob folder of their own.
+struct Bed {
+    store: Store,
+    blobs: Blobs,
+    chance: Chance,
+    _folder: tempfile::TempDir,
+}
+
+async fn sqlite() -> Bed {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("store.db").display());
+    bed(&url, folder).await
+}
+
+async fn postgres() -> Bed {
+    let server = std::env::var("HANDBILL_TEST_POSTGRES")
+        .expect("HANDBILL_TEST_POSTGRES names no server: run the tests by scripts/test");
+    let name = format!("store_{}", Chance::from_system().base36(12));
+    let connection = Database::connect(&server).await.unwrap();
+    connection.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();
+    let (address, _) = server.rsplit_once('/').unwrap();
+    bed(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await
+}
+
+async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
+    let store = Store::open(url).await.unwrap();
+    assert!(!store.is_current().await.unwrap());
+    store.migrate().await.unwrap();
+    assert!(store.is_current().await.unwrap());
+    let blobs = Blobs::local(&folder.path().join("blobs")).unwrap();
+    Bed { store, blobs, chance: Chance::seeded(11), _folder: folder }
+}
+
+impl Bed {
+    async fn account(&self) -> AccountId {
+        let account = Account {
+            id: AccountId::new(START, &self.chance),
+            handle: format!("acct_{}", self.chance.base36(12)),
+            status: AccountStatus::Provisional,
+            expires_at: Some(START.plus(HOUR)),
+            claim_code: self.chance.alphanumeric(32),
+            balance: Micro::ZERO,
+            allow_agent_join: true,
+            provisional_publishes: 0,
+            storage_bytes: 0,
+            created_at: START,
+        };
+        let token = NewToken {
+            id: TokenId::new(START, &self.chance),
+            account: account.id,
+            secret_hash: self.chance.base36(64),
+            name: "signup".into(),
+            scopes: Scopes::all(),
+            created_at: START,
+        };
+        self.store.insert_account(&account, &token).await.unwrap();
+        account.id
+    }
+
+    async fn publish(&self, account: AccountId, slug: &str, content: &'static [u8]) -> Published {
+        let path = "index.html".parse().unwrap();
+        let hash = BlobHash::of(content);
+        let content = Bytes::from_static(content);
+        let layout = Layout::of(&content, "text/html").unwrap();
+        let variants = self.blobs.put(hash, content.clone(), layout).await.unwrap();
+        let size_bytes = content.len() as u64;
+        let file = ManifestFile { path, hash, size_bytes, content_type: "text/html".into(), variants };
+        let deed = Deed::Publish(Box::new(PublishDeed {
+            account,
+            version: VersionId::new(START, &self.chance),
+            slug: slug.parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            manifest: Manifest::new(vec![file]),
+            payment: None,
+            created_via: "test".into(),
+            created_by: None,
+        }));
+        let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
+        match self.store.settle(account, &[deed], &terms).await.unwrap().pop() {
+            Some(Outcome::Published(published)) => *published,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn job(&self) -> JobId {
+        JobId::new(START, &self.chance)
+    }
+
+    async fn storage(&self, account: AccountId) -> u64 {
+        self.store.account(account).await.unwrap().unwrap().storage_bytes
+    }
+}
+
+macro_rules! on_both_databases {
+    ($(async fn $name:ident($bed:ident: &Bed) $body:block)+) => {$(
+        mod $name {
+            use super::*;
+
+            async fn body($bed: &Bed) $body
+
+            #[tokio::test]
+            async fn sqlite() {
+                body(&super::sqlite().await).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                body(&super::postgres().await).await;
+            }
+        }
+    )+};
+}
+
+on_both_databases! {
+    async fn the_pointer_moves_to_any_version_and_the_route_follows(bed: &Bed) {
+        let account = bed.account().await;
+        let first = bed.publish(account, "page", b"one").await;
+        let second = bed.publish(account, "page", b"two").await;
+        assert_eq!((first.seq, second.seq), (1, 2));
+        assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, second.version);
+        let slug: Slug = "page".parse().unwrap();
+        let activated = bed.store.activate(account, &slug, 1, START).await.unwrap();
+        assert!(matches!(activated, Activated::Artifact(artifact) if artifact.live.unwrap().seq == 1));
+        assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, first.version);
+        assert!(matches!(bed.store.activate(account, &slug, 3, START).await.unwrap(), Activated::NoSuchVersion));
+        let stranger = bed.account().await;
+        assert!(matches!(bed.store.activate(stranger, &slug, 1, START).await.unwrap(), Activated::NoSuchArtifact));
+    }
+
+    async fn what_the_account_has_already_adds_no_storage(bed: &Bed) {
+        let (account, other) = (bed.account().await, bed.account().await);
+        bed.publish(account, "page", b"12345").await;
+        bed.publish(account, "page", b"12345").await;
+        bed.publish(account, "another", b"12345").await;
+        assert_eq!(bed.storage(account).await, 5);
+        bed.publish(account, "page", b"123456").await;
+        assert_eq!(bed.storage(account).await, 11);
+        bed.publish(other, "page", b"12345").await;
+        assert_eq!(bed.storage(other).await, 5);
+    }
+
+    async fn a_deleted_artifact_loses_its_route_and_frees_its_slug(bed: &Bed) {
+        let account = bed.account().await;
+        let first = bed.publish(account, "page", b"one").await;
+        let host = bed.store.delete_artifact(account, &first.slug, START).await.unwrap();
+        assert_eq!(host.as_ref(), Some(&first.host));
+        assert!(bed.store.route(&first.host).await.unwrap().is_none());
+        assert!(bed.store.artifact(account, &first.slug).await.unwrap().is_none());
+        let again = bed.publish(account, "page", b"one").await;
+        assert_eq!(again.seq, 1);
+        assert_ne!(again.host, first.host);
+    }
+
+    async fn a_key_is_held_by_the_first_and_freed_by_a_refusal_or_a_day(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        let claim = |job, request_hash, now: Time| KeyClaim {
+            account,
+            key: "k",
+            request_hash,
+            job,
+            now,
+            expires_at: now.plus(24 * HOUR),
+        };
+        let first: JobId = published.version.into();
+        assert_eq!(bed.store.claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
+        assert!(bed.store.has_key(account, "k").await.unwrap());
+        let held = bed.store.claim_key(&claim(bed.job(), "a", START)).await.unwrap();
+        assert_eq!(held, KeyHolder::Earlier(first));
+        assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
+        let next_day = START.plus(25 * HOUR);
+        let second = bed.job();
+        assert_eq!(bed.store.claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
+    }
+
+    async fn views_are_added_once_per_job(bed: &Bed) {
+        let (account, gone) = (bed.account().await, AccountId::new(START, &bed.chance));
+        let host: Host = "page-aaaa".parse().unwrap();
+        let counted = ViewsJob {
+            counted_at: START,
+            views: [(account, 3), (gone, 9), (account, 2)]
+                .map(|(account, count)| ViewCount { account, host: host.clone(), count })
+                .to_vec(),
+        };
+        let job = bed.job();
+        for _ in 0..3 {
+            bed.store.add_views(job, &counted).await.unwrap();
+        }
+        bed.store.add_views(bed.job(), &counted).await.unwrap();
+        let summary = bed.store.account_summary(account, START).await.unwrap().unwrap();
+        assert_eq!(summary.used.views, 10);
+        bed.publish(account, "page", b"one").await;
+        let summary = bed.store.account_summary(account, START).await.unwrap().unwrap();
+        assert_eq!((summary.used.views, summary.publishes_used()), (10, 1));
+    }
+
+    async fn an_expired_account_is_purged_with_all_that_is_its_own(bed: &Bed) {
+        let (account, other) = (bed.account().await, bed.account().await);
+        let published = bed.publish(account, "page", b"mine alone").await;
+        bed.publish(account, "shared", b"shared").await;
+        bed.publish(other, "shared", b"shared").await;
+        assert!(bed.store.purgeable(START, 10).await.unwrap().is_empty());
+        assert!(bed.store.purge(account, START).await.unwrap().is_none());
+        let later = START.plus(2 * HOUR);
+        assert_eq!(bed.store.purgeable(later, 10).await.unwrap().len(), 2);
+        let purged = bed.store.purge(account, later).await.unwrap().unwrap();
+        assert_eq!(purged.hosts.len(), 2);
+        assert!(bed.store.account(account).await.unwrap().is_none());
+        assert!(bed.store.route(&published.host).await.unwrap().is_none());
+
+        // What nobody refers to goes, after its hour; what another account has stays.
+        let swept = bed.store.sweep_blobs(&bed.blobs, START.plus(HOUR / 2), 100).await.unwrap();
+        assert_eq!(swept.blobs, 0);
+        let swept = bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap();
+        assert_eq!((swept.blobs, swept.bytes), (1, 10));
+        assert!(bed.blobs.read(BlobHash::of(b"mine alone"), 0..10).await.is_err());
+        assert_eq!(bed.blobs.read(BlobHash::of(b"shared"), 0..6).await.unwrap(), "shared");
+    }
+
+    async fn a_blob_that_is_looked_for_is_not_swept(bed: &Bed) {
+        let account = bed.account().await;
+        bed.publish(account, "page", b"wanted").await;
+        let hash = BlobHash::of(b"wanted");
+        let later = START.plus(2 * HOUR);
+        bed.store.purge(account, later).await.unwrap().unwrap();
+        let stored = bed.store.stored_blobs(&[hash], later).await.unwrap();
+        assert!(stored.contains_key(&hash));
+        assert_eq!(bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap().blobs, 0);
+        assert_eq!(bed.store.sweep_blobs(&bed.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
+        assert!(bed.store.stored_blobs(&[hash], later).await.unwrap().is_empty());
+    }
+
+    async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        let late = START.plus(HOUR);
+        assert_eq!(bed.store.unscanned_versions(late, 10).await.unwrap(), [published.version]);
+        assert!(bed.store.unscanned_versions(START, 10).await.unwrap().is_empty());
+        let judgement = |version| Judgement {
+            version,
+            decision_id: bed.chance.ulid(START).to_string(),
+            status: ModerationStatus::Blocked,
+            evidence: "[]".into(),
+            scanner_version: "test".into(),
+            now: START,
+        };
+        let judged = bed.store.judge(&judgement(published.version)).await.unwrap();
+        assert_eq!(judged, Judged::Noted { host: Some(published.host.clone()) });
+        let route = bed.store.route(&published.host).await.unwrap().unwrap();
+        assert_eq!(route.moderation, ModerationStatus::Blocked);
+        assert!(bed.store.unscanned_versions(late, 10).await.unwrap().is_empty());
+        // The same verdict again changes nothing that an edge would have to hear.
+        let judged = bed.store.judge(&judgement(published.version)).await.unwrap();
+        assert_eq!(judged, Judged::Noted { host: None });
+        let unknown = VersionId::new(START, &bed.chance);
+        assert_eq!(bed.store.judge(&judgement(unknown)).await.unwrap(), Judged::Gone);
+    }
+
+    async fn a_schedule_only_goes_forward(bed: &Bed) {
+        assert_eq!(bed.store.last_slot("nightly").await.unwrap(), None);
+        let (early, late) = (START, START.plus(HOUR));
+        bed.store.note_slot("nightly", late).await.unwrap();
+        bed.store.note_slot("nightly", early).await.unwrap();
+        assert_eq!(bed.store.last_slot("nightly").await.unwrap(), Some(late));
+    }
+
+    async fn the_database_tells_the_time(bed: &Bed) {
+        assert!(bed.store.now().await.unwrap() > Time::from_millis(1_700_000_000_000));
+    }
+}
+
+#[tokio::test]
+async fn a_content_is_written_once_and_its_first_layout_stands() {
+    let bed = sqlite().await;
+    let content = Bytes::from("compress me ".repeat(100));
+    let hash = BlobHash::of(&content);
+    let packed = Layout::of(&content, "text/plain").unwrap();
+    let first = bed.blobs.put(hash, content.clone(), packed).await.unwrap();
+    assert_eq!(first.len(), 3);
+    // Another worker that would lay it out otherwise takes what is there.
+    let second = bed.blobs.put(hash, content.clone(), Layout::default()).await.unwrap();
+    assert_eq!(first, second);
+    assert_eq!(bed.blobs.variants(hash).await.unwrap(), first);
+    assert_eq!(bed.blobs.read(hash, 0..content.len() as u64).await.unwrap(), content);
+    assert!(bed.blobs.read(hash, 0..1_000_000).await.is_err());
+}
+
+#[tokio::test]
+async fn a_spooled_upload_is_there_until_it_is_taken() {
+    let bed = sqlite().await;
+    let version = VersionId::new(START, &bed.chance);
+    assert!(bed.blobs.spooled(version).await.unwrap().is_none());
+    bed.blobs.spool(version, Bytes::from_static(b"upload")).await.unwrap();
+    assert_eq!(bed.blobs.spooled(version).await.unwrap().unwrap(), "upload");
+    assert_eq!(bed.blobs.sweep_spool(Time::from_millis(0), 10).await.unwrap(), 0);
+    let tomorrow = Time::from_millis(i64::MAX / 2);
+    assert_eq!(bed.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 1);
+    assert!(bed.blobs.spooled(version).await.unwrap().is_none());
+    bed.blobs.delete_spooled(version).await.unwrap();
+}

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use sqlx::Executor;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -59,6 +60,14 @@ async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
     PgPoolOptions::new()
         .max_connections(POSTGRES_CONNECTIONS_MAX)
         .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| {
+            // A plan made while the table was empty reads all of it, and a cached one does so until the next
+            // ANALYZE: a busy first minute would grind to a halt.
+            Box::pin(async move {
+                connection.execute("SET plan_cache_mode = force_custom_plan").await?;
+                Ok(())
+            })
+        })
         .connect_with(options)
         .await
         .context("the queue's Postgres does not answer")

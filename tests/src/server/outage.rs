@@ -95,3 +95,38 @@ impl Drop for OwnServer {
         self.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{Connection, Executor, PgConnection};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_postgres_of_ones_own_comes_back_with_its_data() {
+        let server = OwnServer::of(Kind::Postgres).await;
+        let mut connection = PgConnection::connect(&server.url()).await.unwrap();
+        connection.execute("CREATE TABLE kept (id integer)").await.unwrap();
+        server.stop();
+        assert!(connection.execute("SELECT * FROM kept").await.is_err());
+        assert!(PgConnection::connect(&server.url()).await.is_err());
+        server.start().await;
+        let answered = async || {
+            // It listens before it answers, while it recovers.
+            let mut connection = PgConnection::connect(&server.url()).await.ok()?;
+            connection.execute("SELECT * FROM kept").await.ok()
+        };
+        eventually(START_DEADLINE, "the table is there again", answered).await;
+    }
+
+    #[tokio::test]
+    async fn a_redis_of_ones_own_can_be_taken_away_and_brought_back() {
+        let server = OwnServer::of(Kind::Redis).await;
+        let client = redis::Client::open(server.url()).unwrap();
+        assert!(client.get_multiplexed_async_connection().await.is_ok());
+        server.stop();
+        assert!(client.get_multiplexed_async_connection().await.is_err());
+        server.start().await;
+        assert!(client.get_multiplexed_async_connection().await.is_ok());
+    }
+}

@@ -69,3 +69,21 @@ async fn serve(listener: TcpListener, service: S3Service) {
         while connections.try_join_next().is_some() {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn it_can_be_taken_away_and_brought_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let s3 = S3::start_in(folder.path()).await;
+        let client = crate::call::client();
+        let answers = async || client.get(s3.endpoint()).send().await.is_ok();
+        assert!(answers().await);
+        s3.stop().await;
+        assert!(!answers().await);
+        s3.start().await;
+        assert!(answers().await);
+    }
+}

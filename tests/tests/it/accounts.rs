@@ -41,7 +41,8 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3")]
     async fn signups_are_limited_per_address_whatever_a_header_claims(world: World) {
         let stranger = world.stranger();
-        let sign_up_as = async |address: &str| stranger.post("/v1/signup").header("X-Forwarded-For", address).await;
+        let sign_up_as =
+            async |address: &str| stranger.post("/v1/signup").header("X-Forwarded-For", address).await;
         for address in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
             sign_up_as(address).await.expect(201);
         }
@@ -69,8 +70,17 @@ in_both_modes! {
         assert_eq!(
             account.field_names(),
             [
-                "account", "allow_agent_join", "claim_url", "credits_usd", "expires_at", "free_publishes_left",
-                "handle", "id", "limits", "status", "usage",
+                "account",
+                "allow_agent_join",
+                "claim_url",
+                "credits_usd",
+                "expires_at",
+                "free_publishes_left",
+                "handle",
+                "id",
+                "limits",
+                "status",
+                "usage",
             ]
         );
         let signup = agent.signup.as_ref().unwrap();

@@ -14,10 +14,12 @@ in_both_modes! {
         let first = agent.publish("page-one", PAGE).await.expect(201);
         agent.publish("page-two", PAGE).await.expect(201);
         let list = agent.artifacts().await.expect(200).json();
-        let mut slugs: Vec<_> = list.as_array().unwrap().iter().map(|artifact| artifact["slug"].as_str().unwrap()).collect();
+        let mut slugs: Vec<_> =
+            list.as_array().unwrap().iter().map(|artifact| artifact["slug"].as_str().unwrap()).collect();
         slugs.sort_unstable();
         assert_eq!(slugs, ["page-one", "page-two"]);
-        let artifact = list.as_array().unwrap().iter().find(|artifact| artifact["slug"] == "page-one").unwrap();
+        let artifact =
+            list.as_array().unwrap().iter().find(|artifact| artifact["slug"] == "page-one").unwrap();
         assert_eq!(fields_of(artifact), ARTIFACT_FIELDS);
         assert_eq!(artifact["id"], first.at("artifact_id"));
         assert_eq!(artifact["host"], first.at("host"));
@@ -39,12 +41,20 @@ in_both_modes! {
         assert_eq!(versions.as_array().unwrap().len(), 2);
         for version in versions.as_array().unwrap() {
             let fields = [
-                "created_at", "created_via", "file_count", "id", "live", "moderation_status", "seq", "total_bytes",
+                "created_at",
+                "created_via",
+                "file_count",
+                "id",
+                "live",
+                "moderation_status",
+                "seq",
+                "total_bytes",
             ];
             assert_eq!(fields_of(version), fields);
             assert!(millis_from_now(version["created_at"].as_str().unwrap()).abs() < 60_000, "{version}");
         }
-        let facts = |at: usize| [&versions[at]["seq"], &versions[at]["file_count"], &versions[at]["total_bytes"]];
+        let facts =
+            |at: usize| [&versions[at]["seq"], &versions[at]["file_count"], &versions[at]["total_bytes"]];
         assert_eq!(facts(0), [2, 2, 8]);
         assert_eq!(facts(1).map(|fact| fact.as_u64().unwrap()), [1, 1, PAGE.len() as u64]);
         assert_eq!((&versions[0]["live"], &versions[1]["live"]), (&json!(true), &json!(false)));
@@ -88,7 +98,13 @@ in_both_modes! {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let activate = || agent.post("/v1/artifacts/my-page/activate");
-        for body in [json!({}), json!({ "version": 0 }), json!({ "version": -1 }), json!({ "version": "1" }), json!([])] {
+        for body in [
+            json!({}),
+            json!({ "version": 0 }),
+            json!({ "version": -1 }),
+            json!({ "version": "1" }),
+            json!([]),
+        ] {
             activate().json(&body).await.refused(400, "invalid_body");
         }
         activate().raw("application/json", "{\"version\": 1").await.refused(400, "invalid_body");

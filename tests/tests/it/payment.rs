@@ -51,7 +51,9 @@ in_both_modes! {
 
     async fn a_payment_that_cannot_be_read_is_refused_and_never_charged(world: World) {
         let agent = agent_out_of_allowance(&world).await;
-        for payment in ["dev", "dev:", "dev:five", "x402-usdc-base:0.005", "0.005", "dev:0.0050000001", "dev:1e-3"] {
+        for payment in
+            ["dev", "dev:", "dev:five", "x402-usdc-base:0.005", "0.005", "dev:0.0050000001", "dev:1e-3"]
+        {
             agent.publish("my-page", PAGE).paying(payment).await.refused(402, "payment_required");
         }
         assert_publishes(&agent, 5).await;
@@ -70,7 +72,8 @@ in_both_modes! {
     #[settings("HANDBILL_DEV_MODE" = "false")]
     async fn outside_dev_mode_the_dev_rail_settles_nothing(world: World) {
         let agent = agent_out_of_allowance(&world).await;
-        let refused = agent.publish("my-page", PAGE).paying("dev:0.005").await.refused(402, "payment_required");
+        let refused =
+            agent.publish("my-page", PAGE).paying("dev:0.005").await.refused(402, "payment_required");
         for entry in refused.at("accepts").as_array().unwrap() {
             assert_eq!(fields_of(entry), ["scheme", "status"], "{refused:?}");
         }

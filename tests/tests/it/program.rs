@@ -17,7 +17,13 @@ in_both_modes! {
         for process in [world.api(), world.edge(), world.worker()] {
             if process.is_running() {
                 let stopped = process.terminate().await;
-                assert_eq!(stopped.status.code(), Some(0), "{} {stopped:?}\n{}", process.name(), process.log());
+                assert_eq!(
+                    stopped.status.code(),
+                    Some(0),
+                    "{} {stopped:?}\n{}",
+                    process.name(),
+                    process.log()
+                );
                 assert!(stopped.took < GRACE, "{} {stopped:?}", process.name());
             }
         }

@@ -30,7 +30,10 @@ in_both_modes! {
         let html = "<html><body><p>text</p></body></html>";
         let published = agent.publish("my-page", html).await.expect(201);
         let served = front_page(&world.visitor(), &published).await.expect(200).text();
-        assert!(served.starts_with("<html><body><p>text</p>") && served.ends_with("</body></html>"), "{served}");
+        assert!(
+            served.starts_with("<html><body><p>text</p>") && served.ends_with("</body></html>"),
+            "{served}"
+        );
         let badge = &served["<html><body><p>text</p>".len()..served.len() - "</body></html>".len()];
         assert!(badge.to_lowercase().contains("hosted on"), "{badge}");
     }
@@ -48,7 +51,11 @@ in_both_modes! {
         let visitor = world.visitor();
         let host = site.string("host");
         let port = world.serve_url().rsplit_once(':').unwrap().1.to_owned();
-        for name in [format!("{host}.localhost"), format!("{host}.localhost:{port}"), format!("{}.LOCALHOST", host.to_uppercase())] {
+        for name in [
+            format!("{host}.localhost"),
+            format!("{host}.localhost:{port}"),
+            format!("{}.LOCALHOST", host.to_uppercase()),
+        ] {
             assert_serves(&visitor.open_by_name(&name, "/").await, PAGE);
             assert_eq!(visitor.open_by_name(&name, "/css/app.css").await.expect(200).text(), STYLE);
             visitor.open_by_name(&name, "/no-such-page").await.expect(404);
@@ -61,8 +68,13 @@ in_both_modes! {
         let site = publish_site(&world).await;
         let host = site.string("host");
         let places = [
-            format!("/site/{host}/nothing"), format!("/site/{host}/css/nothing.css"), "/site/no-such-site-0000/".into(),
-            "/site/".into(), "/site/..%2f..%2fetc/passwd".into(), "/".into(), format!("/site/{host}/%2e%2e/%2e%2e/etc/passwd"),
+            format!("/site/{host}/nothing"),
+            format!("/site/{host}/css/nothing.css"),
+            "/site/no-such-site-0000/".into(),
+            "/site/".into(),
+            "/site/..%2f..%2fetc/passwd".into(),
+            "/".into(),
+            format!("/site/{host}/%2e%2e/%2e%2e/etc/passwd"),
         ];
         for place in places {
             let missing = world.visitor().open(&place).await.expect(404);
@@ -85,20 +97,37 @@ in_both_modes! {
     async fn folders_and_clean_addresses_find_their_pages(world: World) {
         let agent = world.agent().await;
         let pages = ["front", "about", "docs"].map(page_saying);
-        let files = [("index.html", pages[0].as_bytes()), ("about.html", pages[1].as_bytes()), ("docs/index.html", pages[2].as_bytes())];
+        let files = [
+            ("index.html", pages[0].as_bytes()),
+            ("about.html", pages[1].as_bytes()),
+            ("docs/index.html", pages[2].as_bytes()),
+        ];
         let published = agent.publish_files("my-site", &files).await.expect(201);
         let visitor = world.visitor();
-        for (path, page) in [("", 0), ("index.html", 0), ("about", 1), ("about.html", 1), ("docs/", 2), ("docs/index.html", 2)] {
+        for (path, page) in [
+            ("", 0),
+            ("index.html", 0),
+            ("about", 1),
+            ("about.html", 1),
+            ("docs/", 2),
+            ("docs/index.html", 2),
+        ] {
             assert_serves(&visitor.open_site(&published, path).await, &pages[page]);
         }
         let host = published.string("host");
-        for (from, to) in [(format!("/site/{host}/docs"), format!("/site/{host}/docs/")), (format!("/site/{host}"), format!("/site/{host}/"))] {
+        for (from, to) in [
+            (format!("/site/{host}/docs"), format!("/site/{host}/docs/")),
+            (format!("/site/{host}"), format!("/site/{host}/")),
+        ] {
             let redirect = visitor.open(&from).await.expect(301);
             let location = redirect.header("Location");
             assert!(location == to || location == format!("{}{to}", world.serve_url()), "{redirect:?}");
         }
         let by_name = visitor.open_by_name(&format!("{host}.localhost"), "/docs").await.expect(301);
-        assert!(by_name.header("Location").ends_with("/docs/") && !by_name.header("Location").contains("/site/"), "{by_name:?}");
+        assert!(
+            by_name.header("Location").ends_with("/docs/") && !by_name.header("Location").contains("/site/"),
+            "{by_name:?}"
+        );
     }
 
     async fn an_unchanged_page_is_answered_304(world: World) {
@@ -109,7 +138,8 @@ in_both_modes! {
         let tag = page.header("ETag").to_owned();
         assert!(tag.starts_with('"') && tag.len() > 8, "no strong tag: {tag}");
         for sent in [tag.clone(), format!("\"other\", {tag}"), "*".into(), format!("W/{tag}")] {
-            let unchanged = visitor.open(&published.string("url")).header("If-None-Match", sent).await.expect(304);
+            let unchanged =
+                visitor.open(&published.string("url")).header("If-None-Match", sent).await.expect(304);
             assert!(unchanged.body.is_empty());
             assert_eq!(unchanged.header("ETag"), tag);
             assert_eq!(unchanged.header("Cache-Control"), "public, max-age=60");
@@ -137,7 +167,8 @@ in_both_modes! {
 
     async fn a_range_is_answered_in_part(world: World) {
         let site = publish_site(&world).await;
-        let ask = async |range: &str| world.visitor().open_site(&site, "css/app.css").header("Range", range).await;
+        let ask =
+            async |range: &str| world.visitor().open_site(&site, "css/app.css").header("Range", range).await;
         let part = ask("bytes=0-3").await.expect(206);
         assert_eq!(part.text(), "body");
         assert_eq!(part.header("Content-Range"), format!("bytes 0-3/{}", STYLE.len()));
@@ -151,20 +182,31 @@ in_both_modes! {
         let style = "p { color: teal; }\n".repeat(500);
         let published = agent.publish_files("my-site", &[("app.css", style.as_bytes())]).await.expect(201);
         for encoding in ["br", "zstd", "gzip"] {
-            let small = world.visitor().open_site(&published, "app.css").header("Accept-Encoding", encoding).await.expect(200);
+            let small = world
+                .visitor()
+                .open_site(&published, "app.css")
+                .header("Accept-Encoding", encoding)
+                .await
+                .expect(200);
             assert_eq!(small.header("Content-Encoding"), encoding, "{small:?}");
             assert!(small.body.len() < style.len() / 5, "{}", small.body.len());
             assert!(small.header("Vary").to_lowercase().contains("accept-encoding"), "{small:?}");
         }
         for none in ["identity", "", "br;q=0"] {
-            let plain = world.visitor().open_site(&published, "app.css").header("Accept-Encoding", none).await.expect(200);
+            let plain = world
+                .visitor()
+                .open_site(&published, "app.css")
+                .header("Accept-Encoding", none)
+                .await
+                .expect(200);
             assert_eq!(plain.text(), style);
         }
     }
 
     async fn views_of_pages_are_counted_and_views_of_their_parts_are_not(world: World) {
         let agent = world.agent().await;
-        let files: [(&str, &[u8]); 3] = [("index.html", PAGE.as_bytes()), ("more.html", PAGE.as_bytes()), ("a.css", b"a{}")];
+        let files: [(&str, &[u8]); 3] =
+            [("index.html", PAGE.as_bytes()), ("more.html", PAGE.as_bytes()), ("a.css", b"a{}")];
         let published = agent.publish_files("my-site", &files).await.expect(201);
         let visitor = world.visitor();
         let page = visitor.open_site(&published, "").await.expect(200);

@@ -11,15 +11,21 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn versions_published_at_once_are_numbered_without_gaps_or_doubles(world: World) {
         let agent = world.agent().await;
-        let calls = (0..CALLERS).map(|number| agent.publish("my-page", page_saying(&number.to_string())).into_future());
+        let calls = (0..CALLERS)
+            .map(|number| agent.publish("my-page", page_saying(&number.to_string())).into_future());
         let published: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(201)).collect();
         let mut numbers: Vec<_> = published.iter().map(|reply| reply.integer("version")).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (1..=CALLERS).collect::<Vec<_>>());
         assert!(published.iter().all(|reply| reply.string("url") == published[0].string("url")));
         let detail = agent.artifact("my-page").await.expect(200);
-        let listed: Vec<_> =
-            detail.at("versions").as_array().unwrap().iter().map(|version| version["seq"].as_i64().unwrap()).collect();
+        let listed: Vec<_> = detail
+            .at("versions")
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|version| version["seq"].as_i64().unwrap())
+            .collect();
         assert_eq!(listed, (1..=CALLERS).rev().collect::<Vec<_>>());
         // What is live is what that version's caller sent.
         let live = detail.integer("version");
@@ -50,7 +56,8 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
     async fn accounts_do_not_wait_for_each_other_nor_mix(world: World) {
         let agents = join_all((0..16).map(|_| world.agent())).await;
-        let calls = agents.iter().map(|agent| agent.publish("my-page", page_saying(&agent.handle())).into_future());
+        let calls =
+            agents.iter().map(|agent| agent.publish("my-page", page_saying(&agent.handle())).into_future());
         for (agent, published) in agents.iter().zip(join_all(calls).await) {
             let published = published.expect(201);
             assert_eq!(published.integer("version"), 1);

@@ -33,6 +33,25 @@ on_both! {
 }
 
 #[tokio::test]
+async fn no_index_makes_sqlite_acknowledge_a_job_by_way_of_all_that_its_worker_did() {
+    let bed = Bed::sqlite().await;
+    bed.queues.migrate().await.unwrap();
+    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    // The core of apalis' statement.
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(
+        "EXPLAIN QUERY PLAN WITH j AS (SELECT value ->> 'task_id' AS task_id FROM json_each(?1))
+         UPDATE Jobs SET status = 'Done' FROM j WHERE Jobs.id = j.task_id AND Jobs.lock_by = ?2",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap();
+    assert!(
+        plan.iter().any(|step| step.3.contains("SEARCH Jobs USING INDEX sqlite_autoindex_Jobs_1 (id=?)")),
+        "{plan:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_committed_job_survives_the_process_on_sqlite() {
     let bed = Bed::sqlite().await;
     bed.queues.migrate().await.unwrap();

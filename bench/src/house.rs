@@ -1,0 +1,120 @@
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use domain::Chance;
+use sqlx::{Connection, PgConnection};
+
+use crate::program::{Launch, Program, free_address};
+use crate::s3::{self, S3};
+use crate::{Arguments, Bench};
+
+/// Allowances that no measurement exhausts.
+const LIMITS: [(&str, &str); 3] = [
+    ("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "1000000"),
+    ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "24h"),
+    ("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000"),
+];
+
+/// Handbill, running.
+pub struct House {
+    pub api_url: String,
+    pub edge: SocketAddr,
+    _programs: Vec<Program>,
+    _s3: Option<S3>,
+}
+
+impl House {
+    /// `handbill serve` over a folder, on one core if one is named.
+    pub async fn embedded(bench: &Bench, name: &str, core: Option<u8>) -> anyhow::Result<Self> {
+        let site = Site::new(bench, name)?;
+        let mut serve = Launch { core, ..site.launch("serve") }.start()?;
+        serve.answers(site.api, "/v1/status").await.context("handbill serve")?;
+        Ok(site.house(vec![serve], None))
+    }
+
+    /// `handbill api`, `edge` and `worker` over PostgreSQL, Redis and S3, all on this machine.
+    pub async fn production(bench: &Bench, name: &str) -> anyhow::Result<Self> {
+        let mut site = Site::new(bench, name)?;
+        let s3 = S3::start(&site.folder.join("s3")).await?;
+        let redis = bench.arguments.redis.clone().context("this needs a Redis: --redis")?;
+        let database = new_database(&bench.arguments).await?;
+        site.settings.extend(
+            [
+                ("HANDBILL_DATABASE__URL", database),
+                ("HANDBILL_REDIS__URL", redis),
+                ("HANDBILL_STORAGE__URL", format!("s3://{}", s3::BUCKET)),
+                ("HANDBILL_STORAGE__ENDPOINT", s3.endpoint()),
+                ("HANDBILL_STORAGE__ACCESS_KEY_ID", s3::ACCESS_KEY_ID.to_owned()),
+                ("HANDBILL_STORAGE__SECRET_ACCESS_KEY", s3::SECRET_ACCESS_KEY.to_owned()),
+            ]
+            .map(|(key, value)| (key.to_owned(), value)),
+        );
+        site.launch("migrate").start()?.end().await.context("handbill migrate")?;
+        let mut api = site.launch("api").start()?;
+        let mut edge = site.launch("edge").start()?;
+        let worker = site.launch("worker").start()?;
+        api.answers(site.api, "/v1/status").await.context("handbill api")?;
+        edge.answers(site.edge, "/").await.context("handbill edge")?;
+        Ok(site.house(vec![api, edge, worker], Some(s3)))
+    }
+}
+
+/// Where a Handbill runs.
+pub struct Site {
+    program: PathBuf,
+    folder: PathBuf,
+    pub api: SocketAddr,
+    pub edge: SocketAddr,
+    settings: BTreeMap<String, String>,
+}
+
+impl Site {
+    pub fn new(bench: &Bench, name: &str) -> anyhow::Result<Self> {
+        let folder = bench.folder.path().join(name);
+        let (api, edge) = (free_address()?, free_address()?);
+        let settings = [
+            ("HANDBILL_DATA_DIR", folder.join("data").display().to_string()),
+            ("HANDBILL_SECRETS__SIGNING", Chance::from_system().alphanumeric(40)),
+            ("HANDBILL_API__LISTEN", api.to_string()),
+            ("HANDBILL_API__BASE_URL", format!("http://{api}")),
+            ("HANDBILL_EDGE__LISTEN", edge.to_string()),
+            ("HANDBILL_EDGE__SERVE_URL", format!("http://{edge}")),
+        ];
+        let limits = LIMITS.map(|(key, value)| (key, value.to_owned()));
+        let settings =
+            settings.into_iter().chain(limits).map(|(key, value)| (key.to_owned(), value)).collect();
+        Ok(Self { program: bench.arguments.program.clone(), folder, api, edge, settings })
+    }
+
+    pub fn launch(&self, role: &str) -> Launch {
+        Launch {
+            name: role.to_owned(),
+            program: self.program.clone(),
+            arguments: vec![role.to_owned()],
+            settings: self.settings.clone(),
+            folder: self.folder.clone(),
+            core: None,
+        }
+    }
+
+    fn house(self, programs: Vec<Program>, s3: Option<S3>) -> House {
+        House { api_url: format!("http://{}", self.api), edge: self.edge, _programs: programs, _s3: s3 }
+    }
+}
+
+/// Makes an empty database on the server and tells its address.
+pub async fn new_database(arguments: &Arguments) -> anyhow::Result<String> {
+    let server = arguments.postgres.as_deref().context("this needs a PostgreSQL: --postgres")?;
+    let mut connection = PgConnection::connect(server).await.context("connect to PostgreSQL")?;
+    let name = format!("bench_{}", Chance::from_system().base36(12));
+    sqlx::raw_sql(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await?;
+    let mut url = url_of(server)?;
+    url.set_path(&name);
+    Ok(url.into())
+}
+
+fn url_of(server: &str) -> anyhow::Result<reqwest::Url> {
+    server.parse().context("the PostgreSQL address is no URL")
+}
