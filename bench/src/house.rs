@@ -20,7 +20,6 @@ const LIMITS: [(&str, &str); 3] = [
 /// Handbill, running.
 pub struct House {
     pub api_url: String,
-    pub edge: SocketAddr,
     _programs: Vec<Program>,
     _s3: Option<S3>,
 }
@@ -66,7 +65,7 @@ pub struct Site {
     program: PathBuf,
     folder: PathBuf,
     pub api: SocketAddr,
-    pub edge: SocketAddr,
+    edge: SocketAddr,
     settings: BTreeMap<String, String>,
 }
 
@@ -100,7 +99,7 @@ impl Site {
     }
 
     fn house(self, programs: Vec<Program>, s3: Option<S3>) -> House {
-        House { api_url: format!("http://{}", self.api), edge: self.edge, _programs: programs, _s3: s3 }
+        House { api_url: format!("http://{}", self.api), _programs: programs, _s3: s3 }
     }
 }
 

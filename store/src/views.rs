@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use anyhow::Context;
 use domain::{JobId, ViewsJob};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
 
 use crate::{Store, rows};
@@ -31,7 +31,10 @@ impl Store {
             };
             let mut add =
                 OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
-            add.value(entity::usage::Column::Views, Expr::cust_with_values("usage.views + ?", [views]));
+            add.value(
+                entity::usage::Column::Views,
+                Expr::col((entity::usage::Entity, entity::usage::Column::Views)).add(views),
+            );
             entity::usage::Entity::insert(row).on_conflict(add).exec_without_returning(&transaction).await?;
         }
         transaction.commit().await.context("commit views")

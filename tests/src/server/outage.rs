@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
@@ -46,7 +47,7 @@ impl OwnServer {
         }
     }
 
-    /// Starts it, the first time or again, on the same port and over the same data.
+    /// Starts it, the first time or again, on the same port and over the same data, and waits until it answers.
     pub async fn start(&self) {
         let child = Command::new(SERVERS)
             .arg(self.kind.function())
@@ -57,10 +58,16 @@ impl OwnServer {
             .stderr(Stdio::inherit())
             .spawn();
         *self.child.lock().unwrap() = Some(child.expect("scripts/servers starts"));
-        eventually(START_DEADLINE, &format!("{:?} listens", self.kind), async || {
-            TcpStream::connect(self.port.address()).await.ok()
-        })
-        .await;
+        let what = format!("{:?} answers", self.kind);
+        eventually(START_DEADLINE, &what, async || self.answers().await.then_some(())).await;
+    }
+
+    // Postgres listens before it lets anyone in, while it recovers.
+    async fn answers(&self) -> bool {
+        match self.kind {
+            Kind::Postgres => PgConnection::connect(&self.url()).await.is_ok(),
+            Kind::Redis => TcpStream::connect(self.port.address()).await.is_ok(),
+        }
     }
 
     /// Takes it away at once, with every connection to it.
@@ -98,7 +105,7 @@ impl Drop for OwnServer {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::{Connection, Executor, PgConnection};
+    use sqlx::Executor;
 
     use super::*;
 
@@ -111,12 +118,8 @@ mod tests {
         assert!(connection.execute("SELECT * FROM kept").await.is_err());
         assert!(PgConnection::connect(&server.url()).await.is_err());
         server.start().await;
-        let answered = async || {
-            // It listens before it answers, while it recovers.
-            let mut connection = PgConnection::connect(&server.url()).await.ok()?;
-            connection.execute("SELECT * FROM kept").await.ok()
-        };
-        eventually(START_DEADLINE, "the table is there again", answered).await;
+        let mut connection = PgConnection::connect(&server.url()).await.unwrap();
+        connection.execute("SELECT * FROM kept").await.unwrap();
     }
 
     #[tokio::test]
