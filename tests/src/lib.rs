@@ -15,6 +15,7 @@
 mod call;
 mod clock;
 mod eventually;
+mod ledger;
 mod modes;
 mod persona;
 mod port;
@@ -25,6 +26,7 @@ mod world;
 
 pub use call::Call;
 pub use eventually::{PATIENCE, eventually};
+pub use ledger::LedgerEntry;
 pub use persona::agent::Agent;
 pub use persona::human::Human;
 pub use persona::operator::Operator;

@@ -256,6 +256,11 @@ impl World {
         }
     }
 
+    /// A setting that every process of this world has.
+    pub(crate) fn setting(&self, name: &str) -> &str {
+        self.env.get(name).expect("a setting of this world")
+    }
+
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }

@@ -29,6 +29,7 @@ const SQLITE_ARRANGEMENT: &str = "
 // Only jobs in somebody's hands are looked for by `lock_by`, at every heartbeat; the two indexes that apalis has
 // for it hold every finished job as well.
 const POSTGRES_ARRANGEMENT: &str = "
+    SELECT pg_advisory_xact_lock(hashtext('handbill queue arrangement'));
     DROP TRIGGER IF EXISTS notify_workers ON apalis.jobs;
     CREATE INDEX IF NOT EXISTS jobs_in_hand ON apalis.jobs (lock_by)
         WHERE status = 'Running' OR status = 'Queued';

@@ -71,8 +71,7 @@ async fn every_edge_serves_what_any_api_has_answered() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (api, edge) = (world.start_api().await, world.start_edge().await);
     world.start_worker(&["--queues", "publish"]).await;
-    let agents = [world.agent().await; 1];
-    let agent = &agents[0];
+    let agent = world.agent().await;
     let visitors = [world.visitor(), world.visitor().at(&edge)];
     for (number, agent) in [agent.clone(), agent.at(&api), agent.clone(), agent.at(&api)].iter().enumerate() {
         let page = page_saying(&format!("number {number}"));

@@ -1,0 +1,142 @@
+//! A part is gone for a while. The caller is told to retry, nothing is half-written, nothing is lost or done twice,
+//! and everything goes on by itself when the part is back.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use handbill_tests::{Mode, PATIENCE, World, eventually, program};
+
+use crate::expectations::{assert_serves, front_page, page_saying};
+
+/// Without Redis a change waits until every edge has forgotten: two seconds, and the looks for the outcome.
+const WITHOUT_REDIS: Duration = Duration::from_secs(10);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_redis_publishes_go_on() {
+    let world = World::with(Mode::Production, program!()).with_own_redis().start().await;
+    let agent = world.agent().await;
+    let first = agent.publish("my-page", page_saying("one")).await.expect(201);
+    world.redis().stop();
+    let started = Instant::now();
+    let second = agent.publish("my-page", page_saying("two")).await.expect(201);
+    assert!(started.elapsed() < WITHOUT_REDIS, "{:?}", started.elapsed());
+    assert_eq!(second.integer("version"), 2);
+    assert_serves(&front_page(&world.visitor(), &first).await, &page_saying("two"));
+    agent.activate("my-page", 1).await.expect(200);
+    assert_serves(&front_page(&world.visitor(), &first).await, &page_saying("one"));
+    world.redis().start().await;
+    agent.publish("my-page", page_saying("three")).await.expect(201);
+    assert_serves(&front_page(&world.visitor(), &first).await, &page_saying("three"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_postgres_the_caller_is_told_to_retry_and_the_retry_is_answered() {
+    let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
+    let agent = world.agent().await;
+    let page = page_saying("after the outage");
+    agent.publish("other-page", page_saying("before the outage")).await.expect(201);
+    world.postgres().stop();
+    let refused =
+        agent.publish("my-page", page.clone()).idempotency_key("key").await.refused(503, "overloaded");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok());
+    world.postgres().start().await;
+    let published = eventually(PATIENCE * 2, "the retry's answer", async || {
+        let reply = agent.publish("my-page", page.clone()).idempotency_key("key").await;
+        (reply.status != 503).then_some(reply)
+    })
+    .await
+    .expect(201);
+    assert_eq!(published.integer("version"), 1);
+    assert_serves(&front_page(&world.visitor(), &published).await, &page);
+    assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_blob_store_the_job_is_kept_and_done_later() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    let agent = world.agent().await;
+    world.s3().stop().await;
+    let page = page_saying("kept");
+    let refused =
+        agent.publish("my-page", page.clone()).idempotency_key("key").await.refused(503, "overloaded");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok());
+    agent.artifact("my-page").await.refused(404, "not_found");
+    world.s3().start().await;
+    // Nobody asks again: the job alone brings it to its end.
+    eventually(Duration::from_secs(90), "the publish", async || {
+        (agent.artifact("my-page").await.status == 200).then_some(())
+    })
+    .await;
+    let published = agent.publish("my-page", page.clone()).idempotency_key("key").await.expect(201);
+    assert_eq!(published.integer("version"), 1);
+    assert_serves(&front_page(&world.visitor(), &published).await, &page);
+    assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_worker_the_job_waits_for_one() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    let agent = world.agent().await;
+    assert!(world.worker().terminate().await.status.success());
+    let page = page_saying("waited for");
+    agent.publish("my-page", page.clone()).idempotency_key("key").await.refused(503, "overloaded");
+    world.worker().restart().await;
+    let published = agent.publish("my-page", page.clone()).idempotency_key("key").await.expect(201);
+    assert_eq!(published.integer("version"), 1);
+    assert_serves(&front_page(&world.visitor(), &published).await, &page);
+}
+
+/// A small disk of its own, mounted while this lives.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    fn mount(folder: &'a Path, size: &str) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let size = format!("size={size}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder).status();
+        assert!(mounted.unwrap().success(), "a small disk needs the right to mount");
+        Self(folder)
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0).status();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_full_disk_nothing_is_half_written_and_room_mends_it() {
+    let setup = World::with(Mode::Embedded, program!());
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = folder.path().join("disk");
+    let disk = SmallDisk::mount(&blobs, "256k");
+    let world = setup.env("HANDBILL_STORAGE__URL", format!("file://{}/blobs", blobs.display())).start().await;
+    let agent = world.agent().await;
+    let kept = agent.publish("small", page_saying("fits")).await.expect(201);
+    let filler = blobs.join("filler");
+    fill(&filler);
+    let page = page_saying("too much for the disk ".repeat(500).as_str());
+    let refused =
+        agent.publish("large", page.clone()).idempotency_key("key").await.refused(503, "overloaded");
+    assert!(refused.header("retry-after").parse::<u64>().is_ok());
+    agent.artifact("large").await.refused(404, "not_found");
+    assert_serves(&front_page(&world.visitor(), &kept).await, &page_saying("fits"));
+    std::fs::remove_file(&filler).unwrap();
+    let published = eventually(Duration::from_secs(90), "the publish", async || {
+        let reply = agent.publish("large", page.clone()).idempotency_key("key").await;
+        (reply.status == 201).then_some(reply)
+    })
+    .await;
+    assert_eq!(published.integer("version"), 1);
+    assert_serves(&front_page(&world.visitor(), &published).await, &page);
+    drop(world);
+    drop(disk);
+}
+
+fn fill(path: &Path) {
+    use std::io::Write;
+    let mut file = std::fs::File::create(path).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+}
