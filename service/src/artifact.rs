@@ -58,9 +58,10 @@ impl Service {
         Ok(artifact.slug)
     }
 
-    /// A name that is no slug names no artifact.
     async fn find(&self, caller: &Caller, slug: &str) -> Answer<Artifact> {
-        let slug: Slug = slug.parse().map_err(|_| Refusal::not_found("artifact"))?;
+        let slug: Slug = slug
+            .parse()
+            .map_err(|_| Refusal::invalid("slug", format!("does not match {}", Slug::PATTERN)))?;
         let found = self.0.store.artifact(caller.account, &slug).await?;
         let artifact = found.ok_or_else(|| Refusal::not_found("artifact"))?;
         caller.may_touch(artifact.id)?;
