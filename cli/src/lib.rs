@@ -24,7 +24,10 @@ const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let sources = Sources { file: arguments.config.clone(), env: std::env::vars() };
+    // A variable that is no text is no setting of ours; `std::env::vars` would panic over it.
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let sources = Sources { file: arguments.config.clone(), env };
     let settings = match config::load(sources) {
         Ok(settings) => settings,
         Err(faults) => return complain(&faults.to_string(), EXIT_USAGE),

@@ -7,8 +7,8 @@ const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn";
 
 /// Logs go to standard error, so that what a command prints stays clean.
 pub(crate) fn start(log: &Log) -> anyhow::Result<()> {
-    let filter =
-        EnvFilter::try_new(format!("{QUIET},{}", log.filter)).with_context(|| format!("the log filter {:?}", log.filter))?;
+    let filter = EnvFilter::try_new(format!("{QUIET},{}", log.filter))
+        .with_context(|| format!("the log filter {:?}", log.filter))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match log.format {
         LogFormat::Text => builder.try_init(),
