@@ -301,3 +301,19 @@ async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
         assert!(!page.contains(foreign), "{foreign}");
     }
 }
+
+/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+#[test]
+fn the_committed_description_is_the_one_that_is_served() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
+    let served: Value = serde_json::from_str(&openapi_document(BASE_URL)).unwrap();
+    if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
+        std::fs::write(path, format!("{}\n", serde_json::to_string_pretty(&served).unwrap())).unwrap();
+    }
+    let committed: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap_or_default()).unwrap_or_default();
+    assert_eq!(
+        committed, served,
+        "docs/openapi.json is out of date: run HANDBILL_TEST_UPDATE=1 cargo test -p api"
+    );
+}
