@@ -8,11 +8,14 @@ use ractor::rpc::CallResult;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
 use store::Store;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::ledger::{Arguments, Ledger, Message, Settled};
 
 /// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
+/// How long the ledgers of a stopping process may take to finish what they have.
+const STOP_WAIT: Duration = Duration::from_secs(3);
 /// How often a deed is handed in again when an actor left while it was on its way.
 const HAND_INS_MAX: usize = 5;
 
@@ -87,9 +90,17 @@ impl Ledgers {
 
     /// Lets the actors finish what they have and stops them.
     pub async fn stop(&self) {
-        for ledger in self.0.supervisor.get_children() {
+        let ledgers = self.0.supervisor.get_children();
+        for ledger in &ledgers {
             let _ = ledger.drain();
-            let _ = ledger.wait(Some(SETTLE_WAIT)).await;
+        }
+        let all_left = async {
+            for ledger in &ledgers {
+                let _ = ledger.wait(None).await;
+            }
+        };
+        if timeout(STOP_WAIT, all_left).await.is_err() {
+            tracing::warn!("some ledgers had not finished; their deeds settle when they are handed in again");
         }
         self.0.supervisor.stop(None);
         let supervising = self.0.supervising.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();

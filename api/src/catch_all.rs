@@ -35,7 +35,7 @@ fn expected(error: &Error, method: &Method, path: Option<&ListedPath>) -> Option
         return Some((**refusal).clone());
     }
     if error.is::<NotFoundError>() {
-        return Some(Refusal::not_found("endpoint"));
+        return Some(Refusal::NotFound(domain::Missing::Endpoint));
     }
     if error.is::<MethodNotAllowedError>() {
         let allowed = path.map_or_else(|| UNLISTED_ALLOWED.to_owned(), ListedPath::allowed);
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(parameter, Refusal::invalid("activate", "is wrong"));
         let path = refusal(ParsePathError { name: "param0", reason: reason() });
         assert_eq!(path, Refusal::invalid("path", "is wrong"));
-        assert_eq!(refusal(NotFoundError), Refusal::not_found("endpoint"));
+        assert_eq!(refusal(NotFoundError), Refusal::NotFound(domain::Missing::Endpoint));
         assert_eq!(refusal(AuthorizationError), Refusal::Unauthorized);
         assert_eq!(refusal(ContentTypeError::ExpectContentType).code(), "unsupported_media_type");
         assert_eq!(refusal(MethodNotAllowedError).code(), "method_not_allowed");

@@ -129,7 +129,7 @@ mod tests {
             (Refusal::AgentJoinDisabled, 403),
             (Refusal::Forbidden { fault: what() }, 403),
             (Refusal::QuotaExceeded { limit: what() }, 403),
-            (Refusal::not_found("artifact"), 404),
+            (Refusal::NotFound(domain::Missing::Artifact), 404),
             (Refusal::MethodNotAllowed { allowed: what() }, 405),
             (Refusal::SlugTaken { slug: what() }, 409),
             (Refusal::UsernameTaken { username: what() }, 409),

@@ -150,10 +150,7 @@ fn both() -> Refusal {
 
 /// Reads a slug as text of a request, whether a part or a piece of the path.
 pub fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| Refusal::invalid("slug", format!("must match {}", Slug::PATTERN)))
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Refusal::malformed_slug)
 }
 
 fn unreadable(error: multer::Error) -> Refusal {

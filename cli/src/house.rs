@@ -43,6 +43,8 @@ impl House {
         let queues = parts::open_queues(settings, &bus).await?;
         let blobs = parts::open_blobs(settings)?;
         see_to_schema(schema, &store, &queues).await?;
+        let woken = queues.clone();
+        bus.on_wake(move |queue| woken.wake_handle(queue).notify_one());
 
         let signing_key = SigningKey::new(settings.signing_secret(&chance)?.reveal());
         let terms = LedgerTerms {

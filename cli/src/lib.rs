@@ -1,6 +1,7 @@
 //! The program `handbill`: its commands, and the one place that wires the crates into processes.
 //!
-//! Settings are loaded here and nowhere else; no other crate reads the environment or the settings file.
+//! Settings are loaded here and nowhere else; no other crate reads the environment or the settings file, but for the
+//! fault points of debug builds (`domain::fault`).
 
 mod args;
 mod doctor;

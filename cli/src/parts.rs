@@ -17,17 +17,14 @@ pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
 pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Result<Queues> {
     make_data_dir(settings)?;
     let announcing = bus.clone();
-    let queues = Queues::open(Opening {
+    Queues::open(Opening {
         url: settings.queue.url.reveal(),
         instance: bus.instance(),
         clock: clock(),
         chance: Chance::from_system(),
         on_pushed: Arc::new(move |queue| announcing.announce(queue)),
     })
-    .await?;
-    let woken = queues.clone();
-    bus.on_wake(move |queue| woken.wake_handle(queue).notify_one());
-    Ok(queues)
+    .await
 }
 
 pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Blobs> {

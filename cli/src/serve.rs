@@ -3,6 +3,7 @@
 //! The order of stopping follows the way of a publish: first the doors, which wait for the jobs of the requests
 //! that they have; then the workers; then the counters are flushed and the ground floor is closed.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +22,13 @@ use workers::PoolSettings;
 use crate::house::{House, Schema};
 use crate::{say, stop};
 
+// A process has 30 s to stop; the parts stop one behind the other, so they share them.
 /// How long a door waits for the requests that it has.
-const DOOR_STOP_WAIT: Duration = Duration::from_secs(27);
+const DOOR_STOP_WAIT: Duration = Duration::from_secs(20);
+/// How long jobs may run on in a process that has doors, too.
+const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
+/// How long jobs may run on in a process that is all workers.
+const POOL_STOP_WAIT: Duration = Duration::from_secs(26);
 
 /// What a process does.
 #[derive(Clone, Debug)]
@@ -37,7 +43,10 @@ pub(crate) struct Roles {
 
 impl Roles {
     pub(crate) fn all(settings: &Settings) -> Self {
-        let pool = PoolSettings::new(Queue::ALL.to_vec(), settings.workers.concurrency);
+        let pool = PoolSettings {
+            stop_timeout: POOL_STOP_WAIT_BESIDE_DOORS,
+            ..PoolSettings::new(Queue::ALL.to_vec(), settings.workers.concurrency)
+        };
         Self { api: true, edge: true, pool: Some(pool), schedule: true, schema: Schema::Migrate }
     }
 
@@ -54,7 +63,8 @@ impl Roles {
         let queues = if queues.is_empty() { Queue::ALL.to_vec() } else { queues.to_vec() };
         let schedule = queues.contains(&Queue::Upkeep);
         let concurrency = concurrency.map_or(settings.workers.concurrency, usize::from);
-        Self { pool: Some(PoolSettings::new(queues, concurrency)), schedule, ..Self::none() }
+        let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(queues, concurrency) };
+        Self { pool: Some(pool), schedule, ..Self::none() }
     }
 
     fn none() -> Self {
@@ -63,65 +73,59 @@ impl Roles {
 }
 
 pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()> {
-    let stop_doors = CancellationToken::new();
-    stop::on_signal(&stop_doors)?;
+    // Cancelled by a signal, and by any part that ends on its own: half a house helps nobody.
+    let stop = CancellationToken::new();
+    stop::on_signal(&stop)?;
     let house = House::open(settings, roles.schema).await?;
     let stop_work = CancellationToken::new();
-
-    let api = if roles.api { Some(open_api(settings, &house, &stop_doors).await?) } else { None };
-    let edge = if roles.edge { Some(open_edge(settings, &house, &stop_doors).await?) } else { None };
-    let work = roles.pool.clone().map(|pool| start_workers(&house, pool, &stop_work));
-    let schedule = roles
-        .schedule
-        .then(|| tokio::spawn(workers::run_schedule(house.service.clone(), stop_doors.clone())));
+    let api = if roles.api { Some(open_api(settings, &house, &stop).await?) } else { None };
+    let edge = if roles.edge { Some(open_edge(settings, &house, &stop).await?) } else { None };
+    let work = roles.pool.clone().map(|pool| start_workers(&house, pool, &stop_work, &stop));
+    let schedule = roles.schedule.then(|| start_schedule(&house, &stop));
     announce(settings, &roles);
 
-    // A door that fails on its own stops the process too: half a house helps nobody.
-    let doors = async {
-        let api =
-            async { if let Some(api) = api { finish(api).await } else { pending_until(&stop_doors).await } };
-        let edge = async {
-            if let Some(edge) = edge { edge.finish().await } else { pending_until(&stop_doors).await }
-        };
-        tokio::try_join!(api, edge)
-    };
-    let stopped = doors.await;
-    stop_doors.cancel();
+    stop.cancelled().await;
+    let doors = tokio::join!(finish(api), finish_edge(edge));
     stop_work.cancel();
-    if let Some(work) = work {
-        finish(work).await?;
-    }
-    if let Some(schedule) = schedule {
-        schedule.await.context("stop the schedule")?;
-    }
-    house.close().await?;
-    stopped?;
+    let rest = (finish(work).await, finish(schedule).await, house.close().await);
+    doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2)?;
     tracing::info!("stopped");
     Ok(())
 }
 
 type Running = JoinHandle<anyhow::Result<()>>;
 
-async fn finish(running: Running) -> anyhow::Result<()> {
-    running.await.context("a part of the process fell")?
+/// Runs a part of the process; when it ends, whatever the reason, the process stops.
+fn start(
+    part: impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    stop: &CancellationToken,
+) -> Running {
+    let ends_the_process = stop.clone().drop_guard();
+    tokio::spawn(async move {
+        let ended = part.await;
+        drop(ends_the_process);
+        ended
+    })
 }
 
-async fn pending_until(stop: &CancellationToken) -> anyhow::Result<()> {
-    stop.cancelled().await;
-    Ok(())
+async fn finish(running: Option<Running>) -> anyhow::Result<()> {
+    match running {
+        Some(running) => running.await.context("a part of the process fell")?,
+        None => Ok(()),
+    }
+}
+
+async fn listen(address: SocketAddr, key: &str) -> anyhow::Result<impl Acceptor + 'static> {
+    TcpListener::bind(address).into_acceptor().await.with_context(|| format!("listen on {key} {address}"))
 }
 
 async fn open_api(settings: &Settings, house: &House, stop: &CancellationToken) -> anyhow::Result<Running> {
-    let listener = TcpListener::bind(settings.api.listen);
-    let acceptor = listener
-        .into_acceptor()
-        .await
-        .with_context(|| format!("listen on api.listen {}", settings.api.listen))?;
+    let acceptor = listen(settings.api.listen, "api.listen").await?;
     let routes = api::routes(
         house.service.clone(),
         ApiSettings { trusted_proxies: settings.api.trusted_proxies.clone() },
     );
-    Ok(tokio::spawn(serve(acceptor, routes, stop.clone())))
+    Ok(start(serve(acceptor, routes, stop.clone()), stop))
 }
 
 /// An edge with its tally, which outlives the last request.
@@ -132,16 +136,15 @@ struct RunningEdge {
     stop_tally: CancellationToken,
 }
 
-impl RunningEdge {
-    async fn finish(self) -> anyhow::Result<()> {
-        let served = finish(self.serving).await;
-        self.stop_tally.cancel();
-        self.tallying.await.context("flush the views")?;
-        if let Some(edge) = Arc::into_inner(self.edge) {
-            edge.leave().await;
-        }
-        served
+async fn finish_edge(running: Option<RunningEdge>) -> anyhow::Result<()> {
+    let Some(running) = running else { return Ok(()) };
+    let served = finish(Some(running.serving)).await;
+    running.stop_tally.cancel();
+    running.tallying.await.context("flush the views")?;
+    if let Some(edge) = Arc::into_inner(running.edge) {
+        edge.leave().await;
     }
+    served
 }
 
 async fn open_edge(
@@ -149,11 +152,7 @@ async fn open_edge(
     house: &House,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
-    let listener = TcpListener::bind(settings.edge.listen);
-    let acceptor = listener
-        .into_acceptor()
-        .await
-        .with_context(|| format!("listen on edge.listen {}", settings.edge.listen))?;
+    let acceptor = listen(settings.edge.listen, "edge.listen").await?;
     let edge = Arc::new(Edge::new(
         EdgeSettings {
             domain: settings.edge.domain.clone(),
@@ -180,7 +179,7 @@ async fn open_edge(
             edge.run_tally(flush, stop).await;
         }
     });
-    let serving = tokio::spawn(serve(acceptor, edge.endpoint(), stop.clone()));
+    let serving = start(serve(acceptor, edge.endpoint(), stop.clone()), stop);
     Ok(RunningEdge { serving, edge, tallying, stop_tally })
 }
 
@@ -196,10 +195,20 @@ where
         .context("serve HTTP")
 }
 
-fn start_workers(house: &House, pool: PoolSettings, stop: &CancellationToken) -> Running {
+fn start_workers(
+    house: &House,
+    pool: PoolSettings,
+    stop_work: &CancellationToken,
+    stop: &CancellationToken,
+) -> Running {
     let handler = workers::handler(house.service.clone(), house.queues.clone());
-    let (queues, stop) = (house.queues.clone(), stop.clone());
-    tokio::spawn(async move { queues.run_pool(pool, handler, stop).await })
+    let (queues, stop_work) = (house.queues.clone(), stop_work.clone());
+    start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
+}
+
+fn start_schedule(house: &House, stop: &CancellationToken) -> Running {
+    let (service, cancel) = (house.service.clone(), stop.clone());
+    start(async move { Ok(workers::run_schedule(service, cancel).await) }, stop)
 }
 
 fn announce(settings: &Settings, roles: &Roles) {

@@ -53,11 +53,9 @@ pub struct AccountSummary {
     pub restricted_artifacts: u64,
 }
 
-impl Account {
-    /// Spec 3.1: from `expires_at` on, writes fail and pages answer 410.
-    pub fn is_expired(&self, now: Time) -> bool {
-        self.expires_at.is_some_and(|expires_at| now >= expires_at)
-    }
+/// Spec 3.1: from `expires_at` on, writes fail and pages answer 410. What has no such moment never expires.
+pub fn has_expired(expires_at: Option<Time>, now: Time) -> bool {
+    expires_at.is_some_and(|expires_at| now >= expires_at)
 }
 
 impl AccountSummary {

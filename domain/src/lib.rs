@@ -1,7 +1,8 @@
 //! The rules of the trade, pure: what a slug is, what a publish costs, what a refusal says.
 //!
 //! Everyone may use this crate. It knows no database, no queue and no HTTP; it reads no clock and rolls no
-//! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`].
+//! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`]. The one thing in it that is not pure is
+//! [`fault`], which exists for tests and is empty in release builds.
 
 mod account;
 mod artifact;
@@ -24,7 +25,7 @@ mod tariff;
 pub mod fault;
 pub mod link;
 
-pub use account::{Account, AccountStatus, AccountSummary, MonthlyUse};
+pub use account::{Account, AccountStatus, AccountSummary, MonthlyUse, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;
 pub use clock::{Clock, Month, Time};
@@ -37,7 +38,7 @@ pub use job::{Content, Job, JobEnvelope, PublishJob, Queue, ScanJob, SpooledFile
 pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use money::Micro;
 pub use payment::{Accept, Challenge, Payment, Receipt};
-pub use refusal::{MissingRight, Refusal};
+pub use refusal::{Missing, MissingRight, Refusal};
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};

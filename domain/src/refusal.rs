@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Challenge, Scope};
+use crate::{Challenge, Scope, Slug};
 
 /// An expected no. Every refusal that the service knows lives here, with its code, its message and the hint that
 /// names the next call; the API alone gives each its HTTP status.
@@ -33,9 +33,7 @@ pub enum Refusal {
     SlugTaken {
         slug: String,
     },
-    NotFound {
-        what: String,
-    },
+    NotFound(Missing),
     MethodNotAllowed {
         allowed: String,
     },
@@ -70,6 +68,19 @@ pub enum Refusal {
     Internal,
 }
 
+/// What was asked for and is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    Artifact,
+    Version,
+    Endpoint,
+    Invite,
+    Member,
+    Token,
+    Host,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingRight {
@@ -97,8 +108,9 @@ impl Refusal {
         Refusal::InvalidRequest { field: field.into(), fault: fault.into() }
     }
 
-    pub fn not_found(what: impl Into<String>) -> Self {
-        Refusal::NotFound { what: what.into() }
+    /// A slug that is none.
+    pub fn malformed_slug() -> Self {
+        Self::invalid("slug", format!("does not match {}", Slug::PATTERN))
     }
 
     pub fn overloaded(fault: impl Into<String>) -> Self {
@@ -118,7 +130,7 @@ impl Refusal {
             Refusal::RateLimited { .. } => "rate_limited",
             Refusal::TooLarge { .. } => "too_large",
             Refusal::SlugTaken { .. } => "slug_taken",
-            Refusal::NotFound { .. } => "not_found",
+            Refusal::NotFound(_) => "not_found",
             Refusal::MethodNotAllowed { .. } => "method_not_allowed",
             Refusal::UnsupportedMediaType { .. } => "unsupported_media_type",
             Refusal::NotConfigured { .. } => "not_configured",
@@ -155,7 +167,7 @@ impl Refusal {
             }
             Refusal::TooLarge { limit } => format!("too large: {limit}"),
             Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
-            Refusal::NotFound { what } => format!("there is no such {what}"),
+            Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),
             Refusal::MethodNotAllowed { allowed } => format!("this path answers {allowed} only"),
             Refusal::UnsupportedMediaType { expected } => format!("the content type must be {expected}"),
             Refusal::NotConfigured { what } => format!("{what} is not configured on this deployment"),
@@ -186,11 +198,15 @@ impl Refusal {
             Refusal::AccountExpired => "sign up again with POST /v1/signup and publish there".into(),
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
             Refusal::InsufficientScope(right) => right.hint().into(),
-            Refusal::InvalidRequest { field, .. } => format!("correct {field} and send the request again"),
+            Refusal::InvalidRequest { field, .. } => {
+                format!("correct {field} and send the request again; GET /openapi.json describes every field")
+            }
             Refusal::InvalidBody { .. } => {
                 "send a JSON object as GET /openapi.json describes it, with Content-Type: application/json".into()
             }
-            Refusal::WeakPassword { rule } => format!("choose another password: {rule}"),
+            Refusal::WeakPassword { rule } => {
+                format!("choose another password ({rule}) and send POST /auth/register again")
+            }
             Refusal::InvalidCredentials => {
                 "check both and try POST /auth/login again, or create a sign-in with POST /auth/register".into()
             }
@@ -198,18 +214,12 @@ impl Refusal {
                 format!("wait {retry_after_seconds} s, then send the request again")
             }
             Refusal::TooLarge { .. } => {
-                "send less: at most 10 MB and 50 files a publish; GET /v1/account shows the account's limits".into()
+                "send less, or in several publishes; GET /v1/account shows the account's limits".into()
             }
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
-            Refusal::NotFound { what } => match what.as_str() {
-                "endpoint" => "GET /openapi.json lists every endpoint".into(),
-                "version" => "GET /v1/artifacts/{slug} lists the versions".into(),
-                "invite" => "ask the account's owner for a fresh invite".into(),
-                "member" => "GET /v1/account/members lists the members".into(),
-                _ => "GET /v1/artifacts lists what there is".into(),
-            },
+            Refusal::NotFound(missing) => missing.hint().into(),
             Refusal::MethodNotAllowed { .. } => "GET /openapi.json lists the methods of every path".into(),
             Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
             Refusal::NotConfigured { .. } => {
@@ -219,7 +229,9 @@ impl Refusal {
             Refusal::AgentJoinDisabled => {
                 "ask the owner to switch it on with PATCH /v1/account, or to mint a token with POST /v1/tokens".into()
             }
-            Refusal::Forbidden { .. } => "ask an admin or the owner of the account".into(),
+            Refusal::Forbidden { .. } => {
+                "ask an admin or the owner of the account; GET /v1/account/members lists them".into()
+            }
             Refusal::UsernameTaken { .. } => {
                 "choose another username, or sign in with POST /auth/login if it is yours".into()
             }
@@ -235,7 +247,9 @@ impl Refusal {
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"
             ),
-            Refusal::Internal => "retry once; if it happens again, tell the operator the time of this call".into(),
+            Refusal::Internal => {
+                "retry once; if it happens again, GET /v1/status, and tell the operator the X-Request-Id".into()
+            }
         }
     }
 
@@ -252,6 +266,31 @@ impl Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.code(), self.message())
+    }
+}
+
+impl Missing {
+    fn name(self) -> &'static str {
+        match self {
+            Missing::Artifact => "artifact",
+            Missing::Version => "version",
+            Missing::Endpoint => "endpoint",
+            Missing::Invite => "invite",
+            Missing::Member => "member",
+            Missing::Token => "token",
+            Missing::Host => "host",
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
+            Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::Endpoint => "GET /openapi.json lists every endpoint",
+            Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
+            Missing::Member => "GET /v1/account/members lists the members",
+            Missing::Token => "GET /v1/tokens lists the tokens",
+        }
     }
 }
 
@@ -290,7 +329,7 @@ mod tests {
             Refusal::InsufficientScope(MissingRight::OtherArtifact),
             Refusal::invalid("slug", "is empty"),
             Refusal::TooLarge { limit: "10 MB".into() },
-            Refusal::not_found("artifact"),
+            Refusal::NotFound(Missing::Artifact),
             Refusal::overloaded("busy"),
             Refusal::Internal,
         ];

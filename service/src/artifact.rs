@@ -1,4 +1,4 @@
-use domain::{Artifact, Host, Refusal, Scope, Slug, Version, Visibility};
+use domain::{Artifact, Host, Missing, Refusal, Scope, Slug, Version, Visibility};
 use store::Activated;
 
 use crate::{Answer, Caller, Service};
@@ -21,7 +21,7 @@ impl Service {
         Ok(artifacts)
     }
 
-    pub async fn artifact(&self, caller: &Caller, slug: &str) -> Answer<ArtifactDetail> {
+    pub async fn artifact(&self, caller: &Caller, slug: &Slug) -> Answer<ArtifactDetail> {
         caller.may(Scope::ArtifactsRead)?;
         let artifact = self.find(caller, slug).await?;
         let versions = self.0.store.versions(artifact.id).await?;
@@ -31,7 +31,7 @@ impl Service {
     }
 
     /// Makes any existing version the live one: rollback and roll forward are the same call.
-    pub async fn activate(&self, caller: &Caller, slug: &str, seq: u32) -> Answer<Artifact> {
+    pub async fn activate(&self, caller: &Caller, slug: &Slug, seq: u32) -> Answer<Artifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let found = self.find(caller, slug).await?;
@@ -41,29 +41,26 @@ impl Service {
                 tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
                 Ok(*artifact)
             }
-            Activated::NoSuchArtifact => Err(Refusal::not_found("artifact").into()),
-            Activated::NoSuchVersion => Err(Refusal::not_found("version").into()),
+            Activated::NoSuchArtifact => Err(Refusal::NotFound(Missing::Artifact).into()),
+            Activated::NoSuchVersion => Err(Refusal::NotFound(Missing::Version).into()),
         }
     }
 
     /// Soft-deletes an artifact; once this returns, its address serves nothing.
-    pub async fn delete(&self, caller: &Caller, slug: &str) -> Answer<Slug> {
+    pub async fn delete(&self, caller: &Caller, slug: &Slug) -> Answer<Slug> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;
         let deleted: Option<Host> = self.0.store.delete_artifact(caller.account, &artifact.slug, now).await?;
-        let host = deleted.ok_or_else(|| Refusal::not_found("artifact"))?;
+        let host = deleted.ok_or(Refusal::NotFound(Missing::Artifact))?;
         self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");
         Ok(artifact.slug)
     }
 
-    async fn find(&self, caller: &Caller, slug: &str) -> Answer<Artifact> {
-        let slug: Slug = slug
-            .parse()
-            .map_err(|_| Refusal::invalid("slug", format!("does not match {}", Slug::PATTERN)))?;
-        let found = self.0.store.artifact(caller.account, &slug).await?;
-        let artifact = found.ok_or_else(|| Refusal::not_found("artifact"))?;
+    async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
+        let found = self.0.store.artifact(caller.account, slug).await?;
+        let artifact = found.ok_or(Refusal::NotFound(Missing::Artifact))?;
         caller.may_touch(artifact.id)?;
         Ok(artifact)
     }

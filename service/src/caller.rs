@@ -1,4 +1,4 @@
-use domain::{AccountId, ArtifactId, Refusal, Scope, Scopes, Time, TokenId, TokenSecret};
+use domain::{AccountId, ArtifactId, Refusal, Scope, Scopes, Time, TokenId, TokenSecret, has_expired};
 
 use crate::{Answer, Service};
 
@@ -19,8 +19,7 @@ impl Service {
     pub async fn authenticate(&self, bearer: Option<&str>) -> Answer<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
         let grant = self.0.store.token_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
-        let is_over = grant.expires_at.is_some_and(|expires_at| expires_at <= self.0.clock.now());
-        if is_over || grant.revoked_at.is_some() {
+        if has_expired(grant.expires_at, self.0.clock.now()) || grant.revoked_at.is_some() {
             return Err(Refusal::Unauthorized.into());
         }
         Ok(Caller {
@@ -42,8 +41,7 @@ impl Caller {
     // Spec 5.7: a provisional account past expiry is read-only.
     pub(crate) fn may_write(&self, scope: Scope, now: Time) -> Result<(), Refusal> {
         self.may(scope)?;
-        let is_expired = self.account_expires_at.is_some_and(|expires_at| now >= expires_at);
-        if is_expired { Err(Refusal::AccountExpired) } else { Ok(()) }
+        if has_expired(self.account_expires_at, now) { Err(Refusal::AccountExpired) } else { Ok(()) }
     }
 
     /// A pinned token works on its own artifact only.

@@ -1,4 +1,4 @@
-//! Every operation, once: REST, MCP, pages, jobs and the command line call the same function.
+//! Every operation, once: whatever door a call came through, and whatever job it became, it ends in one function here.
 //!
 //! Reads go to the store. Writes that move money or use allowance go to the account's ledger; other writes are one
 //! short transaction of the store. There is no fourth way. Nothing here knows HTTP, and nothing here names a table.
@@ -6,22 +6,21 @@
 mod account;
 mod artifact;
 mod caller;
+mod carry_out;
 mod content;
 mod failure;
 mod publish;
 mod queue;
 mod scan;
-mod settle;
 mod upkeep;
 
 pub use account::SignedUp;
 pub use artifact::ArtifactDetail;
 pub use caller::Caller;
+pub use carry_out::PublishTask;
 pub use failure::{Answer, Failure};
 pub use publish::{PublishRequest, UploadedFile};
 pub use queue::{JobQueue, Push};
-pub use settle::PublishTask;
-pub use upkeep::CleanupReport;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -56,9 +56,8 @@ impl Service {
         }
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
-        let summary =
-            self.0.store.account_summary(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
-        self.tariff().settle_publish(summary.standing(), payment).map_err(Refusal::PaymentRequired)?;
+        let standing = self.0.store.standing(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
+        self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
         Ok(())
     }
 

@@ -1,7 +1,10 @@
-use std::collections::HashSet;
+//! A version's verdict: read what was published, have the scanner judge it, tell the edges what changed.
+
+use std::collections::HashMap;
 
 use anyhow::Context;
-use domain::VersionId;
+use bytes::Bytes;
+use domain::{BlobHash, Manifest, VersionId};
 use scanner::ScannedFile;
 use store::{Judged, Judgement};
 use tokio::task::spawn_blocking;
@@ -12,14 +15,8 @@ impl Service {
     /// Judges a version and tells the edges if that changes what they serve. Idempotent: the same content gets the
     /// same verdict.
     pub async fn scan(&self, version: VersionId) -> anyhow::Result<()> {
-        let Some(subject) = self.0.store.scan_subject(version).await? else { return Ok(()) };
-        let mut seen = HashSet::new();
-        let mut files = Vec::new();
-        for file in subject.manifest.files() {
-            if seen.insert(file.hash) {
-                files.push((file.path.to_string(), self.0.blobs.read(file.hash, 0..file.size_bytes).await?));
-            }
-        }
+        let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(()) };
+        let files = self.contents(&manifest).await?;
         let verdict = spawn_blocking(move || {
             let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
             scanner::scan(&scanned)
@@ -40,5 +37,21 @@ impl Service {
             tracing::info!(artifact.host = %host, version.id = %version, moderation.status = verdict.status.as_str(), "version scanned");
         }
         Ok(())
+    }
+
+    /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
+    /// say in what a browser makes of it.
+    async fn contents(&self, manifest: &Manifest) -> anyhow::Result<Vec<(String, Bytes)>> {
+        let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
+        let mut files = Vec::new();
+        for file in manifest.files() {
+            let bytes = match read.get(&file.hash) {
+                Some(bytes) => bytes.clone(),
+                None => self.0.blobs.read(file.hash, 0..file.size_bytes).await?,
+            };
+            read.insert(file.hash, bytes.clone());
+            files.push((file.path.to_string(), bytes));
+        }
+        Ok(files)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, Host, Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
+use domain::{AccountId, Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
 
 use crate::Service;
 
@@ -15,27 +15,17 @@ const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
 const PURGES_AT_ONCE: u64 = 1_000;
 const SCANS_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
-
-/// What a cleanup did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CleanupReport {
-    pub purged: u64,
-    pub blobs_deleted: u64,
-    pub bytes_freed: u64,
-}
+const UPLOADS_AT_ONCE: usize = 10_000;
 
 impl Service {
-    /// The schedule's cleanup: purges what expired before the grace.
-    pub async fn clean_up(&self) -> anyhow::Result<CleanupReport> {
+    /// The schedule's cleanup: purges accounts that expired before the grace. How many there were.
+    pub async fn clean_up(&self) -> anyhow::Result<u64> {
         let expired_before = self.0.clock.now().minus(self.0.rules.purge_grace);
-        let mut report = CleanupReport::default();
+        let mut purged = 0;
         for account in self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await? {
-            report.purged += u64::from(self.purge(account, expired_before).await?);
+            purged += u64::from(self.purge(account, expired_before).await?);
         }
-        let swept = self.0.store.sweep_blobs(&self.0.blobs, self.0.clock.now(), BLOBS_AT_ONCE).await?;
-        report.blobs_deleted = swept.blobs;
-        report.bytes_freed = swept.bytes;
-        Ok(report)
+        Ok(purged)
     }
 
     async fn purge(&self, account: AccountId, expired_before: Time) -> anyhow::Result<bool> {
@@ -61,7 +51,7 @@ impl Service {
     pub async fn sweep_blobs(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let swept = self.0.store.sweep_blobs(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
-        let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), 10_000).await?;
+        let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
         Ok(swept.blobs + spooled as u64)
     }
 
@@ -93,10 +83,5 @@ impl Service {
     /// The last slot for which a schedule fired, if it ever did.
     pub async fn last_slot(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
         self.0.store.last_slot(schedule).await
-    }
-
-    /// Tells the edges of hosts whose routes changed.
-    pub async fn notify_edges(&self, hosts: &[Host]) {
-        self.0.bus.notify_edges(hosts).await;
     }
 }

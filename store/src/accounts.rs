@@ -1,7 +1,7 @@
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Micro, MonthlyUse, Scopes, Time, TokenId,
-    Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Micro, MonthlyUse, Scopes, Standing, Time,
+    TokenId, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -78,6 +78,20 @@ impl Store {
             views: rows::count(usage.views),
         });
         Ok(Some(AccountSummary { account: rows::account(account)?, month, used, restricted_artifacts }))
+    }
+
+    /// What a charge depends on, in as few reads as it takes: only a claimed account counts by the month.
+    pub async fn standing(&self, id: AccountId, now: Time) -> anyhow::Result<Option<Standing>> {
+        let Some(account) = self.account(id).await? else { return Ok(None) };
+        let publishes_used = match account.status {
+            AccountStatus::Provisional => account.provisional_publishes,
+            AccountStatus::Claimed => {
+                let month = (id.to_string(), now.month().to_string());
+                let usage = entity::usage::Entity::find_by_id(month).one(&self.database.reader).await?;
+                usage.map_or(0, |usage| rows::count(usage.publishes))
+            }
+        };
+        Ok(Some(Standing { status: account.status, balance: account.balance, publishes_used }))
     }
 
     /// The balance and whatever else a cheap look at one account needs.

@@ -26,7 +26,7 @@ pub use accounts::{NewToken, TokenGrant};
 pub use artifacts::Activated;
 pub use blob_index::SweptBlobs;
 pub use blobs::{Blobs, S3Settings};
-pub use moderation::{Judged, Judgement, ScanSubject};
+pub use moderation::{Judged, Judgement};
 pub use outage::{is_collision, is_outage};
 pub use outcomes::{KeyClaim, KeyHolder};
 pub use pack::Layout;
@@ -68,9 +68,4 @@ impl Store {
         self.database.reader.clone().close().await?;
         Ok(())
     }
-}
-
-/// Suffers what a test put at a fault point.
-fn fault_at(point: &'static str) -> anyhow::Result<()> {
-    Ok(domain::fault::pass(point)?)
 }

@@ -7,12 +7,6 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use crate::artifacts::lock_account;
 use crate::{Store, rows};
 
-/// What a scan reads.
-#[derive(Clone, Debug)]
-pub struct ScanSubject {
-    pub manifest: Manifest,
-}
-
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
 pub struct Judgement {
@@ -34,10 +28,11 @@ pub enum Judged {
 }
 
 impl Store {
-    pub async fn scan_subject(&self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
+    /// What a version holds; none when it is gone.
+    pub async fn manifest(&self, version: VersionId) -> anyhow::Result<Option<Manifest>> {
         let found =
             entity::version::Entity::find_by_id(version.to_string()).one(&self.database.reader).await?;
-        found.map(|row| Ok(ScanSubject { manifest: rows::manifest(&row.manifest)? })).transpose()
+        found.map(|row| rows::manifest(&row.manifest)).transpose()
     }
 
     /// Writes a scan's verdict to its version, and to the route when the version is live.

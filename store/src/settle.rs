@@ -8,12 +8,12 @@ mod book;
 mod publish;
 
 use anyhow::Context;
-use domain::{AccountId, Chance, ChargeDeed, CreditDeed, Deed, Moved, Outcome, Refusal, Tariff, Time};
+use domain::{AccountId, Chance, ChargeDeed, CreditDeed, Deed, Moved, Outcome, Refusal, Tariff, Time, fault};
 use sea_orm::DatabaseTransaction;
 
+use crate::Store;
 use crate::artifacts::lock_account;
-use crate::{Store, fault_at};
-use book::Book;
+use book::{Book, Movement};
 
 /// What settling needs besides the deeds.
 #[derive(Clone, Debug)]
@@ -34,16 +34,17 @@ impl Store {
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
         let Some(row) = lock_account(&transaction, account).await? else {
-            return Ok(deeds.iter().map(|_| Outcome::Refused(Box::new(Refusal::AccountExpired))).collect());
+            return Ok(deeds.iter().map(|_| Outcome::Refused(Box::new(Refusal::Unauthorized))).collect());
         };
         let mut book = Book::open(&transaction, row, deeds, terms).await?;
         let mut outcomes = Vec::with_capacity(deeds.len());
         for deed in deeds {
             outcomes.push(settle_one(&transaction, &mut book, deed, terms).await?);
         }
-        book.close(&transaction).await?;
-        fault_at("settle.before_commit")?;
+        let movements = book.close(&transaction).await?;
+        fault::pass("settle.before_commit")?;
         transaction.commit().await.context("commit a batch of deeds")?;
+        movements.iter().for_each(Movement::log);
         Ok(outcomes)
     }
 }

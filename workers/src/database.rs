@@ -15,6 +15,13 @@ const POSTGRES_CONNECTIONS_MAX: u32 = 8;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+// A plan made while the table was empty reads all of it, and a cached one does so until the next ANALYZE: a busy
+// first minute would grind to a halt.
+//
+// Commits do not wait for the disk, for the reason given at SQLite's `synchronous`: a crash of the server may lose
+// the last half second of a queue, and every job costs three commits. The main database's sessions are others.
+const POSTGRES_SESSION: &str = "SET plan_cache_mode = force_custom_plan; SET synchronous_commit = off";
+
 #[derive(Clone)]
 pub(crate) enum Database {
     Sqlite(SqlitePool),
@@ -61,10 +68,8 @@ async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
         .max_connections(POSTGRES_CONNECTIONS_MAX)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .after_connect(|connection, _| {
-            // A plan made while the table was empty reads all of it, and a cached one does so until the next
-            // ANALYZE: a busy first minute would grind to a halt.
             Box::pin(async move {
-                connection.execute("SET plan_cache_mode = force_custom_plan").await?;
+                connection.execute(POSTGRES_SESSION).await?;
                 Ok(())
             })
         })

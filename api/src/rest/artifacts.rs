@@ -7,6 +7,7 @@ use service::Service;
 use super::Tag;
 use crate::answer::{Answer, refusals};
 use crate::caller::Token;
+use crate::upload::parse_slug;
 use crate::wire;
 
 #[derive(Default)]
@@ -14,7 +15,7 @@ pub struct Artifacts;
 
 refusals! {
     List: 401, 403;
-    One: 401, 403, 404;
+    One: 400, 401, 403, 404;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]
@@ -40,7 +41,7 @@ impl Artifacts {
         slug: Path<String>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::ArtifactDetail>, One> {
-        let detail = service.artifact(&caller.0, &slug).await?;
+        let detail = service.artifact(&caller.0, &parse_slug(slug.as_bytes())?).await?;
         Ok(Json(wire::ArtifactDetail::new(detail, service.addresses())))
     }
 
@@ -55,6 +56,7 @@ impl Artifacts {
         slug: Path<String>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::Deleted>, One> {
+        let slug = parse_slug(slug.as_bytes())?;
         Ok(Json(service.delete(&caller.0, &slug).await?.into()))
     }
 }

@@ -18,7 +18,7 @@ pub struct Versions;
 
 refusals! {
     Add: 400, 401, 402, 403, 404, 409, 413, 415;
-    Activate: 400, 401, 403, 404, 415;
+    Activate: 400, 401, 403, 404, 413, 415;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]
@@ -70,7 +70,7 @@ impl Versions {
         body: Json<wire::Activate>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::Artifact>, Activate> {
-        let artifact = service.activate(&caller.0, &slug, body.version).await?;
+        let artifact = service.activate(&caller.0, &parse_slug(slug.as_bytes())?, body.version).await?;
         Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
     }
 }

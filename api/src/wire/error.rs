@@ -72,7 +72,7 @@ impl From<&domain::Accept> for Accept {
 
 impl poem_openapi::types::Example for Error {
     fn example() -> Self {
-        Self::from(&Refusal::not_found("artifact"))
+        Self::from(&Refusal::NotFound(domain::Missing::Artifact))
     }
 }
 

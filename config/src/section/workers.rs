@@ -7,7 +7,7 @@ const JOBS_MAX: usize = 1024;
 /// The worker pool of this process.
 #[derive(Clone, Debug)]
 pub struct Workers {
-    /// Jobs at a time.
+    /// Jobs of each queue at a time.
     pub concurrency: usize,
 }
 

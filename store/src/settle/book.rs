@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Deed, JobId, Micro, Outcome, Standing, Time};
+use domain::{AccountId, AccountStatus, Deed, JobId, Micro, Outcome, Standing, Time, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
@@ -23,6 +23,28 @@ pub(super) struct Book {
     known_outcomes: HashMap<JobId, Outcome>,
     new_entries: Vec<entity::ledger_entry::ActiveModel>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
+    movements: Vec<Movement>,
+}
+
+/// A movement of money, to be logged once it is committed.
+#[derive(Debug)]
+pub(super) struct Movement {
+    handle: String,
+    delta: Micro,
+    balance: Micro,
+    reason: String,
+}
+
+impl Movement {
+    pub(super) fn log(&self) {
+        tracing::info!(
+            account.handle = %self.handle,
+            ledger.delta_micro = self.delta.get(),
+            ledger.balance_micro = self.balance.get(),
+            ledger.reason = %self.reason,
+            "money moved"
+        );
+    }
 }
 
 impl Book {
@@ -32,26 +54,19 @@ impl Book {
         deeds: &[Deed],
         terms: &Terms,
     ) -> anyhow::Result<Self> {
-        let month = terms.now.month().to_string();
-        let usage =
-            entity::usage::Entity::find_by_id((account.id.clone(), month.clone())).one(transaction).await?;
-        let usage = usage.unwrap_or(entity::usage::Model {
-            account_id: account.id.clone(),
-            month,
-            publishes: 0,
-            views: 0,
-        });
+        let status = rows::account(account.clone())?.status;
         Ok(Self {
-            status: rows::account(account.clone())?.status,
+            status,
+            usage: usage(transaction, &account.id, status, terms.now).await?,
             used_reasons: used_reasons(transaction, &account.id, deeds).await?,
             known_outcomes: known_outcomes(transaction, deeds).await?,
             account,
-            usage,
             now: terms.now,
             usage_changed: false,
             account_changed: false,
             new_entries: Vec::new(),
             new_outcomes: Vec::new(),
+            movements: Vec::new(),
         })
     }
 
@@ -64,7 +79,7 @@ impl Book {
     }
 
     pub(super) fn is_expired(&self) -> bool {
-        self.account.expires_at.is_some_and(|expires_at| self.now.millis() >= expires_at)
+        has_expired(self.account.expires_at.map(Time::from_millis), self.now)
     }
 
     pub(super) fn balance(&self) -> Micro {
@@ -124,13 +139,12 @@ impl Book {
             balance_after_micro: Set(self.account.balance_micro),
             created_at: Set(self.now.millis()),
         });
-        tracing::info!(
-            account.handle = %self.account.handle,
-            ledger.delta_micro = delta.get(),
-            ledger.balance_micro = self.account.balance_micro,
-            ledger.reason = reason,
-            "money moved"
-        );
+        self.movements.push(Movement {
+            handle: self.account.handle.clone(),
+            delta,
+            balance: self.balance(),
+            reason: reason.to_owned(),
+        });
         true
     }
 
@@ -145,8 +159,8 @@ impl Book {
         Ok(())
     }
 
-    /// Writes what the batch changed.
-    pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+    /// Writes what the batch changed. The movements of money are to be logged after the commit.
+    pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Movement>> {
         if !self.new_entries.is_empty() {
             entity::ledger_entry::Entity::insert_many(self.new_entries)
                 .exec_without_returning(transaction)
@@ -180,8 +194,24 @@ impl Book {
                 .await
                 .context("write the account")?;
         }
-        Ok(())
+        Ok(self.movements)
     }
+}
+
+/// The month's use, which only a claimed account's allowance asks for.
+async fn usage(
+    transaction: &DatabaseTransaction,
+    account: &str,
+    status: AccountStatus,
+    now: Time,
+) -> anyhow::Result<entity::usage::Model> {
+    let id = (account.to_owned(), now.month().to_string());
+    let known = match status {
+        AccountStatus::Provisional => None,
+        AccountStatus::Claimed => entity::usage::Entity::find_by_id(id.clone()).one(transaction).await?,
+    };
+    let (account_id, month) = id;
+    Ok(known.unwrap_or(entity::usage::Model { account_id, month, publishes: 0, views: 0 }))
 }
 
 // The views of the row belong to another writer, so only the publishes are set.

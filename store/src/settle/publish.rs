@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use domain::{
-    AccountStatus, Activation, ArtifactId, Host, ManifestFile, Micro, MissingRight, ModerationStatus,
-    Outcome, Payment, PublishDeed, Published, Receipt, Refusal, Target, Visibility,
+    AccountStatus, Activation, ArtifactId, Host, ManifestFile, Micro, Missing, MissingRight,
+    ModerationStatus, Outcome, Payment, PublishDeed, Published, Receipt, Refusal, Target, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
@@ -84,7 +84,7 @@ fn may_publish(
         return Ok(None);
     }
     if deed.target == Target::Existing {
-        return Ok(Some(Refusal::not_found("artifact")));
+        return Ok(Some(Refusal::NotFound(Missing::Artifact)));
     }
     let artifacts_max = terms.tariff.claimed_artifacts_max;
     let is_full =

@@ -3,12 +3,7 @@
 use service::Service;
 
 pub(super) async fn run(service: &Service) -> anyhow::Result<()> {
-    let report = service.clean_up().await?;
-    tracing::info!(
-        purged = report.purged,
-        blobs.deleted = report.blobs_deleted,
-        blobs.bytes_freed = report.bytes_freed,
-        "cleanup done"
-    );
+    let purged = service.clean_up().await?;
+    tracing::info!(accounts.purged = purged, "cleanup done");
     Ok(())
 }

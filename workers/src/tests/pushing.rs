@@ -55,6 +55,21 @@ on_both! {
         pool.stop().await;
     }
 
+    async fn an_acknowledgement_does_not_wait_for_the_tick(bed: Bed) {
+        let queue = bed.ready().await;
+        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+        let mut late = 0;
+        for _ in 0..30 {
+            let job = scan();
+            let pushed = std::time::Instant::now();
+            queue.push(job.clone()).await.unwrap();
+            bed.status_becomes(job.id, "Done").await;
+            late += usize::from(pushed.elapsed() > Duration::from_millis(250));
+        }
+        assert!(late <= 3, "{late} of 30 were acknowledged late");
+        pool.stop().await;
+    }
+
     async fn pushing_the_same_id_again_is_fine_and_changes_nothing(bed: Bed) {
         let queue = bed.ready().await;
         let job = scan();
