@@ -16,6 +16,8 @@ use crate::ledger::{Arguments, Ledger, Message, Settled};
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
 /// How long the ledgers of a stopping process may take to finish what they have.
 const STOP_WAIT: Duration = Duration::from_secs(3);
+/// How long an actor that leaves may take to finish what it has.
+const LEAVE_WAIT: Duration = Duration::from_secs(1);
 /// How often a deed is handed in again when an actor left while it was on its way.
 const HAND_INS_MAX: usize = 5;
 
@@ -81,8 +83,11 @@ impl Ledgers {
             match call {
                 Ok(CallResult::Success(settled)) => return settled,
                 Ok(CallResult::Timeout) => return Err(LedgerError::Unknown),
-                // The actor left or fell between the look-up and its answer. The next one knows what it did.
-                Ok(CallResult::SenderError) | Err(_) => tokio::task::yield_now().await,
+                // The actor left or fell between the look-up and its answer. Its name is free when it is gone, and the
+                // next one knows what it did.
+                Ok(CallResult::SenderError) | Err(_) => {
+                    let _ = ledger.wait(Some(LEAVE_WAIT)).await;
+                }
             }
         }
         Err(LedgerError::Unknown)

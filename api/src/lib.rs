@@ -1,4 +1,4 @@
-//! The door for HTTP: REST and the documents that describe it; MCP and the pages for people stand beside them.
+//! The door for HTTP: the REST endpoints, and the documents that describe them.
 //!
 //! A handler parses, finds the caller, makes one call to `service` and renders the answer. It must never decide a
 //! rule of the trade, name a table, or put a token, a code or a body into a log. Every error leaves with

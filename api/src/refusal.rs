@@ -68,7 +68,7 @@ pub fn respond(refusal: &Refusal) -> Response {
     response
 }
 
-// Spec 7, and the decisions on the codes that it leaves open.
+// Spec 7; for a code that it leaves open, the status that HTTP has for such a cause.
 fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidRequest { .. } | Refusal::InvalidBody { .. } | Refusal::WeakPassword { .. } => {
@@ -160,7 +160,7 @@ mod tests {
             json!({
                 "code": "invalid_request",
                 "message": "slug: is empty",
-                "hint": "correct slug and send the request again",
+                "hint": "correct slug and send the request again; GET /openapi.json describes every field",
             })
         );
     }

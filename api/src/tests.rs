@@ -271,7 +271,7 @@ fn the_document_lists_the_refusals_of_each_operation_and_who_may_call_it() {
         statuses.join(" ")
     };
     assert_eq!(statuses("/v1/publish", "post"), "201 400 401 402 403 409 413 415 500 503");
-    assert_eq!(statuses("/v1/artifacts/{slug}", "get"), "200 401 403 404 500 503");
+    assert_eq!(statuses("/v1/artifacts/{slug}", "get"), "200 400 401 403 404 500 503");
     assert_eq!(statuses("/v1/signup", "post"), "201 429 500 503");
     let publish = &document["paths"]["/v1/publish"]["post"];
     let schema = |status: &str| {

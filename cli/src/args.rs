@@ -1,3 +1,6 @@
+//! What the command line takes. Settings belong in `config`, where they are checked and explained; a secret must
+//! never be an argument, because everyone on the machine can read those.
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};

@@ -1,3 +1,6 @@
+//! What a process of any role stands on, opened in order and closed in order. Only with `Schema::Migrate` may it
+//! change a schema: a process that finds an old one refuses to start.
+
 use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
 use bus::Bus;

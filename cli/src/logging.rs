@@ -1,3 +1,6 @@
+//! Starts the log of the process, once. It must never write to standard output, which belongs to what a command
+//! prints.
+
 use anyhow::Context;
 use config::{Log, LogFormat};
 use tracing_subscriber::EnvFilter;

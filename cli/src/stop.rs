@@ -1,3 +1,6 @@
+//! How a process hears that it should stop. It only says so and must never end anything itself: what runs is finished
+//! by whoever runs it.
+
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;

@@ -1,3 +1,6 @@
+//! How a fault in the settings is told: the key, the place, the fault and what is expected, in one line. The value of
+//! a secret must never be part of it.
+
 use std::fmt;
 use std::path::PathBuf;
 

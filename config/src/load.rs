@@ -1,3 +1,6 @@
+//! The sections put together, and what other crates are given of them. Nothing is opened or connected here: settings
+//! can be read and shown where none of the parts exists.
+
 use std::path::PathBuf;
 
 use domain::Tariff;

@@ -1,3 +1,6 @@
+//! Settings that hide what is secret in them. It leaves by `reveal` alone, and must never come out of `Debug`, of a
+//! fault or of `handbill config`.
+
 use std::fmt;
 
 use url::Url;

@@ -1,3 +1,6 @@
+//! An account in its two states, and the one comparison that says whether it has expired. Expiry must never be kept
+//! as a flag: it is a moment and the clock.
+
 use serde::{Deserialize, Serialize};
 
 use crate::tariff::Standing;

@@ -1,3 +1,6 @@
+//! Artifacts, their versions and routes, as the operations and the edge see them. What is known of a content belongs
+//! to its version, never to the artifact: making another version live must not launder a verdict.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, ArtifactId, Host, Manifest, Slug, Time, VersionId};

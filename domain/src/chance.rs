@@ -1,3 +1,6 @@
+//! The one source of randomness, so that a test can seed it. Tokens are drawn here too: the generator must never be
+//! one whose next draw can be guessed from the last.
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::rngs::StdRng;

@@ -1,3 +1,6 @@
+//! Moments, months and where "now" comes from. Nothing else may ask the system for the time, or a test could not move
+//! it.
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,3 +1,6 @@
+//! What a ledger settles, and how that ended. Outcomes are kept in the database and read back later: their written
+//! form must never change so that an old one no longer parses.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{

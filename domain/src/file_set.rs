@@ -1,3 +1,6 @@
+//! What must hold among the files of one publish: how many, how large, and no name twice. It counts and never holds
+//! their bytes.
+
 use std::collections::BTreeSet;
 
 use crate::{Refusal, SitePath};

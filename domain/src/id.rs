@@ -1,3 +1,6 @@
+//! The ids that the service gives out, and the hashes that address contents. Ids that must survive a repeat (of a
+//! scan, of a slot) are derived, never drawn.
+
 use std::fmt;
 use std::str::FromStr;
 

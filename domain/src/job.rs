@@ -1,3 +1,6 @@
+//! What the queue carries, and how each queue is tried. Jobs outlive the program that pushed them: a new field needs
+//! a default, and a variant must never change its written form.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,6 @@
+//! What a version consists of, file by file. Manifests are kept as JSON for as long as their version: a new field
+//! needs a default, so that the oldest one still parses.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{BlobHash, SitePath};

@@ -1,3 +1,5 @@
+//! Money, as integers. A float may show an amount or bring one in, exactly; a sum must never pass through one.
+
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Neg, Sub};

@@ -1,3 +1,6 @@
+//! What a caller offers, what a 402 demands, and what proves a payment. A challenge must never tell a caller to pay
+//! in a way that cannot settle here.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Micro, Time};

@@ -1,3 +1,6 @@
+//! Every expected no, in one list, so that no two doors word one differently. It knows no HTTP status, and a message
+//! must never carry a secret: it goes to the caller and into outcomes.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Challenge, Scope, Slug};
@@ -110,7 +113,7 @@ impl Refusal {
 
     /// A slug that is none.
     pub fn malformed_slug() -> Self {
-        Self::invalid("slug", format!("does not match {}", Slug::PATTERN))
+        Self::invalid("slug", format!("must match {}", Slug::PATTERN))
     }
 
     pub fn overloaded(fault: impl Into<String>) -> Self {

@@ -1,3 +1,5 @@
+//! The rights of a token. They are kept and shown by name, so a name must never come to mean something else.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! Bearer tokens, and the hash by which a secret is known. Only the hash is ever kept; a token must never be
+//! serialised or shown by `Debug`.
+
 use std::fmt;
 use std::str::FromStr;
 

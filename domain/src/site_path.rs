@@ -1,3 +1,6 @@
+//! Where a file lies in its site. A path that leads out of the site, or that two readers could read differently, must
+//! never become a [`SitePath`].
+
 use std::fmt;
 use std::str::FromStr;
 

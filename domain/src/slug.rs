@@ -1,3 +1,6 @@
+//! The two names of an artifact: its slug in the account, its host among all. A host is drawn and not promised to be
+//! free: that it is unique, the database says.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,6 @@
+//! Prices, allowances and quotes. The door's early look and the ledger's commit ask the same functions; these must
+//! never write or look anything up, so that both come to one price.
+
 use std::time::Duration;
 
 use crate::{AccountStatus, Challenge, Micro, Payment};

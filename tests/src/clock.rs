@@ -1,3 +1,5 @@
+//! A clock that tests move by hand, in real processes. It goes forward only.
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;

@@ -1,3 +1,6 @@
+//! Waiting for what happens behind an answer: a look, a deadline, another look. A test must never sleep for luck
+//! instead.
+
 use std::time::{Duration, Instant};
 
 /// How long anything that happens behind an answer may take before a test gives up.

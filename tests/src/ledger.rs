@@ -1,3 +1,6 @@
+//! A look behind the program's back, for what no endpoint shows: every movement of money, and that it happened once.
+//! It reads and must never write.
+
 use sqlx::{Connection, PgConnection, Row, SqliteConnection};
 
 use crate::{Mode, World};

@@ -1,3 +1,6 @@
+//! Each story told twice, embedded and in production, from one text. A test that holds in one mode alone says so by
+//! using [`World`](crate::World) itself.
+
 /// The path of the program under test. Only an integration test of this package knows it.
 #[macro_export]
 macro_rules! program {

@@ -1,3 +1,6 @@
+//! Ports for programs under test. Two tests must never be given the same one, not even across processes or while a
+//! program is down.
+
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};

@@ -1,3 +1,6 @@
+//! An answer, and the questions that tests put to it. Whatever fails here shows the whole answer, so that nobody has
+//! to run the test again to see it.
+
 use std::fmt;
 
 use bytes::Bytes;

@@ -1,79 +1,51 @@
-//! apalis' storage on SQLite or on Postgres behind one type, so that nothing else is generic over it.
+//! A queue as apalis' workers see it: fetch, acknowledge, tell that the worker lives, take over from the lost.
 //!
-//! Jobs come out of it as bytes. They are decoded in the attempt: a decoding error in here would end the worker.
+//! The state machine and the statements are apalis'; SQLite and Postgres stand behind one type, so that nothing
+//! else is generic over them. Jobs come out of it as bytes: they are decoded in the attempt, because a decoding
+//! error in here would end the worker.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use apalis_core::backend::finalize::Ephemeral;
+use apalis_core::backend::persistence::{Persisted, State, TaskPersistLayer};
 use apalis_core::backend::{Backend as ApalisBackend, BackendConfig};
 use apalis_core::task::Task;
 use apalis_core::worker::context::WorkerContext;
-use apalis_postgres::{Config as PostgresConfig, PostgresStorage};
-use apalis_sqlite::{Config as SqliteConfig, SqliteStorage};
-use domain::Queue;
+use apalis_sqlite::JsonCodec;
+use serde_json::Value;
 use tokio::time::{Sleep, sleep};
+use tokio_util::sync::CancellationToken;
 
-use crate::database::Database;
-
-/// How often a worker says that it lives.
-const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-/// After so many heartbeats without a word, another worker takes the jobs over.
-const HEARTBEATS_MISSED_MAX: usize = 3;
-/// Fetched jobs that wait for a free worker hold up its heartbeats and acknowledgements, and are then run twice.
-const FETCH_BATCH: usize = 1;
+use crate::persistence::{BackendFault, FETCH_BATCH, HEARTBEAT_INTERVAL, JobRows};
+use crate::wake::Looks;
 
 pub(crate) struct Backend {
-    storage: Storage,
+    rows: Persisted<JobRows>,
+    looks: Looks,
+    /// A reason to look for jobs came after the fetch that is under way had begun.
+    must_look_again: bool,
+    /// When cancelled, nothing more is fetched. Heartbeats and acknowledgements go on, unlike in apalis' own
+    /// shutdown, which would let a slow job be taken over while it finishes, and whose forgotten fetch would
+    /// keep SQLite's only connection until then.
+    stopping: CancellationToken,
     /// A worker that restarts after a fault waits first, so that a dead database is not hammered.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-enum Storage {
-    Sqlite(SqliteStorage<Vec<u8>>),
-    Postgres(PostgresStorage<Vec<u8>>),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BackendFault {
-    #[error(transparent)]
-    Sqlite(#[from] apalis_sqlite::Error),
-    #[error(transparent)]
-    Postgres(#[from] apalis_postgres::Error),
-}
-
 impl Backend {
-    pub(crate) fn new(database: &Database, queue: Queue) -> Self {
-        // Without `lock_tasks` a running job's row says `Queued`, and each job costs one write less.
-        let storage = match database {
-            Database::Sqlite(pool) => Storage::Sqlite(
-                SqliteStorage::new(pool).with_config(
-                    SqliteConfig::default()
-                        .queue(queue.name())
-                        .batch_size(FETCH_BATCH)
-                        .heartbeat_interval(HEARTBEAT_INTERVAL)
-                        .missed_heartbeats(HEARTBEATS_MISSED_MAX)
-                        .lock_tasks(false),
-                ),
-            ),
-            Database::Postgres(pool) => Storage::Postgres(
-                PostgresStorage::new(pool).with_config(
-                    PostgresConfig::default()
-                        .queue(queue.name())
-                        .batch_size(FETCH_BATCH)
-                        .heartbeat_interval(HEARTBEAT_INTERVAL)
-                        .missed_heartbeats(HEARTBEATS_MISSED_MAX)
-                        .lock_tasks(false),
-                ),
-            ),
-        };
-        Self { storage, pause: None }
+    pub(crate) fn new(rows: JobRows, looks: Looks, stopping: CancellationToken) -> Self {
+        Self { rows: Persisted::new(rows), looks, must_look_again: false, stopping, pause: None }
     }
 
     pub(crate) fn starting_after(mut self, pause: Duration) -> Self {
         self.pause = Some(Box::pin(sleep(pause)));
         self
+    }
+
+    fn is_between_fetches(&self) -> bool {
+        matches!(self.rows.state(), State::Ready)
     }
 }
 
@@ -86,12 +58,7 @@ impl ApalisBackend for Backend {
             ready!(pause.as_mut().poll(cx));
             self.pause = None;
         }
-        match &mut self.storage {
-            Storage::Sqlite(storage) => storage.poll_ready(cx, worker).map_err(BackendFault::from),
-            Storage::Postgres(storage) => {
-                ApalisBackend::poll_ready(storage, cx, worker).map_err(BackendFault::from)
-            }
-        }
+        self.rows.poll_ready(cx, worker, HEARTBEAT_INTERVAL)
     }
 
     fn poll_next(
@@ -99,30 +66,34 @@ impl ApalisBackend for Backend {
         cx: &mut Context<'_>,
         worker: &WorkerContext,
     ) -> Poll<Option<Result<Task<Vec<u8>>, BackendFault>>> {
-        let next = match &mut self.storage {
-            Storage::Sqlite(storage) => storage.poll_next(cx, worker).map_err(BackendFault::from),
-            Storage::Postgres(storage) => storage.poll_next(cx, worker).map_err(BackendFault::from),
-        };
-        if next.is_pending() {
-            // apalis reads acknowledgements only while no fetch is under way. Those that came during a fetch that
-            // found nothing would wait for the tick, and be lost with the process for so long.
-            return match self.poll_ready(cx, worker) {
-                Poll::Ready(Err(fault)) => Poll::Ready(Some(Err(fault))),
-                _ => Poll::Pending,
-            };
+        loop {
+            self.must_look_again |= self.looks.poll_due(cx);
+            if self.is_between_fetches() {
+                if self.stopping.is_cancelled() {
+                    return Poll::Pending;
+                }
+                // The fetch that begins now sees everything that was pushed until now.
+                self.must_look_again = false;
+            }
+            let next = self.rows.poll_next(cx, worker);
+            if next.is_ready() {
+                return next;
+            }
+            if !self.is_between_fetches() {
+                return Poll::Pending;
+            }
+            // The fetch found nothing. apalis leaves acknowledgements that came meanwhile until the next poll,
+            // and never looks again for a job that was pushed meanwhile.
+            match self.rows.poll_ready(cx, worker, HEARTBEAT_INTERVAL) {
+                Poll::Ready(Ok(())) if self.must_look_again => {}
+                Poll::Ready(Err(fault)) => return Poll::Ready(Some(Err(fault))),
+                _ => return Poll::Pending,
+            }
         }
-        next
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), BackendFault>> {
-        match &mut self.storage {
-            Storage::Sqlite(storage) => {
-                ApalisBackend::poll_close(storage, cx, worker).map_err(BackendFault::from)
-            }
-            Storage::Postgres(storage) => {
-                ApalisBackend::poll_close(storage, cx, worker).map_err(BackendFault::from)
-            }
-        }
+        self.rows.poll_close(cx, worker)
     }
 }
 
@@ -132,16 +103,14 @@ impl BackendConfig for Backend {
     // Not `Durable`: that one decodes the arguments between us and the handler.
     type Kind = Ephemeral;
     type Config = ();
-    type Layer = <SqliteStorage<Vec<u8>> as BackendConfig>::Layer;
+    type Layer = TaskPersistLayer<JsonCodec<Value>, Value>;
 
     fn config(&self) -> &() {
         &()
     }
 
-    fn middleware(&mut self, worker: &mut WorkerContext) -> Self::Layer {
-        match &mut self.storage {
-            Storage::Sqlite(storage) => storage.middleware(worker),
-            Storage::Postgres(storage) => storage.middleware(worker),
-        }
+    fn middleware(&mut self, _: &mut WorkerContext) -> Self::Layer {
+        // Without `lock_tasks` a running job's row says `Queued`, and each job costs one write less.
+        self.rows.layer(JsonCodec::default(), FETCH_BATCH).persist_results(true).lock_tasks(false)
     }
 }

@@ -10,6 +10,7 @@ mod database;
 mod dead;
 mod depth;
 mod jobs;
+mod persistence;
 mod pool;
 mod push;
 mod queues;

@@ -5,18 +5,20 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use apalis::layers::WorkerBuilderExt;
-use apalis_core::backend::ext::BackendExt;
 use apalis_core::monitor::Monitor;
 use apalis_core::worker::builder::WorkerBuilder;
 use apalis_core::worker::ext::parallelize::ParallelizeExt;
 use domain::Queue;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::Backend;
 use crate::database::Database;
+use crate::persistence::JobRows;
 use crate::queues::Queues;
-use crate::wake::{All, TICK_INTERVAL, Tick, Wake};
+use crate::wake::{Looks, TICK_INTERVAL};
 
 /// Jobs that run when a stop is asked for may take so long to finish.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -39,6 +41,15 @@ impl PoolSettings {
     }
 }
 
+/// What the workers of one pool have in common.
+#[derive(Clone)]
+struct Pool {
+    name: String,
+    concurrency: usize,
+    running: TaskTracker,
+    stopping: CancellationToken,
+}
+
 impl Queues {
     /// Works until `shutdown`; then takes no new job, finishes those that run and returns. Jobs that do not
     /// finish in time are interrupted and given back. Dropping the future is like the death of the process.
@@ -50,55 +61,62 @@ impl Queues {
     ) -> anyhow::Result<()> {
         ensure!(settings.concurrency > 0, "a pool works on at least one job at a time");
         ensure!(!settings.queues.is_empty(), "a pool works on at least one queue");
-        // apalis refuses a worker name that was lately in use, so every start of a pool has names of its own.
-        let pool = format!("{}-{}", self.instance, self.chance.base36(10));
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
-
-        let monitor = Monitor::new().shutdown_timeout(settings.stop_timeout).should_restart(|_, _| true);
+        let pool = Pool {
+            // apalis refuses a worker name that was lately in use, so every start has names of its own.
+            name: format!("{}-{}", self.instance, self.chance.base36(10)),
+            concurrency: settings.concurrency,
+            running: TaskTracker::new(),
+            stopping: shutdown.clone(),
+        };
+        let monitor = Monitor::new().should_restart(|_, _| true);
         let monitor = settings.queues.iter().fold(monitor, |monitor, &queue| {
-            let attempts = Arc::new(Attempts {
+            let attempts = Attempts {
                 queue,
                 database: self.database.clone(),
                 handler: handler.clone(),
                 timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
                 interrupt: interrupt.clone(),
-            });
-            self.register(monitor, format!("{pool}-{}", queue.name()), settings.concurrency, attempts)
+            };
+            self.register(monitor, &pool, Arc::new(attempts))
         });
-        monitor
-            .run_with_signal(async {
-                shutdown.cancelled().await;
-                Ok(())
-            })
-            .await
-            .context("running the workers")?;
 
+        let are_finished = async {
+            shutdown.cancelled().await;
+            pool.running.close();
+            pool.running.wait().await;
+            Ok(())
+        };
+        let is_too_late = async {
+            shutdown.cancelled().await;
+            sleep(settings.stop_timeout).await;
+        };
+        tokio::select! {
+            ended = monitor.run_with_signal(are_finished) => ended.context("running the workers")?,
+            () = is_too_late => tracing::warn!("jobs did not finish in time; they are interrupted and given back"),
+        }
         drop(interrupt_when_dropped);
-        self.give_back(&pool, &settings.queues).await?;
+        self.give_back(&pool.name, &settings.queues).await?;
         ensure!(shutdown.is_cancelled(), "the workers ended by themselves");
         Ok(())
     }
 
-    fn register(
-        &self,
-        monitor: Monitor,
-        name: String,
-        concurrency: usize,
-        attempts: Arc<Attempts>,
-    ) -> Monitor {
-        let (database, wake) = (self.database.clone(), self.wake_handle(attempts.queue));
+    fn register(&self, monitor: Monitor, pool: &Pool, attempts: Arc<Attempts>) -> Monitor {
+        let queue = attempts.queue;
+        let rows = JobRows { database: self.database.clone(), queue, clock: self.clock.clone() };
+        let (pool, bell) = (pool.clone(), self.wake_handle(queue));
         monitor.register(move |restart| {
-            let mut backend = Backend::new(&database, attempts.queue);
+            let looks = Looks::new(bell.clone(), TICK_INTERVAL);
+            let mut backend = Backend::new(rows.clone(), looks, pool.stopping.clone());
             if restart > 0 {
                 backend = backend.starting_after(RESTART_PAUSE);
             }
-            let looks = All(vec![Box::new(Wake::new(wake.clone())), Box::new(Tick::every(TICK_INTERVAL))]);
-            let attempts = attempts.clone();
-            WorkerBuilder::new(format!("{name}-{restart}"))
-                .backend(backend.poll_with_strategy(looks))
-                .concurrency(concurrency)
-                .parallelize(tokio::spawn)
+            let (attempts, running) = (attempts.clone(), pool.running.clone());
+            WorkerBuilder::new(format!("{}-{}-{restart}", pool.name, queue.name()))
+                .backend(backend)
+                .concurrency(pool.concurrency)
+                .parallelize(move |attempt| running.spawn(attempt))
                 .build(move |payload: Vec<u8>, delivery: Delivery| attempts.clone().make(payload, delivery))
         })
     }

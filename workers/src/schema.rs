@@ -42,7 +42,7 @@ const POSTGRES_ARRANGEMENT: &str = "
     END $$";
 
 impl Queues {
-    /// Brings the queue's tables to the newest schema. May be called at any time, by many at once.
+    /// Brings the queue's tables to the newest schema. May be called at any time; on Postgres by many at once.
     pub async fn migrate(&self) -> anyhow::Result<()> {
         match &self.database {
             Database::Sqlite(pool) => {

@@ -1,3 +1,5 @@
+//! The account of the caller. A token shows its own account and never another's.
+
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;

@@ -1,3 +1,6 @@
+//! Listing, showing and deleting the caller's artifacts. A slug means the caller's own, so another account's must
+//! look as if it were not there.
+
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Path;

@@ -1,3 +1,6 @@
+//! Publishing, and the part of it that a new version shares. The body must never be read before the caller has been
+//! looked at: a sure no costs nobody an upload.
+
 use domain::{Activation, Payment, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::payload::Json;

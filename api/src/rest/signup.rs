@@ -1,3 +1,6 @@
+//! Signing up, the one call that needs no token and makes one. The token is shown in the answer and must never be
+//! shown or logged anywhere else.
+
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;

@@ -1,3 +1,5 @@
+//! Whether the process answers. It must never ask the database or any other part: it stays true while they are away.
+
 use poem_openapi::payload::Json;
 use poem_openapi::{Object, OpenApi};
 

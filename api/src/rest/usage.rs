@@ -1,3 +1,5 @@
+//! What the account used this month and what that will cost. It only shows: looking must never charge.
+
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;

@@ -1,3 +1,6 @@
+//! Adding a version to an artifact that exists, and choosing the one that is live. Adding is a publish and is paid
+//! like one; choosing moves a pointer and must never cost.
+
 use domain::{Activation, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::OpenApi;

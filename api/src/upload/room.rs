@@ -1,3 +1,6 @@
+//! How much of this process's memory uploads may take together. An upload must never wait long for room: it is told
+//! to come again instead.
+
 use std::sync::Arc;
 use std::time::Duration;
 

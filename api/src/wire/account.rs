@@ -1,3 +1,5 @@
+//! Accounts as callers see them. The token stands in the answer to a signup and must never appear in another shape.
+
 use domain::link::Addresses;
 use domain::{AccountSummary, Tariff};
 use poem_openapi::{Enum, Object};

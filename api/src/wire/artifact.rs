@@ -1,3 +1,6 @@
+//! Artifacts and versions as callers see them. The enums repeat the domain's on purpose, so that a change there can
+//! never change the wire unseen.
+
 use domain::Slug;
 use domain::link::Addresses;
 use poem_openapi::{Enum, Object};

@@ -1,3 +1,6 @@
+//! The bodies of everything that is not a success. Status and headers are given in [`crate::refusal`], words in
+//! `domain`; none must be made up here.
+
 use domain::Refusal;
 use poem_openapi::Object;
 

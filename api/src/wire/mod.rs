@@ -1,5 +1,5 @@
-//! The shapes that cross the wire, as the specification and the decisions write them. They are made from domain types
-//! and hold no rule: a field here is a field there.
+//! The shapes that cross the wire, as the specification writes them. They are made from domain types and must never
+//! hold a rule: a field here is a field there.
 
 mod account;
 mod artifact;

@@ -1,3 +1,6 @@
+//! What a publish answers, over whichever endpoint it came. The receipt of the header is made from the one in here:
+//! the two must never differ.
+
 use domain::Published;
 use domain::link::Addresses;
 use poem_openapi::Object;

@@ -1,3 +1,5 @@
+//! A month's use as callers see it. Every price in it comes from the tariff and must never be worked out here.
+
 use domain::{AccountSummary, Tariff};
 use poem_openapi::Object;
 

@@ -1,3 +1,5 @@
+//! Money and moments in the one form that the wire has for each. No other shape may write either by itself.
+
 use domain::{Micro, Time};
 use poem_openapi::NewType;
 

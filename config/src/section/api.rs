@@ -1,3 +1,6 @@
+//! Where the API listens, how it calls itself, and which proxies it believes. In dev mode it is held to this machine,
+//! as `mode` says.
+
 use std::net::SocketAddr;
 
 use ipnet::IpNet;

@@ -1,3 +1,6 @@
+//! How the card processor is reached, and the secrets shared with it. All of it may be unset: a missing part must
+//! never keep the program from starting.
+
 use crate::reader::Reader;
 use crate::secret::Secret;
 use crate::value::WebAddress;

@@ -1,3 +1,5 @@
+//! Where the truth is kept. Unset, it is a file in the data directory, so that one program and a folder are enough.
+
 use std::path::Path;
 
 use crate::reader::Reader;

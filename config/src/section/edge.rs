@@ -1,3 +1,6 @@
+//! Where pages are served, how their addresses are written, and how much memory they may take. In dev mode it is held
+//! to this machine, as `mode` says.
+
 use std::net::SocketAddr;
 
 use domain::link::UrlStyle;

@@ -1,3 +1,6 @@
+//! What an operator may tune of what is free, how long things live and how often one may knock. Prices are not among
+//! them: those are the tariff's own.
+
 use std::time::Duration;
 
 use crate::reader::Reader;

@@ -1,3 +1,6 @@
+//! What is logged, and in which form. The filter is only passed on here; whether it can be read shows when logging
+//! starts.
+
 use crate::reader::Reader;
 use crate::value::Value;
 

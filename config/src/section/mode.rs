@@ -1,3 +1,6 @@
+//! Dev mode, in which whoever reaches the service is whoever they like. With it a door must never listen beyond this
+//! machine unless the operator allowed that by a setting of its own.
+
 use std::net::SocketAddr;
 
 use crate::reader::Reader;

@@ -1,3 +1,6 @@
+//! Where jobs wait: in the main database when that is PostgreSQL, else in a file of their own, because SQLite has one
+//! writer per file and a push must never wait for the ledger.
+
 use std::path::Path;
 
 use crate::reader::Reader;

@@ -1,3 +1,6 @@
+//! The way to the other processes. One process needs none; whether a role can do without is asked by
+//! `Settings::check_role`.
+
 use crate::reader::Reader;
 use crate::secret::RedisUrl;
 

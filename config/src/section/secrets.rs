@@ -1,3 +1,6 @@
+//! The secrets that hold the whole house. Outside dev mode there must never be a start without a signing secret, or
+//! with a short one.
+
 use crate::reader::Reader;
 use crate::secret::Secret;
 use crate::section::mode::Mode;

@@ -1,3 +1,6 @@
+//! Where contents are kept: in a folder, or in a bucket with the key that opens it. A bucket without its key is a
+//! fault at the start, never a surprise at the first publish.
+
 use std::path::{Path, PathBuf};
 
 use crate::reader::Reader;

@@ -1,3 +1,6 @@
+//! How many jobs of each queue one process works at a time: by its cores, unless something is set, and bounded either
+//! way.
+
 use crate::reader::Reader;
 use crate::value::Concurrency;
 

@@ -1,3 +1,6 @@
+//! The agent: a program with a token, which it sends with every call. What is answered beyond its signup is for the
+//! test to judge.
+
 use reqwest::{Client, Method};
 use serde_json::json;
 

@@ -1,3 +1,6 @@
+//! The human: a browser as far as the service can tell, with cookies that are kept and an origin that it tells with
+//! every change.
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

@@ -1,3 +1,5 @@
+//! The operator: who proves by the signing secret that the house is theirs.
+
 use reqwest::{Client, Method};
 
 use crate::{Call, World};

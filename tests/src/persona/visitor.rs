@@ -1,3 +1,5 @@
+//! The visitor: a reader without any right, who knows the edge and never calls the API.
+
 use reqwest::{Client, Method};
 
 use crate::{Call, Process, Reply, World};

@@ -1,3 +1,6 @@
+//! Servers that a test takes away and brings back. One that other tests use must never be stopped, so each of these
+//! belongs to one world.
+
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};

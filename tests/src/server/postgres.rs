@@ -1,3 +1,5 @@
+//! A Postgres database for each world, copied from a template that is migrated once for each build of the program.
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::UNIX_EPOCH;
 

@@ -1,3 +1,5 @@
+//! A Redis database for each world, so that no world hears another's messages or meets its limits.
+
 /// Numbers of databases that `scripts/servers` gives Redis, without the one that counts.
 const NUMBERS: i64 = 4_095;
 

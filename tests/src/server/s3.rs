@@ -1,3 +1,6 @@
+//! An S3 server inside the test itself: it checks signatures as a real one does, and can be taken away while the
+//! program runs.
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 

@@ -13,13 +13,6 @@ on_both! {
         assert!(bed.queues.is_current().await.unwrap());
     }
 
-    async fn many_may_migrate_at_once(bed: Bed) {
-        let others = [bed.another("two").await, bed.another("three").await, bed.another("four").await];
-        let migrations = others.iter().chain([&bed.queues]).map(|queues| queues.migrate());
-        futures::future::try_join_all(migrations).await.unwrap();
-        assert!(bed.queues.is_current().await.unwrap());
-    }
-
     async fn a_row_whose_id_is_no_ulid_does_not_get_in(bed: Bed) {
         bed.ready().await;
         for id in ["7", "01JZZZZZZZZZZZZZZZZZZZZZZ!", "81JZZZZZZZZZZZZZZZZZZZZZZZ", "01jzzzzzzzzzzzzzzzzzzzzzzz"] {
@@ -37,6 +30,15 @@ on_both! {
             assert!(refused.to_string().contains("job_id_is_ulid"), "{id}: {refused}");
         }
     }
+}
+
+#[tokio::test]
+async fn many_may_migrate_at_once_on_postgres() {
+    let bed = Bed::postgres().await;
+    let others = [bed.another("two").await, bed.another("three").await, bed.another("four").await];
+    let migrations = others.iter().chain([&bed.queues]).map(crate::Queues::migrate);
+    futures::future::try_join_all(migrations).await.unwrap();
+    assert!(bed.queues.is_current().await.unwrap());
 }
 
 #[tokio::test]

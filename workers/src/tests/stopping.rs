@@ -50,6 +50,25 @@ on_both! {
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
     }
 
+    async fn a_slow_job_is_not_taken_over_while_its_pool_waits_for_it(bed: Bed) {
+        let queue = bed.ready().await;
+        let (starts, elsewhere) = (Starts::default(), Starts::default());
+        let slow = starts.then(|_, _| Box::pin(async {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            Ok(())
+        }));
+        let pool = Pool::start(&bed.queues, slow);
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        starts.reach(1).await;
+        let other = Pool::start(&bed.another("two").await, elsewhere.then_done());
+        pool.stop().await;
+        let row = bed.row(job.id).await;
+        assert_eq!((row.status.as_str(), row.attempts), ("Done", 1));
+        assert!(elsewhere.all().is_empty());
+        other.stop().await;
+    }
+
     async fn an_idle_pool_stops_at_once(bed: Bed) {
         bed.queues.migrate().await.unwrap();
         let pool = Pool::start(&bed.queues, Starts::default().then_done());

@@ -1,0 +1,165 @@
+//! What a worker does to the rows of its queue, in apalis' own statements.
+//!
+//! apalis' storages wrap each statement into a transaction of its own, which triples the round trips; here only
+//! the heartbeat is one, because it is two statements.
+
+use std::time::Duration;
+
+use apalis_core::backend::persistence::{Persistence, TaskEvent};
+use apalis_core::backend::{TaskResult, WorkerFilter};
+use apalis_core::task::Task;
+use apalis_core::worker::context::WorkerContext;
+use apalis_postgres::{Config as PostgresConfig, queries as postgres};
+use apalis_sqlite::{Config as SqliteConfig, queries as sqlite};
+use domain::{Clock, Queue};
+use serde_json::Value;
+
+use crate::database::Database;
+
+/// How often a worker says that it lives.
+pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
+/// After so many heartbeats without a word, another worker takes the jobs over.
+const HEARTBEATS_MISSED_MAX: u32 = 3;
+const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
+/// Fetched jobs that wait for a free worker hold up its heartbeats and acknowledgements, and are then run twice.
+pub(crate) const FETCH_BATCH: usize = 1;
+
+/// One queue's rows.
+#[derive(Clone)]
+pub(crate) struct JobRows {
+    pub(crate) database: Database,
+    pub(crate) queue: Queue,
+    pub(crate) clock: Clock,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackendFault {
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    #[error(transparent)]
+    Sqlite(#[from] apalis_sqlite::Error),
+    #[error(transparent)]
+    Postgres(#[from] apalis_postgres::Error),
+}
+
+impl JobRows {
+    fn sqlite_config(&self) -> SqliteConfig {
+        SqliteConfig::default()
+            .queue(self.queue.name())
+            .batch_size(FETCH_BATCH)
+            .heartbeat_interval(HEARTBEAT_INTERVAL)
+    }
+
+    fn postgres_config(&self) -> PostgresConfig {
+        PostgresConfig::default().queue(self.queue.name()).batch_size(FETCH_BATCH)
+    }
+}
+
+impl Persistence for JobRows {
+    type Compact = Vec<u8>;
+    type Response = Value;
+    type Error = BackendFault;
+
+    async fn register(&mut self, worker: &WorkerContext) -> Result<(), BackendFault> {
+        match &self.database {
+            Database::Sqlite(pool) => {
+                sqlite::register_worker(pool, &self.sqlite_config(), worker, "SqliteStorage").await?;
+            }
+            Database::Postgres(pool) => {
+                let mut connection = pool.acquire().await?;
+                let now_s = self.clock.now().millis() / 1000;
+                let queue = self.queue.name();
+                postgres::register_worker(&mut *connection, queue, worker, &now_s.into(), "PgStorage")
+                    .await?;
+            }
+        }
+        self.heartbeat(worker).await
+    }
+
+    async fn heartbeat(&mut self, worker: &WorkerContext) -> Result<(), BackendFault> {
+        let queue = self.queue.name();
+        match &self.database {
+            Database::Sqlite(pool) => {
+                let mut beat = pool.begin().await?;
+                sqlite::keep_alive(&mut *beat, &self.sqlite_config(), worker).await?;
+                let others = WorkerFilter::AllExcept(worker.name().to_owned());
+                sqlite::reenqueue_orphaned(&mut *beat, LOST_AFTER_S.cast_signed(), queue, &others).await?;
+                beat.commit().await?;
+            }
+            Database::Postgres(pool) => {
+                let mut beat = pool.begin().await?;
+                postgres::keep_alive(&mut *beat, queue, worker).await?;
+                postgres::reenqueue_orphaned(&mut *beat, queue, LOST_AFTER_S).await?;
+                beat.commit().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<Task<Vec<u8>>>, BackendFault> {
+        match &self.database {
+            Database::Sqlite(pool) => Ok(sqlite::fetch_next(pool, &self.sqlite_config(), worker).await?),
+            Database::Postgres(pool) => {
+                let mut connection = pool.acquire().await?;
+                Ok(postgres::fetch_next(&mut *connection, &self.postgres_config(), worker).await?)
+            }
+        }
+    }
+
+    async fn reenqueue_abandoned(
+        &mut self,
+        tasks: Vec<Task<Vec<u8>>>,
+        worker: &WorkerContext,
+    ) -> Result<u64, BackendFault> {
+        let (queue, worker) = (self.queue.name(), worker.name());
+        let ids: Vec<String> =
+            tasks.iter().filter_map(|task| task.task_id()).map(ToString::to_string).collect();
+        match &self.database {
+            Database::Sqlite(pool) => Ok(sqlite::reenqueue_abandoned(pool, queue, worker, &ids).await?),
+            Database::Postgres(pool) => {
+                let mut connection = pool.acquire().await?;
+                Ok(postgres::reenqueue_abandoned(&mut *connection, queue, worker, &ids).await?)
+            }
+        }
+    }
+
+    async fn handle_events(
+        &mut self,
+        events: Vec<TaskEvent<Value>>,
+        worker: &WorkerContext,
+    ) -> Result<(), BackendFault> {
+        let results: Vec<&TaskResult<Value>> = events
+            .iter()
+            .filter_map(|event| match event {
+                TaskEvent::Complete(result) => Some(result),
+                _ => None,
+            })
+            .collect();
+        match &self.database {
+            Database::Sqlite(pool) => {
+                sqlite::ack_tasks(pool, &results, worker.name()).await?;
+            }
+            Database::Postgres(pool) => {
+                let mut connection = pool.acquire().await?;
+                postgres::handle_results(&mut *connection, &results, worker.name()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Never called: pushes go their own way, in batches.
+    async fn push_tasks(&mut self, tasks: Vec<Task<Vec<u8>>>) -> Result<(), BackendFault> {
+        let queue = self.queue.name();
+        match &self.database {
+            Database::Sqlite(pool) => {
+                let mut connection = pool.acquire().await?;
+                sqlite::push_tasks(&mut *connection, queue, &tasks).await?;
+            }
+            Database::Postgres(pool) => {
+                let mut connection = pool.acquire().await?;
+                postgres::push_tasks(&mut *connection, queue, tasks).await?;
+            }
+        }
+        Ok(())
+    }
+}
