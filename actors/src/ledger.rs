@@ -1,3 +1,6 @@
+//! The ledger of one account: gathers the deeds that wait and has them settled in one transaction. It answers only
+//! after the commit, and it answers everyone: a caller that hears nothing must be able to hand the same deed in again.
+
 use domain::{AccountId, Deed, Outcome};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use store::{Store, Terms, is_outage};

@@ -1,3 +1,6 @@
+//! Finds an account's ledger or starts it, and stands above all of them. It must never decide whether a deed was
+//! settled: when an answer is missing, only handing the deed in again tells.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

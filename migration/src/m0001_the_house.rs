@@ -1,3 +1,5 @@
+//! The first schema. Its text is beside it, in SQL that both databases take.
+
 use sea_orm_migration::prelude::*;
 
 /// The first schema: every table of the service.

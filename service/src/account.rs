@@ -1,3 +1,5 @@
+//! Signing up, and what an account may know of itself.
+
 use std::net::IpAddr;
 
 use bus::RateLimit;

@@ -1,3 +1,6 @@
+//! What an account does with what it has published: list, look, roll back, delete. An operation that changes what
+//! visitors see returns only when no edge serves the old state.
+
 use domain::{Artifact, Host, Missing, Refusal, Scope, Slug, Version, Visibility};
 use store::Activated;
 

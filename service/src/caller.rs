@@ -1,3 +1,5 @@
+//! Who calls and what they may: the checks that every operation begins with.
+
 use domain::{AccountId, ArtifactId, Refusal, Scope, Scopes, Time, TokenId, TokenSecret, has_expired};
 
 use crate::{Answer, Service};

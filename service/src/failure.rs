@@ -1,3 +1,5 @@
+//! Why an operation did not do what was asked: an expected no, or a bug.
+
 use domain::Refusal;
 
 /// What an operation answers.

@@ -1,3 +1,5 @@
+//! How an operation hands a job to the queue, knowing nothing of what carries it.
+
 use anyhow::{Context, anyhow};
 use domain::{JobEnvelope, Time};
 use tokio::sync::{mpsc, oneshot};

@@ -1,3 +1,5 @@
+//! Accounts, their tokens and their month. Balances and allowances are only read here; `settle` alone writes them.
+
 use anyhow::Context;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Micro, MonthlyUse, Scopes, Standing, Time,

@@ -1,3 +1,6 @@
+//! Artifacts and versions as their account sees them. A finder takes the account first, so that no call can reach
+//! another tenant's row.
+
 use std::collections::HashMap;
 
 use anyhow::Context;

@@ -1,3 +1,5 @@
+//! Which contents are stored, and when they may be forgotten. A blob that a publish counts on must never be swept.
+
 use std::collections::HashMap;
 use std::time::Duration;
 

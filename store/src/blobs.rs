@@ -1,3 +1,5 @@
+//! The object store: contents by their hash, and the spool. Contents are written once and never overwritten.
+
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;

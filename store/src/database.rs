@@ -1,3 +1,5 @@
+//! Opens SQLite or PostgreSQL so that what was committed is on the disk.
+
 use std::time::Duration;
 
 use anyhow::{Context, bail};

@@ -1,3 +1,5 @@
+//! What was decided of a version. A scan must never lower what people have set.
+
 use anyhow::Context;
 use domain::{Host, Manifest, ModerationStatus, Time, VersionId};
 use sea_orm::ActiveValue::Set;

@@ -1,3 +1,5 @@
+//! Tells an outage, and a collision of two writers, from a bug.
+
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
 /// Whether an error means that the database or the blob store does not answer at present, so that the caller may

@@ -1,3 +1,5 @@
+//! How jobs ended, and the keys by which callers ask again.
+
 use anyhow::Context;
 use domain::{AccountId, JobId, Outcome, Time};
 use sea_orm::ActiveValue::Set;

@@ -1,3 +1,5 @@
+//! The edge's one row for a host: read by edges, moved with the pointer.
+
 use domain::{Host, Route, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;

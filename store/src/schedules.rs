@@ -1,3 +1,5 @@
+//! Which slot a schedule last fired for.
+
 use domain::Time;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};

@@ -1,3 +1,5 @@
+//! Removes what has outlived its use: expired accounts with all that is theirs, and old records.
+
 use anyhow::Context;
 use domain::{AccountId, Host, Time};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};

@@ -1,3 +1,5 @@
+//! Adds what the edges counted to the accounts' month, each batch once.
+
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Context;

@@ -1,3 +1,5 @@
+//! The queues as a process opens them.
+
 use std::sync::Arc;
 
 use domain::{Chance, Clock, Queue};

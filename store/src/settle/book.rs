@@ -1,3 +1,6 @@
+//! One account's page of the ledger while a batch is settled: read once, changed in memory, written once. It must
+//! never be kept beyond its transaction.
+
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context;

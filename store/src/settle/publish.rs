@@ -1,3 +1,5 @@
+//! The settling of a publish: every rule that can refuse it comes before the first row is written.
+
 use std::collections::BTreeMap;
 
 use anyhow::Context;

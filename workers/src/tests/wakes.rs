@@ -23,7 +23,7 @@ async fn is_due(looks: &mut Looks) -> bool {
 async fn a_bell_that_rings_while_nobody_listens_is_heard_once() {
     let bell = Arc::new(Notify::new());
     let mut looks = Looks::new(bell.clone(), NEVER);
-    assert!(is_due(&mut looks).await, "the first tick comes at once");
+    next(&mut looks).await; // The first tick comes at once.
     assert!(!is_due(&mut looks).await);
     bell.notify_one();
     timeout(Duration::from_secs(5), next(&mut looks)).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_bell_that_has_rung_does_not_silence_the_tick_nor_a_tick_the_bell() {
     assert!(is_due(&mut looks).await);
     timeout(Duration::from_secs(5), next(&mut looks)).await.unwrap();
     let mut looks = Looks::new(bell.clone(), NEVER);
-    assert!(is_due(&mut looks).await);
+    next(&mut looks).await;
     let ringing = bell.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(50)).await;
