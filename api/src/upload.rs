@@ -104,7 +104,11 @@ impl Parts {
             Some(Source::Html) => return Err(Refusal::invalid("html", "occurs twice")),
             Some(Source::Files) => return Err(both()),
         }
-        self.take_content(SitePath::index(), field).await
+        self.take_content(SitePath::index(), field).await?;
+        match self.files.last() {
+            Some(page) if page.bytes.is_empty() => Err(Refusal::invalid("html", "is empty")),
+            _ => Ok(()),
+        }
     }
 
     async fn take_file(&mut self, field: Field<'static>) -> Result<(), Refusal> {
@@ -162,9 +166,8 @@ impl Payload for Upload {
     const CONTENT_TYPE: &'static str = "multipart/form-data";
 
     fn check_content_type(content_type: &str) -> bool {
-        content_type
-            .get(..Self::CONTENT_TYPE.len())
-            .is_some_and(|kind| kind.eq_ignore_ascii_case(Self::CONTENT_TYPE))
+        let essence = content_type.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case(Self::CONTENT_TYPE)
     }
 
     fn schema_ref() -> MetaSchemaRef {

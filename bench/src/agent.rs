@@ -1,3 +1,5 @@
+//! A client as its users are: it signs up and publishes over HTTP.
+
 use anyhow::{Context, ensure};
 use reqwest::{Client, multipart};
 use serde::Deserialize;

@@ -1,3 +1,5 @@
+//! Handbill as it is run: one process, or one for each role over its servers.
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! Times of many runs, and their percentiles.
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The page that everything is measured with.
+
 use domain::Chance;
 
 /// The size of the page that everything is measured with.

@@ -1,3 +1,5 @@
+//! Programs that are started for a measurement, and end with it.
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,3 +1,5 @@
+//! Publishes by one client and by many, beside what the machine itself takes for the least of it.
+
 use std::time::{Duration, Instant};
 
 use domain::Chance;

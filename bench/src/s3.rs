@@ -1,3 +1,5 @@
+//! The object store of production mode, inside this process.
+
 use std::net::SocketAddr;
 use std::path::Path;
 

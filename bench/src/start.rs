@@ -1,3 +1,5 @@
+//! How soon a start answers, and what it takes while nothing happens.
+
 use std::time::{Duration, Instant};
 
 use anyhow::Context;

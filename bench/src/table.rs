@@ -1,3 +1,5 @@
+//! The one table that is printed.
+
 use std::fmt;
 
 /// What was measured, a line each.

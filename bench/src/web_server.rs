@@ -1,3 +1,5 @@
+//! The web server that the edge is compared with.
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;

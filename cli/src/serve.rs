@@ -16,12 +16,17 @@ use futures::FutureExt;
 use poem::listener::{Acceptor, Listener, TcpListener};
 use poem::{IntoEndpoint, Server};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use workers::PoolSettings;
 
 use crate::house::{House, Schema};
 use crate::{say, stop};
 
+/// A connection on which nothing happens is closed after this long.
+const IDLE_CONNECTION_KEPT: Duration = Duration::from_secs(75);
+/// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
+const STOP_WITHIN: Duration = Duration::from_secs(29);
 // A process has 30 s to stop; the parts stop one behind the other, so they share them.
 /// How long a door waits for the requests that it has.
 const DOOR_STOP_WAIT: Duration = Duration::from_secs(20);
@@ -85,10 +90,13 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     announce(settings, &roles);
 
     stop.cancelled().await;
-    let doors = tokio::join!(finish(api), finish_edge(edge));
-    stop_work.cancel();
-    let rest = (finish(work).await, finish(schedule).await, house.close().await);
-    doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2)?;
+    let finishing = async {
+        let doors = tokio::join!(finish(api), finish_edge(edge));
+        stop_work.cancel();
+        let rest = (finish(work).await, finish(schedule).await, house.close().await);
+        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2)
+    };
+    timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
     tracing::info!("stopped");
     Ok(())
 }
@@ -190,6 +198,7 @@ where
     E::Endpoint: 'static,
 {
     Server::new_with_acceptor(acceptor)
+        .idle_timeout(IDLE_CONNECTION_KEPT)
         .run_with_graceful_shutdown(endpoint, stop.cancelled_owned(), Some(DOOR_STOP_WAIT))
         .await
         .context("serve HTTP")

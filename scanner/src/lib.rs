@@ -27,8 +27,6 @@ const FINDINGS_MAX: usize = 20;
 /// Without one of these a file has no field, so it asks for nothing.
 const FIELD_MARKS: [&[u8]; 3] = [b"<input", b"<textarea", b"contenteditable"];
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
 /// A file of the version that is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ScannedFile<'a> {
@@ -85,10 +83,11 @@ pub fn scan(files: &[ScannedFile<'_>]) -> Verdict {
 }
 
 fn findings_in(file: &ScannedFile<'_>) -> Vec<Finding> {
-    if !may_ask(file) {
+    let text = parse::decode(file.bytes);
+    if !may_ask(file.path, &text) {
         return Vec::new();
     }
-    let page = Page::read(&parse::parse(file.bytes));
+    let page = Page::read(&parse::parse(&text));
     rules::findings(&page)
         .take(FINDINGS_MAX)
         .map(|(rule, field, words)| Finding { rule, file: file.path.to_owned(), field, words })
@@ -96,11 +95,10 @@ fn findings_in(file: &ScannedFile<'_>) -> Vec<Finding> {
 }
 
 /// Whether the file can show a field to a visitor. That is told by its content: a page may bear any name.
-fn may_ask(file: &ScannedFile<'_>) -> bool {
-    let text = file.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(file.bytes);
-    let begins_as_markup = text.trim_ascii_start().starts_with(b"<");
-    (begins_as_markup || !is_code(file.path))
-        && FIELD_MARKS.iter().any(|mark| contains_ignoring_case(file.bytes, mark))
+fn may_ask(path: &str, text: &str) -> bool {
+    let begins_as_markup = text.trim_ascii_start().starts_with('<');
+    (begins_as_markup || !is_code(path))
+        && FIELD_MARKS.iter().any(|mark| contains_ignoring_case(text.as_bytes(), mark))
 }
 
 /// Scripts and styles often hold markup in strings. A browser that is told what they are shows none of it.

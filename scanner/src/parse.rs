@@ -1,6 +1,9 @@
 //! Bytes to a tree, with the parser that follows the HTML standard, kept from the two things that make its time grow
 //! faster than the page.
 
+use std::borrow::Cow;
+
+use encoding_rs::UTF_8;
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
@@ -13,16 +16,21 @@ use crate::tree::{Handle, Tree};
 /// still far deeper than pages that people make.
 const DEPTH_MAX: usize = 128;
 
-/// Reads the bytes as a browser would that was told they are HTML in UTF-8. Any bytes make a tree.
-pub(crate) fn parse(bytes: &[u8]) -> Tree {
+/// Reads a text as a browser would that was told it is HTML. Any text makes a tree.
+pub(crate) fn parse(text: &str) -> Tree {
     let builder = TreeBuilder::new(Tree::new(), TreeBuilderOpts::default());
     let tokenizer = Tokenizer::new(Tamed { builder }, TokenizerOpts::default());
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from(&*String::from_utf8_lossy(bytes)));
+    input.push_back(StrTendril::from(text));
     // It pauses after scripts and at declared encodings, neither of which matters here.
     while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
     tokenizer.end();
     tokenizer.sink.builder.sink
+}
+
+/// The text of a file that is served as UTF-8. Only a byte order mark outranks that, in browsers as here.
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    UTF_8.decode(bytes).0
 }
 
 /// Stands between the tokenizer and the tree builder.

@@ -61,7 +61,7 @@ impl Service {
         Ok(artifact.slug)
     }
 
-    async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
+    pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
         let found = self.0.store.artifact(caller.account, slug).await?;
         let artifact = found.ok_or(Refusal::NotFound(Missing::Artifact))?;
         caller.may_touch(artifact.id)?;

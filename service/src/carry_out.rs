@@ -90,6 +90,7 @@ impl Service {
         fault::pass("publish.before_blob_put")?;
         let manifest = self.store_files(content::split(job, content)?).await?;
         fault::pass("publish.after_blob_put")?;
+        let stored = manifest.clone();
         let deed = PublishDeed {
             account: job.account,
             version: job.version,
@@ -102,7 +103,12 @@ impl Service {
             created_via: job.created_via.clone(),
             created_by: job.created_by,
         };
-        Ok(self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?)
+        let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
+        if matches!(outcome, Outcome::Refused(_)) {
+            // Nothing refers to what was put, so nobody would ever find it again; now the sweep does.
+            self.0.store.note_blobs(&stored, self.0.clock.now()).await?;
+        }
+        Ok(outcome)
     }
 
     /// Puts the contents that are not stored yet, each once, and says where every file lies.

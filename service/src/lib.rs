@@ -19,7 +19,7 @@ pub use artifact::ArtifactDetail;
 pub use caller::Caller;
 pub use carry_out::PublishTask;
 pub use failure::{Answer, Failure};
-pub use publish::{PublishRequest, UploadedFile};
+pub use publish::{Addressed, PublishRequest, UploadedFile};
 pub use queue::{JobQueue, Push};
 
 use std::sync::Arc;

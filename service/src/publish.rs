@@ -33,6 +33,15 @@ pub struct PublishRequest {
     pub created_via: &'static str,
 }
 
+/// What is known of where a publish goes before its body is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Addressed<'a> {
+    /// The body will tell.
+    ByBody,
+    /// The artifact of the path, which must be there.
+    Existing(&'a Slug),
+}
+
 #[derive(Clone, Debug)]
 pub struct UploadedFile {
     pub path: SitePath,
@@ -45,6 +54,7 @@ impl Service {
     pub async fn check_publish(
         &self,
         caller: &Caller,
+        addressed: Addressed<'_>,
         payment: Option<&Payment>,
         idempotency_key: Option<&str>,
     ) -> Answer<()> {
@@ -56,6 +66,9 @@ impl Service {
         }
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
+        if let Addressed::Existing(slug) = addressed {
+            self.find(caller, slug).await?;
+        }
         let standing = self.0.store.standing(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
         self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
         Ok(())
@@ -67,7 +80,7 @@ impl Service {
         let version = match self.version_of(caller, &request).await? {
             Begun::Fresh(version) => version,
             Begun::Earlier(version) => match self.0.store.outcome(version.into()).await? {
-                Some(outcome) => return answer(outcome),
+                Some(outcome) => return self.answer_late(outcome).await,
                 None => version,
             },
         };
@@ -81,10 +94,19 @@ impl Service {
             }
             // The reply may have been lost, never the outcome. If the database is out, the job waits as we do.
             if let Ok(Some(outcome)) = self.0.store.outcome(version.into()).await {
-                return answer(outcome);
+                return self.answer_late(outcome).await;
             }
         }
         Err(Refusal::overloaded("the publish was taken on but is not done yet").into())
+    }
+
+    /// An answer from the row may come before the worker has told the edges, and nobody may hear of a publish before
+    /// them.
+    async fn answer_late(&self, outcome: Outcome) -> Answer<Published> {
+        if let Outcome::Published(published) = &outcome {
+            self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
+        }
+        answer(outcome)
     }
 
     /// The version that this request will make: a new one, or that of an earlier request with the same key.

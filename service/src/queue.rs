@@ -1,7 +1,7 @@
 //! How an operation hands a job to the queue, knowing nothing of what carries it.
 
 use anyhow::{Context, anyhow};
-use domain::{JobEnvelope, Time};
+use domain::JobEnvelope;
 use tokio::sync::{mpsc, oneshot};
 
 /// The narrow handle through which operations enqueue jobs. Behind it, the workers crate writes all pushes that
@@ -13,8 +13,6 @@ pub struct JobQueue(mpsc::Sender<Push>);
 #[derive(Debug)]
 pub struct Push {
     pub envelope: JobEnvelope,
-    /// Not to be started before; at once when `None`.
-    pub run_at: Option<Time>,
     pub kept: oneshot::Sender<anyhow::Result<()>>,
 }
 
@@ -27,10 +25,11 @@ impl JobQueue {
         (Self(sender), receiver)
     }
 
-    /// Returns once the queue's database has the job. The same id again is no error and changes nothing.
+    /// Returns once the queue's database has the job. The same id again is no error and no second job; if somebody
+    /// waits for it (`reply_to`), one that waits out a backoff or has died is done now.
     pub async fn push(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
         let (kept, is_kept) = oneshot::channel();
-        let push = Push { envelope, run_at: None, kept };
+        let push = Push { envelope, kept };
         self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
         is_kept.await.context("the queue closed before the job was kept")?
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
+use domain::{Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
 
 use crate::Service;
 
@@ -12,29 +12,36 @@ const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// A version without a verdict for this long has lost its scan job.
 const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
+/// How often views are handed to a queue that does not take them, before they wait at the edge again.
+const VIEW_PUSHES_MAX: usize = 3;
+const VIEW_PUSH_PAUSE: Duration = Duration::from_millis(500);
 const PURGES_AT_ONCE: u64 = 1_000;
 const SCANS_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
+const RECORDS_AT_ONCE: u64 = 5_000;
 const UPLOADS_AT_ONCE: usize = 10_000;
 
 impl Service {
     /// The schedule's cleanup: purges accounts that expired before the grace. How many there were.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
         let expired_before = self.0.clock.now().minus(self.0.rules.purge_grace);
-        let mut purged = 0;
-        for account in self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await? {
-            purged += u64::from(self.purge(account, expired_before).await?);
+        let mut purged_accounts = 0;
+        loop {
+            let accounts = self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await?;
+            let mut hosts = Vec::new();
+            for account in &accounts {
+                let Some(purged) = self.0.store.purge(*account, expired_before).await? else { continue };
+                tracing::info!(account.handle = %purged.handle, "account purged");
+                purged_accounts += 1;
+                hosts.extend(purged.hosts);
+            }
+            if !hosts.is_empty() {
+                self.0.bus.notify_edges(&hosts).await;
+            }
+            if (accounts.len() as u64) < PURGES_AT_ONCE {
+                return Ok(purged_accounts);
+            }
         }
-        Ok(purged)
-    }
-
-    async fn purge(&self, account: AccountId, expired_before: Time) -> anyhow::Result<bool> {
-        let Some(purged) = self.0.store.purge(account, expired_before).await? else { return Ok(false) };
-        if !purged.hosts.is_empty() {
-            self.0.bus.notify_edges(&purged.hosts).await;
-        }
-        tracing::info!(account.handle = %purged.handle, "account purged");
-        Ok(true)
     }
 
     /// Queues scans that were lost between commit and push.
@@ -58,7 +65,14 @@ impl Service {
     /// Deletes outcomes, keys and sessions past their keeping time.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
-        self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT)).await
+        let mut deleted = 0;
+        loop {
+            let chunk = self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;
+            deleted += chunk;
+            if chunk < RECORDS_AT_ONCE {
+                return Ok(deleted);
+            }
+        }
     }
 
     /// Adds views to their accounts' month, once per job.
@@ -70,7 +84,18 @@ impl Service {
     pub async fn enqueue_views(&self, views: Vec<ViewCount>) -> anyhow::Result<()> {
         let now = self.0.clock.now();
         let job = Job::Views(ViewsJob { counted_at: now, views });
-        self.0.queue.push(JobEnvelope { id: JobId::new(now, &self.0.chance), reply_to: None, job }).await
+        let envelope = JobEnvelope { id: JobId::new(now, &self.0.chance), reply_to: None, job };
+        let mut kept = self.0.queue.push(envelope.clone()).await;
+        // A push that failed may have been kept, so it is tried again as the same job: counted anew, the views would
+        // be billed twice.
+        for _ in 1..VIEW_PUSHES_MAX {
+            if kept.is_ok() {
+                break;
+            }
+            tokio::time::sleep(VIEW_PUSH_PAUSE).await;
+            kept = self.0.queue.push(envelope.clone()).await;
+        }
+        kept
     }
 
     /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.

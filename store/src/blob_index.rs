@@ -1,12 +1,13 @@
 //! Which contents are stored, and when they may be forgotten. A blob that a publish counts on must never be swept.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use domain::{BlobHash, Time, Variant};
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use domain::{BlobHash, Manifest, ManifestFile, Time, Variant};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::{Blobs, Store, rows};
 
@@ -57,16 +58,25 @@ impl Store {
             .collect()
     }
 
-    /// Deletes blobs that nothing refers to and nobody has looked for in an hour.
+    /// Notes contents that were put for a publish that came to nothing, so that they are swept in their time.
+    pub async fn note_blobs(&self, manifest: &Manifest, now: Time) -> anyhow::Result<()> {
+        insert(&self.database.writer, manifest, now).await
+    }
+
+    /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
+    /// hold up the others.
     pub async fn sweep_blobs(&self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
         let untouched_since = now.minus(UNREFERENCED_KEPT).millis();
         let mut swept = SweptBlobs::default();
         for blob in self.sweepable(untouched_since, at_most).await? {
-            if !self.mark_deleting(&blob.hash, untouched_since).await? {
+            if !self.mark_deleting(&blob.hash, untouched_since, now).await? {
                 continue;
             }
-            blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await?;
-            entity::blob::Entity::delete_by_id(blob.hash.as_str()).exec(&self.database.writer).await?;
+            if let Err(error) = blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await {
+                tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "a blob waits for the next sweep");
+                continue;
+            }
+            self.forget_deleted(&blob.hash, now).await?;
             swept.blobs += 1;
             swept.bytes += rows::count(blob.size_bytes);
         }
@@ -86,10 +96,12 @@ impl Store {
             .await?)
     }
 
-    /// One statement decides: unreferenced, untouched, and from now on nobody counts on it.
-    async fn mark_deleting(&self, hash: &str, untouched_since: i64) -> anyhow::Result<bool> {
+    /// One statement decides: unreferenced, untouched, and from now on nobody counts on it. The mark counts as a
+    /// touch, so no other sweep takes up the same blob while this one may still be at it.
+    async fn mark_deleting(&self, hash: &str, untouched_since: i64, now: Time) -> anyhow::Result<bool> {
         let marked = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::State, Expr::value("deleting"))
+            .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
             .filter(entity::blob::Column::Hash.eq(hash))
             .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
             .filter(unreferenced())
@@ -97,6 +109,47 @@ impl Store {
             .await?;
         Ok(marked.rows_affected == 1)
     }
+
+    /// Only the sweep that marked a blob takes its row away.
+    async fn forget_deleted(&self, hash: &str, marked_at: Time) -> anyhow::Result<()> {
+        entity::blob::Entity::delete_many()
+            .filter(entity::blob::Column::Hash.eq(hash))
+            .filter(entity::blob::Column::State.eq("deleting"))
+            .filter(entity::blob::Column::TouchedAt.eq(marked_at.millis()))
+            .exec(&self.database.writer)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Rows for the contents of a manifest that have none, each once, in the order of their hashes: two transactions that
+/// insert the same contents then wait for each other in the same order.
+pub(crate) async fn insert(
+    connection: &impl ConnectionTrait,
+    manifest: &Manifest,
+    now: Time,
+) -> anyhow::Result<()> {
+    let files: BTreeMap<String, &ManifestFile> =
+        manifest.files().iter().map(|file| (file.hash.to_string(), file)).collect();
+    let rows = files
+        .into_iter()
+        .map(|(hash, file)| {
+            Ok(entity::blob::ActiveModel {
+                hash: Set(hash),
+                size_bytes: Set(rows::number(file.size_bytes)),
+                variants: Set(serde_json::to_string(&file.variants)?),
+                state: Set("present".to_owned()),
+                touched_at: Set(now.millis()),
+                created_at: Set(now.millis()),
+            })
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    entity::blob::Entity::insert_many(rows)
+        .on_conflict(OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned())
+        .exec_without_returning(connection)
+        .await
+        .context("insert blobs")?;
+    Ok(())
 }
 
 fn unreferenced() -> sea_orm::sea_query::SimpleExpr {

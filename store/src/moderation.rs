@@ -93,7 +93,8 @@ impl Store {
         let found: Vec<String> = entity::version::Entity::find()
             .select_only()
             .column(entity::version::Column::Id)
-            .filter(entity::version::Column::ModeratedBy.is_in(["nobody", "report"]))
+            // Word for word the condition of the index `versions_unscanned`: SQLite does not use it for bound values.
+            .filter(Expr::cust("moderated_by IN ('nobody', 'report')"))
             .filter(entity::version::Column::CreatedAt.lt(created_before.millis()))
             .filter(Expr::cust(
                 "NOT EXISTS (SELECT 1 FROM moderation_decisions AS decision \

@@ -51,12 +51,21 @@ fn objects_are_out(error: &object_store::Error) -> bool {
     )
 }
 
-/// Whether an error means that two writers wanted the same unique thing at the same moment, so that trying again
-/// finds it taken and takes another.
+/// Whether an error means that two writers were in each other's way, so that trying again helps: both wanted the same
+/// unique thing, or each held what the other waited for (PostgreSQL's 40P01 and 40001).
 pub fn is_collision(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<DbErr>()
-            .is_some_and(|error| matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))))
+        cause.downcast_ref::<DbErr>().is_some_and(|error| {
+            matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) || is_deadlock(error)
+        })
     })
+}
+
+fn is_deadlock(error: &DbErr) -> bool {
+    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    else {
+        return false;
+    };
+    let sqlx::Error::Database(error) = &**error else { return false };
+    matches!(error.code().as_deref(), Some("40P01" | "40001"))
 }

@@ -1,12 +1,15 @@
 //! How jobs ended, and the keys by which callers ask again.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use domain::{AccountId, JobId, Outcome, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use crate::Store;
+
+/// How often a claim is tried again when others claim the same key.
+const CLAIMS_MAX: usize = 8;
 
 /// A caller's own name for a request (spec: `Idempotency-Key`), as one claims it.
 #[derive(Clone, Debug)]
@@ -38,6 +41,16 @@ impl Store {
 
     /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.
     pub async fn claim_key(&self, claim: &KeyClaim<'_>) -> anyhow::Result<KeyHolder> {
+        for _ in 0..CLAIMS_MAX {
+            if let Some(holder) = self.try_claim_key(claim).await? {
+                return Ok(holder);
+            }
+        }
+        bail!("a key was taken by another request in each of {CLAIMS_MAX} tries")
+    }
+
+    /// None when another request changed the key in the same moment: then the next try sees what it did.
+    async fn try_claim_key(&self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
         let transaction = self.database.begin().await?;
         let id = (claim.account.to_string(), claim.key.to_owned());
         let insert = entity::idempotency_key::Entity::insert(key_row(claim))
@@ -49,15 +62,15 @@ impl Store {
             .await?;
         if matches!(insert, sea_orm::TryInsertResult::Inserted(1..)) {
             transaction.commit().await.context("commit a key")?;
-            return Ok(KeyHolder::Claimant);
+            return Ok(Some(KeyHolder::Claimant));
         }
         let held = entity::idempotency_key::Entity::find_by_id(id.clone()).one(&transaction).await?;
-        let held = held.context("a key vanished while it was claimed")?;
+        let Some(held) = held else { return Ok(None) };
         let earlier: JobId = crate::rows::parse(&held.job_id, "a job id")?;
         let was_refused = matches!(outcome(&transaction, earlier).await?, Some(Outcome::Refused(_)));
         if !was_refused && held.expires_at > claim.now.millis() {
             let is_same = held.request_hash == claim.request_hash;
-            return Ok(if is_same { KeyHolder::Earlier(earlier) } else { KeyHolder::Conflict });
+            return Ok(Some(if is_same { KeyHolder::Earlier(earlier) } else { KeyHolder::Conflict }));
         }
         // Two that find a free key at once: the row's old job decides who takes it.
         let taken = entity::idempotency_key::Entity::update_many()
@@ -68,8 +81,7 @@ impl Store {
             .exec(&transaction)
             .await?;
         transaction.commit().await.context("commit a key")?;
-        anyhow::ensure!(taken.rows_affected == 1, "a key was taken by another request at the same moment");
-        Ok(KeyHolder::Claimant)
+        Ok((taken.rows_affected == 1).then_some(KeyHolder::Claimant))
     }
 
     /// Whether a key has been used: its request may have an answer already.

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use domain::{AccountId, Host, Time};
+use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::artifacts::lock_account;
@@ -54,21 +55,31 @@ impl Store {
         Ok(Some(Purged { handle: row.handle, hosts }))
     }
 
-    /// Deletes records past their keeping time. How many there were.
-    pub async fn sweep_records(&self, now: Time, outcomes_before: Time) -> anyhow::Result<u64> {
-        let writer = &self.database.writer;
+    /// Deletes records past their keeping time, of each kind so many at most. How many there were.
+    pub async fn sweep_records(&self, now: Time, outcomes_before: Time, at_most: u64) -> anyhow::Result<u64> {
+        let old_outcomes = Query::select()
+            .column(entity::job_outcome::Column::JobId)
+            .from(entity::job_outcome::Entity)
+            .and_where(entity::job_outcome::Column::CreatedAt.lt(outcomes_before.millis()))
+            .limit(at_most)
+            .to_owned();
         let outcomes = entity::job_outcome::Entity::delete_many()
-            .filter(entity::job_outcome::Column::CreatedAt.lt(outcomes_before.millis()))
-            .exec(writer)
+            .filter(entity::job_outcome::Column::JobId.in_subquery(old_outcomes))
+            .exec(&self.database.writer)
             .await?;
         let keys = entity::idempotency_key::Entity::delete_many()
             .filter(entity::idempotency_key::Column::ExpiresAt.lt(now.millis()))
-            .exec(writer)
+            .exec(&self.database.writer)
             .await?;
         let sessions = entity::session::Entity::delete_many()
             .filter(entity::session::Column::ExpiresAt.lt(now.millis()))
-            .exec(writer)
+            .exec(&self.database.writer)
             .await?;
-        Ok(outcomes.rows_affected + keys.rows_affected + sessions.rows_affected)
+        tracing::debug!(
+            keys.deleted = keys.rows_affected,
+            sessions.deleted = sessions.rows_affected,
+            "records swept"
+        );
+        Ok(outcomes.rows_affected)
     }
 }

@@ -9,6 +9,7 @@ mod backend;
 mod database;
 mod dead;
 mod depth;
+mod hurry;
 mod jobs;
 mod persistence;
 mod pool;

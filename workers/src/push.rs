@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use domain::{Clock, Queue};
+use domain::Queue;
 use service::Push;
 use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
@@ -26,18 +26,17 @@ struct Row {
     id: String,
     queue: Queue,
     payload: Vec<u8>,
-    delay_ms: i64,
+    /// Somebody waits for its outcome.
+    is_awaited: bool,
 }
 
 impl Row {
-    fn of(push: &Push, clock: &Clock) -> anyhow::Result<Self> {
-        // The database counts from its own now, which the workers' fetches compare with.
-        let delay = push.run_at.map(|run_at| run_at.since(clock.now())).unwrap_or_default();
+    fn of(push: &Push) -> anyhow::Result<Self> {
         Ok(Self {
             id: push.envelope.id.to_string(),
             queue: push.envelope.job.queue(),
             payload: serde_json::to_vec(&push.envelope).context("encoding a job")?,
-            delay_ms: i64::try_from(delay.as_millis())?,
+            is_awaited: push.envelope.reply_to.is_some(),
         })
     }
 }
@@ -62,7 +61,7 @@ impl Queues {
         let mut rows = Vec::with_capacity(batch.len());
         let mut waiting = Vec::with_capacity(batch.len());
         for push in batch.drain(..) {
-            match Row::of(&push, &self.clock) {
+            match Row::of(&push) {
                 Ok(row) => {
                     rows.push(row);
                     waiting.push(push.kept);
@@ -88,8 +87,10 @@ impl Queues {
     async fn settle(&self, rows: &[Row], waiting: Vec<Kept>, outcome: Result<u64, WriteFault>) {
         let outcome = match outcome {
             Ok(new) => {
+                let known =
+                    if new < rows.len() as u64 { self.look_at_known(rows).await } else { Ok(HashMap::new()) };
                 self.ring(rows);
-                if new < rows.len() as u64 { self.strangers(rows).await } else { Ok(HashMap::new()) }
+                known
             }
             Err(WriteFault::Refused(error) | WriteFault::Unreachable(error)) => Err(error),
         };
@@ -127,6 +128,15 @@ impl Queues {
             Ok(Err(error)) => Err(WriteFault::Unreachable(error.into())),
             Err(_) => Err(WriteFault::Unreachable(anyhow!("the queue's database did not answer in time"))),
         }
+    }
+
+    async fn look_at_known(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
+        let awaited: Vec<&str> =
+            rows.iter().filter(|row| row.is_awaited).map(|row| row.id.as_str()).collect();
+        if !awaited.is_empty() {
+            self.hurry(&awaited).await?;
+        }
+        self.strangers(rows).await
     }
 
     /// The ids among `rows` that the table already has, with the queue that has them: an id is unique in the
@@ -181,15 +191,7 @@ async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<u64> {
             .push_bind(row.queue.name())
             .push_bind(&row.payload)
             .push_bind(i64::from(row.queue.attempts_max()));
-        // Whole seconds are all that apalis keeps here: a delay is rounded up, never down.
-        if row.delay_ms == 0 {
-            values.push("unixepoch()");
-        } else {
-            values
-                .push("(CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ")
-                .push_bind_unseparated(row.delay_ms)
-                .push_unseparated(" + 999) / 1000");
-        }
+        values.push("unixepoch()");
     });
     insert.push(" ON CONFLICT DO NOTHING");
     Ok(insert.build().execute(pool).await?.rows_affected())
@@ -198,16 +200,15 @@ async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<u64> {
 async fn insert_postgres(pool: &PgPool, rows: &[Row]) -> sqlx::Result<u64> {
     let kept = sqlx::query(
         "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
-         SELECT id, job_type, job, max_attempts, now() + delay_ms * interval '1 millisecond'
-         FROM unnest($1::text[], $2::text[], $3::bytea[], $4::integer[], $5::bigint[])
-             AS pushed (id, job_type, job, max_attempts, delay_ms)
+         SELECT id, job_type, job, max_attempts, now()
+         FROM unnest($1::text[], $2::text[], $3::bytea[], $4::integer[])
+             AS pushed (id, job_type, job, max_attempts)
          ON CONFLICT DO NOTHING",
     )
     .bind(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.queue.name()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.payload.as_slice()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.queue.attempts_max().cast_signed()).collect::<Vec<_>>())
-    .bind(rows.iter().map(|row| row.delay_ms).collect::<Vec<_>>())
     .execute(pool)
     .await?;
     Ok(kept.rows_affected())

@@ -28,8 +28,8 @@ const SCHEDULES: [Schedule; 4] = [
     Schedule { name: "sweep-scans", cron: "* * * * *", job: Job::SweepScans },
     // Expired accounts answer 410 for a day by the clock; removing their rows is not urgent.
     Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
-    // Disk space: once a night is enough.
-    Schedule { name: "sweep-blobs", cron: "23 3 * * *", job: Job::SweepBlobs },
+    // Disk space, and a second try for what could not be deleted: a content is closed to publishes until then.
+    Schedule { name: "sweep-blobs", cron: "23 * * * *", job: Job::SweepBlobs },
     // Keeps the tables of outcomes and finished jobs small.
     Schedule { name: "sweep-records", cron: "41 * * * *", job: Job::SweepRecords },
 ];

@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
 use poem_openapi::{ApiResponse, OpenApi};
-use service::{Caller, PublishRequest, Service};
+use service::{Addressed, Caller, PublishRequest, Service};
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
@@ -60,13 +60,8 @@ impl Publish {
         upload: Upload,
         service: Data<&Service>,
     ) -> Answer<Published, PublishCall> {
-        let deal = Deal {
-            payment: payment.0.0,
-            key: key.0.0,
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-        };
-        Ok(publish(&service, &caller.0, upload, deal, Ok).await?)
+        let deal = Deal { payment: payment.0.0, key: key.0.0, activation: Activation::Live };
+        Ok(publish(&service, &caller.0, Addressed::ByBody, upload, deal).await?)
     }
 }
 
@@ -74,25 +69,26 @@ impl Publish {
 pub struct Deal {
     pub payment: Option<Payment>,
     pub key: Option<String>,
-    pub target: Target,
     pub activation: Activation,
 }
 
-/// Publishes an upload. The body is read only after a look at the caller; `for_slug` settles which artifact it goes
-/// to, given the slug that the body names.
+/// Publishes an upload. The body is read only after a look at the caller and at the artifact that the path names.
 pub async fn publish(
     service: &Service,
     caller: &Caller,
+    addressed: Addressed<'_>,
     upload: Upload,
     deal: Deal,
-    for_slug: impl FnOnce(Option<Slug>) -> Result<Option<Slug>, Refusal>,
 ) -> Result<Published, RefusedCall> {
-    service.check_publish(caller, deal.payment.as_ref(), deal.key.as_deref()).await?;
+    service.check_publish(caller, addressed, deal.payment.as_ref(), deal.key.as_deref()).await?;
     let Uploaded { slug, files, room } = upload.read().await?;
     let request = PublishRequest {
-        slug: for_slug(slug)?,
+        slug: slug_of(addressed, slug)?,
         files,
-        target: deal.target,
+        target: match addressed {
+            Addressed::ByBody => Target::NewOrExisting,
+            Addressed::Existing(_) => Target::Existing,
+        },
         activation: deal.activation,
         payment: deal.payment,
         idempotency_key: deal.key,
@@ -103,4 +99,15 @@ pub async fn publish(
     let result = wire::PublishResult::new(&published, service.addresses());
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
     Ok(Published::Published(Json(result), receipt))
+}
+
+/// The body may name the artifact that the path names, and no other.
+fn slug_of(addressed: Addressed<'_>, named: Option<Slug>) -> Result<Option<Slug>, Refusal> {
+    match (addressed, named) {
+        (Addressed::ByBody, named) => Ok(named),
+        (Addressed::Existing(slug), Some(named)) if named != *slug => {
+            Err(Refusal::invalid("slug", format!("names another artifact than the path, {slug}")))
+        }
+        (Addressed::Existing(slug), _) => Ok(Some(slug.clone())),
+    }
 }

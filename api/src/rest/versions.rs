@@ -1,12 +1,12 @@
 //! Adding a version to an artifact that exists, and choosing the one that is live. Adding is a publish and is paid
 //! like one; choosing moves a pointer and must never cost.
 
-use domain::{Activation, Refusal, Slug, Target};
+use domain::Activation;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::{Path, Query};
 use poem_openapi::payload::Json;
-use service::Service;
+use service::{Addressed, Service};
 
 use super::Tag;
 use super::publish::{Deal, Published, publish};
@@ -50,14 +50,8 @@ impl Versions {
     ) -> Answer<Published, Add> {
         let slug = parse_slug(slug.as_bytes())?;
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
-        let deal = Deal { payment: payment.0.0, key: key.0.0, target: Target::Existing, activation };
-        let for_slug = |named: Option<Slug>| match named {
-            Some(named) if named != slug => {
-                Err(Refusal::invalid("slug", format!("names another artifact than the path, {slug}")))
-            }
-            _ => Ok(Some(slug.clone())),
-        };
-        Ok(publish(&service, &caller.0, upload, deal, for_slug).await?)
+        let deal = Deal { payment: payment.0.0, key: key.0.0, activation };
+        Ok(publish(&service, &caller.0, Addressed::Existing(&slug), upload, deal).await?)
     }
 
     /// Make a version live

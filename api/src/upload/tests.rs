@@ -52,12 +52,9 @@ async fn fault(parts: &[Part<'_>]) -> String {
 async fn a_page_is_stored_as_index_html() {
     let sent = send(&[("slug", None, b"my-page"), ("html", None, b"<h1>Hello</h1>")]).await;
     assert_eq!(sent, (200, json!(["my-page", "index.html 14"])));
-    let sent = send(&[("html", Some("page.html"), b"")]).await;
-    assert_eq!(
-        sent,
-        (200, json!(["-", "index.html 0"])),
-        "an empty page is a page, and a file sent as html too"
-    );
+    let sent = send(&[("html", Some("page.html"), b"<p>")]).await;
+    assert_eq!(sent, (200, json!(["-", "index.html 3"])), "a file sent as html is a page too");
+    assert_eq!(fault(&[("html", None, b"")]).await, "html: is empty");
 }
 
 #[tokio::test]

@@ -8,12 +8,11 @@ use domain::{
     ModerationStatus, Outcome, Payment, PublishDeed, Published, Receipt, Refusal, Target, Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
 use super::Terms;
 use super::book::Book;
-use crate::{artifacts, routes, rows};
+use crate::{artifacts, blob_index, routes, rows};
 
 /// Hosts are drawn until a free one comes; with 36^4 endings a slug this crowded does not occur.
 const HOST_DRAWS_MAX: usize = 16;
@@ -219,24 +218,7 @@ async fn insert_blobs(
     deed: &PublishDeed,
 ) -> anyhow::Result<()> {
     let blobs = distinct_blobs(deed);
-    let rows = blobs
-        .iter()
-        .map(|(hash, file)| {
-            Ok(entity::blob::ActiveModel {
-                hash: Set(hash.clone()),
-                size_bytes: Set(rows::number(file.size_bytes)),
-                variants: Set(serde_json::to_string(&file.variants)?),
-                state: Set("present".to_owned()),
-                touched_at: Set(book.now.millis()),
-                created_at: Set(book.now.millis()),
-            })
-        })
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    entity::blob::Entity::insert_many(rows)
-        .on_conflict(OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned())
-        .exec_without_returning(transaction)
-        .await
-        .context("insert blobs")?;
+    blob_index::insert(transaction, &deed.manifest, book.now).await?;
     let refs = blobs.keys().map(|hash| entity::blob_ref::ActiveModel {
         version_id: Set(deed.version.to_string()),
         hash: Set(hash.clone()),

@@ -8,7 +8,7 @@ use crate::Queues;
 
 /// Finished jobs are kept this long: it is also how long a pushed id is known as a repetition.
 const FINISHED_KEPT: Duration = Duration::from_secs(48 * 3600);
-const FINISHED_AT_ONCE: u32 = 50_000;
+const FINISHED_AT_ONCE: u32 = 5_000;
 
 pub(super) async fn scans(service: &Service) -> anyhow::Result<()> {
     let queued = service.sweep_scans().await?;
@@ -27,7 +27,14 @@ pub(super) async fn blobs(service: &Service) -> anyhow::Result<()> {
 pub(super) async fn records(service: &Service, queues: &Queues) -> anyhow::Result<()> {
     let records = service.sweep_records().await?;
     let finished_before = service.clock().now().minus(FINISHED_KEPT);
-    let jobs = queues.delete_finished(finished_before, FINISHED_AT_ONCE).await?;
+    let mut jobs = 0;
+    loop {
+        let chunk = queues.delete_finished(finished_before, FINISHED_AT_ONCE).await?;
+        jobs += chunk;
+        if chunk < u64::from(FINISHED_AT_ONCE) {
+            break;
+        }
+    }
     tracing::info!(records.deleted = records, jobs.deleted = jobs, "records swept");
     Ok(())
 }

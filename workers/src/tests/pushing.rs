@@ -12,7 +12,7 @@ type Kept = oneshot::Receiver<anyhow::Result<()>>;
 
 fn push_of(envelope: domain::JobEnvelope) -> (Push, Kept) {
     let (kept, is_kept) = oneshot::channel();
-    (Push { envelope, run_at: None, kept }, is_kept)
+    (Push { envelope, kept }, is_kept)
 }
 
 /// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
@@ -134,19 +134,43 @@ on_both! {
         assert_eq!(bed.rows().await.len(), 2);
     }
 
-    async fn a_job_for_later_is_not_started_early(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn a_dead_job_lives_again_when_somebody_asks_for_it(bed: Bed) {
+        let queue = bed.ready().await;
+        let mut job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.sql("UPDATE {jobs} SET status = 'Killed', attempts = 8").await;
+        // A sweep that pushes it again leaves the dead alone.
+        queue.push(job.clone()).await.unwrap();
+        assert_eq!(bed.row(job.id).await.status, "Killed");
+        job.reply_to = Some("who asks".into());
+        queue.push(job.clone()).await.unwrap();
+        let row = bed.row(job.id).await;
+        assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
         let starts = Starts::default();
         let pool = Pool::start(&bed.queues, starts.then_done());
-        let (mut push, kept) = push_of(scan());
-        let delay = Duration::from_millis(1500);
-        push.run_at = Some(bed.queues.clock.now().plus(delay));
-        let pushed = std::time::Instant::now();
-        assert_eq!(keep_together(&bed.queues, vec![push], vec![kept]).await, [Ok(())]);
-        starts.reach(1).await;
-        let waited = starts.all()[0].2.duration_since(pushed);
-        // A millisecond for the clock's own rounding.
-        assert!(waited + Duration::from_millis(1) >= delay, "{waited:?}");
+        bed.status_becomes(job.id, "Done").await;
+        // What is done stays done.
+        queue.push(job.clone()).await.unwrap();
+        assert_eq!(bed.row(job.id).await.status, "Done");
+        assert_eq!(starts.of(job.id).len(), 1);
+        pool.stop().await;
+    }
+
+    async fn a_job_that_waits_out_a_backoff_is_due_when_somebody_asks_for_it(bed: Bed) {
+        let queue = bed.ready().await;
+        let mut job = scan();
+        job.reply_to = Some("who asks".into());
+        queue.push(job.clone()).await.unwrap();
+        bed.sql(match bed.queues.database {
+            crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET status = 'Failed', attempts = 2, run_at = unixepoch() + 3600",
+            crate::database::Database::Postgres(_) => "UPDATE {jobs} SET status = 'Failed', attempts = 2, run_at = now() + interval '1 hour'",
+        })
+        .await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then_done());
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Done").await;
+        assert_eq!(starts.of(job.id)[0].0.number, 3);
         pool.stop().await;
     }
 
