@@ -217,7 +217,11 @@ fn start_workers(
 
 fn start_schedule(house: &House, stop: &CancellationToken) -> Running {
     let (service, cancel) = (house.service.clone(), stop.clone());
-    start(async move { Ok(workers::run_schedule(service, cancel).await) }, stop)
+    let schedule = async move {
+        workers::run_schedule(service, cancel).await;
+        Ok(())
+    };
+    start(schedule, stop)
 }
 
 fn announce(settings: &Settings, roles: &Roles) {

@@ -277,7 +277,8 @@ fn formatting() -> String {
 #[test]
 fn a_byte_order_mark_says_how_a_page_is_written() {
     let page = "<!doctype html><form><label>Seed phrase <input name=seed></label></form>";
-    let little: Vec<u8> = [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let little: Vec<u8> =
+        [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_be_bytes).collect();
     let marked: Vec<u8> = [0xef, 0xbb, 0xbf].into_iter().chain(page.bytes()).collect();
     for bytes in [little, big, marked] {
