@@ -10,7 +10,7 @@ use crate::office::{LedgerError, LedgerTerms};
 /// Deeds that one transaction settles at most.
 const BATCH_MAX: usize = 64;
 /// How often a batch is tried again when it collides with another account (a host drawn twice).
-const COLLISIONS_MAX: usize = 3;
+const COLLISIONS_MAX: usize = 8;
 pub(crate) type Settled = Result<Outcome, LedgerError>;
 
 #[derive(Debug)]

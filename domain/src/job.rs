@@ -154,6 +154,7 @@ pub enum Content {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanJob {
+    pub account: AccountId,
     pub version: VersionId,
 }
 
@@ -179,7 +180,8 @@ mod tests {
     #[test]
     fn an_envelope_survives_the_queue() {
         let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
-        for job in [Job::Cleanup, Job::Scan(ScanJob { version: VersionId::from_ulid(id.ulid()) })] {
+        let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
+        for job in [Job::Cleanup, Job::Scan(ScanJob { account, version })] {
             let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), job };
             let text = serde_json::to_string(&envelope).unwrap();
             assert_eq!(serde_json::from_str::<JobEnvelope>(&text).unwrap(), envelope, "{text}");

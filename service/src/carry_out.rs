@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
     Activation, BlobHash, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome, PublishDeed,
-    PublishJob, ScanJob, SitePath, Variant, VersionId, content_type_of, fault,
+    PublishJob, ScanJob, SitePath, Variant, content_type_of, fault,
 };
 use futures::{StreamExt, TryStreamExt};
 use store::Layout;
@@ -50,7 +50,8 @@ impl Service {
         fault::pass("publish.after_reply")?;
         // After commit nothing may fail the job: a scan that is not queued here is queued by the sweep.
         if matches!(outcome, Outcome::Published(_))
-            && let Err(error) = self.enqueue_scan(task.job.version).await
+            && let Err(error) =
+                self.enqueue_scan(ScanJob { account: task.job.account, version: task.job.version }).await
         {
             tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a scan waits for the sweep");
         }
@@ -63,9 +64,9 @@ impl Service {
         Ok(())
     }
 
-    pub(crate) async fn enqueue_scan(&self, version: VersionId) -> anyhow::Result<()> {
-        let job = Job::Scan(ScanJob { version });
-        self.0.queue.push(JobEnvelope { id: JobId::of_scan(version), reply_to: None, job }).await
+    pub(crate) async fn enqueue_scan(&self, scan: ScanJob) -> anyhow::Result<()> {
+        let id = JobId::of_scan(scan.version);
+        self.0.queue.push(JobEnvelope { id, reply_to: None, job: Job::Scan(scan) }).await
     }
 
     /// The outcome of the deed, from an earlier attempt if there is one.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{BlobHash, Manifest, VersionId};
+use domain::{BlobHash, Manifest, ScanJob};
 use scanner::ScannedFile;
 use store::{Judged, Judgement};
 use tokio::task::spawn_blocking;
@@ -14,7 +14,8 @@ use crate::Service;
 impl Service {
     /// Judges a version and tells the edges if that changes what they serve. Idempotent: the same content gets the
     /// same verdict.
-    pub async fn scan(&self, version: VersionId) -> anyhow::Result<()> {
+    pub async fn scan(&self, job: ScanJob) -> anyhow::Result<()> {
+        let version = job.version;
         let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(()) };
         let files = self.contents(&manifest).await?;
         let verdict = spawn_blocking(move || {
@@ -25,6 +26,7 @@ impl Service {
         .context("scan a version")?;
         let now = self.0.clock.now();
         let judgement = Judgement {
+            account: job.account,
             version,
             decision_id: self.0.chance.ulid(now).to_string(),
             status: verdict.status,

@@ -47,11 +47,11 @@ impl Service {
     /// Queues scans that were lost between commit and push.
     pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
         let late = self.0.clock.now().minus(SCAN_LATE_AFTER);
-        let versions = self.0.store.unscanned_versions(late, SCANS_AT_ONCE).await?;
-        for version in &versions {
-            self.enqueue_scan(*version).await?;
+        let scans = self.0.store.unscanned_versions(late, SCANS_AT_ONCE).await?;
+        for scan in &scans {
+            self.enqueue_scan(*scan).await?;
         }
-        Ok(versions.len() as u64)
+        Ok(scans.len() as u64)
     }
 
     /// Deletes blobs that nothing refers to, and uploads that nobody came for.

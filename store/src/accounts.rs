@@ -6,7 +6,7 @@ use domain::{
     TokenId, Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
 
 use crate::{Store, rows};
 
@@ -42,14 +42,17 @@ impl Store {
     }
 
     pub async fn token_grant(&self, secret_hash: &str) -> anyhow::Result<Option<TokenGrant>> {
+        let owner: RelationDef = entity::token::Entity::belongs_to(entity::account::Entity)
+            .from(entity::token::Column::AccountId)
+            .to(entity::account::Column::Id)
+            .into();
         let found = entity::token::Entity::find()
+            .join(JoinType::InnerJoin, owner)
+            .select_also(entity::account::Entity)
             .filter(entity::token::Column::SecretHash.eq(secret_hash))
             .one(&self.database.reader)
             .await?;
-        let Some(token) = found else { return Ok(None) };
-        let account =
-            entity::account::Entity::find_by_id(token.account_id.as_str()).one(&self.database.reader).await?;
-        let Some(account) = account else { return Ok(None) };
+        let Some((token, Some(account))) = found else { return Ok(None) };
         Ok(Some(TokenGrant {
             token: rows::parse(&token.id, "a token id")?,
             account: rows::account(account)?,

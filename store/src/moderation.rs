@@ -1,10 +1,10 @@
 //! What was decided of a version. A scan must never lower what people have set.
 
 use anyhow::Context;
-use domain::{Host, Manifest, ModerationStatus, Time, VersionId};
+use domain::{AccountId, Host, Manifest, ModerationStatus, ScanJob, Time, VersionId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::artifacts::lock_account;
 use crate::{Store, rows};
@@ -12,6 +12,7 @@ use crate::{Store, rows};
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
 pub struct Judgement {
+    pub account: AccountId,
     pub version: VersionId,
     pub decision_id: String,
     pub status: ModerationStatus,
@@ -41,11 +42,9 @@ impl Store {
     pub async fn judge(&self, judgement: &Judgement) -> anyhow::Result<Judged> {
         let id = judgement.version.to_string();
         let transaction = self.database.begin().await?;
-        let Some(version) = entity::version::Entity::find_by_id(id.as_str()).one(&transaction).await? else {
+        if lock_account(&transaction, judgement.account).await?.is_none() {
             return Ok(Judged::Gone);
-        };
-        // The account's row first, as every writer does; then the version as it stands under that lock.
-        lock_account(&transaction, rows::parse(&version.account_id, "an account id")?).await?;
+        }
         let Some(version) = entity::version::Entity::find_by_id(id.as_str()).one(&transaction).await? else {
             return Ok(Judged::Gone);
         };
@@ -65,22 +64,13 @@ impl Store {
             ..Default::default()
         };
         entity::version::Entity::update(change).exec_without_returning(&transaction).await?;
-        let route = entity::route::Entity::find()
-            .filter(entity::route::Column::VersionId.eq(id.as_str()))
-            .one(&transaction)
-            .await?;
-        if let Some(route) = &route {
-            let change = entity::route::ActiveModel {
-                host: Set(route.host.clone()),
-                moderation_status: Set(after.as_str().to_owned()),
-                updated_at: Set(judgement.now.millis()),
-                ..Default::default()
-            };
-            entity::route::Entity::update(change).exec_without_returning(&transaction).await?;
-        }
+        let routes = if after == before {
+            Vec::new()
+        } else {
+            mark_route(&transaction, &id, after, judgement.now).await?
+        };
         transaction.commit().await.context("commit a verdict")?;
-        let host =
-            route.filter(|_| after != before).map(|route| rows::parse(&route.host, "a host")).transpose()?;
+        let host = routes.first().map(|route| rows::parse(&route.host, "a host")).transpose()?;
         Ok(Judged::Noted { host })
     }
 
@@ -89,9 +79,10 @@ impl Store {
         &self,
         created_before: Time,
         at_most: u64,
-    ) -> anyhow::Result<Vec<VersionId>> {
-        let found: Vec<String> = entity::version::Entity::find()
+    ) -> anyhow::Result<Vec<ScanJob>> {
+        let found: Vec<(String, String)> = entity::version::Entity::find()
             .select_only()
+            .column(entity::version::Column::AccountId)
             .column(entity::version::Column::Id)
             // Word for word the condition of the index `versions_unscanned`: SQLite does not use it for bound values.
             .filter(Expr::cust("moderated_by IN ('nobody', 'report')"))
@@ -105,8 +96,29 @@ impl Store {
             .into_tuple()
             .all(&self.database.reader)
             .await?;
-        found.iter().map(|id| rows::parse(id, "a version id")).collect()
+        found
+            .iter()
+            .map(|(account, version)| {
+                let account = rows::parse(account, "an account id")?;
+                Ok(ScanJob { account, version: rows::parse(version, "a version id")? })
+            })
+            .collect()
     }
+}
+
+/// Writes a status to the route of a version; none when the version is not live.
+async fn mark_route(
+    transaction: &DatabaseTransaction,
+    version: &str,
+    status: ModerationStatus,
+    now: Time,
+) -> anyhow::Result<Vec<entity::route::Model>> {
+    Ok(entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
+        .col_expr(entity::route::Column::UpdatedAt, Expr::value(now.millis()))
+        .filter(entity::route::Column::VersionId.eq(version))
+        .exec_with_returning(transaction)
+        .await?)
 }
 
 /// A scan never lowers what a moderator or a report has set; `review` may still become `blocked`.

@@ -3,8 +3,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Scopes, Slug, Target, Tariff,
-    Time, TokenId, VersionId, ViewCount, ViewsJob,
+    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Scopes, Slug, Target,
+    Tariff, Time, TokenId, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
@@ -252,9 +252,10 @@ on_both_databases! {
         let account = bed.account().await;
         let published = bed.publish(account, "page", b"one").await;
         let late = START.plus(HOUR);
-        assert_eq!(bed.store.unscanned_versions(late, 10).await.unwrap(), [published.version]);
+        assert_eq!(bed.store.unscanned_versions(late, 10).await.unwrap(), [ScanJob { account, version: published.version }]);
         assert!(bed.store.unscanned_versions(START, 10).await.unwrap().is_empty());
         let judgement = |version| Judgement {
+            account,
             version,
             decision_id: bed.chance.ulid(START).to_string(),
             status: ModerationStatus::Blocked,

@@ -14,8 +14,8 @@ use super::Terms;
 use super::book::Book;
 use crate::{artifacts, blob_index, routes, rows};
 
-/// Hosts are drawn until a free one comes; with 36^4 endings a slug this crowded does not occur.
-const HOST_DRAWS_MAX: usize = 16;
+/// Spec 9.2: the numbers of an artifact's versions begin at 1.
+const FIRST_SEQ: i32 = 1;
 
 /// Writes a version, pays for it and makes it live; or refuses and changes nothing.
 pub(super) async fn settle(
@@ -41,12 +41,14 @@ pub(super) async fn settle(
         Err(challenge) => return refuse(Refusal::PaymentRequired(challenge)),
     };
 
-    let mut artifact = match existing {
-        Some(artifact) => artifact,
+    let artifact = match existing {
+        Some(artifact) => move_pointer(transaction, book, deed, artifact).await?,
         None => insert_artifact(transaction, book, deed, terms).await?,
     };
     let version = insert_version(transaction, book, deed, &artifact).await?;
-    move_pointer(transaction, book, deed, &mut artifact, &version).await?;
+    if deed.activation == Activation::Live {
+        routes::point(transaction, &book.account, &artifact, &version, book.now).await?;
+    }
     book.count_publish();
     book.add_storage(added_bytes);
     let receipt = pay(book, deed, settlement);
@@ -144,10 +146,11 @@ async fn insert_artifact(
         id: ArtifactId::new(terms.now, &terms.chance).to_string(),
         account_id: book.account.id.clone(),
         slug: deed.slug.to_string(),
-        host: free_host(transaction, deed, terms).await?.to_string(),
+        // Somebody may have this host; then the unique constraint fails the batch, and its retry draws again.
+        host: Host::generate(&deed.slug, &terms.chance).to_string(),
         visibility: Visibility::Public.as_str().to_owned(),
-        live_version_id: None,
-        last_seq: 0,
+        live_version_id: live_after(deed, None),
+        last_seq: FIRST_SEQ,
         created_at: terms.now.millis(),
         updated_at: terms.now.millis(),
         deleted_at: None,
@@ -160,29 +163,6 @@ async fn insert_artifact(
     Ok(row)
 }
 
-/// A host that nobody has. Another account may take it before the commit; then the unique constraint fails the
-/// batch, and its retry draws again.
-async fn free_host(
-    transaction: &DatabaseTransaction,
-    deed: &PublishDeed,
-    terms: &Terms,
-) -> anyhow::Result<Host> {
-    for _ in 0..HOST_DRAWS_MAX {
-        let host = Host::generate(&deed.slug, &terms.chance);
-        let taken = entity::artifact::Entity::find()
-            .select_only()
-            .column(entity::artifact::Column::Id)
-            .filter(entity::artifact::Column::Host.eq(host.as_str()))
-            .into_tuple::<String>()
-            .one(transaction)
-            .await?;
-        if taken.is_none() {
-            return Ok(host);
-        }
-    }
-    anyhow::bail!("no free host for the slug {} in {HOST_DRAWS_MAX} draws", deed.slug)
-}
-
 async fn insert_version(
     transaction: &DatabaseTransaction,
     book: &Book,
@@ -193,7 +173,7 @@ async fn insert_version(
         id: deed.version.to_string(),
         artifact_id: artifact.id.clone(),
         account_id: book.account.id.clone(),
-        seq: artifact.last_seq + 1,
+        seq: artifact.last_seq,
         manifest: serde_json::to_string(&deed.manifest)?,
         total_bytes: rows::number(deed.manifest.total_bytes()),
         file_count: i32::try_from(deed.manifest.files().len()).unwrap_or(i32::MAX),
@@ -231,20 +211,16 @@ async fn insert_blobs(
     Ok(())
 }
 
-/// The artifact takes the next number; the pointer and the route follow unless the version is staged.
+/// The artifact takes the next number; the pointer moves to the new version unless that is staged.
 async fn move_pointer(
     transaction: &DatabaseTransaction,
     book: &Book,
     deed: &PublishDeed,
-    artifact: &mut entity::artifact::Model,
-    version: &entity::version::Model,
-) -> anyhow::Result<()> {
-    artifact.last_seq = version.seq;
+    mut artifact: entity::artifact::Model,
+) -> anyhow::Result<entity::artifact::Model> {
+    artifact.last_seq += 1;
     artifact.updated_at = book.now.millis();
-    if deed.activation == Activation::Live {
-        artifact.live_version_id = Some(version.id.clone());
-        routes::point(transaction, &book.account, artifact, version, book.now).await?;
-    }
+    artifact.live_version_id = live_after(deed, artifact.live_version_id);
     let change = entity::artifact::ActiveModel {
         id: Set(artifact.id.clone()),
         last_seq: Set(artifact.last_seq),
@@ -256,7 +232,14 @@ async fn move_pointer(
         .exec_without_returning(transaction)
         .await
         .context("move an artifact's pointer")?;
-    Ok(())
+    Ok(artifact)
+}
+
+fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String> {
+    match deed.activation {
+        Activation::Live => Some(deed.version.to_string()),
+        Activation::Staged => live_before,
+    }
 }
 
 /// Spec 4.9: an inline payment is credited, then spent.

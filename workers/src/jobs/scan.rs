@@ -4,5 +4,5 @@ use domain::ScanJob;
 use service::Service;
 
 pub(super) async fn run(service: &Service, job: &ScanJob) -> anyhow::Result<()> {
-    service.scan(job.version).await
+    service.scan(*job).await
 }

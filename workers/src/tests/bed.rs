@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use domain::{Chance, Clock, Job, JobEnvelope, JobId, Queue, ScanJob, VersionId};
+use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, Queue, ScanJob, VersionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use service::JobQueue;
@@ -165,7 +165,8 @@ pub(super) fn new_id() -> JobId {
 
 pub(super) fn scan() -> JobEnvelope {
     let id = new_id();
-    JobEnvelope { id, reply_to: None, job: Job::Scan(ScanJob { version: VersionId::from_ulid(id.ulid()) }) }
+    let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
+    JobEnvelope { id, reply_to: None, job: Job::Scan(ScanJob { account, version }) }
 }
 
 pub(super) fn cleanup() -> JobEnvelope {
