@@ -6,7 +6,8 @@
 //! the logs of its processes are printed; when it passes, they must hold no secret and no panic.
 //!
 //! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
-//! code, no user can see either. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and
+//! code, no user can see either. The two exceptions only read a database: the ledger and the queue's jobs, which no
+//! route shows yet. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and
 //! `HANDBILL_TEST_REDIS`.
 
 // A harness is test code: what it cannot do ends the test, and what it says goes to the terminal.
@@ -15,6 +16,7 @@
 mod call;
 mod clock;
 mod eventually;
+mod jobs;
 mod ledger;
 mod modes;
 mod persona;
@@ -26,6 +28,7 @@ mod world;
 
 pub use call::Call;
 pub use eventually::{PATIENCE, eventually};
+pub use jobs::JobRow;
 pub use ledger::LedgerEntry;
 pub use persona::agent::Agent;
 pub use persona::human::Human;

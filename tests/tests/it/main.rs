@@ -12,5 +12,6 @@ mod outages;
 mod payment;
 mod program;
 mod publish;
+mod schedules;
 mod serving;
 mod simultaneous;

@@ -1,0 +1,52 @@
+//! Spec 6.2: what happens by itself fires once for its slot, however many processes run.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use handbill_tests::{Mode, PATIENCE, World, eventually, in_both_modes};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// How long it is until the clock shows this minute of an hour.
+fn until_minute(minute: u64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % 3600;
+    Duration::from_secs((minute * 60 + 3600 - now) % 3600)
+}
+
+/// The hourly cleanup fired for so many slots, and each firing ran once.
+async fn assert_fired(world: &World, slots: usize) {
+    eventually(PATIENCE, "the cleanup", async || {
+        let jobs = world.jobs("cleanup").await;
+        (jobs.len() == slots && jobs.iter().all(|job| job.status == "Done")).then_some(())
+    })
+    .await;
+    // What would fire twice has had the time to.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let jobs = world.jobs("cleanup").await;
+    assert_eq!(jobs.len(), slots, "{jobs:?}");
+    assert!(jobs.iter().all(|job| job.attempts == 1), "{jobs:?}");
+}
+
+in_both_modes! {
+    async fn a_slot_fires_once_and_one_that_passed_while_all_was_down_is_made_good(world: World) {
+        if world.mode() == Mode::Production {
+            world.start_worker(&[]).await;
+            world.start_worker(&["--queues", "upkeep"]).await;
+        }
+        // Far from :07, when the cleanup fires, so that the hour does not turn in the middle of the test.
+        world.advance(until_minute(20));
+        eventually(PATIENCE, "the first firing", async || (!world.jobs("cleanup").await.is_empty()).then_some(())).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let first = world.jobs("cleanup").await.len();
+        assert_fired(&world, first).await;
+        world.advance(HOUR);
+        assert_fired(&world, first + 1).await;
+        let worker = world.worker();
+        if world.mode() == Mode::Embedded {
+            assert!(worker.terminate().await.status.success());
+            world.advance(5 * HOUR);
+            worker.restart().await;
+            // The last slot alone: every job of the schedule does all that is due.
+            assert_fired(&world, first + 2).await;
+        }
+    }
+}
