@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, Deed,
-    Manifest, ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, Scopes,
-    Target, Tariff, Time, TokenId, VersionId,
+    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, Deed, Manifest,
+    ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, Target, Tariff,
+    Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -48,27 +48,8 @@ async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
 }
 
 async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> AccountId {
-    let now = clock.now();
-    let account = Account {
-        id: AccountId::new(now, chance),
-        handle: format!("acct_{}", chance.base36(12)),
-        status: AccountStatus::Provisional,
-        expires_at: Some(now.plus(Duration::from_secs(1800))),
-        claim_code: chance.alphanumeric(32),
-        balance: Micro::ZERO,
-        allow_agent_join: true,
-        provisional_publishes: 0,
-        storage_bytes: 0,
-        created_at: now,
-    };
-    let token = NewToken {
-        id: TokenId::new(now, chance),
-        account: account.id,
-        secret_hash: chance.base36(64),
-        name: "signup".into(),
-        scopes: Scopes::all(),
-        created_at: now,
-    };
+    let account = Account::provisional(clock.now(), Duration::from_secs(1800), chance);
+    let token = NewToken::first_of(&account, chance.base36(64), chance);
     store.insert_account(&account, &token).await.unwrap();
     account.id
 }

@@ -5,10 +5,7 @@ use std::time::{Duration, Instant};
 
 use actors::{LedgerTerms, Ledgers};
 use anyhow::ensure;
-use domain::{
-    Account, AccountId, AccountStatus, Chance, ChargeDeed, Clock, Deed, Micro, Moved, Outcome, Scopes,
-    Tariff, TokenId,
-};
+use domain::{Account, AccountId, Chance, ChargeDeed, Clock, Deed, Micro, Moved, Outcome, Tariff};
 use futures::future::try_join_all;
 use store::{NewToken, Store, Terms};
 
@@ -107,27 +104,8 @@ impl Bed {
 }
 
 async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> anyhow::Result<AccountId> {
-    let now = clock.now();
-    let account = Account {
-        id: AccountId::new(now, chance),
-        handle: format!("acct_{}", chance.base36(12)),
-        status: AccountStatus::Provisional,
-        expires_at: Some(now.plus(Duration::from_secs(24 * 3600))),
-        claim_code: chance.alphanumeric(32),
-        balance: Micro::ZERO,
-        allow_agent_join: true,
-        provisional_publishes: 0,
-        storage_bytes: 0,
-        created_at: now,
-    };
-    let token = NewToken {
-        id: TokenId::new(now, chance),
-        account: account.id,
-        secret_hash: chance.base36(64),
-        name: "bench".to_owned(),
-        scopes: Scopes::all(),
-        created_at: now,
-    };
+    let account = Account::provisional(clock.now(), Duration::from_secs(24 * 3600), chance);
+    let token = NewToken::first_of(&account, chance.base36(64), chance);
     store.insert_account(&account, &token).await?;
     Ok(account.id)
 }

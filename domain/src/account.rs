@@ -1,10 +1,12 @@
 //! An account in its two states, and the one comparison that says whether it has expired. Expiry must never be kept
 //! as a flag: it is a moment and the clock.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::tariff::Standing;
-use crate::{AccountId, Micro, Month, Time};
+use crate::{AccountId, Chance, Micro, Month, Time};
 
 /// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,27 @@ pub struct Account {
     pub provisional_publishes: u64,
     pub storage_bytes: u64,
     pub created_at: Time,
+}
+
+impl Account {
+    const HANDLE_RANDOM_LENGTH: usize = 12;
+    const CLAIM_CODE_LENGTH: usize = 32;
+
+    /// A fresh account, as signing up makes it (spec 3.1).
+    pub fn provisional(now: Time, lifetime: Duration, chance: &Chance) -> Self {
+        Self {
+            id: AccountId::new(now, chance),
+            handle: format!("acct_{}", chance.base36(Self::HANDLE_RANDOM_LENGTH)),
+            status: AccountStatus::Provisional,
+            expires_at: Some(now.plus(lifetime)),
+            claim_code: chance.alphanumeric(Self::CLAIM_CODE_LENGTH),
+            balance: Micro::ZERO,
+            allow_agent_join: true,
+            provisional_publishes: 0,
+            storage_bytes: 0,
+            created_at: now,
+        }
+    }
 }
 
 /// What an account used in one month.

@@ -3,15 +3,10 @@
 use std::net::IpAddr;
 
 use bus::RateLimit;
-use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Micro, Refusal, Scope, Scopes, TokenId, TokenSecret,
-};
+use domain::{Account, AccountSummary, Refusal, Scope, TokenSecret};
 use store::NewToken;
 
 use crate::{Answer, Caller, Service};
-
-const HANDLE_RANDOM_LENGTH: usize = 12;
-const CLAIM_CODE_LENGTH: usize = 32;
 
 /// A fresh account, with the secrets that are shown this once.
 #[derive(Clone, Debug)]
@@ -34,27 +29,9 @@ impl Service {
             .map_err(|wait| Refusal::RateLimited { retry_after_seconds: wait.seconds })?;
 
         let chance = &self.0.chance;
-        let account = Account {
-            id: AccountId::new(now, chance),
-            handle: format!("acct_{}", chance.base36(HANDLE_RANDOM_LENGTH)),
-            status: AccountStatus::Provisional,
-            expires_at: Some(now.plus(self.tariff().provisional_lifetime)),
-            claim_code: chance.alphanumeric(CLAIM_CODE_LENGTH),
-            balance: Micro::ZERO,
-            allow_agent_join: true,
-            provisional_publishes: 0,
-            storage_bytes: 0,
-            created_at: now,
-        };
+        let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
         let secret = TokenSecret::generate(chance);
-        let token = NewToken {
-            id: TokenId::new(now, chance),
-            account: account.id,
-            secret_hash: secret.hash(),
-            name: "signup".to_owned(),
-            scopes: Scopes::all(),
-            created_at: now,
-        };
+        let token = NewToken::first_of(&account, secret.hash(), chance);
         self.0.store.insert_account(&account, &token).await?;
         tracing::info!(account.handle = %account.handle, "account signed up");
         let claim_url = self.addresses().claim(&account.claim_code);

@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Micro, MonthlyUse, Scopes, Standing, Time,
-    TokenId, Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, Micro, MonthlyUse, Scopes,
+    Standing, Time, TokenId, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
@@ -30,6 +30,20 @@ pub struct NewToken {
     pub name: String,
     pub scopes: Scopes,
     pub created_at: Time,
+}
+
+impl NewToken {
+    /// The token that an account begins with: it may everything.
+    pub fn first_of(account: &Account, secret_hash: String, chance: &Chance) -> Self {
+        Self {
+            id: TokenId::new(account.created_at, chance),
+            account: account.id,
+            secret_hash,
+            name: "signup".to_owned(),
+            scopes: Scopes::all(),
+            created_at: account.created_at,
+        }
+    }
 }
 
 impl Store {

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Scopes, Slug, Target,
-    Tariff, Time, TokenId, VersionId, ViewCount, ViewsJob,
+    Account, AccountId, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest, ManifestFile,
+    ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, Target, Tariff, Time, VersionId,
+    ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
@@ -48,26 +48,8 @@ async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
 
 impl Bed {
     async fn account(&self) -> AccountId {
-        let account = Account {
-            id: AccountId::new(START, &self.chance),
-            handle: format!("acct_{}", self.chance.base36(12)),
-            status: AccountStatus::Provisional,
-            expires_at: Some(START.plus(HOUR)),
-            claim_code: self.chance.alphanumeric(32),
-            balance: Micro::ZERO,
-            allow_agent_join: true,
-            provisional_publishes: 0,
-            storage_bytes: 0,
-            created_at: START,
-        };
-        let token = NewToken {
-            id: TokenId::new(START, &self.chance),
-            account: account.id,
-            secret_hash: self.chance.base36(64),
-            name: "signup".into(),
-            scopes: Scopes::all(),
-            created_at: START,
-        };
+        let account = Account::provisional(START, HOUR, &self.chance);
+        let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
         self.store.insert_account(&account, &token).await.unwrap();
         account.id
     }
