@@ -12,9 +12,11 @@ mod catch_all;
 mod client_ip;
 mod documents;
 mod door;
+mod pages;
 mod paths;
 mod refusal;
 mod rest;
+mod same_site;
 mod upload;
 mod wire;
 
@@ -50,7 +52,8 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
 fn paths_of(base_url: &str) -> (Route, Paths) {
     let documents = Documents::new(base_url);
     let paths = Paths::listed_in(documents.openapi());
-    (documents.routes().nest("/", rest::open_api(base_url)), paths)
+    let routes = pages::add_to(documents.routes()).nest("/", rest::open_api(base_url));
+    (routes, paths)
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub fn respond(refusal: &Refusal) -> Response {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     match refusal {
-        Refusal::Unauthorized | Refusal::InvalidCredentials => {
+        Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::InvalidCredentials => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         Refusal::MethodNotAllowed { allowed } => {
@@ -74,7 +74,9 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::InvalidRequest { .. } | Refusal::InvalidBody { .. } | Refusal::WeakPassword { .. } => {
             StatusCode::BAD_REQUEST
         }
-        Refusal::Unauthorized | Refusal::InvalidCredentials => StatusCode::UNAUTHORIZED,
+        Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::InvalidCredentials => {
+            StatusCode::UNAUTHORIZED
+        }
         Refusal::PaymentRequired(_) => StatusCode::PAYMENT_REQUIRED,
         Refusal::AccountExpired
         | Refusal::InsufficientScope(_)
@@ -121,6 +123,7 @@ mod tests {
             (Refusal::InvalidBody { fault: what() }, 400),
             (Refusal::WeakPassword { rule: what() }, 400),
             (Refusal::Unauthorized, 401),
+            (Refusal::NotSignedIn, 401),
             (Refusal::InvalidCredentials, 401),
             (Refusal::PaymentRequired(Box::new(challenge)), 402),
             (Refusal::AccountExpired, 403),

@@ -11,6 +11,8 @@ use crate::{Challenge, Scope, Slug};
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
     Unauthorized,
+    /// A call of a person without a session.
+    NotSignedIn,
     AccountExpired,
     PaymentRequired(Box<Challenge>),
     InsufficientScope(MissingRight),
@@ -75,6 +77,7 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
+    Account,
     Artifact,
     Version,
     Endpoint,
@@ -122,7 +125,7 @@ impl Refusal {
 
     pub fn code(&self) -> &'static str {
         match self {
-            Refusal::Unauthorized => "unauthorized",
+            Refusal::Unauthorized | Refusal::NotSignedIn => "unauthorized",
             Refusal::AccountExpired => "account_expired",
             Refusal::PaymentRequired(_) => "payment_required",
             Refusal::InsufficientScope(_) => "insufficient_scope",
@@ -156,6 +159,7 @@ impl Refusal {
     pub fn message(&self) -> String {
         match self {
             Refusal::Unauthorized => "the token is missing, unknown, revoked or expired".into(),
+            Refusal::NotSignedIn => "this call needs the session of a signed-in person".into(),
             Refusal::AccountExpired => {
                 "this provisional account has expired; it can be read but not changed".into()
             }
@@ -198,6 +202,11 @@ impl Refusal {
             Refusal::Unauthorized => {
                 "sign up with POST /v1/signup to get a token, then send it as Authorization: Bearer <token>".into()
             }
+            Refusal::NotSignedIn => {
+                "sign in with POST /auth/login or at /signin; an agent needs no sign-in: it signs up with \
+                 POST /v1/signup to get a token"
+                    .into()
+            }
             Refusal::AccountExpired => "sign up again with POST /v1/signup and publish there".into(),
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
             Refusal::InsufficientScope(right) => right.hint().into(),
@@ -211,7 +220,9 @@ impl Refusal {
                 format!("choose another password ({rule}) and send POST /auth/register again")
             }
             Refusal::InvalidCredentials => {
-                "check both and try POST /auth/login again, or create a sign-in with POST /auth/register".into()
+                "check both and try POST /auth/login again, or create a sign-in with POST /auth/register; an agent \
+                 signs up with POST /v1/signup to get a token"
+                    .into()
             }
             Refusal::RateLimited { retry_after_seconds } => {
                 format!("wait {retry_after_seconds} s, then send the request again")
@@ -275,6 +286,7 @@ impl std::fmt::Display for Refusal {
 impl Missing {
     fn name(self) -> &'static str {
         match self {
+            Missing::Account => "account",
             Missing::Artifact => "artifact",
             Missing::Version => "version",
             Missing::Endpoint => "endpoint",
@@ -287,6 +299,7 @@ impl Missing {
 
     fn hint(self) -> &'static str {
         match self {
+            Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
             Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
             Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
             Missing::Endpoint => "GET /openapi.json lists every endpoint",
@@ -345,6 +358,9 @@ mod tests {
 
     #[test]
     fn the_hint_of_a_401_says_to_sign_up() {
-        assert!(Refusal::Unauthorized.hint().contains("POST /v1/signup"));
+        for refusal in [Refusal::Unauthorized, Refusal::NotSignedIn, Refusal::InvalidCredentials] {
+            assert!(refusal.hint().contains("sign"), "{refusal}");
+            assert!(refusal.hint().contains("POST /v1/signup to get a token"), "{refusal}");
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Role;
+
 /// One right of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -51,6 +53,21 @@ impl Scopes {
     /// What an invited agent may: work on artifacts, nothing else (spec 4.5).
     pub fn of_invited_agent() -> Self {
         Self::none().with(Scope::ArtifactsWrite).with(Scope::ArtifactsRead)
+    }
+
+    /// What a person of this role may hand on to a token.
+    pub fn of_role(role: Role) -> Self {
+        let member = Self::of_invited_agent();
+        match role {
+            Role::Member => member,
+            Role::Admin => member.with(Scope::TokensManage),
+            Role::Owner => Self::all(),
+        }
+    }
+
+    #[must_use]
+    pub const fn intersection(self, other: Scopes) -> Self {
+        Self(self.0 & other.0)
     }
 
     #[must_use]

@@ -1,19 +1,54 @@
 //! Who calls and what they may: the checks that every operation begins with.
+//!
+//! A call comes by a token or by a person. A token carries scopes; a person has a role on the account. Nothing else in
+//! the service may ask which of the two it is: it asks here what they may.
 
-use domain::{AccountId, ArtifactId, Refusal, Scope, Scopes, Time, TokenId, TokenSecret, has_expired};
+use std::time::Duration;
+
+use domain::{
+    AccountId, ArtifactId, MissingRight, Refusal, Role, Scope, Scopes, Time, TokenId, TokenSecret, UserId,
+    has_expired, hash_secret,
+};
 
 use crate::{Answer, Service};
 
-/// Who calls, and what they may.
+/// A session ends this long after its last use.
+pub(crate) const SESSION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A use moves the end of a session when the last one that did is older than this; so most uses write nothing.
+const SESSION_RENEWED_EVERY: Duration = Duration::from_secs(3600);
+
+/// Who calls, for which account, and what they may.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub account: AccountId,
     pub handle: String,
-    pub scopes: Scopes,
-    pub pinned_to: Option<ArtifactId>,
-    pub token: Option<TokenId>,
     /// The end of a provisional account; past it, reads work and writes do not.
     pub account_expires_at: Option<Time>,
+    pub who: Who,
+}
+
+#[derive(Clone, Debug)]
+pub enum Who {
+    Token(TokenHolder),
+    Person(Person, Role),
+}
+
+/// Whoever holds a bearer token.
+#[derive(Clone, Debug)]
+pub struct TokenHolder {
+    pub id: TokenId,
+    pub scopes: Scopes,
+    pub pinned_to: Option<ArtifactId>,
+    pub expires_at: Option<Time>,
+    /// The person behind the token: who minted it, or who invited its agent.
+    pub created_by: Option<UserId>,
+}
+
+/// Someone who is signed in.
+#[derive(Clone, Debug)]
+pub struct Person {
+    pub user: UserId,
+    pub username: String,
 }
 
 impl Service {
@@ -21,38 +56,152 @@ impl Service {
     pub async fn authenticate(&self, bearer: Option<&str>) -> Answer<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
         let grant = self.0.store.token_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
-        if has_expired(grant.expires_at, self.0.clock.now()) || grant.revoked_at.is_some() {
+        let now = self.0.clock.now();
+        if has_expired(grant.expires_at, now) || grant.revoked_at.is_some() {
             return Err(Refusal::Unauthorized.into());
         }
         Ok(Caller {
             account: grant.account.id,
             handle: grant.account.handle,
-            scopes: grant.scopes,
-            pinned_to: grant.pinned_to,
-            token: Some(grant.token),
             account_expires_at: grant.account.expires_at,
+            who: Who::Token(TokenHolder {
+                id: grant.token,
+                scopes: grant.scopes,
+                pinned_to: grant.pinned_to,
+                expires_at: grant.expires_at,
+                created_by: grant.created_by_user,
+            }),
+        })
+    }
+
+    /// Finds whose session this is. A session is kept alive by being used.
+    pub async fn person(&self, session: &str) -> Answer<Person> {
+        let (secret_hash, now) = (hash_secret(session), self.0.clock.now());
+        let grant = self.0.store.session(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
+        if now >= grant.expires_at {
+            return Err(Refusal::NotSignedIn.into());
+        }
+        if now.since(grant.last_used_at) >= SESSION_RENEWED_EVERY {
+            self.0.store.renew_session(&secret_hash, now, now.plus(SESSION_KEPT)).await?;
+        }
+        Ok(Person { user: grant.user, username: grant.username })
+    }
+
+    /// The account that a person's call is about: the one that it names by id or handle, else the one in which the
+    /// role is highest, the oldest first.
+    pub async fn caller_of(&self, person: &Person, named: Option<&str>) -> Answer<Caller> {
+        let memberships = self.0.store.memberships(person.user).await?;
+        let chosen = memberships.into_iter().find(|one| {
+            named.is_none_or(|name| one.account.handle == name || one.account.id.to_string() == name)
+        });
+        let membership = chosen.ok_or_else(|| Refusal::Forbidden {
+            fault: match named {
+                Some(_) => "you are no member of the account that X-Account names".to_owned(),
+                None => "you are a member of no account yet: open a claim link or an invite".to_owned(),
+            },
+        })?;
+        Ok(Caller {
+            account: membership.account.id,
+            handle: membership.account.handle,
+            account_expires_at: membership.account.expires_at,
+            who: Who::Person(person.clone(), membership.role),
         })
     }
 }
 
 impl Caller {
+    /// What the caller may hand on to a token.
+    pub fn scopes(&self) -> Scopes {
+        match &self.who {
+            Who::Token(holder) => holder.scopes,
+            Who::Person(_, role) => Scopes::of_role(*role),
+        }
+    }
+
+    /// The one artifact that the caller may touch, if it is bound to one.
+    pub fn pinned_to(&self) -> Option<ArtifactId> {
+        match &self.who {
+            Who::Token(holder) => holder.pinned_to,
+            Who::Person(..) => None,
+        }
+    }
+
+    pub fn token(&self) -> Option<TokenId> {
+        match &self.who {
+            Who::Token(holder) => Some(holder.id),
+            Who::Person(..) => None,
+        }
+    }
+
+    /// The person who answers for the call: the caller, or who made the caller's token.
+    pub fn user(&self) -> Option<UserId> {
+        match &self.who {
+            Who::Token(holder) => holder.created_by,
+            Who::Person(person, _) => Some(person.user),
+        }
+    }
+
+    /// Who did it, for the audit trail.
+    pub fn actor(&self) -> String {
+        match &self.who {
+            Who::Token(holder) => holder.id.to_string(),
+            Who::Person(person, _) => person.user.to_string(),
+        }
+    }
+
+    // Spec 2.5: whoever is a member publishes, reads and mints tokens; what a person may beyond that is a question
+    // of the role, asked by `may_lead` and `may_own`.
     pub(crate) fn may(&self, scope: Scope) -> Result<(), Refusal> {
-        if self.scopes.has(scope) { Ok(()) } else { Err(Refusal::InsufficientScope(scope.into())) }
+        match &self.who {
+            Who::Token(holder) if !holder.scopes.has(scope) => Err(Refusal::InsufficientScope(scope.into())),
+            _ => Ok(()),
+        }
     }
 
     // Spec 5.7: a provisional account past expiry is read-only.
     pub(crate) fn may_write(&self, scope: Scope, now: Time) -> Result<(), Refusal> {
         self.may(scope)?;
-        if has_expired(self.account_expires_at, now) { Err(Refusal::AccountExpired) } else { Ok(()) }
+        self.must_be_alive(now)
     }
 
     /// A pinned token works on its own artifact only.
     pub(crate) fn may_touch(&self, artifact: ArtifactId) -> Result<(), Refusal> {
-        match self.pinned_to {
-            Some(pin) if pin != artifact => {
-                Err(Refusal::InsufficientScope(domain::MissingRight::OtherArtifact))
-            }
+        match self.pinned_to() {
+            Some(pin) if pin != artifact => Err(Refusal::InsufficientScope(MissingRight::OtherArtifact)),
             _ => Ok(()),
         }
+    }
+
+    /// Invites, members and other people's tokens: an admin or the owner.
+    pub(crate) fn may_lead(&self, now: Time) -> Result<(), Refusal> {
+        self.may_manage(Role::Admin, now)
+    }
+
+    /// Credit, the claim link and the switch for agents: the owner.
+    pub(crate) fn may_own(&self, now: Time) -> Result<(), Refusal> {
+        self.may_manage(Role::Owner, now)
+    }
+
+    // A token that manages the account acts with the owner's rights; one that is pinned to an artifact does not.
+    fn may_manage(&self, least: Role, now: Time) -> Result<(), Refusal> {
+        match &self.who {
+            Who::Token(holder) => {
+                self.may(Scope::AccountManage)?;
+                if holder.pinned_to.is_some() {
+                    return Err(Refusal::InsufficientScope(MissingRight::OtherArtifact));
+                }
+            }
+            Who::Person(_, role) if *role < least => {
+                return Err(Refusal::Forbidden {
+                    fault: format!("this needs the role {least}; yours on this account is {role}"),
+                });
+            }
+            Who::Person(..) => {}
+        }
+        self.must_be_alive(now)
+    }
+
+    fn must_be_alive(&self, now: Time) -> Result<(), Refusal> {
+        if has_expired(self.account_expires_at, now) { Err(Refusal::AccountExpired) } else { Ok(()) }
     }
 }

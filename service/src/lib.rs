@@ -16,7 +16,7 @@ mod upkeep;
 
 pub use account::SignedUp;
 pub use artifact::ArtifactDetail;
-pub use caller::Caller;
+pub use caller::{Caller, Person, TokenHolder, Who};
 pub use carry_out::PublishTask;
 pub use failure::{Answer, Failure};
 pub use publish::{Addressed, PublishRequest, UploadedFile};

@@ -150,10 +150,10 @@ impl Service {
             slug: request.slug.unwrap_or_else(|| Slug::generate(&self.0.chance)),
             target: request.target,
             activation: request.activation,
-            pinned_to: caller.pinned_to,
+            pinned_to: caller.pinned_to(),
             payment: request.payment,
             created_via: request.created_via.to_owned(),
-            created_by: caller.token,
+            created_by: caller.token(),
             files,
             content,
         };

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, Micro, MonthlyUse, Scopes,
-    Standing, Time, TokenId, Visibility,
+    Standing, Time, TokenId, UserId, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
@@ -17,8 +17,11 @@ pub struct TokenGrant {
     pub account: Account,
     pub scopes: Scopes,
     pub pinned_to: Option<ArtifactId>,
+    /// The person behind it: who minted it, or who invited its agent.
+    pub created_by_user: Option<UserId>,
     pub expires_at: Option<Time>,
     pub revoked_at: Option<Time>,
+    pub last_used_at: Option<Time>,
 }
 
 /// A token to be written: its secret is known by hash only.
@@ -72,8 +75,10 @@ impl Store {
             account: rows::account(account)?,
             scopes: rows::parse(&token.scopes, "a list of scopes")?,
             pinned_to: token.artifact_id.map(|id| rows::parse(&id, "an artifact id")).transpose()?,
+            created_by_user: token.created_by_user.map(|id| rows::parse(&id, "a user id")).transpose()?,
             expires_at: token.expires_at.map(Time::from_millis),
             revoked_at: token.revoked_at.map(Time::from_millis),
+            last_used_at: token.last_used_at.map(Time::from_millis),
         }))
     }
 

@@ -5,9 +5,11 @@
 
 mod accounts;
 mod artifacts;
+mod audit;
 mod blob_index;
 mod blobs;
 mod database;
+mod memberships;
 mod moderation;
 mod outage;
 mod outcomes;
@@ -15,6 +17,7 @@ mod pack;
 mod routes;
 mod rows;
 mod schedules;
+mod sessions;
 mod settle;
 mod sweep;
 mod views;
@@ -26,10 +29,12 @@ pub use accounts::{NewToken, TokenGrant};
 pub use artifacts::Activated;
 pub use blob_index::SweptBlobs;
 pub use blobs::{Blobs, S3Settings};
+pub use memberships::Membership;
 pub use moderation::{Judged, Judgement};
 pub use outage::{is_collision, is_outage};
 pub use outcomes::{KeyClaim, KeyHolder};
 pub use pack::Layout;
+pub use sessions::SessionGrant;
 pub use settle::Terms;
 pub use sweep::Purged;
 

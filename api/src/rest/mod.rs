@@ -13,15 +13,11 @@ mod versions;
 
 use poem_openapi::{OpenApiService, Tags};
 
-type Groups = (
-    status::Status,
-    signup::SignUp,
-    publish::Publish,
-    artifacts::Artifacts,
-    versions::Versions,
-    account::Account,
-    usage::Usage,
-);
+/// The groups, by what they are about. A tuple takes 2 to 16 of them.
+type Groups = (AboutService, AboutAccount, AboutArtifacts);
+type AboutService = status::Status;
+type AboutAccount = (signup::SignUp, account::Account, usage::Usage);
+type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions);
 
 #[derive(Tags)]
 enum Tag {

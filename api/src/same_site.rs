@@ -1,0 +1,84 @@
+//! Tells a call from our own pages from one that another site's page made with the visitor's cookie.
+//!
+//! Browsers say where a change comes from, by `Origin` or `Sec-Fetch-Site`; a program that says neither is no browser.
+//! A site served by the edge is another site, also when only its port differs.
+
+use domain::Refusal;
+use domain::link::Addresses;
+use poem::Request;
+use poem::http::{Method, header};
+
+/// Refuses a change that comes from a page which is not our own.
+pub fn demand(request: &Request, addresses: &Addresses) -> Result<(), Refusal> {
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if is_safe || is_own(request, addresses) {
+        return Ok(());
+    }
+    Err(Refusal::Forbidden { fault: "this call comes from another site's page".to_owned() })
+}
+
+fn is_own(request: &Request, addresses: &Addresses) -> bool {
+    let Some(origin) = request.headers().get(header::ORIGIN) else {
+        return matches!(request.header("sec-fetch-site"), None | Some("same-origin" | "none"));
+    };
+    let origin = origin.to_str().unwrap_or_default();
+    let base_url = addresses.base_url.as_str();
+    // What the browser itself calls us is ours too: nobody else's page can have that origin.
+    let (scheme, _) = base_url.split_once("://").unwrap_or_default();
+    let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    origin_of(base_url).eq_ignore_ascii_case(origin)
+        || named.is_some_and(|host| format!("{scheme}://{host}").eq_ignore_ascii_case(origin))
+}
+
+/// Scheme, host and port of an address: all that an `Origin` header tells.
+fn origin_of(base_url: &str) -> &str {
+    let host_at = base_url.find("://").map_or(0, |at| at + 3);
+    let end = base_url[host_at..].find('/').map_or(base_url.len(), |slash| host_at + slash);
+    &base_url[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::link::UrlStyle;
+
+    use super::*;
+
+    fn is_allowed(method: Method, headers: &[(&str, &str)]) -> bool {
+        let addresses = Addresses {
+            base_url: "https://handbill.example/api".into(),
+            serve_url: "https://pages.example".into(),
+            edge_domain: "pages.example".into(),
+            url_style: UrlStyle::Path,
+        };
+        let mut request = Request::builder().method(method);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        demand(&request.finish(), &addresses).is_ok()
+    }
+
+    #[test]
+    fn a_change_comes_from_our_own_pages_or_from_no_browser() {
+        assert!(is_allowed(Method::POST, &[]));
+        assert!(is_allowed(Method::POST, &[("origin", "https://handbill.example")]));
+        assert!(is_allowed(Method::POST, &[("origin", "https://10.0.0.1:8080"), ("host", "10.0.0.1:8080")]));
+        assert!(is_allowed(Method::POST, &[("sec-fetch-site", "same-origin")]));
+        assert!(is_allowed(Method::DELETE, &[("sec-fetch-site", "none")]));
+    }
+
+    #[test]
+    fn a_change_from_any_other_origin_is_refused() {
+        for origin in
+            ["https://evil.example", "null", "", "http://handbill.example", "https://handbill.example:8081"]
+        {
+            assert!(!is_allowed(Method::POST, &[("origin", origin)]), "{origin}");
+        }
+        assert!(!is_allowed(Method::PATCH, &[("sec-fetch-site", "cross-site")]));
+        assert!(!is_allowed(Method::PATCH, &[("sec-fetch-site", "same-site")]));
+    }
+
+    #[test]
+    fn a_look_may_come_from_anywhere() {
+        assert!(is_allowed(Method::GET, &[("origin", "https://evil.example")]));
+    }
+}

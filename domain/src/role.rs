@@ -1,0 +1,62 @@
+//! What a person may on an account. A role is kept and shown by name, so a name must never come to mean something else.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A person's role on an account. The order is that of their rights: the later may all that the earlier may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Publishes, reads, rolls back and deletes; mints tokens for itself.
+    Member,
+    /// Also invites, removes members and revokes anyone's tokens.
+    Admin,
+    /// Also buys credit, rotates the claim link and decides whether agents may join.
+    Owner,
+}
+
+impl Role {
+    pub const ALL: [Role; 3] = [Role::Member, Role::Admin, Role::Owner];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Member => "member",
+            Role::Admin => "admin",
+            Role::Owner => "owner",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a role")]
+pub struct UnknownRole;
+
+impl FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        Role::ALL.into_iter().find(|role| role.as_str() == text).ok_or(UnknownRole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_ordered_by_what_they_may_and_known_by_name() {
+        assert!(Role::Member < Role::Admin && Role::Admin < Role::Owner);
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(role));
+        }
+        assert!("Owner".parse::<Role>().is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! People's sessions: known by the hash of their secret, alive until they expire or end.
+
+use domain::{Time, UserId};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
+
+use crate::{Store, rows};
+
+/// A session as the door needs it: whose it is, and until when.
+#[derive(Clone, Debug)]
+pub struct SessionGrant {
+    pub user: UserId,
+    pub username: String,
+    pub last_used_at: Time,
+    pub expires_at: Time,
+}
+
+impl Store {
+    pub async fn session(&self, secret_hash: &str) -> anyhow::Result<Option<SessionGrant>> {
+        let person: RelationDef = entity::session::Entity::belongs_to(entity::user::Entity)
+            .from(entity::session::Column::UserId)
+            .to(entity::user::Column::Id)
+            .into();
+        let found = entity::session::Entity::find()
+            .join(JoinType::InnerJoin, person)
+            .select_also(entity::user::Entity)
+            .filter(entity::session::Column::SecretHash.eq(secret_hash))
+            .one(&self.database.reader)
+            .await?;
+        let Some((session, Some(user))) = found else { return Ok(None) };
+        Ok(Some(SessionGrant {
+            user: rows::parse(&user.id, "a user id")?,
+            username: user.username,
+            last_used_at: Time::from_millis(session.last_used_at),
+            expires_at: Time::from_millis(session.expires_at),
+        }))
+    }
+
+    /// Notes a use and the new end that follows from it. A session that ended in the meantime stays ended.
+    pub async fn renew_session(&self, secret_hash: &str, now: Time, expires_at: Time) -> anyhow::Result<()> {
+        let renewal = entity::session::ActiveModel {
+            last_used_at: Set(now.millis()),
+            expires_at: Set(expires_at.millis()),
+            ..Default::default()
+        };
+        entity::session::Entity::update_many()
+            .set(renewal)
+            .filter(entity::session::Column::SecretHash.eq(secret_hash))
+            .exec(&self.database.writer)
+            .await?;
+        Ok(())
+    }
+}
