@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use domain::{
     Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, Deed, Manifest,
-    ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, Target, Tariff,
-    Time, VersionId,
+    ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, SweepNumber, Target,
+    Tariff, Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -96,6 +96,7 @@ impl Bed {
             activation: Activation::Live,
             pinned_to: None,
             manifest: Manifest::new(vec![file]),
+            blobs_as_of: SweepNumber::default(),
             payment: None,
             created_via: "test".into(),
             created_by: None,

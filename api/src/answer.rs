@@ -117,16 +117,20 @@ fn description(status: u16) -> &'static str {
         400 => {
             "`invalid_request` names the field and its fault; `invalid_body` says why the JSON does not fit."
         }
-        401 => "`unauthorized`: the token is missing, unknown, revoked or expired.",
+        401 => "`unauthorized`: no token or session, or none that is good any more.",
         402 => "`payment_required`: the challenge says what settles this exact request.",
         403 => {
-            "The caller may not: `insufficient_scope`, `account_expired`, `quota_exceeded` or `forbidden`."
+            "The caller may not: `insufficient_scope`, `account_expired`, `quota_exceeded`, `forbidden`, or what the \
+             code says."
         }
-        404 => "`not_found`: the account has no such thing; the message says what is missing.",
+        404 => "`not_found`: there is no such thing for the caller; the message says what is missing.",
+        410 => "`account_expired`: too late, the account has expired.",
         409 => "A conflict: `slug_taken`, `idempotency_conflict`, or what the code says.",
         413 => "`too_large`: more bytes or files than a publish or the account may have.",
         415 => "`unsupported_media_type`: the body is of another content type than the one listed.",
         429 => "`rate_limited`: wait as long as `Retry-After` says.",
+        501 => "`not_configured`: this deployment has no card rail.",
+        502 => "`processor_error`: the card processor refused, or did not answer.",
         503 => "`overloaded`: busy, or a part is down. Retry with the same `Idempotency-Key`.",
         _ => "`internal_error`: a bug; retry once.",
     }

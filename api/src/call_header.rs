@@ -10,13 +10,16 @@ use crate::refusal::RefusedCall;
 
 /// A type that a header's value is read into.
 pub trait CallHeader: Sized + Send {
+    /// Whether the document says that it must be there.
+    const IS_REQUIRED: bool = false;
+
     /// `value` is `None` when the header is not there.
     fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal>;
 
     fn schema() -> MetaSchema;
 }
 
-/// An optional header; the argument's `#[oai(name = "…")]` names it.
+/// A header; the argument's `#[oai(name = "…")]` names it.
 pub struct Header<T>(pub T);
 
 /// `X-PAYMENT`: what the caller offers to pay for this very call.
@@ -58,6 +61,7 @@ impl CallHeader for IdempotencyKey {
         MetaSchema {
             min_length: Some(1),
             max_length: Some(Self::LENGTH_MAX),
+            pattern: Some("^[!-~]+$".to_owned()),
             example: Some("publish-2026-01-31-a".into()),
             ..MetaSchema::new("string")
         }
@@ -66,6 +70,7 @@ impl CallHeader for IdempotencyKey {
 
 impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = T::IS_REQUIRED;
 
     type ParamType = String;
     type ParamRawType = String;
@@ -83,7 +88,13 @@ impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
         _body: &mut RequestBody,
         options: ExtractParamOptions<String>,
     ) -> poem::Result<Self> {
-        Ok(Self(T::read(request.headers().get(options.name)).map_err(RefusedCall::from)?))
+        let mut values = request.headers().get_all(options.name).iter();
+        let value = values.next();
+        // Which of two was meant nobody can say, and one of them is money.
+        if values.next().is_some() {
+            return Err(RefusedCall::from(Refusal::invalid(options.name, "is sent more than once")).into());
+        }
+        Ok(Self(T::read(value).map_err(RefusedCall::from)?))
     }
 }
 

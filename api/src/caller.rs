@@ -32,6 +32,9 @@ pub struct Member(pub Caller);
 /// A person with a session.
 pub struct SignedIn(pub Person);
 
+/// A person with a session; one who comes with a token instead is told that the call takes a person.
+pub struct InPerson(pub Person);
+
 /// How an argument of a handler learns who calls, and which schemes the document lists for it.
 trait Credential: Sized + Send {
     const SCHEMES: &'static [&'static str];
@@ -66,6 +69,17 @@ impl Credential for SignedIn {
     const SCHEMES: &'static [&'static str] = &[SESSION_SCHEME];
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
+        Ok(Self(person(request, service).await?))
+    }
+}
+
+impl Credential for InPerson {
+    const SCHEMES: &'static [&'static str] = &[SESSION_SCHEME];
+
+    async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
+        if session(request).is_none() && bearer(request).is_some() {
+            return Err(Refusal::SessionRequired.into());
+        }
         Ok(Self(person(request, service).await?))
     }
 }
@@ -133,7 +147,7 @@ macro_rules! extractors {
         }
     )+};
 }
-extractors!(Token, Member, SignedIn);
+extractors!(Token, Member, SignedIn, InPerson);
 
 fn describe_schemes(registry: &mut Registry) {
     let scheme = |ty, description| MetaSecurityScheme {

@@ -1,5 +1,9 @@
-//! The documents that describe the API: `/openapi.json` for machines and `/docs` for people, which loads nothing from
-//! elsewhere.
+//! The documents that describe the API: `/openapi.json` for machines, `/docs` and `/docs/errors` for people. They load
+//! nothing from elsewhere.
+
+mod complete;
+mod errors;
+mod examples;
 
 use bytes::Bytes;
 use poem::endpoint::make_sync;
@@ -15,14 +19,19 @@ pub struct Documents {
 
 /// The OpenAPI document of an API that is reached at `base_url`.
 pub fn openapi_document(base_url: &str) -> String {
-    rest::open_api(base_url).spec()
+    complete::complete(&rest::open_api(base_url).spec())
 }
 
 impl Documents {
     pub fn new(base_url: &str) -> Self {
-        let docs = rest::open_api(base_url).swagger_ui_html();
-        let docs = docs.replace("<title>Swagger UI</title>", "<title>Handbill API</title>");
-        Self { openapi: openapi_document(base_url).into(), docs: format!("<!doctype html>{docs}").into() }
+        let service = rest::open_api(base_url);
+        let (spec, openapi) = (service.spec(), openapi_document(base_url));
+        let docs = service
+            .swagger_ui_html()
+            .replace(&spec, &openapi)
+            .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
+            .replace(UI, &format!("{LINKS}{UI}"));
+        Self { openapi: openapi.into(), docs: format!("<!doctype html>{docs}").into() }
     }
 
     pub fn openapi(&self) -> &str {
@@ -34,9 +43,18 @@ impl Documents {
         Route::new()
             .at("/openapi.json", document(openapi, "application/json; charset=utf-8"))
             .at("/docs", document(docs, "text/html; charset=utf-8"))
+            .at("/docs/errors", get(make_sync(|_| errors::html())))
     }
 }
+
+const UI: &str = r#"<div id="ui"></div>"#;
+const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
+<a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
+"#;
 
 fn document(text: Bytes, content_type: &'static str) -> poem::RouteMethod {
     get(make_sync(move |_| Response::builder().content_type(content_type).body(text.clone())))
 }
+
+#[cfg(test)]
+mod tests;

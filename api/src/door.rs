@@ -15,8 +15,8 @@ use tracing::Instrument;
 
 use crate::body;
 use crate::catch_all::refusal_of;
+use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
-use crate::refusal::respond;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -35,6 +35,7 @@ impl<E: Endpoint> Door<E> {
 
     async fn pass(&self, mut request: Request) -> Response {
         let (started, method) = (Instant::now(), request.method().clone());
+        let form = RefusalForm::for_whom(&request);
         body::bound(&mut request);
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
         let (mut response, pattern) = match outcome {
@@ -45,12 +46,12 @@ impl<E: Endpoint> Door<E> {
             }
             Ok(Err(error)) => {
                 let pattern = error.data::<PathPattern>().cloned();
-                (respond(&refusal_of(&error, &method, self.listed(pattern.as_ref()))), pattern)
+                (form.respond(&refusal_of(&error, &method, self.listed(pattern.as_ref()))), pattern)
             }
             Err(_) => {
                 // The panic's own message and place are told by the panic hook.
                 tracing::error!("a handler panicked");
-                (respond(&Refusal::Internal), None)
+                (form.respond(&Refusal::Internal), None)
             }
         };
         dress(&mut response);

@@ -10,18 +10,24 @@ mod call_header;
 mod caller;
 mod catch_all;
 mod client_ip;
+mod dev_mode;
 mod documents;
 mod door;
+mod json_body;
+mod operator;
 mod pages;
+mod path_part;
 mod paths;
 mod refusal;
 mod rest;
 mod same_site;
+mod session_cookie;
 mod upload;
 mod wire;
 
 use ipnet::IpNet;
 use poem::endpoint::BoxEndpoint;
+use poem::middleware::CookieJarManager;
 use poem::{EndpointExt, Route};
 use service::Service;
 
@@ -44,15 +50,16 @@ pub struct ApiSettings {
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = paths_of(&service.addresses().base_url);
-    let routes =
-        routes.data(UploadRoom::new()).data(TrustedProxies::new(settings.trusted_proxies)).data(service);
+    let routes = routes
+        .with(CookieJarManager::new())
+        .data(UploadRoom::new()).data(TrustedProxies::new(settings.trusted_proxies)).data(service);
     Door::new(routes, paths, chance).boxed()
 }
 
 fn paths_of(base_url: &str) -> (Route, Paths) {
     let documents = Documents::new(base_url);
-    let paths = Paths::listed_in(documents.openapi());
-    let routes = pages::add_to(documents.routes()).nest("/", rest::open_api(base_url));
+    let paths = Paths::listed_in(documents.openapi()).with_pages(pages::METHODS);
+    let routes = pages::add_to(documents.routes()).nest("/", rest::open_api(base_url).around(operator::hide_from_strangers));
     (routes, paths)
 }
 

@@ -25,6 +25,17 @@ impl Paths {
         Self(paths.map(|(path, item)| (pattern_of(path), ListedPath::new(path, item))).collect())
     }
 
+    /// The same with pages that the document does not list: by pattern, with the methods that each answers.
+    #[must_use]
+    pub fn with_pages(mut self, pages: &[(&str, &[&str])]) -> Self {
+        for (pattern, methods) in pages {
+            let body_types = methods.iter().map(|method| ((*method).to_owned(), None)).collect();
+            let page = ListedPath { path: (*pattern).to_owned(), parameters: Vec::new(), body_types };
+            self.0.insert((*pattern).to_owned(), page);
+        }
+        self
+    }
+
     pub fn find(&self, pattern: &str) -> Option<&ListedPath> {
         self.0.get(pattern)
     }

@@ -5,6 +5,8 @@ use poem::error::ResponseError;
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Json;
+use poem_openapi::types::ToJSON;
+use serde_json::Value;
 use service::Failure;
 
 use crate::wire;
@@ -45,10 +47,7 @@ impl ResponseError for RefusedCall {
 
 /// The answer that tells a refusal.
 pub fn respond(refusal: &Refusal) -> Response {
-    let mut response = match refusal {
-        Refusal::PaymentRequired(challenge) => Json(wire::Challenge::from(&**challenge)).into_response(),
-        refusal => Json(wire::Error::from(refusal)).into_response(),
-    };
+    let mut response = Json(told(refusal)).into_response();
     response.set_status(status_of(refusal));
     let headers = response.headers_mut();
     if let Some(seconds) = refusal.retry_after_seconds() {
@@ -68,8 +67,17 @@ pub fn respond(refusal: &Refusal) -> Response {
     response
 }
 
+/// The body that tells a refusal.
+pub fn told(refusal: &Refusal) -> Value {
+    let body = match refusal {
+        Refusal::PaymentRequired(challenge) => wire::Challenge::from(&**challenge).to_json(),
+        refusal => wire::Error::from(refusal).to_json(),
+    };
+    body.unwrap_or_default()
+}
+
 // Spec 7; for a code that it leaves open, the status that HTTP has for such a cause.
-fn status_of(refusal: &Refusal) -> StatusCode {
+pub fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidRequest { .. } | Refusal::InvalidBody { .. } | Refusal::WeakPassword { .. } => {
             StatusCode::BAD_REQUEST
@@ -83,10 +91,15 @@ fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::SessionRequired
         | Refusal::AgentJoinDisabled
         | Refusal::Forbidden { .. }
-        | Refusal::QuotaExceeded { .. } => StatusCode::FORBIDDEN,
+        | Refusal::NotClaimed
+        | Refusal::ForeignPage
+        | Refusal::QuotaExceeded { .. }
+        | Refusal::TooMany(_) => StatusCode::FORBIDDEN,
         Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+        Refusal::ClaimExpired => StatusCode::GONE,
         Refusal::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
         Refusal::SlugTaken { .. }
+        | Refusal::AmbiguousSlug { .. }
         | Refusal::UsernameTaken { .. }
         | Refusal::InviteRevoked
         | Refusal::InviteExpired
@@ -105,8 +118,8 @@ fn status_of(refusal: &Refusal) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Challenge, Micro, MissingRight};
-    use serde_json::{Value, json};
+    use domain::{Challenge, DevRail, Micro, MissingRight};
+    use serde_json::json;
 
     use super::*;
 
@@ -116,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_code_has_the_status_that_is_promised() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), true);
+        let challenge = Challenge::new("publish", Micro::new(5_000), DevRail::Open);
         let what = || "x".to_owned();
         let promised = [
             (Refusal::invalid("slug", "is empty"), 400),
@@ -127,14 +140,17 @@ mod tests {
             (Refusal::InvalidCredentials, 401),
             (Refusal::PaymentRequired(Box::new(challenge)), 402),
             (Refusal::AccountExpired, 403),
+            (Refusal::ClaimExpired, 410),
             (Refusal::InsufficientScope(MissingRight::OtherArtifact), 403),
             (Refusal::SessionRequired, 403),
             (Refusal::AgentJoinDisabled, 403),
             (Refusal::Forbidden { fault: what() }, 403),
+            (Refusal::ForeignPage, 403),
             (Refusal::QuotaExceeded { limit: what() }, 403),
             (Refusal::NotFound(domain::Missing::Artifact), 404),
             (Refusal::MethodNotAllowed { allowed: what() }, 405),
             (Refusal::SlugTaken { slug: what() }, 409),
+            (Refusal::AmbiguousSlug { slug: what() }, 409),
             (Refusal::UsernameTaken { username: what() }, 409),
             (Refusal::InviteRevoked, 409),
             (Refusal::InviteExpired, 409),
@@ -170,7 +186,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_402_is_the_challenge_itself() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), true);
+        let challenge = Challenge::new("publish", Micro::new(5_000), DevRail::Open);
         let body = body_of(respond(&Refusal::PaymentRequired(Box::new(challenge)))).await;
         assert_eq!(body["code"], "payment_required");
         assert_eq!(body["reason"], "publish");

@@ -14,7 +14,7 @@ pub fn demand(request: &Request, addresses: &Addresses) -> Result<(), Refusal> {
     if is_safe || is_own(request, addresses) {
         return Ok(());
     }
-    Err(Refusal::Forbidden { fault: "this call comes from another site's page".to_owned() })
+    Err(Refusal::ForeignPage)
 }
 
 fn is_own(request: &Request, addresses: &Addresses) -> bool {

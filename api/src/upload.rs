@@ -5,11 +5,14 @@
 
 use bytes::BytesMut;
 use domain::{FileSet, Refusal, SitePath, Slug};
+use futures::StreamExt;
 use multer::{Field, Multipart};
+use poem::http::header;
 use poem::{Body, Request, RequestBody};
 use poem_openapi::impl_apirequest_for_payload;
 use poem_openapi::payload::{ParsePayload, Payload};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use serde_json::json;
 use service::UploadedFile;
 
 use crate::body;
@@ -44,10 +47,16 @@ pub struct Uploaded {
 impl Upload {
     pub async fn read(self) -> Result<Uploaded, Refusal> {
         let room = self.room.take(self.declared_bytes).await?;
-        let mut fields = Multipart::new(self.body.into_bytes_stream(), self.boundary);
+        let mut body = Box::pin(self.body.into_bytes_stream());
+        let mut fields = Multipart::new(&mut body, self.boundary);
         let mut parts = Parts::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;
+        }
+        drop(fields);
+        // A form may end before its body. Nothing is taken from a body that does not come to its own end.
+        while let Some(rest) = body.next().await {
+            rest.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
         }
         let (slug, files) = parts.finish()?;
         Ok(Uploaded { slug, files, room })
@@ -70,20 +79,20 @@ enum Source {
 }
 
 impl Parts {
-    async fn take(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+    async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
             Some("html") => self.take_html(field).await,
             Some("files") => self.take_file(field).await,
             Some(other) => {
-                let name: String = other.chars().take(FIELD_NAME_LENGTH_MAX).collect();
-                Err(Refusal::invalid(name, "is no field of this form; it has slug, html and files"))
+                Err(Refusal::invalid(told(other), "is no field of this form; it has slug, html and files"))
             }
-            None => Err(Refusal::invalid("body", "has a part without a name")),
+            None if is_named_in_utf_8(&field) => Err(Refusal::invalid("body", "has a part without a name")),
+            None => Err(Refusal::invalid("body", "has a part whose name is not in UTF-8")),
         }
     }
 
-    async fn take_slug(&mut self, mut field: Field<'static>) -> Result<(), Refusal> {
+    async fn take_slug(&mut self, mut field: Field<'_>) -> Result<(), Refusal> {
         if self.slug.is_some() {
             return Err(Refusal::invalid("slug", "occurs twice"));
         }
@@ -98,29 +107,33 @@ impl Parts {
         Ok(())
     }
 
-    async fn take_html(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+    async fn take_html(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match self.source {
             None => self.source = Some(Source::Html),
             Some(Source::Html) => return Err(Refusal::invalid("html", "occurs twice")),
             Some(Source::Files) => return Err(both()),
         }
         self.take_content(SitePath::index(), field).await?;
-        match self.files.last() {
-            Some(page) if page.bytes.is_empty() => Err(Refusal::invalid("html", "is empty")),
+        // Spec 4.2: `html` is a string; a page in another encoding can be sent as a file.
+        match self.files.last().map(|page| std::str::from_utf8(&page.bytes)) {
+            Some(Ok("")) => Err(Refusal::invalid("html", "is empty")),
+            Some(Err(_)) => Err(Refusal::invalid("html", "is not in UTF-8; send such a page as files")),
             _ => Ok(()),
         }
     }
 
-    async fn take_file(&mut self, field: Field<'static>) -> Result<(), Refusal> {
+    async fn take_file(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         if self.source == Some(Source::Html) {
             return Err(both());
         }
         self.source = Some(Source::Files);
         let Some(name) = field.file_name().filter(|name| !name.is_empty()) else {
-            return Err(Refusal::invalid(
-                "files",
-                "a part has no filename; it is the file's path in the site",
-            ));
+            let fault = if is_named_in_utf_8(&field) {
+                "a part has no filename; it is the file's path in the site"
+            } else {
+                "a part's filename is not in UTF-8"
+            };
+            return Err(Refusal::invalid("files", fault));
         };
         let path = name.parse().map_err(|fault| {
             let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
@@ -129,7 +142,7 @@ impl Parts {
         self.take_content(path, field).await
     }
 
-    async fn take_content(&mut self, path: SitePath, mut field: Field<'static>) -> Result<(), Refusal> {
+    async fn take_content(&mut self, path: SitePath, mut field: Field<'_>) -> Result<(), Refusal> {
         self.set.add(&path)?;
         let mut content = BytesMut::new();
         while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
@@ -152,14 +165,40 @@ fn both() -> Refusal {
     Refusal::invalid("html", "cannot be sent together with files; send one of them")
 }
 
-/// Reads a slug as text of a request, whether a part or a piece of the path.
-pub fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
+fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Refusal::malformed_slug)
 }
 
+fn cut_short() -> Refusal {
+    Refusal::invalid("body", "ends before the length that was told")
+}
+
+/// Whether a part's own header can be read as text: names in another encoding look as if they were not there.
+fn is_named_in_utf_8(field: &Field<'_>) -> bool {
+    let disposition = field.headers().get(header::CONTENT_DISPOSITION);
+    disposition.is_none_or(|value| std::str::from_utf8(value.as_bytes()).is_ok())
+}
+
+/// As much of a name of the client's as is told back.
+fn told(name: &str) -> String {
+    name.chars().take(FIELD_NAME_LENGTH_MAX).collect()
+}
+
 fn unreadable(error: multer::Error) -> Refusal {
-    body::refusal_behind(&error)
-        .unwrap_or_else(|| Refusal::invalid("body", format!("is no readable multipart/form-data: {error}")))
+    use multer::Error::{DecodeHeaderValue, IncompleteFieldData, ReadHeaderFailed};
+    if let Some(refusal) = body::refusal_behind(&error) {
+        return refusal;
+    }
+    match &error {
+        IncompleteFieldData { field_name: Some(name) } => {
+            Refusal::invalid(told(name), "ends in the middle of the part")
+        }
+        ReadHeaderFailed(_) | DecodeHeaderValue { .. } => Refusal::invalid(
+            "files",
+            "a part's header cannot be read; has its filename a control character or a line break?",
+        ),
+        error => Refusal::invalid("body", format!("is no readable multipart/form-data: {error}")),
+    }
 }
 
 impl Payload for Upload {
@@ -174,6 +213,8 @@ impl Payload for Upload {
         inline(MetaSchema {
             description: Some("Send `html` or `files`, not both."),
             properties: vec![("slug", slug_schema()), ("html", html_schema()), ("files", files_schema())],
+            one_of: vec![requiring("html"), requiring("files")],
+            example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
         })
     }
@@ -196,11 +237,14 @@ impl ParsePayload for Upload {
 
 impl_apirequest_for_payload!(Upload);
 
+fn requiring(field: &'static str) -> MetaSchemaRef {
+    inline(MetaSchema { required: vec![field], ..MetaSchema::ANY })
+}
+
 fn slug_schema() -> MetaSchemaRef {
     inline(MetaSchema {
         description: Some("The artifact's name on the account. Omitted: one is made up."),
         pattern: Some(Slug::PATTERN.to_owned()),
-        example: Some("my-page".into()),
         ..MetaSchema::new("string")
     })
 }
@@ -208,7 +252,7 @@ fn slug_schema() -> MetaSchemaRef {
 fn html_schema() -> MetaSchemaRef {
     inline(MetaSchema {
         description: Some("One page, stored as `index.html`. Link its assets by relative paths."),
-        example: Some("<h1>Hello</h1>".into()),
+        min_length: Some(1),
         ..MetaSchema::new("string")
     })
 }
@@ -218,6 +262,7 @@ fn files_schema() -> MetaSchemaRef {
     inline(MetaSchema {
         description: Some("The files of a site; each part's filename is its path, such as `css/app.css`."),
         items: Some(Box::new(inline(file))),
+        min_items: Some(1),
         max_items: Some(FileSet::FILES_MAX),
         ..MetaSchema::new("array")
     })

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// A client with an account of its own, on a connection of its own.
 pub struct Agent {
     client: Client,
-    publish_url: String,
+    base_url: String,
     token: String,
 }
 
@@ -18,7 +18,8 @@ struct SignedUp {
 
 #[derive(Deserialize)]
 pub struct Published {
-    pub url: String,
+    pub host: String,
+    pub version: u32,
 }
 
 impl Agent {
@@ -26,20 +27,38 @@ impl Agent {
         let client = Client::builder().no_proxy().build()?;
         let answer = client.post(format!("{base_url}/v1/signup")).send().await.context("sign up")?;
         let SignedUp { token } = answer.error_for_status()?.json().await?;
-        Ok(Self { client, publish_url: format!("{base_url}/v1/publish"), token })
+        Ok(Self { client, base_url: base_url.to_owned(), token })
     }
 
     /// Publishes a page under a new address, until the answer is read.
     pub async fn publish(&self, html: String) -> anyhow::Result<Published> {
-        let form = multipart::Form::new().text("html", html);
-        let answer = self
-            .client
-            .post(&self.publish_url)
-            .bearer_auth(&self.token)
-            .multipart(form)
-            .send()
-            .await
-            .context("publish")?;
+        self.send(multipart::Form::new().text("html", html)).await
+    }
+
+    /// Publishes a page under this slug, as its next version.
+    pub async fn publish_as(&self, slug: &str, html: String) -> anyhow::Result<Published> {
+        self.send(multipart::Form::new().text("slug", slug.to_owned()).text("html", html)).await
+    }
+
+    /// Publishes a site of one file.
+    pub async fn publish_file(&self, path: &str, content: Vec<u8>) -> anyhow::Result<Published> {
+        let file = multipart::Part::bytes(content).file_name(path.to_owned());
+        self.send(multipart::Form::new().part("files", file)).await
+    }
+
+    /// Makes a version the live one, until the answer is read.
+    pub async fn activate(&self, slug: &str, version: u32) -> anyhow::Result<()> {
+        let url = format!("{}/v1/artifacts/{slug}/activate", self.base_url);
+        let body = serde_json::json!({ "version": version });
+        let call = self.client.post(url).bearer_auth(&self.token).json(&body);
+        call.send().await?.error_for_status().context("activate")?.bytes().await?;
+        Ok(())
+    }
+
+    async fn send(&self, form: multipart::Form) -> anyhow::Result<Published> {
+        let url = format!("{}/v1/publish", self.base_url);
+        let call = self.client.post(url).bearer_auth(&self.token).multipart(form);
+        let answer = call.send().await.context("publish")?;
         let status = answer.status();
         let body = answer.bytes().await?;
         ensure!(

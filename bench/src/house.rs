@@ -22,15 +22,16 @@ const LIMITS: [(&str, &str); 3] = [
 /// Handbill, running.
 pub struct House {
     pub api_url: String,
-    _programs: Vec<Program>,
+    site: Site,
+    programs: Vec<Program>,
     _s3: Option<S3>,
 }
 
 impl House {
-    /// `handbill serve` over a folder, on one core if one is named.
-    pub async fn embedded(bench: &Bench, name: &str, core: Option<u8>) -> anyhow::Result<Self> {
+    /// `handbill serve` over a folder.
+    pub async fn embedded(bench: &Bench, name: &str) -> anyhow::Result<Self> {
         let site = Site::new(bench, name)?;
-        let mut serve = Launch { core, ..site.launch("serve") }.start()?;
+        let mut serve = site.launch("serve").start()?;
         serve.answers(site.api, "/v1/status").await.context("handbill serve")?;
         Ok(site.house(vec![serve], None))
     }
@@ -60,6 +61,18 @@ impl House {
         edge.answers(site.edge, "/").await.context("handbill edge")?;
         Ok(site.house(vec![api, edge, worker], Some(s3)))
     }
+
+    /// Starts one more edge, and tells its address.
+    pub async fn start_edge(&mut self) -> anyhow::Result<SocketAddr> {
+        let address = free_address()?;
+        let mut launch = self.site.launch("edge");
+        launch.name = format!("edge-{}", self.programs.len());
+        launch.settings.insert("HANDBILL_EDGE__LISTEN".to_owned(), address.to_string());
+        let mut edge = launch.start()?;
+        edge.answers(address, "/").await.context("another edge")?;
+        self.programs.push(edge);
+        Ok(address)
+    }
 }
 
 /// Where a Handbill runs.
@@ -67,7 +80,7 @@ pub struct Site {
     program: PathBuf,
     folder: PathBuf,
     pub api: SocketAddr,
-    edge: SocketAddr,
+    pub edge: SocketAddr,
     settings: BTreeMap<String, String>,
 }
 
@@ -101,7 +114,7 @@ impl Site {
     }
 
     fn house(self, programs: Vec<Program>, s3: Option<S3>) -> House {
-        House { api_url: format!("http://{}", self.api), _programs: programs, _s3: s3 }
+        House { api_url: format!("http://{}", self.api), site: self, programs, _s3: s3 }
     }
 }
 

@@ -5,6 +5,7 @@
 //! that a part needs, and runs this.
 
 mod agent;
+mod edge;
 mod floor;
 mod house;
 mod latencies;
@@ -13,10 +14,9 @@ mod page;
 mod program;
 mod publish;
 mod s3;
-mod serve;
 mod start;
 mod table;
-mod web_server;
+mod visible;
 
 use std::path::PathBuf;
 
@@ -45,7 +45,8 @@ struct Arguments {
 enum Part {
     Publish,
     Ledger,
-    Serve,
+    Edge,
+    Visible,
     Start,
 }
 
@@ -65,7 +66,8 @@ async fn main() -> anyhow::Result<()> {
         match part {
             Part::Publish => publish::measure(&bench, &mut table).await?,
             Part::Ledger => ledger::measure(&bench, &mut table).await?,
-            Part::Serve => serve::measure(&bench, &mut table).await?,
+            Part::Edge => edge::measure(&bench, &mut table).await?,
+            Part::Visible => visible::measure(&bench, &mut table).await?,
             Part::Start => start::measure(&bench, &mut table).await?,
         }
     }

@@ -24,7 +24,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     table.add("floor: fsynced file + SQLite commit, p50", floor.percentile(50).to_string(), NO_GOAL, "");
     table.add("floor: the same, p99", floor.percentile(99).to_string(), NO_GOAL, "");
 
-    let embedded = House::embedded(bench, "embedded", None).await?;
+    let embedded = House::embedded(bench, "embedded").await?;
     let taken = one_client(&embedded).await?;
     table.add(
         "publish, embedded, one client, p50",

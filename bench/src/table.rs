@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Table(Vec<Row>);
 
 struct Row {
-    what: &'static str,
+    what: String,
     measured: String,
     goal: &'static str,
     note: String,
@@ -17,21 +17,31 @@ struct Row {
 pub const NO_GOAL: &str = "";
 
 impl Table {
-    pub fn add(&mut self, what: &'static str, measured: String, goal: &'static str, note: impl Into<String>) {
-        self.0.push(Row { what, measured, goal, note: note.into() });
+    pub fn add(
+        &mut self,
+        what: impl Into<String>,
+        measured: String,
+        goal: &'static str,
+        note: impl Into<String>,
+    ) {
+        self.0.push(Row { what: what.into(), measured, goal, note: note.into() });
     }
 }
 
 impl fmt::Display for Table {
     /// As a Markdown table, so that it can be kept as it is printed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head =
-            Row { what: "what", measured: "measured".to_owned(), goal: "goal", note: "beside it".to_owned() };
+        let head = Row {
+            what: "what".to_owned(),
+            measured: "measured".to_owned(),
+            goal: "goal",
+            note: "beside it".to_owned(),
+        };
         let width = |cell: fn(&Row) -> &str| {
             self.0.iter().chain([&head]).map(|row| cell(row).chars().count()).max().unwrap_or(0)
         };
         let widths = [
-            width(|row| row.what),
+            width(|row| &row.what),
             width(|row| &row.measured),
             width(|row| row.goal),
             width(|row| &row.note),

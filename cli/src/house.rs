@@ -7,7 +7,7 @@ use bus::Bus;
 use config::Settings;
 use domain::link::SigningKey;
 use domain::{Chance, Clock};
-use service::{JobQueue, Parts, Rules, Service};
+use service::{JobQueue, Parts, Rules, Service, TokenUses};
 use store::{Blobs, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -71,6 +71,8 @@ impl House {
             bus: bus.clone(),
             clock: clock.clone(),
             chance: chance.clone(),
+            token_uses: TokenUses::default(),
+            card: parts::card_rail(settings)?,
             rules: rules(settings, &signing_key),
         });
         Ok(Self { store, blobs, bus, queues, service, signing_key, clock, ledgers, pushing, stop_pushing })
@@ -103,6 +105,9 @@ fn rules(settings: &Settings, signing_key: &SigningKey) -> Rules {
         signing_key: signing_key.clone(),
         is_dev_mode: settings.dev_mode,
         signups_per_minute: settings.limits.signups_per_minute,
+        logins_per_minute: settings.limits.logins_per_minute,
+        registrations_per_minute: settings.limits.registrations_per_minute,
+        reports_per_minute: settings.limits.reports_per_minute,
         purge_grace: settings.limits.purge_grace,
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bus::Bus;
+use card::{CardProcessor, CardRail, ProcessorAddress, WebhookSecret};
 use config::{Settings, Storage};
 use domain::{Chance, Clock};
 use store::{Blobs, S3Settings, Store};
@@ -49,6 +50,21 @@ pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
         Some(url) => Bus::redis(url.reveal(), &instance).await,
         None => Ok(Bus::local(&instance)),
     }
+}
+
+/// What is set of the card rail. A processor needs an address and a key.
+pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
+    let card = &settings.card;
+    let processor = match (&card.api_url, &card.secret_key) {
+        (Some(api_url), Some(secret_key)) => Some(CardProcessor::new(ProcessorAddress {
+            api_url,
+            secret_key: secret_key.reveal(),
+            base_url: &settings.api.base_url,
+        })?),
+        _ => None,
+    };
+    let webhook_secret = card.webhook_secret.as_ref().map(|secret| WebhookSecret::new(secret.reveal()));
+    Ok(CardRail { processor, webhook_secret })
 }
 
 /// The system's clock; in a debug build a test may shift it by a file.

@@ -85,6 +85,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let stop_work = CancellationToken::new();
     let api = if roles.api { Some(open_api(settings, &house, &stop).await?) } else { None };
     let edge = if roles.edge { Some(open_edge(settings, &house, &stop).await?) } else { None };
+    let token_uses = roles.api.then(|| start_token_uses(&house, &stop_work));
     let work = roles.pool.clone().map(|pool| start_workers(&house, pool, &stop_work, &stop));
     let schedule = roles.schedule.then(|| start_schedule(&house, &stop));
     announce(settings, &roles);
@@ -93,8 +94,9 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let finishing = async {
         let doors = tokio::join!(finish(api), finish_edge(edge));
         stop_work.cancel();
-        let rest = (finish(work).await, finish(schedule).await, house.close().await);
-        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2)
+        let rest = (finish(work).await, finish(schedule).await, finish(token_uses).await);
+        let closed = house.close().await;
+        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2).and(closed)
     };
     timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
     tracing::info!("stopped");
@@ -222,6 +224,15 @@ fn start_schedule(house: &House, stop: &CancellationToken) -> Running {
         Ok(())
     };
     start(schedule, stop)
+}
+
+/// Writes when tokens were used, until the door has answered its last request.
+fn start_token_uses(house: &House, stop_work: &CancellationToken) -> Running {
+    let (service, stop) = (house.service.clone(), stop_work.clone());
+    tokio::spawn(async move {
+        service.run_token_uses(stop.cancelled()).await;
+        Ok(())
+    })
 }
 
 fn announce(settings: &Settings, roles: &Roles) {

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use domain::Tariff;
 use domain::link::Addresses;
+use domain::{DevRail, Tariff};
 
 use crate::fault::{Fault, Faults, Source};
 use crate::reader::{Line, Reader};
@@ -125,7 +125,7 @@ impl Settings {
             claimed_artifacts_max: self.limits.claimed_artifacts,
             free_storage_bytes: self.limits.free_storage_bytes,
             free_views: self.limits.free_views,
-            dev_rail_is_open: self.dev_mode,
+            dev_rail: if self.dev_mode { DevRail::Open } else { DevRail::Closed },
             ..Tariff::default()
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use domain::DevRail;
 use tempfile::TempDir;
 
 use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
@@ -97,7 +98,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.log.format, LogFormat::Text);
     let cores = std::thread::available_parallelism().unwrap().get();
     assert_eq!(settings.workers.concurrency, cores * 4);
-    assert!(settings.tariff().dev_rail_is_open);
+    assert_eq!(settings.tariff().dev_rail, DevRail::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");
 }
@@ -261,7 +262,7 @@ fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
     );
     assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
     let settings = with_secret(&"s".repeat(32)).unwrap();
-    assert!(!settings.tariff().dev_rail_is_open);
+    assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
 }
 
 #[test]

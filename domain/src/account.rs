@@ -52,13 +52,23 @@ impl Account {
             handle: format!("acct_{}", chance.base36(Self::HANDLE_RANDOM_LENGTH)),
             status: AccountStatus::Provisional,
             expires_at: Some(now.plus(lifetime)),
-            claim_code: chance.alphanumeric(Self::CLAIM_CODE_LENGTH),
+            claim_code: Self::claim_code(chance),
             balance: Micro::ZERO,
             allow_agent_join: true,
             provisional_publishes: 0,
             storage_bytes: 0,
             created_at: now,
         }
+    }
+
+    /// A fresh claim code, too long to be guessed.
+    pub fn claim_code(chance: &Chance) -> String {
+        chance.alphanumeric(Self::CLAIM_CODE_LENGTH)
+    }
+
+    /// Whether a text has the form of a claim code; nobody ever gave out one that has not.
+    pub fn is_claim_code(text: &str) -> bool {
+        text.len() == Self::CLAIM_CODE_LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     }
 }
 

@@ -44,8 +44,8 @@ impl ModerationStatus {
     }
 }
 
-/// An artifact as the operations see it.
-#[derive(Clone, Debug)]
+/// An artifact as the operations see it. Outcomes keep it: a new field needs a default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     pub id: ArtifactId,
     pub account: AccountId,
@@ -58,7 +58,7 @@ pub struct Artifact {
     pub updated_at: Time,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveVersion {
     pub id: VersionId,
     pub seq: u32,

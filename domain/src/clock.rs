@@ -71,6 +71,23 @@ pub struct Month {
     month: i8,
 }
 
+impl Month {
+    /// Midnight in UTC, with which the month begins.
+    pub fn start(self) -> Time {
+        let first = jiff::civil::Date::new(self.year, self.month, 1);
+        let midnight = first.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC));
+        Time(midnight.map_or(0, |midnight| midnight.timestamp().as_millisecond()))
+    }
+
+    #[must_use]
+    pub fn previous(self) -> Month {
+        match self.month {
+            1 => Month { year: self.year - 1, month: 12 },
+            month => Month { year: self.year, month: month - 1 },
+        }
+    }
+}
+
 impl fmt::Display for Month {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}", self.year, self.month)
@@ -166,6 +183,16 @@ mod tests {
         for bad in ["2026-13", "2026-00", "2026-2", "26-02", "2026/02", "+026-01", ""] {
             assert!(bad.parse::<Month>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_month_begins_where_the_previous_one_ends() {
+        let month: Month = "2026-01".parse().unwrap();
+        assert_eq!(month.start().rfc3339(), "2026-01-01T00:00:00Z");
+        assert_eq!(month.previous().to_string(), "2025-12");
+        assert_eq!(month.previous().previous().to_string(), "2025-11");
+        assert_eq!(month.start().minus(Duration::from_millis(1)).month(), month.previous());
+        assert_eq!(month.start().month(), month);
     }
 
     #[test]

@@ -4,14 +4,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, ArtifactId, Host, JobId, Manifest, Micro, Payment, Receipt, Refusal, Slug, Time, TokenId,
-    VersionId,
+    AccountId, Artifact, ArtifactId, Host, JobId, Manifest, Micro, Payment, Receipt, Refusal, Slug, Time,
+    TokenId, VersionId, Visibility,
 };
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
 #[derive(Clone, Debug)]
 pub enum Deed {
     Publish(Box<PublishDeed>),
+    Visibility(VisibilityDeed),
+    TopUp(TopUpDeed),
     Credit(CreditDeed),
     Charge(ChargeDeed),
 }
@@ -27,10 +29,17 @@ pub struct PublishDeed {
     /// The artifact that the token is pinned to, if it is.
     pub pinned_to: Option<ArtifactId>,
     pub manifest: Manifest,
+    /// As of when the manifest's blobs are known to be in place.
+    pub blobs_as_of: SweepNumber,
     pub payment: Option<Payment>,
     pub created_via: String,
     pub created_by: Option<TokenId>,
 }
+
+/// How many sweeps at once there had been when blobs were looked for. A publish settles only if there was none since,
+/// or what it counts on may be gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SweepNumber(pub i64);
 
 /// Which artifact a publish may go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +58,28 @@ pub enum Activation {
     Live,
     /// The pointer stays where it is.
     Staged,
+}
+
+/// An artifact that is to be seen by more or fewer, with the first month of what is not public.
+#[derive(Clone, Debug)]
+pub struct VisibilityDeed {
+    pub account: AccountId,
+    /// The key under which the outcome is kept, and the id of an inline payment.
+    pub job: JobId,
+    pub slug: Slug,
+    pub to: Visibility,
+    /// The artifact that the token is pinned to, if it is.
+    pub pinned_to: Option<ArtifactId>,
+    pub payment: Option<Payment>,
+}
+
+/// Credit that a caller has bought: the payment was found to fit before this was made.
+#[derive(Clone, Debug)]
+pub struct TopUpDeed {
+    pub account: AccountId,
+    /// The key under which the outcome is kept, and the id of the payment.
+    pub job: JobId,
+    pub amount: Micro,
 }
 
 /// Money that comes in. The reason is unique in the account, so a repeated credit adds nothing.
@@ -79,14 +110,38 @@ impl Deed {
     pub fn account(&self) -> AccountId {
         match self {
             Deed::Publish(deed) => deed.account,
+            Deed::Visibility(deed) => deed.account,
+            Deed::TopUp(deed) => deed.account,
             Deed::Credit(deed) => deed.account,
             Deed::Charge(deed) => deed.account,
+        }
+    }
+
+    /// The key under which the outcome is kept: a deed that is handed in again finds it and changes nothing. What
+    /// has none is known by its reason.
+    pub fn job(&self) -> Option<JobId> {
+        match self {
+            Deed::Publish(deed) => Some(deed.job()),
+            Deed::Visibility(deed) => Some(deed.job),
+            Deed::TopUp(deed) => Some(deed.job),
+            Deed::Credit(_) | Deed::Charge(_) => None,
+        }
+    }
+
+    /// The name that is kept beside the outcome.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Deed::Publish(_) => "publish",
+            Deed::Visibility(_) => "visibility",
+            Deed::TopUp(_) => "top_up",
+            Deed::Credit(_) => "credit",
+            Deed::Charge(_) => "charge",
         }
     }
 }
 
 impl PublishDeed {
-    /// The key under which the outcome is kept: a redelivered publish finds it and changes nothing.
+    /// A publish is known by the version that it makes.
     pub fn job(&self) -> JobId {
         self.version.into()
     }
@@ -97,6 +152,8 @@ impl PublishDeed {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Published(Box<Published>),
+    VisibilitySet(Box<VisibilitySet>),
+    ToppedUp(ToppedUp),
     Moved(Moved),
     Refused(Box<Refusal>),
 }
@@ -116,10 +173,57 @@ pub struct Published {
     pub receipt: Option<Receipt>,
 }
 
+/// A change of visibility that came to pass, or that there was nothing to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VisibilitySet {
+    pub artifact: Artifact,
+    pub receipt: Option<Receipt>,
+}
+
+/// Credit that was bought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToppedUp {
+    pub balance: Micro,
+    pub receipt: Receipt,
+}
+
 /// A credit or a charge that came to pass, now or earlier under the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
     pub balance: Micro,
     /// Whether this very deed moved the money; `false` when the reason had been used before.
     pub is_new: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "01K00000000000000000000000";
+
+    // As the database has them from earlier days: none may stop parsing.
+    #[test]
+    fn an_outcome_that_was_written_once_is_read_for_ever() {
+        let receipt = format!(r#"{{"rail":"dev","amount":500000,"id":"{ID}","settled_at":1}}"#);
+        let artifact = format!(
+            r#"{{"id":"{ID}","account":"{ID}","slug":"my-page","host":"my-page-a1b2","visibility":"private",
+                "live":{{"id":"{ID}","seq":1,"moderation":"pass"}},"created_at":1,"updated_at":2}}"#
+        );
+        let published = format!(
+            r#"{{"account":"{ID}","artifact":"{ID}","host":"my-page-a1b2","slug":"my-page","version":"{ID}","seq":1,
+                "free_publishes_left":4,"balance":0,"expires_at":null,"receipt":null}}"#
+        );
+        let outcomes = [
+            format!(r#"{{"published":{published}}}"#),
+            format!(r#"{{"visibility_set":{{"artifact":{artifact},"receipt":{receipt}}}}}"#),
+            format!(r#"{{"topped_up":{{"balance":500000,"receipt":{receipt}}}}}"#),
+            r#"{"moved":{"balance":-5,"is_new":true}}"#.to_owned(),
+            r#"{"refused":"account_expired"}"#.to_owned(),
+        ];
+        for text in outcomes {
+            let outcome: Outcome = serde_json::from_str(&text).unwrap();
+            let written: serde_json::Value = serde_json::to_value(&outcome).unwrap();
+            assert_eq!(written, serde_json::from_str::<serde_json::Value>(&text).unwrap(), "{text}");
+        }
+    }
 }

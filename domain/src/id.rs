@@ -68,6 +68,7 @@ ids! {
     VersionId,
     TokenId,
     UserId,
+    ReportId,
     /// A job's own id: the key under which its outcome is kept, so that a redelivery changes nothing.
     JobId,
 }

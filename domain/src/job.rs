@@ -32,6 +32,8 @@ pub enum Job {
     Views(ViewsJob),
     /// Purge provisional accounts that expired before the grace. Idempotent.
     Cleanup,
+    /// Charge what recurs by the month, unless that is noted as done. Idempotent by the reasons of the charges.
+    Meter,
     /// Enqueue scans that were lost between commit and push. Idempotent by version id.
     SweepScans,
     /// Delete blobs that nothing refers to, and spooled uploads that nobody came for. Idempotent.
@@ -98,7 +100,9 @@ impl Job {
             Job::Publish(_) => Queue::Publish,
             Job::Scan(_) => Queue::Scan,
             Job::Views(_) => Queue::Views,
-            Job::Cleanup | Job::SweepScans | Job::SweepBlobs | Job::SweepRecords => Queue::Upkeep,
+            Job::Cleanup | Job::Meter | Job::SweepScans | Job::SweepBlobs | Job::SweepRecords => {
+                Queue::Upkeep
+            }
         }
     }
 
@@ -109,6 +113,7 @@ impl Job {
             Job::Scan(_) => "scan",
             Job::Views(_) => "views",
             Job::Cleanup => "cleanup",
+            Job::Meter => "meter",
             Job::SweepScans => "sweep_scans",
             Job::SweepBlobs => "sweep_blobs",
             Job::SweepRecords => "sweep_records",

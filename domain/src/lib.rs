@@ -7,14 +7,19 @@
 mod account;
 mod artifact;
 mod chance;
+mod checkout;
 mod clock;
 mod deed;
 mod file_set;
 mod id;
+mod invite;
 mod job;
 mod manifest;
+mod moderation;
 mod money;
+mod password;
 mod payment;
+mod reason;
 mod refusal;
 mod role;
 mod scope;
@@ -22,6 +27,8 @@ mod secret;
 mod site_path;
 mod slug;
 mod tariff;
+mod token;
+mod username;
 
 pub mod fault;
 pub mod link;
@@ -29,20 +36,28 @@ pub mod link;
 pub use account::{Account, AccountStatus, AccountSummary, MonthlyUse, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;
+pub use checkout::CheckoutAmount;
 pub use clock::{Clock, Month, Time};
 pub use deed::{
-    Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, Target,
+    Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, SweepNumber, Target,
+    ToppedUp, TopUpDeed, VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
-pub use id::{AccountId, ArtifactId, BlobHash, JobId, MalformedId, TokenId, UserId, VersionId};
+pub use id::{AccountId, ArtifactId, BlobHash, JobId, MalformedId, ReportId, TokenId, UserId, VersionId};
+pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{Content, Job, JobEnvelope, PublishJob, Queue, ScanJob, SpooledFile, ViewCount, ViewsJob};
 pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
+pub use moderation::{MalformedReason, ModeratedBy, ReportReason, Ruling};
 pub use money::Micro;
-pub use payment::{Accept, Challenge, Payment, Receipt};
-pub use refusal::{Missing, MissingRight, Refusal};
+pub use password::{Password, PasswordHash};
+pub use payment::{Accept, Challenge, DevRail, Payment, Receipt};
+pub use reason::Reason;
+pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry};
 pub use role::{Role, UnknownRole};
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};
-pub use slug::{Host, Slug};
+pub use slug::{ArtifactName, Host, Slug};
 pub use tariff::{Settlement, Standing, Tariff};
+pub use token::{AskedRights, MalformedName, Maker, Rights, Token, TokenName};
+pub use username::{MalformedUsername, Username};

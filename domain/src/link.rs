@@ -1,7 +1,7 @@
 //! The addresses that the service hands out, made in one place.
 
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::Host;
@@ -71,6 +71,12 @@ impl SigningKey {
         signature
     }
 
+    /// Whether somebody knows the secret itself: the operator does. What is compared are hashes of one length, so the
+    /// time that it takes tells nothing.
+    pub fn is_known_to(&self, offered: &[u8]) -> bool {
+        bool::from(Sha256::digest(&self.0).ct_eq(&Sha256::digest(offered)))
+    }
+
     pub fn verifies(&self, host: &Host, signature: &str) -> bool {
         let expected = self.signature(host);
         expected.len() == Self::SIGNATURE_HEX_LENGTH
@@ -114,5 +120,14 @@ mod tests {
         assert!(!key.verifies(&other, &signature));
         assert!(!key.verifies(&host, ""));
         assert!(!SigningKey::new("another").verifies(&host, &signature));
+    }
+
+    #[test]
+    fn only_the_whole_secret_shows_the_operator() {
+        let key = SigningKey::new("a secret");
+        assert!(key.is_known_to(b"a secret"));
+        for other in ["", "a", "a secre", "a secret ", "A secret", "another"] {
+            assert!(!key.is_known_to(other.as_bytes()), "{other}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::ops::{Add, Neg, Sub};
 use serde::{Deserialize, Serialize};
 
 const MICRO_PER_USD: i64 = 1_000_000;
+const MICRO_PER_CENT: i64 = 10_000;
 
 /// An amount of money in integer micro-dollars (1 USD = 1,000,000). Nothing else ever holds money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +33,17 @@ impl Micro {
         self.0 == 0
     }
 
+    /// Cents, as cards are charged in them.
+    pub const fn from_cents(cents: u32) -> Self {
+        Self(cents as i64 * MICRO_PER_CENT)
+    }
+
+    /// The same amount in cents; `None` when it is negative, not in whole cents, or out of all bounds.
+    pub fn cents(self) -> Option<u32> {
+        let is_whole = self.0 % MICRO_PER_CENT == 0;
+        u32::try_from(self.0 / MICRO_PER_CENT).ok().filter(|_| is_whole && !self.is_negative())
+    }
+
     /// The number that the wire shows. One division of an integer by a million is rounded once, so the shortest
     /// text of the result is the exact decimal: `0.005`, never `0.005000000000000001`.
     pub fn usd(self) -> f64 {
@@ -46,17 +58,23 @@ impl Micro {
         Self::parse_usd(&format!("{usd}"))
     }
 
-    /// Reads dollars written as a plain decimal, exactly: an optional sign, digits, at most six decimals.
+    /// Reads dollars written as a plain decimal, exactly: an optional sign, digits, at most six decimals and then
+    /// nothing but zeros.
     pub fn parse_usd(text: &str) -> Option<Self> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
         let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        if !all_digits(whole) || !all_digits(fraction) || fraction.len() > 6 {
+        if !all_digits(whole) || !all_digits(fraction) {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        if fraction.len() > 6 {
             return None;
         }
         let scale = 10_i64.pow(u32::try_from(6 - fraction.len()).ok()?);
         let micro = whole.parse::<i64>().ok()?.checked_mul(MICRO_PER_USD)?;
-        let micro = micro.checked_add(fraction.parse::<i64>().ok()? * scale)?;
+        let fraction = if fraction.is_empty() { 0 } else { fraction.parse::<i64>().ok()? };
+        let micro = micro.checked_add(fraction * scale)?;
         Some(Self(if negative { -micro } else { micro }))
     }
 }
@@ -114,9 +132,39 @@ mod tests {
     }
 
     #[test]
+    fn one_amount_has_many_spellings() {
+        for same in ["0.005", "0.0050000", "0.0050", "00.005"] {
+            assert_eq!(Micro::parse_usd(same), Some(Micro::new(5_000)), "{same}");
+        }
+        assert_eq!(Micro::parse_usd("5.000000000000"), Some(Micro::new(5_000_000)));
+        assert_eq!(Micro::parse_usd("0.00"), Some(Micro::ZERO));
+    }
+
+    #[test]
+    fn cents_are_whole_or_none() {
+        assert_eq!(Micro::from_cents(1_999), Micro::new(19_990_000));
+        assert_eq!(Micro::new(19_990_000).cents(), Some(1_999));
+        for bad in [19_990_001, 5_000, -10_000, -1, i64::MAX] {
+            assert_eq!(Micro::new(bad).cents(), None, "{bad}");
+        }
+    }
+
+    #[test]
     fn what_is_no_plain_decimal_of_dollars_is_refused() {
-        for bad in ["", ".", "1.", ".5", "1e3", "0.0000001", "1,5", "--1", "+1", " 1", "99999999999999999999"]
-        {
+        for bad in [
+            "",
+            ".",
+            "1.",
+            ".5",
+            "1e3",
+            "0.0000001",
+            "0.00000010",
+            "1,5",
+            "--1",
+            "+1",
+            " 1",
+            "99999999999999999999",
+        ] {
             assert_eq!(Micro::parse_usd(bad), None, "{bad}");
         }
         assert_eq!(Micro::from_usd(f64::NAN), None);

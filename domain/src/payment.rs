@@ -54,26 +54,24 @@ pub struct Accept {
     pub status: Option<String>,
 }
 
+/// Whether `dev:<amount_usd>` settles on this deployment: in dev mode only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DevRail {
+    Open,
+    Closed,
+}
+
 impl Challenge {
-    pub fn new(reason: &str, amount: Micro, dev_rail_is_open: bool) -> Self {
-        let dev = if dev_rail_is_open {
-            Accept::open(
-                "dev",
-                format!("resend the identical request with the header X-PAYMENT: dev:{amount}"),
-            )
-        } else {
-            Accept::closed("dev", "disabled")
-        };
-        let hint = if dev_rail_is_open {
-            format!(
-                "tell your human the price ({amount} USD), then resend the identical request with the header \
-                 X-PAYMENT: dev:{amount}, or buy credit with POST /v1/credits and retry with no header"
-            )
-        } else {
-            format!(
-                "tell your human the price ({amount} USD), have the account's owner buy credit on the dashboard, \
-                 then retry with no header"
-            )
+    /// The challenge of a call that needs so much money.
+    pub fn new(reason: &str, amount: Micro, dev_rail: DevRail) -> Self {
+        let way = match dev_rail {
+            DevRail::Open => format!(
+                "then resend the identical request with the header X-PAYMENT: dev:{amount}, or buy credit with \
+                 POST /v1/credits and retry with no header"
+            ),
+            DevRail::Closed => {
+                "have the account's owner buy credit on the dashboard, then retry with no header".to_owned()
+            }
         };
         Self {
             reason: reason.to_owned(),
@@ -81,15 +79,39 @@ impl Challenge {
             message: format!(
                 "this call costs {amount} USD and the account has no allowance or credit for it"
             ),
-            hint,
-            accepts: vec![dev, Accept::closed("x402-usdc-base", "stub"), Accept::closed("mpp-card", "stub")],
+            hint: format!("tell your human the price ({amount} USD), {way}"),
+            accepts: ways_to_pay(amount, dev_rail),
+        }
+    }
+
+    /// The challenge of one who buys credit: it costs what it is worth (spec 4.8).
+    pub fn of_credit(amount: Micro, dev_rail: DevRail) -> Self {
+        let way = match dev_rail {
+            DevRail::Open => {
+                format!("then resend the identical request with the header X-PAYMENT: dev:{amount}")
+            }
+            DevRail::Closed => {
+                "have the account's owner buy credit by card on the dashboard: no payment by header settles here"
+                    .to_owned()
+            }
+        };
+        Self {
+            reason: "credits".to_owned(),
+            amount,
+            message: format!("{amount} USD of credit cost exactly {amount} USD; nothing was paid yet"),
+            hint: format!("tell your human the amount ({amount} USD), {way}"),
+            accepts: ways_to_pay(amount, dev_rail),
         }
     }
 
     /// The same challenge, told to one whose payment did not fit it.
     #[must_use]
     pub fn refusing(mut self, payment: &Payment) -> Self {
+        let settles_here = self.accepts.iter().any(|accept| accept.instructions.is_some());
         self.message = match payment {
+            _ if !settles_here => {
+                "a payment by X-PAYMENT does not settle here; nothing was charged".to_owned()
+            }
             Payment::Dev(offered) => format!(
                 "the payment of {offered} USD does not match: exactly {} USD settles this call; nothing was charged",
                 self.amount
@@ -106,6 +128,17 @@ impl Challenge {
         self.message = message.into();
         self
     }
+}
+
+fn ways_to_pay(amount: Micro, dev_rail: DevRail) -> Vec<Accept> {
+    let dev = match dev_rail {
+        DevRail::Open => Accept::open(
+            "dev",
+            format!("resend the identical request with the header X-PAYMENT: dev:{amount}"),
+        ),
+        DevRail::Closed => Accept::closed("dev", "disabled"),
+    };
+    vec![dev, Accept::closed("x402-usdc-base", "stub"), Accept::closed("mpp-card", "stub")]
 }
 
 impl Accept {
@@ -125,6 +158,7 @@ mod tests {
     #[test]
     fn the_header_is_read_exactly_or_not_at_all() {
         assert_eq!(Payment::parse("dev:0.005"), Payment::Dev(Micro::new(5_000)));
+        assert_eq!(Payment::parse("dev:0.0050000"), Payment::Dev(Micro::new(5_000)));
         assert_eq!(Payment::parse(" dev:5 "), Payment::Dev(Micro::new(5_000_000)));
         for bad in ["", "dev:", "dev:abc", "dev:0.0000001", "x402:0.005", "0.005"] {
             assert_eq!(Payment::parse(bad), Payment::Unreadable, "{bad}");
@@ -133,9 +167,16 @@ mod tests {
 
     #[test]
     fn only_a_rail_that_settles_here_carries_instructions() {
-        let open = Challenge::new("publish", Micro::new(5_000), true);
-        assert!(open.accepts[0].instructions.as_deref().unwrap().ends_with("dev:0.005"));
-        let closed = Challenge::new("publish", Micro::new(5_000), false);
-        assert!(closed.accepts.iter().all(|accept| accept.instructions.is_none() && accept.status.is_some()));
+        let price = Micro::new(5_000);
+        let challenges = |rail| [Challenge::new("publish", price, rail), Challenge::of_credit(price, rail)];
+        for open in challenges(DevRail::Open) {
+            assert!(open.accepts[0].instructions.as_deref().unwrap().ends_with("dev:0.005"));
+            assert!(open.hint.contains("X-PAYMENT: dev:0.005"), "{}", open.hint);
+        }
+        for closed in challenges(DevRail::Closed) {
+            let settles = |accept: &Accept| accept.instructions.is_some() || accept.status.is_none();
+            assert!(!closed.accepts.iter().any(settles));
+            assert!(!closed.hint.contains("X-PAYMENT"), "{}", closed.hint);
+        }
     }
 }

@@ -3,17 +3,26 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Challenge, Scope, Slug};
+use crate::{Challenge, Slug};
+
+mod catalogue;
+mod cause;
+
+pub use catalogue::RefusalEntry;
+pub use cause::{Crowd, Missing, MissingRight};
 
 /// An expected no. Every refusal that the service knows lives here, with its code, its message and the hint that
 /// names the next call; the API alone gives each its HTTP status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
+#[strum_discriminants(name(RefusalKind), derive(strum::EnumIter), vis(pub(crate)))]
 pub enum Refusal {
     Unauthorized,
     /// A call of a person without a session.
     NotSignedIn,
     AccountExpired,
+    /// A claim that came after the account's end. The code is that of `AccountExpired`, the status is not.
+    ClaimExpired,
     PaymentRequired(Box<Challenge>),
     InsufficientScope(MissingRight),
     /// A malformed field, path or parameter: its name and what is wrong with it.
@@ -38,6 +47,10 @@ pub enum Refusal {
     SlugTaken {
         slug: String,
     },
+    /// Several artifacts bear the slug, and the call means one.
+    AmbiguousSlug {
+        slug: String,
+    },
     NotFound(Missing),
     MethodNotAllowed {
         allowed: String,
@@ -60,10 +73,16 @@ pub enum Refusal {
     InviteExpired,
     InviteUsedUp,
     AlreadyClaimed,
+    /// A team was asked for on an account that nobody has claimed.
+    NotClaimed,
+    /// A change that another site's page made with a person's cookie, or in their browser.
+    ForeignPage,
     ProcessorError,
     QuotaExceeded {
         limit: String,
     },
+    /// The account's team is as large as it gets.
+    TooMany(Crowd),
     IdempotencyConflict,
     /// Busy, or waiting for a part that is down; the work may have been taken on.
     Overloaded {
@@ -71,42 +90,6 @@ pub enum Refusal {
         retry_after_seconds: u64,
     },
     Internal,
-}
-
-/// What was asked for and is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Missing {
-    Account,
-    Artifact,
-    Version,
-    Endpoint,
-    Invite,
-    Member,
-    Token,
-    Host,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MissingRight {
-    ArtifactsWrite,
-    ArtifactsRead,
-    TokensManage,
-    AccountManage,
-    /// The token is pinned to another artifact.
-    OtherArtifact,
-}
-
-impl From<Scope> for MissingRight {
-    fn from(scope: Scope) -> Self {
-        match scope {
-            Scope::ArtifactsWrite => MissingRight::ArtifactsWrite,
-            Scope::ArtifactsRead => MissingRight::ArtifactsRead,
-            Scope::TokensManage => MissingRight::TokensManage,
-            Scope::AccountManage => MissingRight::AccountManage,
-        }
-    }
 }
 
 impl Refusal {
@@ -126,7 +109,7 @@ impl Refusal {
     pub fn code(&self) -> &'static str {
         match self {
             Refusal::Unauthorized | Refusal::NotSignedIn => "unauthorized",
-            Refusal::AccountExpired => "account_expired",
+            Refusal::AccountExpired | Refusal::ClaimExpired => "account_expired",
             Refusal::PaymentRequired(_) => "payment_required",
             Refusal::InsufficientScope(_) => "insufficient_scope",
             Refusal::InvalidRequest { .. } => "invalid_request",
@@ -136,20 +119,21 @@ impl Refusal {
             Refusal::RateLimited { .. } => "rate_limited",
             Refusal::TooLarge { .. } => "too_large",
             Refusal::SlugTaken { .. } => "slug_taken",
+            Refusal::AmbiguousSlug { .. } => "ambiguous_slug",
             Refusal::NotFound(_) => "not_found",
             Refusal::MethodNotAllowed { .. } => "method_not_allowed",
             Refusal::UnsupportedMediaType { .. } => "unsupported_media_type",
             Refusal::NotConfigured { .. } => "not_configured",
             Refusal::SessionRequired => "session_required",
             Refusal::AgentJoinDisabled => "agent_join_disabled",
-            Refusal::Forbidden { .. } => "forbidden",
+            Refusal::Forbidden { .. } | Refusal::NotClaimed | Refusal::ForeignPage => "forbidden",
             Refusal::UsernameTaken { .. } => "username_taken",
             Refusal::InviteRevoked => "invite_revoked",
             Refusal::InviteExpired => "invite_expired",
             Refusal::InviteUsedUp => "invite_used_up",
             Refusal::AlreadyClaimed => "already_claimed",
             Refusal::ProcessorError => "processor_error",
-            Refusal::QuotaExceeded { .. } => "quota_exceeded",
+            Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => "quota_exceeded",
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::Internal => "internal_error",
@@ -163,6 +147,7 @@ impl Refusal {
             Refusal::AccountExpired => {
                 "this provisional account has expired; it can be read but not changed".into()
             }
+            Refusal::ClaimExpired => "this account expired before anybody claimed it".into(),
             Refusal::PaymentRequired(challenge) => challenge.message.clone(),
             Refusal::InsufficientScope(right) => right.message().into(),
             Refusal::InvalidRequest { field, fault } => format!("{field}: {fault}"),
@@ -174,6 +159,7 @@ impl Refusal {
             }
             Refusal::TooLarge { limit } => format!("too large: {limit}"),
             Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
+            Refusal::AmbiguousSlug { slug } => format!("several artifacts bear the slug {slug:?}"),
             Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),
             Refusal::MethodNotAllowed { allowed } => format!("this path answers {allowed} only"),
             Refusal::UnsupportedMediaType { expected } => format!("the content type must be {expected}"),
@@ -186,8 +172,11 @@ impl Refusal {
             Refusal::InviteExpired => "this invite has expired".into(),
             Refusal::InviteUsedUp => "this invite has been used up".into(),
             Refusal::AlreadyClaimed => "this account has been claimed already".into(),
+            Refusal::ForeignPage => "this call comes from another site's page".into(),
+            Refusal::NotClaimed => "only a claimed account invites, and this one is provisional".into(),
             Refusal::ProcessorError => "the card processor refused to open a checkout".into(),
             Refusal::QuotaExceeded { limit } => format!("the account is at its limit: {limit}"),
+            Refusal::TooMany(crowd) => format!("the account has as many {} as it may have", crowd.name()),
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
             }
@@ -207,7 +196,9 @@ impl Refusal {
                  POST /v1/signup to get a token"
                     .into()
             }
-            Refusal::AccountExpired => "sign up again with POST /v1/signup and publish there".into(),
+            Refusal::AccountExpired | Refusal::ClaimExpired => {
+                "sign up again with POST /v1/signup and publish there".into()
+            }
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
             Refusal::InsufficientScope(right) => right.hint().into(),
             Refusal::InvalidRequest { field, .. } => {
@@ -233,6 +224,9 @@ impl Refusal {
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
+            Refusal::AmbiguousSlug { .. } => {
+                "name the artifact by its host instead, such as my-page-a1b2; it stands in the page's address".into()
+            }
             Refusal::NotFound(missing) => missing.hint().into(),
             Refusal::MethodNotAllowed { .. } => "GET /openapi.json lists the methods of every path".into(),
             Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
@@ -253,10 +247,18 @@ impl Refusal {
                 "ask the account's owner for a fresh invite (POST /v1/account/invites)".into()
             }
             Refusal::AlreadyClaimed => "sign in at /signin; the account is on the dashboard of who claimed it".into(),
+            Refusal::ForeignPage => {
+                "send it from the service's own pages, beginning at /signin, or from a program without Origin".into()
+            }
+            Refusal::NotClaimed => {
+                "claim it first: a person opens the claim_url of GET /v1/account; then POST /v1/account/invites again"
+                    .into()
+            }
             Refusal::ProcessorError => "try POST /v1/credits/checkout again in a minute".into(),
             Refusal::QuotaExceeded { .. } => {
                 "delete what is no longer needed with DELETE /v1/artifacts/{slug}, then publish again".into()
             }
+            Refusal::TooMany(crowd) => crowd.hint().into(),
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"
@@ -283,78 +285,9 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl Missing {
-    fn name(self) -> &'static str {
-        match self {
-            Missing::Account => "account",
-            Missing::Artifact => "artifact",
-            Missing::Version => "version",
-            Missing::Endpoint => "endpoint",
-            Missing::Invite => "invite",
-            Missing::Member => "member",
-            Missing::Token => "token",
-            Missing::Host => "host",
-        }
-    }
-
-    fn hint(self) -> &'static str {
-        match self {
-            Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
-            Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
-            Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
-            Missing::Endpoint => "GET /openapi.json lists every endpoint",
-            Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
-            Missing::Member => "GET /v1/account/members lists the members",
-            Missing::Token => "GET /v1/tokens lists the tokens",
-        }
-    }
-}
-
-impl MissingRight {
-    fn message(self) -> &'static str {
-        match self {
-            MissingRight::ArtifactsWrite => "the token lacks the scope artifacts:write",
-            MissingRight::ArtifactsRead => "the token lacks the scope artifacts:read",
-            MissingRight::TokensManage => "the token lacks the scope tokens:manage",
-            MissingRight::AccountManage => "the token lacks the scope account:manage",
-            MissingRight::OtherArtifact => "the token is pinned to another artifact",
-        }
-    }
-
-    fn hint(self) -> &'static str {
-        match self {
-            MissingRight::OtherArtifact => {
-                "use it for its own artifact, or mint one without a pin with POST /v1/tokens"
-            }
-            _ => "use a token that has it, or mint one with POST /v1/tokens from a token that may",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Micro;
-
-    #[test]
-    fn every_refusal_says_what_is_wrong_and_names_the_next_step() {
-        let all = [
-            Refusal::Unauthorized,
-            Refusal::AccountExpired,
-            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), true))),
-            Refusal::InsufficientScope(MissingRight::OtherArtifact),
-            Refusal::invalid("slug", "is empty"),
-            Refusal::TooLarge { limit: "10 MB".into() },
-            Refusal::NotFound(Missing::Artifact),
-            Refusal::overloaded("busy"),
-            Refusal::Internal,
-        ];
-        for refusal in all {
-            assert!(!refusal.message().is_empty() && !refusal.hint().is_empty(), "{refusal:?}");
-            let wire = serde_json::to_string(&refusal).unwrap();
-            assert_eq!(serde_json::from_str::<Refusal>(&wire).unwrap(), refusal);
-        }
-    }
 
     #[test]
     fn the_hint_of_a_401_says_to_sign_up() {

@@ -32,6 +32,7 @@ impl Slug {
 pub struct Host(String);
 
 impl Host {
+    pub const PATTERN: &'static str = "^[a-z0-9-]{8,45}$";
     pub const LENGTH_MAX: usize = 45;
 
     pub fn generate(slug: &Slug, chance: &Chance) -> Self {
@@ -40,6 +41,22 @@ impl Host {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// A slug or a host: the two look alike, so only a look at what there is can tell them apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactName(String);
+
+impl ArtifactName {
+    pub const PATTERN: &'static str = "^[a-z0-9-]{3,45}$";
+
+    pub fn as_host(&self) -> Option<Host> {
+        self.0.parse().ok()
+    }
+
+    pub fn as_slug(&self) -> Option<Slug> {
+        self.0.parse().ok()
     }
 }
 
@@ -65,6 +82,14 @@ impl FromStr for Host {
 
     fn from_str(text: &str) -> Result<Self, MalformedName> {
         is_name(text, 8..=Self::LENGTH_MAX).then(|| Self(text.to_owned())).ok_or(MalformedName)
+    }
+}
+
+impl FromStr for ArtifactName {
+    type Err = MalformedName;
+
+    fn from_str(text: &str) -> Result<Self, MalformedName> {
+        is_name(text, 3..=Host::LENGTH_MAX).then(|| Self(text.to_owned())).ok_or(MalformedName)
     }
 }
 
@@ -107,6 +132,18 @@ mod tests {
         let too_long = "a".repeat(41);
         for bad in ["ab", too_long.as_str(), "Abc", "a_b", "a b", "añb", ""] {
             assert!(bad.parse::<Slug>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_a_slug_or_a_host_or_may_be_either() {
+        let name = |text: &str| text.parse::<ArtifactName>().unwrap();
+        assert!(name("abc").as_slug().is_some() && name("abc").as_host().is_none());
+        assert!(name("my-page-a1b2").as_slug().is_some() && name("my-page-a1b2").as_host().is_some());
+        let longest = "a".repeat(Host::LENGTH_MAX);
+        assert!(name(&longest).as_slug().is_none() && name(&longest).as_host().is_some());
+        for bad in ["ab", "My-Page", &"a".repeat(Host::LENGTH_MAX + 1)] {
+            assert!(bad.parse::<ArtifactName>().is_err(), "{bad}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{AccountStatus, Challenge, Micro, Payment};
+use crate::{AccountStatus, Challenge, DevRail, Micro, Payment};
 
 /// What things cost and what is free, in one place.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub struct Tariff {
     pub claimed_artifacts_max: u64,
     pub free_storage_bytes: u64,
     pub free_views: u64,
-    /// Whether `X-PAYMENT: dev:…` settles: in dev mode only.
-    pub dev_rail_is_open: bool,
+    /// Whether `X-PAYMENT: dev:…` settles.
+    pub dev_rail: DevRail,
 }
 
 /// What an account has when a price is quoted.
@@ -41,6 +41,11 @@ pub struct Settlement {
     pub charged: Micro,
 }
 
+impl Settlement {
+    /// Nothing to pay: arrears are not asked for either, and a payment is ignored.
+    pub const FREE: Settlement = Settlement { credited: Micro::ZERO, charged: Micro::ZERO };
+}
+
 impl Default for Tariff {
     fn default() -> Self {
         Self {
@@ -55,7 +60,7 @@ impl Default for Tariff {
             claimed_artifacts_max: 100,
             free_storage_bytes: 1_000_000_000,
             free_views: 1_000_000,
-            dev_rail_is_open: true,
+            dev_rail: DevRail::Open,
         }
     }
 }
@@ -101,6 +106,13 @@ impl Tariff {
         views.saturating_sub(self.free_views)
     }
 
+    /// The views of a month beyond what is free, in whole micro-dollars.
+    pub fn traffic_charge(&self, views: u64) -> Micro {
+        let overage = i128::from(self.overage_views(views));
+        let micro = i128::from(self.traffic_price_per_million.get()) * overage / 1_000_000;
+        Micro::new(i64::try_from(micro).unwrap_or(i64::MAX))
+    }
+
     /// The first month of a page that leaves the public.
     pub fn settle_visibility(
         &self,
@@ -110,8 +122,29 @@ impl Tariff {
         self.settle(balance, self.visibility_price, "visibility", payment)
     }
 
-    // Spec 2.9 and 4.9: the amount due is the price, plus the arrears of a negative balance; an inline payment
-    // must equal it exactly; what costs nothing ignores a payment.
+    /// Credit costs what it is worth: arrears are not added, and the balance is no way to pay it.
+    pub fn settle_credit(
+        &self,
+        amount: Micro,
+        payment: Option<&Payment>,
+    ) -> Result<Settlement, Box<Challenge>> {
+        let challenge = Challenge::of_credit(amount, self.dev_rail);
+        match payment {
+            Some(payment) if self.covers(payment, amount) => {
+                Ok(Settlement { credited: amount, charged: Micro::ZERO })
+            }
+            Some(payment) => Err(Box::new(challenge.refusing(payment))),
+            None => Err(Box::new(challenge)),
+        }
+    }
+
+    // Spec 4.9: the amount must match exactly.
+    fn covers(&self, payment: &Payment, due: Micro) -> bool {
+        self.dev_rail == DevRail::Open && *payment == Payment::Dev(due)
+    }
+
+    // Spec 2.9: the amount due is the price, plus the arrears of a negative balance. What costs nothing ignores a
+    // payment.
     fn settle(
         &self,
         balance: Micro,
@@ -122,12 +155,10 @@ impl Tariff {
         let arrears = if balance.is_negative() { -balance } else { Micro::ZERO };
         let due = price + arrears;
         if due.is_zero() {
-            return Ok(Settlement { credited: Micro::ZERO, charged: Micro::ZERO });
+            return Ok(Settlement::FREE);
         }
         match payment {
-            Some(Payment::Dev(offered)) if self.dev_rail_is_open && *offered == due => {
-                Ok(Settlement { credited: due, charged: price })
-            }
+            Some(payment) if self.covers(payment, due) => Ok(Settlement { credited: due, charged: price }),
             Some(payment) => Err(Box::new(self.challenge(reason, due, arrears).refusing(payment))),
             None if arrears.is_zero() && balance >= price => {
                 Ok(Settlement { credited: Micro::ZERO, charged: price })
@@ -137,7 +168,7 @@ impl Tariff {
     }
 
     fn challenge(&self, reason: &str, due: Micro, arrears: Micro) -> Challenge {
-        let challenge = Challenge::new(reason, due, self.dev_rail_is_open);
+        let challenge = Challenge::new(reason, due, self.dev_rail);
         if arrears.is_zero() {
             return challenge;
         }
@@ -190,8 +221,19 @@ mod tests {
 
     #[test]
     fn a_closed_dev_rail_settles_nothing() {
-        let tariff = Tariff { dev_rail_is_open: false, ..Tariff::default() };
+        let tariff = Tariff { dev_rail: DevRail::Closed, ..Tariff::default() };
         assert!(tariff.settle_publish(standing(0, 5), Some(&DEV(5_000))).is_err());
+        let refused = tariff.settle_credit(Micro::new(5_000), Some(&DEV(5_000))).unwrap_err();
+        assert!(refused.message.contains("does not settle here"), "{}", refused.message);
+    }
+
+    #[test]
+    fn credit_costs_exactly_what_it_is_worth() {
+        let (tariff, ten) = (Tariff::default(), Micro::new(10_000_000));
+        assert_eq!(tariff.settle_credit(ten, Some(&DEV(10_000_000))), Ok(paid(10_000_000, 0)));
+        assert_eq!(tariff.settle_credit(ten, None).unwrap_err().amount, ten);
+        let refused = tariff.settle_credit(ten, Some(&DEV(9_999_999))).unwrap_err();
+        assert!(refused.message.contains("does not match"), "{}", refused.message);
     }
 
     #[test]
@@ -201,5 +243,8 @@ mod tests {
         assert_eq!(tariff.storage_charge(3_500_000_000), Micro::new(125_000));
         assert_eq!(tariff.visibility_charge(3), Micro::new(1_500_000));
         assert_eq!((tariff.overage_views(1_000_000), tariff.overage_views(1_000_007)), (0, 7));
+        assert_eq!(tariff.traffic_charge(1_000_000), Micro::ZERO);
+        assert_eq!(tariff.traffic_charge(1_000_007), Micro::new(7));
+        assert_eq!(tariff.traffic_charge(u64::MAX), Micro::new(i64::MAX));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use async_stream::try_stream;
 use bytes::Bytes;
 use futures::TryStreamExt;
-use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
+use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
 
 use crate::content::{Chunks, Source};
@@ -89,6 +89,15 @@ pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> an
     headers.insert(header::LOCATION, HeaderValue::try_from(location)?);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
     Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
+}
+
+/// To the same file with the `sig` in its address, before any other that may stand there.
+pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
+    let query = uri.query().map_or_else(String::new, |query| format!("&{query}"));
+    let location = format!("{}?sig={signature}{query}", uri.path());
+    headers.insert(header::LOCATION, HeaderValue::try_from(location)?);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
+    Ok(respond(StatusCode::FOUND, headers, Body::empty()))
 }
 
 /// The answer to a probe.

@@ -99,7 +99,11 @@ fn without_port(name: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => name,
     };
-    // The root of the domain name system may be written out.
+    bare(name)
+}
+
+/// A name without the root of the domain name system, which may be written out.
+pub fn bare(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 

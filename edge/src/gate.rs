@@ -4,10 +4,11 @@
 
 use domain::link::SigningKey;
 use domain::{Host, ModerationStatus, Route, Time, Visibility};
+use poem::http::HeaderMap;
 use url::Url;
 
 use crate::closed::Closed;
-use crate::find::Address;
+use crate::find::{Address, bare};
 
 /// What let the visitor in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,29 @@ pub enum Pass {
     Full,
     /// Only the page that the request comes from carries the `sig`: good for assets, not for documents.
     AssetsOnly,
+}
+
+/// What a browser wants a file for, as far as that matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To run it or to style a page by it: it may load more, and then the `Referer` is its own address.
+    LoadsMore,
+    /// A script fetches it, so it is a part of a page, whatever it is.
+    Fetch,
+    /// To show it, or nobody says.
+    Other,
+}
+
+const PURPOSE: &str = "sec-fetch-dest";
+
+impl Purpose {
+    pub fn of(headers: &HeaderMap) -> Self {
+        match headers.get(PURPOSE).map(|value| value.as_bytes()) {
+            Some(b"style" | b"script" | b"worker" | b"sharedworker") => Self::LoadsMore,
+            Some(b"empty") => Self::Fetch,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// What a visitor brings along.
@@ -55,7 +79,7 @@ fn has_signature(query: Option<&str>, host: &Host, key: &SigningKey) -> bool {
 /// Fonts from a stylesheet and what scripts fetch carry no `sig`, but their `Referer` does.
 fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &SigningKey) -> bool {
     let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
-    let is_same_name = page.host_str().is_some_and(|name| name.eq_ignore_ascii_case(visitor.name));
+    let is_same_name = page.host_str().is_some_and(|name| bare(name).eq_ignore_ascii_case(visitor.name));
     let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.host));
     is_same_site && has_signature(page.query(), &address.host, key)
 }
@@ -146,6 +170,7 @@ mod tests {
             (Mount::Path, format!("http://evil.example/site/my-page-a1b2/?sig={sig}"), false),
             (Mount::Path, "nonsense".to_owned(), false),
             (Mount::Name, format!("http://my-page-a1b2.localhost:8081/deep/a.css?v=1&sig={sig}"), true),
+            (Mount::Name, format!("http://my-page-a1b2.localhost.:8081/a.css?sig={sig}"), true),
             (Mount::Name, format!("http://other-c3d4.localhost:8081/?sig={sig}"), false),
         ] {
             let expected = if is_open { Ok(Pass::AssetsOnly) } else { Err(Closed::Private) };

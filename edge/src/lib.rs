@@ -10,6 +10,7 @@
 
 mod answer;
 mod bounds;
+mod charset;
 mod closed;
 mod conditional;
 mod content;
@@ -18,6 +19,8 @@ mod find;
 mod form;
 mod gate;
 mod headers;
+#[cfg(any(test, feature = "hostile"))]
+pub mod hostile;
 mod negotiate;
 mod press;
 mod range;

@@ -21,13 +21,20 @@ const OWN_NOT_FOUND: &str = "404.html";
 
 /// `path` is what the request says after the site's root: empty, or beginning with a slash.
 pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
-    let Some(path) = path.strip_prefix('/') else { return Resolved::Folder };
-    let found = percent_decode_str(path).decode_utf8().ok().and_then(|path| look_up(manifest, &path));
+    if path.is_empty() {
+        return Resolved::Folder;
+    }
+    // Without a slash it is the `*` of a request that means no file at all.
+    let path = path.strip_prefix('/').and_then(|path| percent_decode_str(path).decode_utf8().ok());
+    let found = path.and_then(|path| look_up(manifest, &path));
     found.unwrap_or_else(|| manifest.find(OWN_NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound))
 }
 
 fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Resolved<'m>> {
-    if path.is_empty() || path.ends_with('/') {
+    if path.is_empty() {
+        return manifest.find(INDEX).map(Resolved::File);
+    }
+    if path.ends_with('/') {
         return manifest.find(&format!("{path}{INDEX}")).map(Resolved::File);
     }
     if let Some(file) = manifest.find(path) {
@@ -143,6 +150,8 @@ mod tests {
             "/index.html/",
             "/index.html/.",
             "/ index.html",
+            "*",
+            "index.html",
             long.as_str(),
         ] {
             assert_eq!(say(resolve(&site, path)), "404", "{path:?}");

@@ -10,6 +10,7 @@ use lol_html::html_content::ContentType;
 use lol_html::send::{Element, HtmlRewriter, Settings};
 use lol_html::{OutputSink, element, end};
 
+use crate::charset::PageReader;
 use crate::closed::escape;
 use crate::sign_links::LinkSigner;
 
@@ -44,6 +45,7 @@ impl Badge {
 
 /// Takes HTML in and gives it out changed.
 pub struct Rewriter {
+    reader: PageReader,
     rewriter: HtmlRewriter<'static, Out>,
     out: Out,
 }
@@ -60,15 +62,16 @@ impl Rewriter {
             settings = with_badge(settings, badge.html.clone());
         }
         let out = Out::default();
-        Self { rewriter: HtmlRewriter::new(settings, out.clone()), out }
+        Self { reader: PageReader::default(), rewriter: HtmlRewriter::new(settings, out.clone()), out }
     }
 
     pub fn feed(&mut self, chunk: &[u8]) -> anyhow::Result<Bytes> {
-        self.rewriter.write(chunk).context("rewrite a page")?;
+        self.rewriter.write(&self.reader.read(chunk)).context("rewrite a page")?;
         Ok(self.out.take())
     }
 
-    pub fn finish(self) -> anyhow::Result<Bytes> {
+    pub fn finish(mut self) -> anyhow::Result<Bytes> {
+        self.rewriter.write(&self.reader.finish()).context("rewrite a page")?;
         self.rewriter.end().context("rewrite the end of a page")?;
         Ok(self.out.take())
     }
@@ -164,6 +167,16 @@ mod tests {
         let page = "<!DOCTYPE html>\r\n<P CLASS='x' >ü &copy; <br/><unknown a=1 A=2></p><style>a>b{}</style>";
         assert_eq!(badged(page), format!("{page}BADGE"));
         assert_eq!(signed(page), page);
+    }
+
+    #[test]
+    fn a_page_in_utf_16_wears_the_badge_too() {
+        let page: Vec<u8> = "\u{feff}<body>ü</body>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let badge = Badge { html: BADGE.into(), mark: String::new() };
+        let mut rewriter = Rewriter::new(Some(&badge), None);
+        let mut out = Vec::from(rewriter.feed(&page).unwrap());
+        out.extend_from_slice(&rewriter.finish().unwrap());
+        assert_eq!(String::from_utf8(out).unwrap(), "<body>üBADGE</body>");
     }
 
     #[test]

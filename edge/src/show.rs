@@ -11,15 +11,17 @@ use crate::conditional::{self, Validators, Verdict};
 use crate::content::{Content, Source};
 use crate::door::{Inner, Visit};
 use crate::form::{Dress, Form, is_document};
-use crate::gate::Pass;
+use crate::gate::{Pass, Purpose};
 use crate::range::{self, Wanted};
 
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
 
 impl Inner {
     pub async fn show(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
-        if visit.pass == Pass::AssetsOnly && is_document(file) {
-            return Err(Closed::Private.into());
+        if visit.pass == Pass::AssetsOnly
+            && let Some(redirect) = self.show_asset_only(visit, file)?
+        {
+            return Ok(redirect);
         }
         let form = self.form(visit, file);
         let headers = self.policy.of_file(visit.site, file);
@@ -47,6 +49,21 @@ impl Inner {
             Content::Ready(source) => Ok(answer::whole(StatusCode::NOT_FOUND, headers, source).await?),
             Content::Dressed(chunks) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, chunks)),
         }
+    }
+
+    /// What pages are made of is shown to the pages that have the `sig`. What loads more itself gets the `sig` into
+    /// its own address on the way, or a style sheet that it imports could not load its fonts.
+    fn show_asset_only(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Option<Response>, Failure> {
+        let purpose = Purpose::of(visit.request.headers());
+        if is_document(file) {
+            return if purpose == Purpose::Fetch { Ok(None) } else { Err(Closed::Private.into()) };
+        }
+        if purpose != Purpose::LoadsMore {
+            return Ok(None);
+        }
+        let headers = self.policy.of_site(visit.site);
+        let signature = self.signing.signature(&visit.site.route.host);
+        Ok(Some(answer::redirect_signed(headers, visit.request.uri(), &signature)?))
     }
 
     fn form<'v>(&self, visit: &'v Visit<'_>, file: &'v ManifestFile) -> Form<'v> {

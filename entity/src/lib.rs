@@ -8,6 +8,7 @@ pub mod artifact;
 pub mod audit;
 pub mod blob;
 pub mod blob_ref;
+pub mod blob_sweep;
 pub mod idempotency_key;
 pub mod invite;
 pub mod job_outcome;

@@ -3,16 +3,21 @@
 //!
 //! A change that has landed is never edited; a correction is the next file.
 
+use std::collections::HashSet;
+
 use sea_orm_migration::prelude::*;
+use sea_orm_migration::sea_orm::EntityTrait;
+use sea_orm_migration::seaql_migrations;
 
 mod m0001_the_house;
+mod m0002_sweeps_at_once;
 
 pub struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_the_house::Migration)]
+        vec![Box::new(m0001_the_house::Migration), Box::new(m0002_sweeps_at_once::Migration)]
     }
 }
 
@@ -21,9 +26,23 @@ pub async fn migrate(database: &DatabaseConnection) -> Result<(), DbErr> {
     Migrator::up(database, None).await
 }
 
-/// Whether the database has the newest schema; a role does not start on an older one.
+/// Whether the database has the newest schema; a role does not start on another one. It only reads, because the login
+/// of an edge may not write.
 pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
-    Ok(Migrator::get_pending_migrations(database).await?.is_empty())
+    if !SchemaManager::new(database).has_table(HISTORY).await? {
+        return Ok(false);
+    }
+    let history = seaql_migrations::Entity::find().all(database).await?;
+    let applied: HashSet<String> = history.into_iter().map(|change| change.version).collect();
+    let known: HashSet<String> =
+        Migrator::migrations().iter().map(|change| change.name().to_owned()).collect();
+    match applied.difference(&known).next() {
+        Some(later) => Err(DbErr::Custom(format!("the schema is newer than this program: it has {later}"))),
+        None => Ok(applied == known),
+    }
 }
+
+/// The table of the migrator.
+const HISTORY: &str = "seaql_migrations";
 
 pub use sea_orm_migration::sea_orm::{DatabaseConnection, DbErr};

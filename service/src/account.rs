@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use bus::RateLimit;
-use domain::{Account, AccountSummary, Refusal, Scope, TokenSecret};
-use store::NewToken;
+use domain::{Account, AccountSummary, Refusal, Scope, Time, TokenSecret};
+use store::{AgentJoin, NewToken};
 
 use crate::{Answer, Caller, Service};
 
@@ -16,18 +16,19 @@ pub struct SignedUp {
     pub claim_url: String,
 }
 
+/// The link that a person opens to claim an account.
+#[derive(Clone, Debug)]
+pub struct ClaimLink {
+    pub claim_url: String,
+    pub expires_at: Option<Time>,
+}
+
 impl Service {
     /// Makes a provisional account with its first token (spec 4.1).
     pub async fn sign_up(&self, from: IpAddr) -> Answer<SignedUp> {
         let now = self.0.clock.now();
         let per_minute = self.0.rules.signups_per_minute;
-        let limit = RateLimit { name: "signup", key: from.to_string(), per_minute };
-        self.0
-            .bus
-            .take(&limit, now)
-            .await
-            .map_err(|wait| Refusal::RateLimited { retry_after_seconds: wait.seconds })?;
-
+        self.take(RateLimit { name: "signup", key: from.to_string(), per_minute }).await?;
         let chance = &self.0.chance;
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
         let secret = TokenSecret::generate(chance);
@@ -43,5 +44,24 @@ impl Service {
         caller.may(Scope::ArtifactsRead)?;
         let summary = self.0.store.account_summary(caller.account, self.0.clock.now()).await?;
         Ok(summary.ok_or(Refusal::Unauthorized)?)
+    }
+
+    /// Switches joining by agents on or off. The account as it then is.
+    pub async fn set_agent_join(&self, caller: &Caller, agent_join: AgentJoin) -> Answer<AccountSummary> {
+        let now = self.0.clock.now();
+        caller.may_own(now)?;
+        self.0.store.set_agent_join(&self.change_by(caller), agent_join).await?;
+        tracing::info!(account.handle = %caller.handle, ?agent_join, "joining by agents switched");
+        let summary = self.0.store.account_summary(caller.account, now).await?;
+        Ok(summary.ok_or(Refusal::Unauthorized)?)
+    }
+
+    /// Makes a new claim link; the old one leads nowhere from now on.
+    pub async fn rotate_claim_link(&self, caller: &Caller) -> Answer<ClaimLink> {
+        caller.may_own(self.0.clock.now())?;
+        let claim_code = Account::claim_code(&self.0.chance);
+        let expires_at = self.0.store.rotate_claim_code(&self.change_by(caller), &claim_code).await?;
+        tracing::info!(account.handle = %caller.handle, "claim link rotated");
+        Ok(ClaimLink { claim_url: self.addresses().claim(&claim_code), expires_at })
     }
 }

@@ -28,8 +28,7 @@ impl Service {
         caller.may(Scope::ArtifactsRead)?;
         let artifact = self.find(caller, slug).await?;
         let versions = self.0.store.versions(artifact.id).await?;
-        let signed_url = (artifact.visibility == Visibility::Private)
-            .then(|| self.addresses().signed_page(&artifact.host, &self.0.rules.signing_key));
+        let signed_url = self.signed_url(&artifact);
         Ok(ArtifactDetail { artifact, versions, signed_url })
     }
 
@@ -59,6 +58,12 @@ impl Service {
         self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");
         Ok(artifact.slug)
+    }
+
+    /// The link to hand out, for a private artifact.
+    pub(crate) fn signed_url(&self, artifact: &Artifact) -> Option<String> {
+        (artifact.visibility == Visibility::Private)
+            .then(|| self.addresses().signed_page(&artifact.host, &self.0.rules.signing_key))
     }
 
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {

@@ -6,14 +6,15 @@
 use std::time::Duration;
 
 use domain::{
-    AccountId, ArtifactId, MissingRight, Refusal, Role, Scope, Scopes, Time, TokenId, TokenSecret, UserId,
-    has_expired, hash_secret,
+    AccountId, ArtifactId, Maker, MissingRight, Refusal, Rights, Role, Scope, Scopes, Time, TokenId,
+    TokenSecret, UserId, has_expired, hash_secret,
 };
+use store::Reach;
 
 use crate::{Answer, Service};
 
 /// A session ends this long after its last use.
-pub(crate) const SESSION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+pub const SESSION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// A use moves the end of a session when the last one that did is older than this; so most uses write nothing.
 const SESSION_RENEWED_EVERY: Duration = Duration::from_secs(3600);
 
@@ -60,6 +61,7 @@ impl Service {
         if has_expired(grant.expires_at, now) || grant.revoked_at.is_some() {
             return Err(Refusal::Unauthorized.into());
         }
+        self.0.token_uses.note(grant.token, grant.last_used_at, now);
         Ok(Caller {
             account: grant.account.id,
             handle: grant.account.handle,
@@ -141,6 +143,38 @@ impl Caller {
         }
     }
 
+    /// Who answers for what the caller makes.
+    pub(crate) fn maker(&self) -> Maker {
+        Maker { user: self.user(), token: self.token() }
+    }
+
+    /// What the caller may hand on, where, and until when.
+    pub(crate) fn rights(&self) -> Rights {
+        let expires_at = match &self.who {
+            Who::Token(holder) => holder.expires_at,
+            Who::Person(..) => None,
+        };
+        Rights { scopes: self.scopes(), pinned_to: self.pinned_to(), expires_at }
+    }
+
+    /// The tokens that are there for the caller.
+    pub(crate) fn sees(&self) -> Reach {
+        self.pinned_to().map_or(Reach::All, Reach::PinnedTo)
+    }
+
+    /// The tokens that the caller may revoke. Spec 2.5: an admin revokes anyone's, a member only their own.
+    pub(crate) fn revokes(&self) -> Reach {
+        match &self.who {
+            Who::Person(person, Role::Member) => Reach::Of(person.user),
+            _ => self.sees(),
+        }
+    }
+
+    /// Whether the caller is this very person.
+    pub(crate) fn is(&self, user: UserId) -> bool {
+        matches!(&self.who, Who::Person(person, _) if person.user == user)
+    }
+
     /// Who did it, for the audit trail.
     pub fn actor(&self) -> String {
         match &self.who {
@@ -174,16 +208,28 @@ impl Caller {
 
     /// Invites, members and other people's tokens: an admin or the owner.
     pub(crate) fn may_lead(&self, now: Time) -> Result<(), Refusal> {
-        self.may_manage(Role::Admin, now)
+        self.leads()?;
+        self.must_be_alive(now)
+    }
+
+    /// The same, for a look: what an expired account has can be read.
+    pub(crate) fn leads(&self) -> Result<(), Refusal> {
+        self.may_manage(Role::Admin)
+    }
+
+    /// Who is on the account: a person of any role, or a token that manages the account.
+    pub(crate) fn may_see_team(&self) -> Result<(), Refusal> {
+        self.may_manage(Role::Member)
     }
 
     /// Credit, the claim link and the switch for agents: the owner.
     pub(crate) fn may_own(&self, now: Time) -> Result<(), Refusal> {
-        self.may_manage(Role::Owner, now)
+        self.may_manage(Role::Owner)?;
+        self.must_be_alive(now)
     }
 
     // A token that manages the account acts with the owner's rights; one that is pinned to an artifact does not.
-    fn may_manage(&self, least: Role, now: Time) -> Result<(), Refusal> {
+    fn may_manage(&self, least: Role) -> Result<(), Refusal> {
         match &self.who {
             Who::Token(holder) => {
                 self.may(Scope::AccountManage)?;
@@ -198,7 +244,7 @@ impl Caller {
             }
             Who::Person(..) => {}
         }
-        self.must_be_alive(now)
+        Ok(())
     }
 
     fn must_be_alive(&self, now: Time) -> Result<(), Refusal> {

@@ -6,10 +6,10 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
     Activation, BlobHash, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome, PublishDeed,
-    PublishJob, ScanJob, SitePath, Variant, content_type_of, fault,
+    PublishJob, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
 };
 use futures::{StreamExt, TryStreamExt};
-use store::Layout;
+use store::{Layout, StoredBlobs};
 use tokio::task::spawn_blocking;
 
 use crate::{Service, content};
@@ -89,7 +89,7 @@ impl Service {
             },
         };
         fault::pass("publish.before_blob_put")?;
-        let manifest = self.store_files(content::split(job, content)?).await?;
+        let (manifest, blobs_as_of) = self.store_files(content::split(job, content)?).await?;
         fault::pass("publish.after_blob_put")?;
         let stored = manifest.clone();
         let deed = PublishDeed {
@@ -100,6 +100,7 @@ impl Service {
             activation: job.activation,
             pinned_to: job.pinned_to,
             manifest,
+            blobs_as_of,
             payment: job.payment.clone(),
             created_via: job.created_via.clone(),
             created_by: job.created_by,
@@ -107,13 +108,13 @@ impl Service {
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Refused(_)) {
             // Nothing refers to what was put, so nobody would ever find it again; now the sweep does.
-            self.0.store.note_blobs(&stored, self.0.clock.now()).await?;
+            self.0.store.note_blobs(&stored, blobs_as_of, self.0.clock.now()).await?;
         }
         Ok(outcome)
     }
 
-    /// Puts the contents that are not stored yet, each once, and says where every file lies.
-    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<Manifest> {
+    /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
+    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<(Manifest, SweepNumber)> {
         let hashed = spawn_blocking(move || {
             files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()
         })
@@ -124,7 +125,8 @@ impl Service {
             .map(|(path, hash, bytes)| (*hash, (bytes.clone(), content_type_of(path))))
             .collect();
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
-        let mut stored = self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
+        let StoredBlobs { as_of, variants: mut stored } =
+            self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
         missing.retain(|hash, _| !stored.contains_key(hash));
         let puts =
             missing.into_iter().map(|(hash, (bytes, content_type))| self.put(hash, bytes, content_type));
@@ -141,7 +143,7 @@ impl Service {
                 hash,
             })
             .collect();
-        Ok(Manifest::new(files))
+        Ok((Manifest::new(files), as_of))
     }
 
     async fn put(

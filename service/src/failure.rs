@@ -1,6 +1,9 @@
 //! Why an operation did not do what was asked: an expected no, or a bug.
 
-use domain::Refusal;
+use actors::LedgerError;
+use anyhow::anyhow;
+use domain::{Outcome, Refusal};
+use store::Undone;
 
 /// What an operation answers.
 pub type Answer<T> = Result<T, Failure>;
@@ -12,6 +15,16 @@ pub enum Failure {
     Refused(Box<Refusal>),
     /// A bug, to be logged once where it is answered.
     Bug(anyhow::Error),
+}
+
+impl Failure {
+    /// Why an outcome is not the success that its deed has.
+    pub(crate) fn behind(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Refused(refusal) => Failure::Refused(refusal),
+            other => Failure::Bug(anyhow!("a deed has the outcome of another: {other:?}")),
+        }
+    }
 }
 
 impl From<Refusal> for Failure {
@@ -28,5 +41,33 @@ impl From<anyhow::Error> for Failure {
             return Refusal::overloaded("a part of the service does not answer at present").into();
         }
         Failure::Bug(error)
+    }
+}
+
+impl From<Undone> for Failure {
+    fn from(undone: Undone) -> Self {
+        match undone {
+            Undone::Refused(refusal) => refusal.into(),
+            Undone::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Outage(_) => {
+                tracing::error!(error = %error, "a ledger cannot settle at present");
+                Refusal::overloaded("a part of the service does not answer at present").into()
+            }
+            LedgerError::Unknown => {
+                tracing::error!(error = %error, "a ledger did not answer in time");
+                Refusal::overloaded(
+                    "the account's ledger did not answer in time; the call may have taken effect",
+                )
+                .into()
+            }
+            LedgerError::Bug(_) => Failure::Bug(error.into()),
+        }
     }
 }

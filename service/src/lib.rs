@@ -7,29 +7,55 @@ mod account;
 mod artifact;
 mod caller;
 mod carry_out;
+mod checkout;
+mod claim;
 mod content;
+mod credits;
 mod failure;
+mod metering;
+mod moderation;
+mod people;
 mod publish;
 mod queue;
 mod scan;
+mod team;
+mod token_uses;
+mod tokens;
 mod upkeep;
+mod visibility;
+mod webhook;
 
-pub use account::SignedUp;
+pub use account::{ClaimLink, SignedUp};
 pub use artifact::ArtifactDetail;
-pub use caller::{Caller, Person, TokenHolder, Who};
+pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
 pub use carry_out::PublishTask;
+pub use checkout::Checkout;
+pub use credits::CreditRequest;
+pub use claim::Claimable;
 pub use failure::{Answer, Failure};
+pub use metering::Metered;
+pub use moderation::{Moderated, ReportTaken};
+pub use people::{Credentials, Holding, SignedIn};
 pub use publish::{Addressed, PublishRequest, UploadedFile};
 pub use queue::{JobQueue, Push};
+pub use team::{Joined, Team};
+pub use token_uses::TokenUses;
+pub use tokens::{MintRequest, Minted};
+pub use upkeep::CleanedUp;
+pub use visibility::{ShownArtifact, VisibilityRequest};
+pub use webhook::CardCall;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use actors::Ledgers;
 use bus::Bus;
+use card::CardRail;
 use domain::link::{Addresses, SigningKey};
 use domain::{Chance, Clock, Tariff};
 use store::{Blobs, Store};
+
+pub use store::{AgentJoin, Member, Membership, OpenedInvite};
 
 /// All that the operations stand on.
 pub struct Parts {
@@ -40,6 +66,9 @@ pub struct Parts {
     pub bus: Bus,
     pub clock: Clock,
     pub chance: Chance,
+    /// When tokens were last used, until it is written.
+    pub token_uses: TokenUses,
+    pub card: CardRail,
     pub rules: Rules,
 }
 
@@ -51,6 +80,11 @@ pub struct Rules {
     pub signing_key: SigningKey,
     pub is_dev_mode: bool,
     pub signups_per_minute: u32,
+    /// Per address, and per username.
+    pub logins_per_minute: u32,
+    pub registrations_per_minute: u32,
+    /// Reports of abuse, per address.
+    pub reports_per_minute: u32,
     /// How long an expired account stays before the schedule purges it, so that visitors see why.
     pub purge_grace: Duration,
 }

@@ -19,7 +19,7 @@ const ANSWER_WAIT: Duration = Duration::from_secs(25);
 /// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a key gives the same answer.
-const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// A publish that passed the door: parsed and within bounds.
 #[derive(Clone, Debug)]
@@ -180,10 +180,7 @@ enum Begun {
 fn answer(outcome: Outcome) -> Answer<Published> {
     match outcome {
         Outcome::Published(published) => Ok(*published),
-        Outcome::Refused(refusal) => Err(Failure::Refused(refusal)),
-        Outcome::Moved(_) => {
-            Err(Failure::Bug(anyhow::anyhow!("a publish was answered as a movement of money")))
-        }
+        outcome => Err(Failure::behind(outcome)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use bytes::Bytes;
+use domain::fault::{self, Fault};
 use domain::{BlobHash, Manifest, ScanJob};
 use scanner::ScannedFile;
 use store::{Judged, Judgement};
@@ -24,6 +25,9 @@ impl Service {
         })
         .await
         .context("scan a version")?;
+        if let Some(Fault::Pause(wait)) = fault::at("scan.before_judge") {
+            tokio::time::sleep(wait).await;
+        }
         let now = self.0.clock.now();
         let judgement = Judgement {
             account: job.account,

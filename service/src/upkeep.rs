@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use domain::{Job, JobEnvelope, JobId, Time, ViewCount, ViewsJob};
+use domain::{Host, Job, JobEnvelope, JobId, Missing, Refusal, Time, ViewCount, ViewsJob};
+use store::SweptBlobs;
 
-use crate::Service;
+use crate::{Answer, Service};
 
 /// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
@@ -21,10 +22,39 @@ const BLOBS_AT_ONCE: u64 = 10_000;
 const RECORDS_AT_ONCE: u64 = 5_000;
 const UPLOADS_AT_ONCE: usize = 10_000;
 
+/// What an operator's cleanup removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CleanedUp {
+    pub accounts: u64,
+    pub blobs: SweptBlobs,
+}
+
 impl Service {
+    /// Whether somebody has proved to be the operator, by knowing the signing secret.
+    pub fn is_operator(&self, offered_secret: &[u8]) -> bool {
+        self.0.rules.signing_key.is_known_to(offered_secret)
+    }
+
     /// The schedule's cleanup: purges accounts that expired before the grace. How many there were.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
-        let expired_before = self.0.clock.now().minus(self.0.rules.purge_grace);
+        self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await
+    }
+
+    /// The operator's cleanup: purges every account that has expired by now, and deletes what only they referred to.
+    pub async fn clean_up_at_once(&self) -> Answer<CleanedUp> {
+        let now = self.0.clock.now();
+        let accounts = self.purge_expired(now).await?;
+        let blobs = self.0.store.sweep_blobs_at_once(&self.0.blobs, now).await?;
+        tracing::info!(
+            accounts.purged = accounts,
+            blobs.deleted = blobs.blobs,
+            blobs.bytes = blobs.bytes,
+            "operator's cleanup done"
+        );
+        Ok(CleanedUp { accounts, blobs })
+    }
+
+    async fn purge_expired(&self, expired_before: Time) -> anyhow::Result<u64> {
         let mut purged_accounts = 0;
         loop {
             let accounts = self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await?;
@@ -78,6 +108,15 @@ impl Service {
     /// Adds views to their accounts' month, once per job.
     pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
         self.0.store.add_views(job, counted).await
+    }
+
+    /// Counts one view of a host's page, and has it kept when it returns.
+    pub async fn count_view(&self, host: &Host) -> Answer<()> {
+        let route = self.0.store.route(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
+        let now = self.0.clock.now();
+        let view = ViewCount { account: route.account, host: route.host, count: 1 };
+        let counted = ViewsJob { counted_at: now, views: vec![view] };
+        Ok(self.0.store.add_views(JobId::new(now, &self.0.chance), &counted).await?)
     }
 
     /// Queues views that an edge counted.

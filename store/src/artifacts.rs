@@ -160,7 +160,8 @@ pub(crate) async fn lock_account(
         .context("lock an account")
 }
 
-async fn with_live_version(
+/// The artifact of a row, with its live version if one is live.
+pub(crate) async fn with_live_version(
     connection: &impl ConnectionTrait,
     row: entity::artifact::Model,
 ) -> anyhow::Result<Artifact> {

@@ -1,21 +1,40 @@
 //! Which contents are stored, and when they may be forgotten. A blob that a publish counts on must never be swept.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Add;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use domain::{BlobHash, Manifest, ManifestFile, Time, Variant};
+use domain::{BlobHash, Manifest, ManifestFile, SweepNumber, Time, Variant};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
-use crate::{Blobs, Store, rows};
+use crate::{Blobs, Store, blob_sweep, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
-/// takes from that look to its commit, so a sweep can never take away what a publish counts on.
+/// takes from that look to its commit, so the schedule's sweep never takes away what a publish counts on, and none has
+/// to look twice. A sweep that does not wait is in `blob_sweep`.
 const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
 /// A look renews the time of the last one when that is older than this; so most looks write nothing.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
+
+/// Whether a content may be counted on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlobState {
+    Present,
+    /// A sweep is taking it away.
+    Deleting,
+}
+
+impl BlobState {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            BlobState::Present => "present",
+            BlobState::Deleting => "deleting",
+        }
+    }
+}
 
 /// What a sweep of blobs removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,13 +43,28 @@ pub struct SweptBlobs {
     pub bytes: u64,
 }
 
+impl Add for SweptBlobs {
+    type Output = SweptBlobs;
+
+    fn add(self, other: SweptBlobs) -> SweptBlobs {
+        SweptBlobs { blobs: self.blobs + other.blobs, bytes: self.bytes + other.bytes }
+    }
+}
+
+/// Which of the contents that somebody looked for are stored, with their encodings.
+#[derive(Clone, Debug)]
+pub struct StoredBlobs {
+    /// They are there as long as this is the number of the last sweep at once.
+    pub as_of: SweepNumber,
+    pub variants: HashMap<BlobHash, Vec<Variant>>,
+}
+
 impl Store {
-    /// Which of these contents are stored, with their encodings. They stay for an hour at least.
-    pub async fn stored_blobs(
-        &self,
-        hashes: &[BlobHash],
-        now: Time,
-    ) -> anyhow::Result<HashMap<BlobHash, Vec<Variant>>> {
+    /// Which of these contents are stored, with their encodings. They stay for an hour at least, unless an operator
+    /// sweeps at once.
+    pub async fn stored_blobs(&self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
+        // The number first: a sweep between the two makes it too low, which is noticed, never too high.
+        let as_of = blob_sweep::last_number(&self.database.reader).await?;
         let wanted = hashes.iter().map(BlobHash::to_string);
         let found = entity::blob::Entity::find()
             .filter(entity::blob::Column::Hash.is_in(wanted))
@@ -42,25 +76,35 @@ impl Store {
             let touch = entity::blob::Entity::update_many()
                 .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
                 .filter(entity::blob::Column::Hash.is_in(touched))
-                .filter(entity::blob::Column::State.eq("present"))
+                .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
                 .exec(&self.database.writer)
                 .await?;
             ensure!(touch.rows_affected == found.len() as u64, "a blob is just being swept; try again");
         }
-        ensure!(found.iter().all(|blob| blob.state == "present"), "a blob is just being swept; try again");
-        found
+        ensure!(
+            found.iter().all(|blob| blob.state == BlobState::Present.as_str()),
+            "a blob is just being swept; try again"
+        );
+        let variants = found
             .into_iter()
             .map(|blob| {
                 let variants =
                     serde_json::from_str(&blob.variants).context("malformed variants in the database")?;
                 Ok((rows::parse(&blob.hash, "a blob hash")?, variants))
             })
-            .collect()
+            .collect::<anyhow::Result<_>>()?;
+        Ok(StoredBlobs { as_of, variants })
     }
 
-    /// Notes contents that were put for a publish that came to nothing, so that they are swept in their time.
-    pub async fn note_blobs(&self, manifest: &Manifest, now: Time) -> anyhow::Result<()> {
-        insert(&self.database.writer, manifest, now).await
+    /// Notes contents that were put for a publish that came to nothing, so that they are swept in their time. If
+    /// others were swept at once in the meantime, these may be gone, and a row must not say otherwise: what nobody
+    /// knows of is taken up again by the next publish of the same content.
+    pub async fn note_blobs(&self, manifest: &Manifest, as_of: SweepNumber, now: Time) -> anyhow::Result<()> {
+        let transaction = self.database.begin().await?;
+        if blob_sweep::keep_out(&transaction, as_of).await? {
+            insert(&transaction, manifest, now).await?;
+        }
+        transaction.commit().await.context("commit what is known of blobs")
     }
 
     /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
@@ -72,15 +116,24 @@ impl Store {
             if !self.mark_deleting(&blob.hash, untouched_since, now).await? {
                 continue;
             }
-            if let Err(error) = blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await {
-                tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "a blob waits for the next sweep");
-                continue;
-            }
-            self.forget_deleted(&blob.hash, now).await?;
-            swept.blobs += 1;
-            swept.bytes += rows::count(blob.size_bytes);
+            swept = swept + self.delete_marked(blobs, blob, now).await?;
         }
         Ok(swept)
+    }
+
+    /// Deletes a blob that this sweep has marked. What the store does not delete waits for a later sweep.
+    pub(crate) async fn delete_marked(
+        &self,
+        blobs: &Blobs,
+        blob: entity::blob::Model,
+        marked_at: Time,
+    ) -> anyhow::Result<SweptBlobs> {
+        if let Err(error) = blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await {
+            tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "a blob waits for the next sweep");
+            return Ok(SweptBlobs::default());
+        }
+        self.forget_deleted(&blob.hash, marked_at).await?;
+        Ok(SweptBlobs { blobs: 1, bytes: rows::count(blob.size_bytes) })
     }
 
     async fn sweepable(
@@ -100,7 +153,7 @@ impl Store {
     /// touch, so no other sweep takes up the same blob while this one may still be at it.
     async fn mark_deleting(&self, hash: &str, untouched_since: i64, now: Time) -> anyhow::Result<bool> {
         let marked = entity::blob::Entity::update_many()
-            .col_expr(entity::blob::Column::State, Expr::value("deleting"))
+            .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))
             .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
             .filter(entity::blob::Column::Hash.eq(hash))
             .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
@@ -114,7 +167,7 @@ impl Store {
     async fn forget_deleted(&self, hash: &str, marked_at: Time) -> anyhow::Result<()> {
         entity::blob::Entity::delete_many()
             .filter(entity::blob::Column::Hash.eq(hash))
-            .filter(entity::blob::Column::State.eq("deleting"))
+            .filter(entity::blob::Column::State.eq(BlobState::Deleting.as_str()))
             .filter(entity::blob::Column::TouchedAt.eq(marked_at.millis()))
             .exec(&self.database.writer)
             .await?;
@@ -138,7 +191,7 @@ pub(crate) async fn insert(
                 hash: Set(hash),
                 size_bytes: Set(rows::number(file.size_bytes)),
                 variants: Set(serde_json::to_string(&file.variants)?),
-                state: Set("present".to_owned()),
+                state: Set(BlobState::Present.as_str().to_owned()),
                 touched_at: Set(now.millis()),
                 created_at: Set(now.millis()),
             })
@@ -152,6 +205,6 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-fn unreferenced() -> sea_orm::sea_query::SimpleExpr {
+pub(crate) fn unreferenced() -> sea_orm::sea_query::SimpleExpr {
     Expr::cust("NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.hash = blobs.hash)")
 }

@@ -1,13 +1,20 @@
-//! What was decided of a version. A scan must never lower what people have set.
+//! What was decided of a version, by the scan or by a moderator. A scan must never lower what people have set.
 
 use anyhow::Context;
-use domain::{AccountId, Host, Manifest, ModerationStatus, ScanJob, Time, VersionId};
+use domain::{
+    AccountId, Artifact, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Ruling, ScanJob,
+    Slug, Time, UserId, VersionId,
+};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::artifacts::lock_account;
-use crate::{Store, rows};
+use crate::artifacts::{lock_account, with_live_version};
+use crate::audit::{self, Entry};
+use crate::{Store, reports, rows};
+
+/// What a decision says that rests on no scan.
+const NO_FINDINGS: &str = "[]";
 
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
@@ -30,6 +37,67 @@ pub enum Judged {
     Noted { host: Option<Host> },
 }
 
+/// A moderator's word on what an artifact shows now.
+#[derive(Clone, Debug)]
+pub struct ModeratorsWord {
+    pub account: AccountId,
+    pub artifact: ArtifactId,
+    pub ruling: Ruling,
+    pub moderator: UserId,
+    pub now: Time,
+}
+
+/// What came of a moderator's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruled {
+    /// The artifact was deleted in the meantime.
+    Gone,
+    NothingIsLive,
+    Done,
+}
+
+/// Among whose artifacts a slug is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of the accounts that a person stands for.
+    Of(UserId),
+    Anyones,
+}
+
+/// One decision on a version, as it is kept.
+pub(crate) struct Decision<'a> {
+    pub id: String,
+    pub version: &'a entity::version::Model,
+    pub status: ModerationStatus,
+    pub source: ModeratedBy,
+    pub evidence: &'a str,
+    pub scanner_version: Option<&'a str>,
+    pub decided_by: Option<UserId>,
+    pub now: Time,
+}
+
+impl<'a> Decision<'a> {
+    /// A decision that people made.
+    pub(crate) fn of_people(
+        version: &'a entity::version::Model,
+        status: ModerationStatus,
+        source: ModeratedBy,
+        chance: &Chance,
+        now: Time,
+    ) -> Self {
+        Self {
+            id: chance.ulid(now).to_string(),
+            version,
+            status,
+            source,
+            evidence: NO_FINDINGS,
+            scanner_version: None,
+            decided_by: None,
+            now,
+        }
+    }
+}
+
 impl Store {
     /// What a version holds; none when it is gone.
     pub async fn manifest(&self, version: VersionId) -> anyhow::Result<Option<Manifest>> {
@@ -40,38 +108,106 @@ impl Store {
 
     /// Writes a scan's verdict to its version, and to the route when the version is live.
     pub async fn judge(&self, judgement: &Judgement) -> anyhow::Result<Judged> {
-        let id = judgement.version.to_string();
         let transaction = self.database.begin().await?;
         if lock_account(&transaction, judgement.account).await?.is_none() {
             return Ok(Judged::Gone);
         }
-        let Some(version) = entity::version::Entity::find_by_id(id.as_str()).one(&transaction).await? else {
+        let id = judgement.version.to_string();
+        let Some(version) = entity::version::Entity::find_by_id(id).one(&transaction).await? else {
             return Ok(Judged::Gone);
         };
-        entity::moderation_decision::Entity::insert(decision_row(judgement, &version))
-            .exec_without_returning(&transaction)
-            .await?;
-        let before = rows::moderation(&version.moderation_status)?;
-        let after = after_scan(before, &version.moderated_by, judgement.status);
-        let change = entity::version::ActiveModel {
-            id: Set(id.clone()),
-            moderation_status: Set(after.as_str().to_owned()),
-            moderated_by: Set(if after == before && version.moderated_by != "nobody" {
-                version.moderated_by
-            } else {
-                "scan".to_owned()
-            }),
-            ..Default::default()
+        let decision = Decision {
+            id: judgement.decision_id.clone(),
+            version: &version,
+            status: judgement.status,
+            source: ModeratedBy::Scan,
+            evidence: &judgement.evidence,
+            scanner_version: Some(&judgement.scanner_version),
+            decided_by: None,
+            now: judgement.now,
         };
-        entity::version::Entity::update(change).exec_without_returning(&transaction).await?;
-        let routes = if after == before {
-            Vec::new()
-        } else {
-            mark_route(&transaction, &id, after, judgement.now).await?
-        };
+        note(&transaction, &decision).await?;
+        let (before, by) = (rows::moderation(&version.moderation_status)?, rows::moderated_by(&version)?);
+        let after = after_scan(before, by, judgement.status);
+        let is_the_scan_s = after != before || by == ModeratedBy::Nobody;
+        let by = if is_the_scan_s { ModeratedBy::Scan } else { by };
+        let host = mark(&transaction, &version, after, by, judgement.now).await?;
         transaction.commit().await.context("commit a verdict")?;
-        let host = routes.first().map(|route| rows::parse(&route.host, "a host")).transpose()?;
-        Ok(Judged::Noted { host })
+        Ok(Judged::Noted { host: host.filter(|_| after != before) })
+    }
+
+    /// Writes a moderator's word to the live version. It answers every open report on the artifact.
+    pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
+        let transaction = self.database.begin().await?;
+        if lock_account(&transaction, word.account).await?.is_none() {
+            return Ok(Ruled::Gone);
+        }
+        let id = word.artifact.to_string();
+        let Some(artifact) = entity::artifact::Entity::find_by_id(id)
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .one(&transaction)
+            .await?
+        else {
+            return Ok(Ruled::Gone);
+        };
+        let Some(version) = live_version(&transaction, &artifact).await? else {
+            return Ok(Ruled::NothingIsLive);
+        };
+        let (status, by) = (word.ruling.status(), ModeratedBy::Moderator);
+        let decision = Decision::of_people(&version, status, by, chance, word.now);
+        note(&transaction, &Decision { decided_by: Some(word.moderator), ..decision }).await?;
+        mark(&transaction, &version, status, by, word.now).await?;
+        reports::answer_all(&transaction, word.artifact, word.now).await?;
+        let entry = Entry {
+            account: Some(word.account),
+            actor: word.moderator.to_string(),
+            action: "version.moderated",
+            subject: &version.id,
+            detail: format!("{} is now {}", artifact.host, status.as_str()),
+        };
+        audit::note(&transaction, chance, word.now, entry).await?;
+        transaction.commit().await.context("commit a moderator's word")?;
+        Ok(Ruled::Done)
+    }
+
+    /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
+    pub async fn artifact_at(&self, host: &Host) -> anyhow::Result<Option<Artifact>> {
+        let reader = &self.database.reader;
+        let found = entity::artifact::Entity::find()
+            .filter(entity::artifact::Column::Host.eq(host.as_str()))
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .one(reader)
+            .await?;
+        let Some(row) = found else { return Ok(None) };
+        with_live_version(reader, row).await.map(Some)
+    }
+
+    /// Artifacts that bear a slug, whoever owns them: so many at most.
+    pub async fn artifacts_named(
+        &self,
+        slug: &Slug,
+        whose: Whose,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<Artifact>> {
+        let reader = &self.database.reader;
+        let mut named = entity::artifact::Entity::find()
+            .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .order_by_asc(entity::artifact::Column::Id)
+            .limit(at_most);
+        if let Whose::Of(user) = whose {
+            let accounts = Query::select()
+                .column(entity::membership::Column::AccountId)
+                .from(entity::membership::Entity)
+                .and_where(entity::membership::Column::UserId.eq(user.to_string()))
+                .to_owned();
+            named = named.filter(entity::artifact::Column::AccountId.in_subquery(accounts));
+        }
+        let mut artifacts = Vec::new();
+        for row in named.all(reader).await? {
+            artifacts.push(with_live_version(reader, row).await?);
+        }
+        Ok(artifacts)
     }
 
     /// Versions that were committed before `created_before` and have had no scan: their job was lost on the way.
@@ -106,59 +242,85 @@ impl Store {
     }
 }
 
-/// Writes a status to the route of a version; none when the version is not live.
-async fn mark_route(
+/// The version that an artifact shows, if one is live.
+pub(crate) async fn live_version(
     transaction: &DatabaseTransaction,
-    version: &str,
+    artifact: &entity::artifact::Model,
+) -> anyhow::Result<Option<entity::version::Model>> {
+    let Some(id) = &artifact.live_version_id else { return Ok(None) };
+    Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
+}
+
+/// Keeps a decision.
+pub(crate) async fn note(transaction: &DatabaseTransaction, decision: &Decision<'_>) -> anyhow::Result<()> {
+    let row = entity::moderation_decision::ActiveModel {
+        id: Set(decision.id.clone()),
+        version_id: Set(decision.version.id.clone()),
+        artifact_id: Set(decision.version.artifact_id.clone()),
+        status: Set(decision.status.as_str().to_owned()),
+        source: Set(decision.source.as_str().to_owned()),
+        evidence: Set(decision.evidence.to_owned()),
+        scanner_version: Set(decision.scanner_version.map(str::to_owned)),
+        decided_by: Set(decision.decided_by.map(|user| user.to_string())),
+        created_at: Set(decision.now.millis()),
+    };
+    entity::moderation_decision::Entity::insert(row).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+/// Writes a status to a version and to its route. The host that shows the version, if it is live.
+pub(crate) async fn mark(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
     status: ModerationStatus,
+    by: ModeratedBy,
     now: Time,
-) -> anyhow::Result<Vec<entity::route::Model>> {
-    Ok(entity::route::Entity::update_many()
+) -> anyhow::Result<Option<Host>> {
+    let change = entity::version::ActiveModel {
+        id: Set(version.id.clone()),
+        moderation_status: Set(status.as_str().to_owned()),
+        moderated_by: Set(by.as_str().to_owned()),
+        ..Default::default()
+    };
+    entity::version::Entity::update(change).exec_without_returning(transaction).await?;
+    if version.moderation_status == status.as_str() {
+        return Ok(None);
+    }
+    let routes = entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, Expr::value(now.millis()))
-        .filter(entity::route::Column::VersionId.eq(version))
+        .filter(entity::route::Column::VersionId.eq(version.id.as_str()))
         .exec_with_returning(transaction)
-        .await?)
+        .await?;
+    routes.first().map(|route| rows::parse(&route.host, "a host")).transpose()
 }
 
 /// A scan never lowers what a moderator or a report has set; `review` may still become `blocked`.
-fn after_scan(before: ModerationStatus, moderated_by: &str, verdict: ModerationStatus) -> ModerationStatus {
+fn after_scan(
+    before: ModerationStatus,
+    moderated_by: ModeratedBy,
+    verdict: ModerationStatus,
+) -> ModerationStatus {
     match moderated_by {
-        "moderator" => before,
-        "report" if verdict != ModerationStatus::Blocked => before,
+        ModeratedBy::Moderator => before,
+        ModeratedBy::Report if verdict != ModerationStatus::Blocked => before,
         _ => verdict,
-    }
-}
-
-fn decision_row(
-    judgement: &Judgement,
-    version: &entity::version::Model,
-) -> entity::moderation_decision::ActiveModel {
-    entity::moderation_decision::ActiveModel {
-        id: Set(judgement.decision_id.clone()),
-        version_id: Set(version.id.clone()),
-        artifact_id: Set(version.artifact_id.clone()),
-        status: Set(judgement.status.as_str().to_owned()),
-        source: Set("scan".to_owned()),
-        evidence: Set(judgement.evidence.clone()),
-        scanner_version: Set(Some(judgement.scanner_version.clone())),
-        decided_by: Set(None),
-        created_at: Set(judgement.now.millis()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ModeratedBy::{Moderator, Nobody, Report, Scan};
     use ModerationStatus::{Blocked, Pass, Pending, Review};
 
     #[test]
     fn a_late_scan_never_lowers_what_people_have_set() {
-        assert_eq!(after_scan(Pending, "nobody", Pass), Pass);
-        assert_eq!(after_scan(Review, "scan", Pass), Pass);
-        assert_eq!(after_scan(Review, "report", Pass), Review);
-        assert_eq!(after_scan(Review, "report", Blocked), Blocked);
-        assert_eq!(after_scan(Pass, "moderator", Blocked), Pass);
-        assert_eq!(after_scan(Blocked, "moderator", Pass), Blocked);
+        assert_eq!(after_scan(Pending, Nobody, Pass), Pass);
+        assert_eq!(after_scan(Review, Scan, Pass), Pass);
+        assert_eq!(after_scan(Review, Report, Pass), Review);
+        assert_eq!(after_scan(Review, Report, Blocked), Blocked);
+        assert_eq!(after_scan(Pass, Moderator, Blocked), Pass);
+        assert_eq!(after_scan(Blocked, Moderator, Pass), Blocked);
     }
 }

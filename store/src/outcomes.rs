@@ -66,11 +66,8 @@ impl Store {
         }
         let held = entity::idempotency_key::Entity::find_by_id(id.clone()).one(&transaction).await?;
         let Some(held) = held else { return Ok(None) };
-        let earlier: JobId = crate::rows::parse(&held.job_id, "a job id")?;
-        let was_refused = matches!(outcome(&transaction, earlier).await?, Some(Outcome::Refused(_)));
-        if !was_refused && held.expires_at > claim.now.millis() {
-            let is_same = held.request_hash == claim.request_hash;
-            return Ok(Some(if is_same { KeyHolder::Earlier(earlier) } else { KeyHolder::Conflict }));
+        if let Some(holder) = earlier_holder(&transaction, &held, claim).await? {
+            return Ok(Some(holder));
         }
         // Two that find a free key at once: the row's old job decides who takes it.
         let taken = entity::idempotency_key::Entity::update_many()
@@ -84,11 +81,35 @@ impl Store {
         Ok((taken.rows_affected == 1).then_some(KeyHolder::Claimant))
     }
 
+    /// Who holds the key of a request that does not claim it; none when it is free.
+    pub async fn key_holder(&self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
+        let id = (claim.account.to_string(), claim.key.to_owned());
+        match entity::idempotency_key::Entity::find_by_id(id).one(&self.database.reader).await? {
+            Some(held) => earlier_holder(&self.database.reader, &held, claim).await,
+            None => Ok(None),
+        }
+    }
+
     /// Whether a key has been used: its request may have an answer already.
     pub async fn has_key(&self, account: AccountId, key: &str) -> anyhow::Result<bool> {
         let id = (account.to_string(), key.to_owned());
         Ok(entity::idempotency_key::Entity::find_by_id(id).one(&self.database.reader).await?.is_some())
     }
+}
+
+/// The earlier request that a key still belongs to: none when that was refused or its day has passed.
+async fn earlier_holder(
+    connection: &impl ConnectionTrait,
+    held: &entity::idempotency_key::Model,
+    claim: &KeyClaim<'_>,
+) -> anyhow::Result<Option<KeyHolder>> {
+    let earlier: JobId = crate::rows::parse(&held.job_id, "a job id")?;
+    let was_refused = matches!(outcome(connection, earlier).await?, Some(Outcome::Refused(_)));
+    if was_refused || held.expires_at <= claim.now.millis() {
+        return Ok(None);
+    }
+    let is_same = held.request_hash == claim.request_hash;
+    Ok(Some(if is_same { KeyHolder::Earlier(earlier) } else { KeyHolder::Conflict }))
 }
 
 pub(crate) async fn outcome(

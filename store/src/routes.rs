@@ -1,9 +1,9 @@
 //! The edge's one row for a host: read by edges, moved with the pointer.
 
-use domain::{Host, Route, Time};
+use domain::{Host, Route, Time, Visibility};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{DatabaseTransaction, EntityTrait};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::{Store, rows};
 
@@ -46,5 +46,25 @@ pub(crate) async fn point(
         entity::route::Column::UpdatedAt,
     ]);
     entity::route::Entity::insert(row).on_conflict(replace).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+/// Shows a host to more or fewer, within the transaction that changes its artifact.
+pub(crate) async fn show(
+    transaction: &DatabaseTransaction,
+    host: &Host,
+    to: Visibility,
+    now: Time,
+) -> anyhow::Result<()> {
+    let change = entity::route::ActiveModel {
+        visibility: Set(to.as_str().to_owned()),
+        updated_at: Set(now.millis()),
+        ..Default::default()
+    };
+    entity::route::Entity::update_many()
+        .set(change)
+        .filter(entity::route::Column::Host.eq(host.as_str()))
+        .exec(transaction)
+        .await?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, LiveVersion, Manifest, Micro, ModerationStatus, Route, Time, Version,
+    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Micro, ModeratedBy, ModerationStatus, Route, Time, Version,
     Visibility,
 };
 use std::str::FromStr;
@@ -31,6 +31,13 @@ pub(crate) fn moderation(text: &str) -> anyhow::Result<ModerationStatus> {
         .into_iter()
         .find(|status| status.as_str() == text)
         .context("unknown moderation status in the database")
+}
+
+pub(crate) fn moderated_by(version: &entity::version::Model) -> anyhow::Result<ModeratedBy> {
+    ModeratedBy::ALL
+        .into_iter()
+        .find(|by| by.as_str() == version.moderated_by)
+        .context("unknown moderator in the database")
 }
 
 pub(crate) fn manifest(text: &str) -> anyhow::Result<Manifest> {
@@ -106,5 +113,13 @@ pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
         expires_at: row.expires_at.map(Time::from_millis),
         published_at: Time::from_millis(row.published_at),
         manifest: manifest(&row.manifest)?,
+    })
+}
+
+/// Who made a token or an invite.
+pub(crate) fn maker(user: Option<&str>, token: Option<&str>) -> anyhow::Result<Maker> {
+    Ok(Maker {
+        user: user.map(|id| parse(id, "a user id")).transpose()?,
+        token: token.map(|id| parse(id, "a token id")).transpose()?,
     })
 }

@@ -5,14 +5,19 @@
 //! redelivered deed finds its outcome and changes nothing.
 
 mod book;
+mod payment;
 mod publish;
+mod visibility;
 
 use anyhow::Context;
-use domain::{AccountId, Chance, ChargeDeed, CreditDeed, Deed, Moved, Outcome, Refusal, Tariff, Time, fault};
+use domain::{
+    AccountId, Chance, ChargeDeed, CreditDeed, Deed, Moved, Outcome, Refusal, Tariff, Time, TopUpDeed,
+    ToppedUp, fault,
+};
 use sea_orm::DatabaseTransaction;
 
-use crate::Store;
 use crate::artifacts::lock_account;
+use crate::{Store, blob_sweep};
 use book::{Book, Movement};
 
 /// What settling needs besides the deeds.
@@ -41,6 +46,9 @@ impl Store {
         for deed in deeds {
             outcomes.push(settle_one(&transaction, &mut book, deed, terms).await?);
         }
+        if let Some(as_of) = book.counts_on_blobs_as_of() {
+            blob_sweep::demand_none_since(&transaction, as_of).await?;
+        }
         let movements = book.close(&transaction).await?;
         fault::pass("settle.before_commit")?;
         transaction.commit().await.context("commit a batch of deeds")?;
@@ -49,24 +57,39 @@ impl Store {
     }
 }
 
+/// Settles one deed, unless it was settled before: then its outcome stands.
 async fn settle_one(
     transaction: &DatabaseTransaction,
     book: &mut Book,
     deed: &Deed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    match deed {
-        Deed::Publish(deed) => {
-            if let Some(known) = book.known_outcome(deed.job()) {
-                return Ok(known);
-            }
-            let outcome = publish::settle(transaction, book, deed, terms).await?;
-            book.record_outcome(deed.job(), "publish", &outcome)?;
-            Ok(outcome)
-        }
-        Deed::Credit(deed) => Ok(credit(book, deed)),
-        Deed::Charge(deed) => Ok(charge(book, deed)),
+    if let Some(known) = deed.job().and_then(|job| book.known_outcome(job)) {
+        return Ok(known);
     }
+    let outcome = match deed {
+        Deed::Publish(deed) => publish::settle(transaction, book, deed, terms).await?,
+        Deed::Visibility(deed) => visibility::settle(transaction, book, deed, terms).await?,
+        Deed::TopUp(deed) => top_up(book, deed)?,
+        Deed::Credit(deed) => credit(book, deed),
+        Deed::Charge(deed) => charge(book, deed),
+    };
+    if let Some(job) = deed.job() {
+        book.record_outcome(job, deed.kind(), &outcome)?;
+    }
+    Ok(outcome)
+}
+
+fn refuse(refusal: Refusal) -> anyhow::Result<Outcome> {
+    Ok(Outcome::Refused(Box::new(refusal)))
+}
+
+fn top_up(book: &mut Book, deed: &TopUpDeed) -> anyhow::Result<Outcome> {
+    if book.is_expired() {
+        return refuse(Refusal::AccountExpired);
+    }
+    let receipt = payment::credit(book, deed.amount, deed.job);
+    Ok(Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt }))
 }
 
 fn credit(book: &mut Book, deed: &CreditDeed) -> Outcome {

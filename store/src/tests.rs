@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest, ManifestFile,
-    ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, Target, Tariff, Time, VersionId,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest, ManifestFile,
+    ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber, Target, Tariff, Time, VersionId,
     ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
@@ -54,7 +54,29 @@ impl Bed {
         account.id
     }
 
+    /// An account that is never purged.
+    async fn claimed(&self) -> AccountId {
+        let account = Account {
+            status: AccountStatus::Claimed,
+            expires_at: None,
+            ..Account::provisional(START, HOUR, &self.chance)
+        };
+        let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
+        self.store.insert_account(&account, &token).await.unwrap();
+        account.id
+    }
+
     async fn publish(&self, account: AccountId, slug: &str, content: &'static [u8]) -> Published {
+        self.publish_as(account, slug, content, Activation::Live).await
+    }
+
+    async fn publish_as(
+        &self,
+        account: AccountId,
+        slug: &str,
+        content: &'static [u8],
+        activation: Activation,
+    ) -> Published {
         let path = "index.html".parse().unwrap();
         let hash = BlobHash::of(content);
         let content = Bytes::from_static(content);
@@ -67,9 +89,10 @@ impl Bed {
             version: VersionId::new(START, &self.chance),
             slug: slug.parse().unwrap(),
             target: Target::NewOrExisting,
-            activation: Activation::Live,
+            activation,
             pinned_to: None,
             manifest: Manifest::new(vec![file]),
+            blobs_as_of: SweepNumber::default(),
             payment: None,
             created_via: "test".into(),
             created_by: None,
@@ -109,6 +132,11 @@ macro_rules! on_both_databases {
         }
     )+};
 }
+
+mod metering;
+mod settle;
+mod sweeps;
+mod team;
 
 on_both_databases! {
     async fn the_pointer_moves_to_any_version_and_the_route_follows(bed: &Bed) {
@@ -224,10 +252,10 @@ on_both_databases! {
         let later = START.plus(2 * HOUR);
         bed.store.purge(account, later).await.unwrap().unwrap();
         let stored = bed.store.stored_blobs(&[hash], later).await.unwrap();
-        assert!(stored.contains_key(&hash));
+        assert!(stored.variants.contains_key(&hash));
         assert_eq!(bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap().blobs, 0);
         assert_eq!(bed.store.sweep_blobs(&bed.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
-        assert!(bed.store.stored_blobs(&[hash], later).await.unwrap().is_empty());
+        assert!(bed.store.stored_blobs(&[hash], later).await.unwrap().variants.is_empty());
     }
 
     async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {

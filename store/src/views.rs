@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use anyhow::Context;
 use domain::{JobId, ViewsJob};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
 
 use crate::{Store, rows};
@@ -66,6 +66,8 @@ async fn existing(
         .select_only()
         .column(entity::account::Column::Id)
         .filter(entity::account::Column::Id.is_in(accounts.cloned().collect::<Vec<_>>()))
+        // None of them is purged before its views are written.
+        .lock(LockType::KeyShare)
         .into_tuple()
         .all(transaction)
         .await?;

@@ -90,6 +90,12 @@ impl Call {
         self.raw("application/json", body.to_string())
     }
 
+    /// The fields of a form, as a browser posts them.
+    pub fn form(self, fields: &[(&str, &str)]) -> Self {
+        let encoded = reqwest::Url::parse_with_params("http://form/", fields).expect("an address with a query");
+        self.raw("application/x-www-form-urlencoded", encoded.query().unwrap_or_default().to_owned())
+    }
+
     /// A body as it stands, well-formed or not.
     pub fn raw(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = Body::Raw(content_type.to_owned(), body.into());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The clock that all processes of a world share: a file with how far it is ahead of the system, in milliseconds.
 #[derive(Debug)]
@@ -20,6 +20,12 @@ impl WorldClock {
 
     pub fn path(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// What it shows, in milliseconds since 1970.
+    pub fn now_millis(&self) -> u128 {
+        let system = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+        system.as_millis() + *self.ahead_ms.lock().unwrap()
     }
 
     /// Written beside and renamed, so that no process reads half a number.

@@ -2,7 +2,8 @@
 //!
 //! A test gets a [`World`] of its own: the program in one process ([`Mode::Embedded`]), or its roles as processes of
 //! their own over Postgres, Redis and an S3 server ([`Mode::Production`]). It acts through personas: an [`Agent`]
-//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the secret. When a test fails,
+//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the
+//! secret, a [`Processor`] tells of card payments. When a test fails,
 //! the logs of its processes are printed; when it passes, they must hold no secret and no panic.
 //!
 //! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
@@ -33,11 +34,13 @@ pub use ledger::LedgerEntry;
 pub use persona::agent::Agent;
 pub use persona::human::Human;
 pub use persona::operator::Operator;
+pub use persona::processor::{Processor, sign};
 pub use persona::visitor::Visitor;
 pub use process::{Finished, Process, Stopped};
 pub use reply::{Reply, fields_of};
 pub use reqwest::Method;
 pub use serde_json::{Value, json};
+pub use server::card::{CardServer, Mood, Order, SECRET_KEY, WEBHOOK_SECRET};
 pub use server::outage::OwnServer;
 pub use server::s3::S3;
 pub use world::{Mode, Setup, World};

@@ -3,4 +3,5 @@
 pub mod agent;
 pub mod human;
 pub mod operator;
+pub mod processor;
 pub mod visitor;

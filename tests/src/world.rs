@@ -13,8 +13,8 @@ use crate::port::Port;
 use crate::process::{Finished, Launch, Process, run_to_end};
 use crate::server::outage::{Kind, OwnServer};
 use crate::server::postgres::OwnDatabase;
-use crate::server::{redis, s3};
-use crate::{Agent, Human, Operator, S3, Visitor};
+use crate::server::{card, redis, s3};
+use crate::{Agent, CardServer, Human, Operator, S3, Visitor};
 
 /// How the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ pub struct Setup {
     env: BTreeMap<String, String>,
     own_postgres: bool,
     own_redis: bool,
+    card_server: bool,
 }
 
 /// What runs, and how to reach it.
@@ -60,6 +61,7 @@ struct Servers {
     postgres: Option<OwnServer>,
     redis: Option<OwnServer>,
     s3: Option<S3>,
+    card: Option<CardServer>,
 }
 
 impl Setup {
@@ -82,6 +84,14 @@ impl Setup {
     pub fn with_own_redis(mut self) -> Self {
         self.own_redis = true;
         self
+    }
+
+    /// Gives the world a card processor, and the program its address and both secrets.
+    #[must_use]
+    pub fn with_card_processor(mut self) -> Self {
+        self.card_server = true;
+        self.env("HANDBILL_CARD__SECRET_KEY", card::SECRET_KEY)
+            .env("HANDBILL_CARD__WEBHOOK_SECRET", card::WEBHOOK_SECRET)
     }
 
     /// Starts everything and waits until it answers.
@@ -123,6 +133,10 @@ impl Setup {
         if self.mode == Mode::Production {
             world.open_servers(&self).await;
         }
+        if self.card_server {
+            let card = world.servers.card.insert(CardServer::start().await);
+            world.env.insert("HANDBILL_CARD__API_URL".to_owned(), card.url());
+        }
         world.env.extend(self.env);
         world
     }
@@ -135,7 +149,14 @@ impl World {
     /// A world in this mode, of the program at this path: see [`program!`](crate::program).
     #[must_use]
     pub fn with(mode: Mode, program: &'static str) -> Setup {
-        Setup { mode, program, env: BTreeMap::new(), own_postgres: false, own_redis: false }
+        Setup {
+            mode,
+            program,
+            env: BTreeMap::new(),
+            own_postgres: false,
+            own_redis: false,
+            card_server: false,
+        }
     }
 
     pub fn mode(&self) -> Mode {
@@ -172,6 +193,11 @@ impl World {
         Operator::new(self)
     }
 
+    /// What the clock of every process shows, in seconds since 1970.
+    pub fn now_seconds(&self) -> i64 {
+        i64::try_from(self.clock.now_millis() / 1_000).expect("a time before the end of time")
+    }
+
     /// Moves the clock of every process forward.
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
@@ -202,10 +228,17 @@ impl World {
 
     /// Starts one more edge, on a port of its own.
     pub async fn start_edge(&self) -> Process {
+        self.start_edge_with(&[]).await
+    }
+
+    /// Starts one more edge with settings of its own.
+    pub async fn start_edge_with(&self, env: &[(&str, &str)]) -> Process {
         let port = Port::take();
         let (address, url) = (port.address(), port.url());
         self.ports.lock().unwrap().push(port);
-        self.run("edge", &["edge"], vec![url], &[("HANDBILL_EDGE__LISTEN", &address)]).await
+        let env: Vec<_> =
+            [("HANDBILL_EDGE__LISTEN", address.as_str())].into_iter().chain(env.iter().copied()).collect();
+        self.run("edge", &["edge"], vec![url], &env).await
     }
 
     /// Starts one more worker, with arguments such as `["--queues", "scan"]`.
@@ -231,6 +264,11 @@ impl World {
         self.servers.redis.as_ref().expect("a world set up with its own Redis")
     }
 
+    /// The card processor of a world that was set up with one.
+    pub fn card(&self) -> &CardServer {
+        self.servers.card.as_ref().expect("a world set up with a card processor")
+    }
+
     /// The S3 server of a production world.
     pub fn s3(&self) -> &S3 {
         self.servers.s3.as_ref().expect("a production world")
@@ -250,14 +288,15 @@ impl World {
     /// Fails the test when a token stands in a log.
     pub fn assert_no_secret_was_logged(&self) {
         let logs = self.logs();
-        for secret in ["svc_sk_", Self::SIGNING_SECRET, s3::SECRET_ACCESS_KEY] {
+        let of_servers = [s3::SECRET_ACCESS_KEY, card::SECRET_KEY, card::WEBHOOK_SECRET];
+        for secret in ["svc_sk_", Self::SIGNING_SECRET].into_iter().chain(of_servers) {
             let line = logs.lines().find(|line| line.contains(secret));
             assert!(line.is_none(), "a secret was logged: {line:?}");
         }
     }
 
     /// A setting that every process of this world has.
-    pub(crate) fn setting(&self, name: &str) -> &str {
+    pub fn setting(&self, name: &str) -> &str {
         self.env.get(name).expect("a setting of this world")
     }
 

@@ -1,6 +1,7 @@
 //! The register: which operation does which job. One file per job; each says by which key it is idempotent.
 
 mod cleanup;
+mod meter;
 mod publish;
 mod scan;
 mod sweep;
@@ -26,6 +27,7 @@ async fn run(
         Job::Scan(job) => scan::run(service, job).await,
         Job::Views(job) => views::run(service, envelope.id, job).await,
         Job::Cleanup => cleanup::run(service).await,
+        Job::Meter => meter::run(service).await,
         Job::SweepScans => sweep::scans(service).await,
         Job::SweepBlobs => sweep::blobs(service).await,
         Job::SweepRecords => sweep::records(service, queues).await,

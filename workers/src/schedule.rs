@@ -23,11 +23,14 @@ struct Schedule {
 }
 
 /// The schedule, with a reason a line.
-const SCHEDULES: [Schedule; 4] = [
+const SCHEDULES: [Schedule; 5] = [
     // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own.
     Schedule { name: "sweep-scans", cron: "* * * * *", job: Job::SweepScans },
     // Expired accounts answer 410 for a day by the clock; removing their rows is not urgent.
     Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
+    // The month's pass is due on the 1st at 00:05; asking every hour makes good a firing that was lost, and the job knows
+    // when it was done.
+    Schedule { name: "metering", cron: "5 * * * *", job: Job::Meter },
     // Disk space, and a second try for what could not be deleted: a content is closed to publishes until then.
     Schedule { name: "sweep-blobs", cron: "23 * * * *", job: Job::SweepBlobs },
     // Keeps the tables of outcomes and finished jobs small.

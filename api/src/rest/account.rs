@@ -3,11 +3,12 @@
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;
-use service::Service;
+use service::{AgentJoin, Service};
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
-use crate::caller::Token;
+use crate::caller::{Member, Token};
+use crate::json_body::JsonBody;
 use crate::wire;
 
 #[derive(Default)]
@@ -15,6 +16,8 @@ pub struct Account;
 
 refusals! {
     Read: 401, 403;
+    Change: 400, 401, 403, 413, 415;
+    Rotate: 401, 403, 409;
 }
 
 #[OpenApi(tag = "Tag::Account")]
@@ -31,5 +34,32 @@ impl Account {
     ) -> Answer<Json<wire::AccountDetail>, Read> {
         let summary = service.account(&caller.0).await?;
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), service.addresses())))
+    }
+
+    /// Decide whether agents may join
+    ///
+    /// Needs the owner's session, or the scope `account:manage`.
+    #[oai(path = "/v1/account", method = "patch", operation_id = "change_account")]
+    async fn change(
+        &self,
+        caller: Member,
+        body: JsonBody<wire::ChangeAccount>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::AccountDetail>, Change> {
+        let agent_join = if body.allow_agent_join { AgentJoin::Allowed } else { AgentJoin::Disabled };
+        let summary = service.set_agent_join(&caller.0, agent_join).await?;
+        Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), service.addresses())))
+    }
+
+    /// Make a new claim link
+    ///
+    /// The old one leads nowhere from then on. Only while the account is provisional. Needs the scope `account:manage`.
+    #[oai(path = "/v1/account/claim-link", method = "post", operation_id = "create_claim_link")]
+    async fn rotate_claim_link(
+        &self,
+        caller: Token,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::ClaimLink>, Rotate> {
+        Ok(Json(service.rotate_claim_link(&caller.0).await?.into()))
     }
 }

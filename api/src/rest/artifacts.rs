@@ -1,16 +1,19 @@
-//! Listing, showing and deleting the caller's artifacts. A slug means the caller's own, so another account's must
-//! look as if it were not there.
+//! Listing, showing, hiding and deleting the caller's artifacts. A slug means the caller's own, so another account's
+//! must look as if it were not there.
 
+use domain::Slug;
 use poem::web::Data;
-use poem_openapi::OpenApi;
-use poem_openapi::param::Path;
 use poem_openapi::payload::Json;
-use service::Service;
+use poem_openapi::types::ToJSON;
+use poem_openapi::{ApiResponse, OpenApi};
+use service::{Service, VisibilityRequest};
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
+use crate::call_header::{Header, PaymentOffer};
 use crate::caller::Token;
-use crate::upload::parse_slug;
+use crate::json_body::JsonBody;
+use crate::path_part::Path;
 use crate::wire;
 
 #[derive(Default)]
@@ -19,6 +22,19 @@ pub struct Artifacts;
 refusals! {
     List: 401, 403;
     One: 400, 401, 403, 404;
+    Change: 400, 401, 402, 403, 404, 413, 415;
+}
+
+#[derive(ApiResponse)]
+pub enum Shown {
+    /// It is seen so from now on, on every edge.
+    #[oai(status = 200)]
+    Shown(
+        Json<wire::ShownArtifact>,
+        /// The receipt as compact JSON, when the call was paid inline.
+        #[oai(header = "X-PAYMENT-RESPONSE")]
+        Option<String>,
+    ),
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]
@@ -41,11 +57,36 @@ impl Artifacts {
         &self,
         caller: Token,
         /// The artifact's name on the account.
-        slug: Path<String>,
+        slug: Path<Slug>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::ArtifactDetail>, One> {
-        let detail = service.artifact(&caller.0, &parse_slug(slug.as_bytes())?).await?;
+        let detail = service.artifact(&caller.0, &slug.0).await?;
         Ok(Json(wire::ArtifactDetail::new(detail, service.addresses())))
+    }
+
+    /// Choose who may see an artifact
+    ///
+    /// `public` is for everyone, `unlisted` for who has the link, `private` for who has the `signed_url` of the
+    /// answer. Leaving the public costs a month, charged at once and then monthly until the artifact is public again
+    /// or deleted; leaving it again in the same month is free. Without credit the answer is 402 with the price: tell
+    /// your human, then send the identical request with `X-PAYMENT`. Needs the scope `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug", method = "patch", operation_id = "set_visibility")]
+    async fn set_visibility(
+        &self,
+        caller: Token,
+        /// The artifact's name on the account.
+        slug: Path<Slug>,
+        /// Settles a 402: what the challenge's instructions say, such as `dev:0.5`.
+        #[oai(name = "X-PAYMENT")]
+        payment: Header<PaymentOffer>,
+        body: JsonBody<wire::ChangeVisibility>,
+        service: Data<&Service>,
+    ) -> Answer<Shown, Change> {
+        let request = VisibilityRequest { slug: slug.0, to: body.visibility.into(), payment: payment.0.0 };
+        let shown = service.set_visibility(&caller.0, request).await?;
+        let shown = wire::ShownArtifact::new(shown, service.addresses());
+        let receipt = shown.receipt.as_ref().map(ToJSON::to_json_string);
+        Ok(Shown::Shown(Json(shown), receipt))
     }
 
     /// Delete an artifact
@@ -56,10 +97,9 @@ impl Artifacts {
         &self,
         caller: Token,
         /// The artifact's name on the account.
-        slug: Path<String>,
+        slug: Path<Slug>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::Deleted>, One> {
-        let slug = parse_slug(slug.as_bytes())?;
-        Ok(Json(service.delete(&caller.0, &slug).await?.into()))
+        Ok(Json(service.delete(&caller.0, &slug.0).await?.into()))
     }
 }

@@ -5,19 +5,37 @@
 
 mod account;
 mod artifacts;
+mod auth;
+mod checkout;
+mod credits;
+mod internal;
+mod invites;
+mod join;
+mod members;
+mod moderation;
 mod publish;
+mod reports;
 mod signup;
 mod status;
+mod tokens;
 mod usage;
 mod versions;
+mod webhook;
 
 use poem_openapi::{OpenApiService, Tags};
 
 /// The groups, by what they are about. A tuple takes 2 to 16 of them.
-type Groups = (AboutService, AboutAccount, AboutArtifacts);
+type Groups = (AboutService, AboutPeople, AboutAccount, AboutTeam, AboutArtifacts, AboutMoney, AboutModeration, AboutOperator);
 type AboutService = status::Status;
+type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage);
+type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions);
+type AboutMoney = (credits::Credits, checkout::Checkout, webhook::Webhook);
+type AboutModeration = (reports::Reports, moderation::Moderation);
+type AboutOperator = internal::Internal;
+
+pub use auth::end_session;
 
 #[derive(Tags)]
 enum Tag {
@@ -25,8 +43,20 @@ enum Tag {
     Service,
     /// The account and its first token. Everything else needs that token.
     Account,
+    /// People, and how they sign in.
+    People,
+    /// Tokens for other agents.
+    Tokens,
+    /// The people and agents that share an account.
+    Team,
     /// Pages and sites that were published, and their versions.
     Artifacts,
+    /// Credit, and how it is bought.
+    Money,
+    /// Reports of abuse, and what comes of them.
+    Moderation,
+    /// For whoever runs the service; not for agents.
+    Operator,
 }
 
 const DESCRIPTION: &str = "\

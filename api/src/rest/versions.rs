@@ -1,10 +1,10 @@
 //! Adding a version to an artifact that exists, and choosing the one that is live. Adding is a publish and is paid
 //! like one; choosing moves a pointer and must never cost.
 
-use domain::Activation;
+use domain::{Activation, Slug};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::param::{Path, Query};
+use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use service::{Addressed, Service};
 
@@ -13,7 +13,9 @@ use super::publish::{Deal, Published, publish};
 use crate::answer::{Answer, refusals};
 use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::caller::Token;
-use crate::upload::{Upload, parse_slug};
+use crate::json_body::JsonBody;
+use crate::path_part::Path;
+use crate::upload::Upload;
 use crate::wire;
 
 #[derive(Default)]
@@ -36,7 +38,7 @@ impl Versions {
         &self,
         caller: Token,
         /// The artifact's name on the account.
-        slug: Path<String>,
+        slug: Path<Slug>,
         /// `false` stores the version without making it live.
         activate: Query<Option<bool>>,
         /// Settles a 402: what the challenge's instructions say, such as `dev:0.005`.
@@ -48,10 +50,9 @@ impl Versions {
         upload: Upload,
         service: Data<&Service>,
     ) -> Answer<Published, Add> {
-        let slug = parse_slug(slug.as_bytes())?;
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let deal = Deal { payment: payment.0.0, key: key.0.0, activation };
-        Ok(publish(&service, &caller.0, Addressed::Existing(&slug), upload, deal).await?)
+        Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, deal).await?)
     }
 
     /// Make a version live
@@ -63,11 +64,11 @@ impl Versions {
         &self,
         caller: Token,
         /// The artifact's name on the account.
-        slug: Path<String>,
-        body: Json<wire::Activate>,
+        slug: Path<Slug>,
+        body: JsonBody<wire::Activate>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::Artifact>, Activate> {
-        let artifact = service.activate(&caller.0, &parse_slug(slug.as_bytes())?, body.version).await?;
+        let artifact = service.activate(&caller.0, &slug.0, body.version).await?;
         Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
     }
 }

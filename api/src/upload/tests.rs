@@ -85,6 +85,25 @@ async fn a_form_that_breaks_a_rule_is_refused_by_the_name_of_the_field() {
 }
 
 #[tokio::test]
+async fn what_is_not_in_utf_8_is_named_and_not_taken_for_missing() {
+    assert_eq!(
+        fault(&[("html", None, b"caf\xe9")]).await,
+        "html: is not in UTF-8; send such a page as files"
+    );
+    for (disposition, expected) in [
+        (&b"name=\"files\"; filename=\"caf\xe9.html\""[..], "files: a part's filename is not in UTF-8"),
+        (b"name=\"\xff\"", "body: has a part whose name is not in UTF-8"),
+        (b"filename=\"a.html\"", "body: has a part without a name"),
+        (b"name=\"files\"; filename=\"a\x01.html\"", "files: a part's header cannot be read"),
+    ] {
+        let head = [b"--XX\r\nContent-Disposition: form-data; ", disposition].concat();
+        let (status, body) = send_raw([&head, &b"\r\n\r\nx\r\n--XX--\r\n"[..]].concat()).await;
+        assert_eq!((status, &body["code"]), (400, &json!("invalid_request")));
+        assert!(body["message"].as_str().unwrap().starts_with(expected), "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_malformed_slug_is_refused_by_its_pattern() {
     for bad in [&b""[..], b"ab", b"Big", b"a b c", &[b'a'; 41], &[b'a'; 100_000], &[0xff, 0xfe, 0xfd]] {
         let fault = fault(&[("slug", None, bad), ("html", None, b"x")]).await;
@@ -115,10 +134,15 @@ async fn a_malformed_path_is_named_with_its_fault() {
 async fn a_body_that_is_no_multipart_is_refused_by_the_name_of_body() {
     let mut cut = form(&[("html", None, b"hello")]);
     cut.truncate(cut.len() - 10);
-    for bad in [b"nonsense".to_vec(), Vec::new(), cut, b"--XX\r\nno headers".to_vec()] {
+    for (bad, field) in [
+        (b"nonsense".to_vec(), "body: "),
+        (Vec::new(), "body: "),
+        (b"--XX\r\nno headers".to_vec(), "body: "),
+        (cut, "html: "),
+    ] {
         let (status, body) = send_raw(bad).await;
         assert_eq!((status, &body["code"]), (400, &json!("invalid_request")));
-        assert!(body["message"].as_str().unwrap().starts_with("body: "), "{body}");
+        assert!(body["message"].as_str().unwrap().starts_with(field), "{body}");
     }
 }
 

@@ -6,6 +6,7 @@ use domain::link::Addresses;
 use poem_openapi::{Enum, Object};
 
 use super::Timestamp;
+use super::publish::Receipt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
@@ -76,8 +77,29 @@ pub struct Version {
 #[derive(Debug, Object)]
 pub struct Activate {
     /// The `seq` of any version that the artifact has.
-    #[oai(validator(minimum(value = "1")))]
+    #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
     pub version: u32,
+}
+
+/// Who may see the artifact from now on.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct ChangeVisibility {
+    /// `unlisted` and `private` cost a month when the artifact was public; `public` is free.
+    pub visibility: Visibility,
+}
+
+/// The artifact as it is seen from now on.
+#[derive(Debug, Object)]
+pub struct ShownArtifact {
+    #[oai(flatten)]
+    pub artifact: Artifact,
+    /// The link to hand out; only when the artifact is private.
+    #[oai(skip_serializing_if_is_none)]
+    pub signed_url: Option<String>,
+    /// Only when the call was paid inline.
+    #[oai(skip_serializing_if_is_none)]
+    pub receipt: Option<Receipt>,
 }
 
 /// The artifact is gone; its slug is free again.
@@ -94,6 +116,16 @@ impl From<domain::Visibility> for Visibility {
             domain::Visibility::Public => Visibility::Public,
             domain::Visibility::Unlisted => Visibility::Unlisted,
             domain::Visibility::Private => Visibility::Private,
+        }
+    }
+}
+
+impl From<Visibility> for domain::Visibility {
+    fn from(visibility: Visibility) -> Self {
+        match visibility {
+            Visibility::Public => domain::Visibility::Public,
+            Visibility::Unlisted => domain::Visibility::Unlisted,
+            Visibility::Private => domain::Visibility::Private,
         }
     }
 }
@@ -136,6 +168,22 @@ impl ArtifactDetail {
             versions: versions.collect(),
             signed_url: detail.signed_url,
         }
+    }
+}
+
+impl ShownArtifact {
+    pub fn new(shown: service::ShownArtifact, addresses: &Addresses) -> Self {
+        Self {
+            artifact: Artifact::new(&shown.artifact, addresses),
+            signed_url: shown.signed_url,
+            receipt: shown.receipt.as_ref().map(Receipt::from),
+        }
+    }
+}
+
+impl poem_openapi::types::Example for ChangeVisibility {
+    fn example() -> Self {
+        Self { visibility: Visibility::Unlisted }
     }
 }
 

@@ -81,7 +81,7 @@ impl poem_openapi::types::Example for Error {
 
 impl poem_openapi::types::Example for Challenge {
     fn example() -> Self {
-        let dev_rail_is_open = true;
-        Self::from(&domain::Challenge::new("publish", domain::Micro::new(5_000), dev_rail_is_open))
+        let price = domain::Micro::new(5_000);
+        Self::from(&domain::Challenge::new("publish", price, domain::DevRail::Open))
     }
 }

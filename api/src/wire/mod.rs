@@ -3,17 +3,33 @@
 
 mod account;
 mod artifact;
+mod checkout;
+mod credits;
 mod error;
+mod internal;
+mod moderation;
+mod people;
 mod publish;
+mod team;
+mod token;
 mod usage;
 mod value;
 
-pub use account::{AccountDetail, SignUp};
-pub use artifact::{Activate, Artifact, ArtifactDetail, Deleted};
+pub use account::{Account, AccountDetail, SignUp};
+pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact};
+pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
+pub use credits::{CreditBought, CreditPurchase};
 pub use error::{Challenge, Error};
+pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
+pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
+pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
 pub use publish::PublishResult;
+pub use team::{
+    ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember, RevokedInvite, Team,
+};
+pub use token::{MintToken, MintedToken, RevokedToken, Token};
 pub use usage::Usage;
-pub use value::{Timestamp, Usd};
+pub use value::{Amount, Timestamp, Usd};
 
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,82 @@
 //! Money and moments in the one form that the wire has for each. No other shape may write either by itself.
 
+use std::borrow::Cow;
+
 use domain::{Micro, Time};
 use poem_openapi::NewType;
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use poem_openapi::types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
+use serde_json::Value;
 
 /// US dollars with at most six decimals.
 #[derive(Clone, Copy, Debug, PartialEq, NewType)]
 pub struct Usd(f64);
 
+/// US dollars that a caller names: a number between two bounds in whole dollars, in steps of so many micro-dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64 = 1>(pub Micro);
+
 /// A moment, RFC 3339 in UTC with `Z`.
 #[derive(Clone, Debug, PartialEq, Eq, NewType)]
 pub struct Timestamp(String);
+
+impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Amount<USD_MIN, USD_MAX, STEP_MICRO> {
+    fn read(number: f64) -> Option<Self> {
+        let bounds = Micro::new(USD_MIN * 1_000_000)..=Micro::new(USD_MAX * 1_000_000);
+        let amount = Micro::from_usd(number).filter(|amount| bounds.contains(amount))?;
+        (amount.get() % STEP_MICRO == 0).then_some(Self(amount))
+    }
+}
+
+impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Type
+    for Amount<USD_MIN, USD_MAX, STEP_MICRO>
+{
+    const IS_REQUIRED: bool = true;
+
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    // It stands in the fault of a body, so it is the field's.
+    fn name() -> Cow<'static, str> {
+        "amount_usd".into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            minimum: Some(USD_MIN as f64),
+            maximum: Some(USD_MAX as f64),
+            multiple_of: Some(Micro::new(STEP_MICRO).usd()),
+            ..MetaSchema::new_with_format("number", "double")
+        }))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> ParseFromJSON
+    for Amount<USD_MIN, USD_MAX, STEP_MICRO>
+{
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        value.as_ref().and_then(Value::as_f64).and_then(Self::read).ok_or_else(|| {
+            let step = Micro::new(STEP_MICRO);
+            ParseError::custom(format!("must be from {USD_MIN} to {USD_MAX}, in steps of {step}"))
+        })
+    }
+}
+
+impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> ToJSON
+    for Amount<USD_MIN, USD_MAX, STEP_MICRO>
+{
+    fn to_json(&self) -> Option<Value> {
+        Usd::from(self.0).to_json()
+    }
+}
 
 impl From<Micro> for Usd {
     fn from(amount: Micro) -> Self {
@@ -42,6 +109,27 @@ mod tests {
             assert_eq!(json.parse::<f64>(), text.parse::<f64>(), "{json}");
             assert!(json.len() <= text.len() + 1, "{json}");
         }
+    }
+
+    #[test]
+    fn an_amount_is_a_number_within_its_bounds_and_of_whole_micro_dollars() {
+        let read = |json: &str| {
+            let amount = Amount::<1, 100>::parse_from_json(Some(serde_json::from_str(json).unwrap()));
+            amount.map(|amount| amount.0.get()).map_err(|error| error.message().to_owned())
+        };
+        for (json, micro) in
+            [("1", 1_000_000), ("100.0", 100_000_000), ("1.1", 1_100_000), ("99.999999", 99_999_999)]
+        {
+            assert_eq!(read(json), Ok(micro), "{json}");
+        }
+        for json in
+            ["0.999999", "100.000001", "1.0000001", "-5", "0", "1e300", "\"5\"", "null", "true", "[5]"]
+        {
+            assert!(read(json).unwrap_err().contains("amount_usd"), "{json}");
+        }
+        assert!(Amount::<1, 100>::parse_from_json(None).is_err());
+        let cents = |json: &str| Amount::<5, 500, 10_000>::parse_from_json(serde_json::from_str(json).ok());
+        assert!(cents("5.01").is_ok() && cents("499.99").is_ok() && cents("5.001").is_err());
     }
 
     #[test]

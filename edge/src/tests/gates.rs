@@ -109,6 +109,44 @@ async fn a_private_site_works_as_a_whole_from_its_signed_link() {
 }
 
 #[tokio::test]
+async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
+    let house = House::build().await;
+    let route = private_site(&house).await;
+    let sig = house.signing.signature(&route.host);
+    let root = format!("http://127.0.0.1:8081/site/{HOST}");
+    let signed = format!("{root}/first.css?sig={sig}");
+    // A browser that imports a style sheet from another is led to its signed address, so that this is the `Referer`
+    // of what it loads in turn.
+    for (path, purpose, location) in [
+        ("/a.css", "style", format!("/site/{HOST}/a.css?sig={sig}")),
+        ("/a.css?v=2", "script", format!("/site/{HOST}/a.css?sig={sig}&v=2")),
+    ] {
+        let headers = [("referer", signed.as_str()), ("sec-fetch-dest", purpose)];
+        let seen = house.visit(&route, path, &headers).await;
+        assert_eq!((seen.status, seen.says("location")), (302, Some(location.as_str())));
+        assert_eq!(seen.says("cache-control"), Some("private, max-age=60"));
+        let wrong = format!("{path}{}sig=0123456789abcdef", if path.contains('?') { '&' } else { '?' });
+        let led = house.visit(&route, &wrong, &headers).await.says("location").unwrap().to_owned();
+        let there = house.visit(&route, led.strip_prefix(&format!("/site/{HOST}")).unwrap(), &headers).await;
+        assert_eq!(there.status, 200, "nobody is led in a circle");
+    }
+    for (path, purpose, status) in [
+        ("/f.woff2", "font", 200),
+        ("/a.css", "image", 200),
+        ("/b.html", "empty", 200),
+        ("/b.html", "document", 403),
+        ("/b.html", "iframe", 403),
+        ("/b.html", "script", 403),
+    ] {
+        let headers = [("referer", signed.as_str()), ("sec-fetch-dest", purpose)];
+        assert_eq!(house.visit(&route, path, &headers).await.status, status, "{path} as {purpose}");
+        let unsigned = format!("{root}/first.css");
+        let headers = [("referer", unsigned.as_str()), ("sec-fetch-dest", purpose)];
+        assert_eq!(house.visit(&route, path, &headers).await.status, 403, "{path} as {purpose}, unsigned");
+    }
+}
+
+#[tokio::test]
 async fn a_private_page_is_signed_for_the_way_it_was_reached() {
     let house = House::build().await;
     let files = [

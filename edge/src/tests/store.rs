@@ -2,7 +2,7 @@
 
 use domain::{
     Account, AccountId, AccountStatus, Activation, Chance, Deed, Host, Manifest, Micro, Outcome, PublishDeed,
-    Scopes, Target, Tariff, TokenId, VersionId,
+    SweepNumber, Target, Tariff, VersionId,
 };
 use store::{NewToken, Terms};
 
@@ -21,14 +21,7 @@ async fn account(house: &House, chance: &Chance) -> AccountId {
         storage_bytes: 0,
         created_at: NOW,
     };
-    let token = NewToken {
-        id: TokenId::new(NOW, chance),
-        account: account.id,
-        secret_hash: "hash".into(),
-        name: "first".into(),
-        scopes: Scopes::all(),
-        created_at: NOW,
-    };
+    let token = NewToken::first_of(&account, "hash".into(), chance);
     house.store.insert_account(&account, &token).await.unwrap();
     account.id
 }
@@ -42,6 +35,7 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
         activation: Activation::Live,
         pinned_to: None,
         manifest: Manifest::new(vec![house.file("index.html", text.to_owned()).await]),
+        blobs_as_of: SweepNumber::default(),
         payment: None,
         created_via: "test".into(),
         created_by: None,

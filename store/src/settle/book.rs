@@ -4,7 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Deed, JobId, Micro, Outcome, Standing, Time, has_expired};
+use domain::{
+    AccountId, AccountStatus, Deed, JobId, Micro, Outcome, Reason, Standing, SweepNumber, Time, has_expired,
+};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
@@ -27,6 +29,8 @@ pub(super) struct Book {
     new_entries: Vec<entity::ledger_entry::ActiveModel>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
     movements: Vec<Movement>,
+    /// The oldest look for blobs that a version of this batch counts on.
+    blobs_as_of: Option<SweepNumber>,
 }
 
 /// A movement of money, to be logged once it is committed.
@@ -61,7 +65,7 @@ impl Book {
         Ok(Self {
             status,
             usage: usage(transaction, &account.id, status, terms.now).await?,
-            used_reasons: used_reasons(transaction, &account.id, deeds).await?,
+            used_reasons: used_reasons(transaction, &account.id, reasons_of(deeds)).await?,
             known_outcomes: known_outcomes(transaction, deeds).await?,
             account,
             now: terms.now,
@@ -70,6 +74,7 @@ impl Book {
             new_entries: Vec::new(),
             new_outcomes: Vec::new(),
             movements: Vec::new(),
+            blobs_as_of: None,
         })
     }
 
@@ -121,14 +126,37 @@ impl Book {
         self.account_changed = true;
     }
 
+    pub(super) fn count_on_blobs(&mut self, as_of: SweepNumber) {
+        self.blobs_as_of = Some(self.blobs_as_of.map_or(as_of, |oldest| oldest.min(as_of)));
+    }
+
+    pub(super) fn counts_on_blobs_as_of(&self) -> Option<SweepNumber> {
+        self.blobs_as_of
+    }
+
     pub(super) fn note_real_payment(&mut self) {
         self.account.has_real_payment = true;
         self.account_changed = true;
     }
 
+    /// Whether money has moved under a reason before, in this batch or earlier.
+    pub(super) async fn has_used(
+        &mut self,
+        transaction: &DatabaseTransaction,
+        reason: &Reason,
+    ) -> anyhow::Result<bool> {
+        let reason = reason.to_string();
+        if !self.used_reasons.contains(&reason) {
+            self.used_reasons
+                .extend(used_reasons(transaction, &self.account.id, vec![reason.clone()]).await?);
+        }
+        Ok(self.used_reasons.contains(&reason))
+    }
+
     /// Moves money under a reason. `false`, and nothing moved, when the reason had been used.
-    pub(super) fn enter(&mut self, delta: Micro, reason: &str) -> bool {
-        if delta.is_zero() || !self.used_reasons.insert(reason.to_owned()) {
+    pub(super) fn enter(&mut self, delta: Micro, reason: &impl ToString) -> bool {
+        let reason = reason.to_string();
+        if delta.is_zero() || !self.used_reasons.insert(reason.clone()) {
             return false;
         }
         self.account.balance_micro = (self.balance() + delta).get();
@@ -138,7 +166,7 @@ impl Book {
             account_id: Set(self.account.id.clone()),
             seq: Set(self.account.ledger_entries),
             delta_micro: Set(delta.get()),
-            reason: Set(reason.to_owned()),
+            reason: Set(reason.clone()),
             balance_after_micro: Set(self.account.balance_micro),
             created_at: Set(self.now.millis()),
         });
@@ -146,7 +174,7 @@ impl Book {
             handle: self.account.handle.clone(),
             delta,
             balance: self.balance(),
-            reason: reason.to_owned(),
+            reason,
         });
         true
     }
@@ -229,20 +257,25 @@ async fn write_usage(transaction: &DatabaseTransaction, usage: entity::usage::Mo
     Ok(())
 }
 
+/// The reasons that may have been used before and are known before the deed is looked at.
+fn reasons_of(deeds: &[Deed]) -> Vec<String> {
+    let reasons = deeds.iter().filter_map(|deed| match deed {
+        // A publish is known by its outcome; its reasons are made of its own new id. So is a change of visibility,
+        // whose month is asked for when its artifact is known.
+        Deed::Publish(_) | Deed::Visibility(_) => None,
+        // Its outcome is swept one day, and the money must not come in again even then.
+        Deed::TopUp(deed) => Some(Reason::DevTopUp(deed.job).to_string()),
+        Deed::Credit(deed) => Some(deed.reason.clone()),
+        Deed::Charge(deed) => Some(deed.reason.clone()),
+    });
+    reasons.collect()
+}
+
 async fn used_reasons(
     transaction: &DatabaseTransaction,
     account: &str,
-    deeds: &[Deed],
+    reasons: Vec<String>,
 ) -> anyhow::Result<HashSet<String>> {
-    let reasons: Vec<&str> = deeds
-        .iter()
-        .filter_map(|deed| match deed {
-            // A publish is known by its outcome; its reasons are made of its own new id.
-            Deed::Publish(_) => None,
-            Deed::Credit(deed) => Some(deed.reason.as_str()),
-            Deed::Charge(deed) => Some(deed.reason.as_str()),
-        })
-        .collect();
     if reasons.is_empty() {
         return Ok(HashSet::new());
     }
@@ -258,13 +291,7 @@ async fn known_outcomes(
     transaction: &DatabaseTransaction,
     deeds: &[Deed],
 ) -> anyhow::Result<HashMap<JobId, Outcome>> {
-    let jobs: Vec<String> = deeds
-        .iter()
-        .filter_map(|deed| match deed {
-            Deed::Publish(deed) => Some(deed.job().to_string()),
-            Deed::Credit(_) | Deed::Charge(_) => None,
-        })
-        .collect();
+    let jobs: Vec<String> = deeds.iter().filter_map(Deed::job).map(|job| job.to_string()).collect();
     if jobs.is_empty() {
         return Ok(HashMap::new());
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use domain::{
-    AccountStatus, Activation, ArtifactId, Host, ManifestFile, Micro, Missing, MissingRight,
-    ModerationStatus, Outcome, Payment, PublishDeed, Published, Receipt, Refusal, Target, Visibility,
+    AccountStatus, Activation, ArtifactId, Host, ManifestFile, Missing, MissingRight, ModeratedBy,
+    ModerationStatus, Outcome, PublishDeed, Published, Reason, Refusal, Target, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
-use super::Terms;
 use super::book::Book;
+use super::payment::pay;
+use super::{Terms, refuse};
 use crate::{artifacts, blob_index, routes, rows};
 
 /// Spec 9.2: the numbers of an artifact's versions begin at 1.
@@ -49,9 +50,10 @@ pub(super) async fn settle(
     if deed.activation == Activation::Live {
         routes::point(transaction, &book.account, &artifact, &version, book.now).await?;
     }
+    book.count_on_blobs(deed.blobs_as_of);
     book.count_publish();
     book.add_storage(added_bytes);
-    let receipt = pay(book, deed, settlement);
+    let receipt = pay(book, settlement, deed.job(), &Reason::Publish(deed.version));
     Ok(Outcome::Published(Box::new(Published {
         account,
         artifact: rows::parse(&artifact.id, "an artifact id")?,
@@ -64,10 +66,6 @@ pub(super) async fn settle(
         expires_at: book.account.expires_at.map(domain::Time::from_millis),
         receipt,
     })))
-}
-
-fn refuse(refusal: Refusal) -> anyhow::Result<Outcome> {
-    Ok(Outcome::Refused(Box::new(refusal)))
 }
 
 fn may_publish(
@@ -181,7 +179,7 @@ async fn insert_version(
         created_by: deed.created_by.map(|token| token.to_string()),
         message: None,
         moderation_status: ModerationStatus::Pending.as_str().to_owned(),
-        moderated_by: "nobody".to_owned(),
+        moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
         created_at: book.now.millis(),
     };
     entity::version::Entity::insert(row.clone().into_active_model())
@@ -240,22 +238,4 @@ fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String>
         Activation::Live => Some(deed.version.to_string()),
         Activation::Staged => live_before,
     }
-}
-
-/// Spec 4.9: an inline payment is credited, then spent.
-fn pay(book: &mut Book, deed: &PublishDeed, settlement: domain::Settlement) -> Option<Receipt> {
-    let receipt =
-        (settlement.credited > Micro::ZERO && matches!(deed.payment, Some(Payment::Dev(_)))).then(|| {
-            Receipt {
-                rail: "dev".to_owned(),
-                amount: settlement.credited,
-                id: deed.version.to_string(),
-                settled_at: book.now,
-            }
-        });
-    if let Some(receipt) = &receipt {
-        book.enter(receipt.amount, &format!("topup-dev:{}", receipt.id));
-    }
-    book.enter(-settlement.charged, &format!("publish:{}", deed.version));
-    receipt
 }

@@ -2,7 +2,7 @@
 //! test to judge.
 
 use reqwest::{Client, Method};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{Call, Process, Reply, World};
 
@@ -57,6 +57,19 @@ impl Agent {
         files.iter().fold(call, |call, (path, content)| call.file(path, content.to_vec()))
     }
 
+    pub fn add_version(&self, slug: &str, html: impl Into<String>) -> Call {
+        self.post(&format!("/v1/artifacts/{slug}/versions")).field("html", html.into())
+    }
+
+    pub fn set_visibility(&self, slug: &str, visibility: &str) -> Call {
+        let call = self.call(Method::PATCH, &format!("/v1/artifacts/{slug}"));
+        call.json(&json!({ "visibility": visibility }))
+    }
+
+    pub fn buy_credit(&self, amount_usd: f64) -> Call {
+        self.post("/v1/credits").json(&json!({ "amount_usd": amount_usd }))
+    }
+
     pub fn account(&self) -> Call {
         self.get("/v1/account")
     }
@@ -79,6 +92,62 @@ impl Agent {
 
     pub fn delete(&self, slug: &str) -> Call {
         self.call(Method::DELETE, &format!("/v1/artifacts/{slug}"))
+    }
+
+    pub fn tokens(&self) -> Call {
+        self.get("/v1/tokens")
+    }
+
+    pub fn mint(&self, asked: &Value) -> Call {
+        self.post("/v1/tokens").json(asked)
+    }
+
+    /// The agent that holds a token which this one mints.
+    pub async fn minted(&self, asked: &Value) -> Self {
+        let minted = self.mint(asked).await.expect(201);
+        self.with_token(&minted.string("token"))
+    }
+
+    pub fn revoke_token(&self, id: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/tokens/{id}"))
+    }
+
+    pub fn invite(&self, terms: &Value) -> Call {
+        self.post("/v1/account/invites").json(terms)
+    }
+
+    pub fn invites(&self) -> Call {
+        self.get("/v1/account/invites")
+    }
+
+    pub fn revoke_invite(&self, code: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/account/invites/{code}"))
+    }
+
+    pub fn join(&self, code: &str) -> Call {
+        self.post("/v1/account/join").json(&json!({ "code": code }))
+    }
+
+    /// The agent that holds a token which this code gives.
+    pub async fn joined(&self, code: &str) -> Self {
+        let joined = self.join(code).await.expect(201);
+        self.with_token(&joined.string("token"))
+    }
+
+    pub fn members(&self) -> Call {
+        self.get("/v1/account/members")
+    }
+
+    pub fn remove_member(&self, user_id: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/account/members/{user_id}"))
+    }
+
+    pub fn allow_agent_join(&self, allowed: bool) -> Call {
+        self.call(Method::PATCH, "/v1/account").json(&json!({ "allow_agent_join": allowed }))
+    }
+
+    pub fn rotate_claim_link(&self) -> Call {
+        self.post("/v1/account/claim-link")
     }
 
     pub fn get(&self, path: &str) -> Call {

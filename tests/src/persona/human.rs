@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use reqwest::{Client, Method};
+use serde_json::{Value, json};
 
-use crate::{Call, Reply, World};
+use crate::{Call, Process, Reply, World};
 
 /// One with a browser: cookies, and an origin of which the browser tells.
 #[derive(Clone, Debug)]
@@ -27,6 +28,93 @@ impl Human {
     /// The same person with the same cookies, on a page of another origin.
     pub fn on_a_page_of(&self, origin: &str) -> Self {
         Self { origin: origin.to_owned(), ..self.clone() }
+    }
+
+    /// The same person with the same cookies, at another process of the control plane.
+    pub fn at(&self, api: &Process) -> Self {
+        Self { base_url: api.url().to_owned(), origin: api.url().to_owned(), ..self.clone() }
+    }
+
+    pub fn register(&self, username: &str, password: &str) -> Call {
+        self.post("/auth/register").json(&json!({ "username": username, "password": password }))
+    }
+
+    pub fn login(&self, username: &str, password: &str) -> Call {
+        self.post("/auth/login").json(&json!({ "username": username, "password": password }))
+    }
+
+    /// Signs in without a password, as dev mode lets anybody.
+    pub fn dev_login(&self, username: &str) -> Call {
+        self.get(&format!("/auth/dev?user={username}"))
+    }
+
+    pub fn logout(&self) -> Call {
+        self.post("/auth/logout")
+    }
+
+    pub fn me(&self) -> Call {
+        self.get("/auth/me")
+    }
+
+    /// Posts the form of a claim link, as whoever is signed in; the answer is asked for as a program does.
+    pub fn claim(&self, claim_url: &str) -> Call {
+        self.post(self.path_of(claim_url)).header("Accept", "application/json")
+    }
+
+    /// This person's id.
+    pub async fn user_id(&self) -> String {
+        self.me().await.expect(200).string("user.id")
+    }
+
+    pub fn account(&self) -> Call {
+        self.get("/v1/account")
+    }
+
+    pub fn tokens(&self) -> Call {
+        self.get("/v1/tokens")
+    }
+
+    pub fn mint(&self, asked: &Value) -> Call {
+        self.post("/v1/tokens").json(asked)
+    }
+
+    pub fn revoke_token(&self, id: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/tokens/{id}"))
+    }
+
+    pub fn invite(&self, terms: &Value) -> Call {
+        self.post("/v1/account/invites").json(terms)
+    }
+
+    pub fn invites(&self) -> Call {
+        self.get("/v1/account/invites")
+    }
+
+    pub fn revoke_invite(&self, code: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/account/invites/{code}"))
+    }
+
+    /// Presses the button of an invite's page.
+    pub fn join(&self, invite_url: &str) -> Call {
+        self.post(self.path_of(invite_url))
+    }
+
+    pub fn members(&self) -> Call {
+        self.get("/v1/account/members")
+    }
+
+    pub fn remove_member(&self, user_id: &str) -> Call {
+        self.call(Method::DELETE, &format!("/v1/account/members/{user_id}"))
+    }
+
+    pub fn allow_agent_join(&self, allowed: bool) -> Call {
+        self.call(Method::PATCH, "/v1/account").json(&json!({ "allow_agent_join": allowed }))
+    }
+
+    /// The path of an address that the service has given.
+    pub fn path_of<'a>(&self, address: &'a str) -> &'a str {
+        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+        rest.find('/').map_or("/", |slash| &rest[slash..])
     }
 
     pub fn cookie(&self, name: &str) -> Option<String> {

@@ -1,8 +1,9 @@
 //! The operator: who proves by the signing secret that the house is theirs.
 
 use reqwest::{Client, Method};
+use serde_json::json;
 
-use crate::{Call, World};
+use crate::{Call, Process, World};
 
 /// One who holds the service's signing secret.
 #[derive(Clone, Debug)]
@@ -16,9 +17,40 @@ impl Operator {
         Self { client: world.client(), base_url: world.base_url() }
     }
 
+    /// The same operator, speaking to another process of the control plane.
+    pub fn at(&self, api: &Process) -> Self {
+        Self { base_url: api.url().to_owned(), ..self.clone() }
+    }
+
+    /// Charges this month, for want of another.
+    pub fn run_metering(&self) -> Call {
+        self.post("/internal/run-metering")
+    }
+
+    pub fn run_metering_of(&self, month: &str) -> Call {
+        self.run_metering().json(&json!({ "month": month }))
+    }
+
+    pub fn run_cleanup(&self) -> Call {
+        self.post("/internal/run-cleanup")
+    }
+
+    pub fn count_view(&self, host: &str) -> Call {
+        self.post("/internal/views").json(&json!({ "host": host }))
+    }
+
     /// Calls an operator's route, such as `/internal/run-cleanup`.
     pub fn post(&self, path: &str) -> Call {
-        Call::new(&self.client, Method::POST, format!("{}{path}", self.base_url))
-            .header("X-Internal-Secret", World::SIGNING_SECRET)
+        self.call(Method::POST, path)
+    }
+
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        self.call_knowing(World::SIGNING_SECRET, method, path)
+    }
+
+    /// A call by somebody who takes this for the secret.
+    pub fn call_knowing(&self, secret: &str, method: Method, path: &str) -> Call {
+        Call::new(&self.client, method, format!("{}{path}", self.base_url))
+            .header("X-Internal-Secret", secret)
     }
 }

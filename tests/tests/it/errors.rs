@@ -20,10 +20,66 @@ in_both_modes! {
             (Method::PUT, "/v1/artifacts", "GET"),
             (Method::POST, "/v1/status", "GET"),
             (Method::PUT, "/v1/artifacts/a-page", "DELETE"),
+            (Method::PUT, "/openapi.json", "GET"),
+            (Method::POST, "/docs", "GET"),
+            (Method::DELETE, "/docs/errors", "GET"),
+            (Method::DELETE, "/report", "GET"),
+            (Method::PUT, "/claim/abc", "POST"),
+            (Method::HEAD, "/v1/signup", "POST"),
         ];
         for (method, path, allowed) in wrong {
-            let refused = agent.call(method, path).await.refused(405, "method_not_allowed");
+            let refused = agent.call(method.clone(), path).await.expect(405);
             assert!(refused.header("Allow").contains(allowed), "{refused:?}");
+            if method != Method::HEAD {
+                refused.refused(405, "method_not_allowed");
+            }
+        }
+    }
+
+    async fn a_call_without_a_token_is_told_to_sign_up_whatever_else_is_wrong_with_it(world: World) {
+        let stranger = world.stranger();
+        let calls = [
+            (Method::GET, "/v1/artifacts"),
+            (Method::POST, "/v1/publish"),
+            (Method::PATCH, "/v1/artifacts/NO"),
+            (Method::DELETE, "/v1/tokens/nothing"),
+            (Method::POST, "/v1/artifacts/my-page/versions?activate=maybe"),
+        ];
+        for (method, path) in calls {
+            let refused = stranger.call(method, path).raw("text/plain", "x").await;
+            let refused = refused.refused(401, "unauthorized");
+            assert!(refused.string("hint").contains("POST /v1/signup to get a token"), "{refused:?}");
+            assert_eq!(refused.header("WWW-Authenticate"), "Bearer");
+        }
+    }
+
+    async fn a_look_at_the_headers_is_answered_as_the_whole_would_be_but_for_the_body(world: World) {
+        let agent = world.agent().await;
+        let paths = [("/v1/status", 200), ("/v1/account", 200), ("/docs/errors", 200), ("/v1/nothing", 404)];
+        for (path, status) in paths.into_iter().chain([("/v1/artifacts/no-such-page", 404), ("/v1/artifacts/NO", 400)]) {
+            let whole = agent.get(path).await.expect(status);
+            let head = agent.call(Method::HEAD, path).await.expect(status);
+            assert!(head.body.is_empty(), "{head:?}");
+            assert_eq!(head.header("Content-Type"), whole.header("Content-Type"));
+        }
+    }
+
+    async fn every_code_stands_on_a_page_that_the_documentation_leads_to(world: World) {
+        let stranger = world.stranger();
+        let docs = stranger.get("/docs").await.expect(200);
+        assert!(docs.text().contains("href=\"/docs/errors\""));
+        let page = stranger.get("/docs/errors").await.expect(200);
+        assert!(page.header("Content-Type").starts_with("text/html"), "{page:?}");
+        // Spec 7, and what the specification leaves open.
+        for code in [
+            "unauthorized", "account_expired", "payment_required", "insufficient_scope", "invalid_request",
+            "invalid_body", "weak_password", "invalid_credentials", "rate_limited", "too_large", "slug_taken",
+            "not_found", "not_configured", "internal_error", "session_required", "agent_join_disabled", "forbidden",
+            "username_taken", "invite_revoked", "invite_expired", "invite_used_up", "already_claimed",
+            "processor_error", "quota_exceeded", "method_not_allowed", "unsupported_media_type", "overloaded",
+            "idempotency_conflict",
+        ] {
+            assert!(page.text().contains(&format!("<code>{code}</code>")), "{code} is missing");
         }
     }
 

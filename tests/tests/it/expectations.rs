@@ -3,10 +3,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use domain::Time;
-use handbill_tests::{Agent, Reply, Visitor};
+use handbill_tests::{Agent, LedgerEntry, Mode, Reply, Visitor, World, fields_of};
 
 pub const PAGE: &str =
     "<!doctype html><html><head><title>A page</title></head><body><h1>Hello</h1></body></html>";
+
+/// A password that suits anybody of the tests.
+pub const PASSWORD: &str = "correct horse battery";
 
 /// A page that says this and nothing else.
 pub fn page_saying(text: &str) -> String {
@@ -44,4 +47,64 @@ pub async fn assert_untouched(agent: &Agent) {
 /// What a visitor sees of a site's front page.
 pub async fn front_page(visitor: &Visitor, published: &Reply) -> Reply {
     visitor.open(&published.string("url")).await
+}
+
+/// One row of a ledger.
+pub fn entry(reason: impl Into<String>, delta_micro: i64) -> LedgerEntry {
+    LedgerEntry { reason: reason.into(), delta_micro }
+}
+
+/// The ledger of a world with one account, which must be sound: the balance that the account is shown is the sum of
+/// its rows, and no reason occurs twice.
+pub async fn sound_ledger(world: &World, agent: &Agent) -> Vec<LedgerEntry> {
+    let ledger = world.ledger().await;
+    let balance_usd = agent.usage().await.expect(200).number("credits_usd");
+    let sum_micro: i64 = ledger.iter().map(|entry| entry.delta_micro).sum();
+    assert_eq!((balance_usd * 1e6).round() as i64, sum_micro, "{ledger:?}");
+    let mut reasons: Vec<_> = ledger.iter().map(|entry| &entry.reason).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    assert_eq!(reasons.len(), ledger.len(), "a reason occurs twice: {ledger:?}");
+    ledger
+}
+
+/// The receipt of a call that was paid inline: the same in the body and in the header.
+#[track_caller]
+pub fn receipt_of(paid: &Reply, amount_usd: &str) -> serde_json::Value {
+    let receipt = paid.at("receipt");
+    assert_eq!(fields_of(&receipt), ["amount_usd", "id", "rail", "settled_at"]);
+    assert_eq!(receipt["rail"], "dev");
+    assert_eq!(receipt["amount_usd"].to_string(), amount_usd);
+    assert!(millis_from_now(receipt["settled_at"].as_str().unwrap()).abs() < 60_000, "{receipt}");
+    let header: serde_json::Value =
+        serde_json::from_str(paid.header("X-PAYMENT-RESPONSE")).expect("compact JSON");
+    assert_eq!(header, receipt);
+    receipt
+}
+
+/// A call that cost nothing has no receipt.
+#[track_caller]
+pub fn assert_unpaid(free: &Reply) {
+    assert_eq!(free.json().get("receipt"), None, "{free:?}");
+    assert_eq!(free.header("X-PAYMENT-RESPONSE"), "", "{free:?}");
+}
+
+/// The agent at two doors: two processes of the control plane where there can be two.
+pub async fn at_two_doors(world: &World, agent: &Agent) -> [Agent; 2] {
+    match world.mode() {
+        Mode::Embedded => [agent.clone(), agent.clone()],
+        Mode::Production => [agent.clone(), agent.at(&world.start_api().await)],
+    }
+}
+
+/// A page of our own: whole without script, asking nobody else for anything, kept by no cache.
+#[track_caller]
+pub fn assert_page(reply: &Reply, status: u16) {
+    assert_eq!(reply.status, status, "{reply:?}");
+    assert_eq!(reply.header("Content-Type"), "text/html; charset=utf-8", "{reply:?}");
+    assert_eq!(reply.header("Cache-Control"), "no-store");
+    assert_eq!(reply.header("X-Content-Type-Options"), "nosniff");
+    let policy = reply.header("Content-Security-Policy");
+    assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{reply:?}");
+    assert!(!policy.contains("script-src") && !reply.text().contains("<script"), "{reply:?}");
 }

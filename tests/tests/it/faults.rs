@@ -138,7 +138,11 @@ async fn a_stop_finishes_what_runs(mode: Mode, stopped: impl Fn(&World) -> Proce
     world.worker().restart_with(&slow).await;
     let html = page_saying("finished while stopping");
     let publishing = tokio::spawn(agent.publish("my-page", html.clone()).into_future());
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // A job that runs is `Queued` in its row until it ends.
+    eventually(PATIENCE, "the publish is taken up", async || {
+        world.jobs("publish").await.iter().any(|job| job.status == "Queued").then_some(())
+    })
+    .await;
     let stopped = stopped(&world).terminate().await;
     assert!(stopped.status.success(), "{:?}", stopped.status);
     assert!(stopped.took < Duration::from_secs(30), "{:?}", stopped.took);

@@ -1,10 +1,12 @@
-//! Spec 3.3: every version is looked at, and what is found decides what is served.
+//! Spec 3.3 and 4.10: every version is looked at, what is found decides what is served, and a moderator's word outranks
+//! it.
 
-use handbill_tests::{Agent, PATIENCE, eventually, in_both_modes};
+use handbill_tests::{Agent, Call, Human, PATIENCE, Reply, World, eventually, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
+use crate::reports::scans_are_done;
 
-const SEED_PHRASE_FORM: &str =
+pub const SEED_PHRASE_FORM: &str =
     "<html><body><form><label>Enter your seed phrase <input name=\"seed\"></label></form></body></html>";
 const BANK_LOGIN_FORM: &str =
     "<html><body><h1>PayPal</h1><form><input type=\"password\" name=\"p\"></form></body></html>";
@@ -48,9 +50,108 @@ in_both_modes! {
         agent.activate("my-page", 2).await.expect(200);
         front_page(&visitor, &activated).await.expect(451);
     }
+
+    async fn a_moderator_blocks_and_passes_a_page_and_it_is_seen_at_once(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        becomes(&agent, "my-page", "pass").await;
+        let moderator = moderator(&world, "ada").await;
+        let blocked = moderate(&moderator, "my-page", "block").await.expect(200);
+        let host = published.string("host");
+        let expected = json!({ "slug": "my-page", "host": host, "moderation_status": "blocked" });
+        assert_eq!(blocked.json(), expected);
+        front_page(&visitor, &published).await.expect(451);
+        assert_eq!(agent.artifact("my-page").await.expect(200).string("moderation_status"), "blocked");
+        let passed = moderate(&moderator, &host, "pass").await.expect(200);
+        assert_eq!(passed.string("moderation_status"), "pass");
+        assert_serves(&front_page(&visitor, &published).await, PAGE);
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=3000")]
+    async fn a_moderator_s_word_holds_against_a_later_scan_and_until_the_next_version(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let harmless = agent.publish("harmless", PAGE).await.expect(201);
+        let harmful = agent.publish("harmful", SEED_PHRASE_FORM).await.expect(201);
+        let moderator = moderator(&world, "ada").await;
+        moderate(&moderator, "harmless", "block").await.expect(200);
+        moderate(&moderator, "harmful", "pass").await.expect(200);
+        scans_are_done(&world, 2).await;
+        front_page(&visitor, &harmless).await.expect(451);
+        assert_serves(&front_page(&visitor, &harmful).await, SEED_PHRASE_FORM);
+        agent.publish("harmless", page_saying("next")).await.expect(201);
+        assert_serves(&front_page(&visitor, &harmless).await, &page_saying("next"));
+        agent.publish("harmful", SEED_PHRASE_FORM).await.expect(201);
+        becomes(&agent, "harmful", "blocked").await;
+        agent.activate("harmless", 1).await.expect(200);
+        front_page(&visitor, &harmless).await.expect(451);
+    }
+
+    async fn a_slug_is_the_moderator_s_own_else_the_only_one_else_too_many(world: World) {
+        let (one, other) = (world.agent().await, world.agent().await);
+        let moderator = moderator(&world, "ada").await;
+        let only = one.publish("only-one", PAGE).await.expect(201);
+        let named = moderate(&moderator, "only-one", "block").await.expect(200);
+        assert_eq!(named.string("host"), only.string("host"));
+
+        let mine = one.publish("my-page", PAGE).await.expect(201);
+        let theirs = other.publish("my-page", PAGE).await.expect(201);
+        let ambiguous = moderate(&moderator, "my-page", "block").await.refused(409, "ambiguous_slug");
+        assert!(ambiguous.string("hint").contains("host"), "{ambiguous:?}");
+        moderator.claim(&one.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+        let named = moderate(&moderator, "my-page", "block").await.expect(200);
+        assert_eq!(named.string("host"), mine.string("host"));
+        // A host names one artifact, whoever owns it.
+        let named = moderate(&moderator, &theirs.string("host"), "block").await.expect(200);
+        assert_eq!(named.string("host"), theirs.string("host"));
+
+        one.delete("only-one").await.expect(200);
+        for gone in ["only-one", only.string("host").as_str(), "no-such-page"] {
+            moderate(&moderator, gone, "block").await.refused(404, "not_found").naming("artifact");
+        }
+    }
+
+    async fn only_a_signed_in_person_moderates_and_only_with_a_word_that_is_known(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        for caller in [&agent, &world.stranger()] {
+            let call = caller.post("/v1/moderation/my-page").json(&json!({ "action": "block" }));
+            let refused = call.await.refused(401, "unauthorized");
+            assert!(refused.string("hint").contains("POST /v1/signup"), "{refused:?}");
+        }
+        let moderator = moderator(&world, "ada").await;
+        let foreign = moderator.on_a_page_of("http://evil.example");
+        moderate(&foreign, "my-page", "block").await.refused(403, "forbidden");
+        moderate(&moderator, "my-page", "burn").await.refused(400, "invalid_body").naming("action");
+        moderate(&moderator, "NO", "block").await.refused(400, "invalid_request").naming("slug");
+        assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+    }
+
+    #[settings("HANDBILL_DEV_MODE" = "false")]
+    async fn outside_dev_mode_nobody_moderates(world: World) {
+        let (agent, human) = (world.agent().await, world.human());
+        agent.publish("my-page", PAGE).await.expect(201);
+        human.register("ada", "correct horse battery").await.expect(201);
+        let calls: [Reply; 2] = [
+            moderate(&human, "my-page", "block").await,
+            world.stranger().post("/v1/moderation/my-page").await,
+        ];
+        for reply in calls {
+            reply.refused(404, "not_found").naming("endpoint");
+        }
+    }
 }
 
-async fn becomes(agent: &Agent, slug: &str, status: &str) {
+async fn moderator(world: &World, username: &str) -> Human {
+    let human = world.human();
+    human.dev_login(username).await.expect(200);
+    human
+}
+
+fn moderate(moderator: &Human, name: &str, action: &str) -> Call {
+    moderator.post(&format!("/v1/moderation/{name}")).json(&json!({ "action": action }))
+}
+
+pub async fn becomes(agent: &Agent, slug: &str, status: &str) {
     eventually(PATIENCE, &format!("{slug} becomes {status}"), async || {
         let detail = agent.artifact(slug).await.expect(200);
         (detail.string("moderation_status") == status).then_some(())

@@ -1,8 +1,10 @@
 //! Spec 2.9, 2.10 and 4.9: the challenge, the exact payment, and what is never charged.
 
-use handbill_tests::{Agent, Reply, Value, fields_of, in_both_modes};
+use handbill_tests::{Agent, Reply, fields_of, in_both_modes};
 
-use crate::expectations::{PAGE, millis_from_now, page_saying};
+use crate::expectations::{
+    PAGE, assert_serves, assert_unpaid, entry, front_page, page_saying, receipt_of, sound_ledger,
+};
 
 in_both_modes! {
     async fn past_the_free_publishes_the_exact_challenge_is_answered(world: World) {
@@ -26,13 +28,7 @@ in_both_modes! {
         let agent = agent_out_of_allowance(&world).await;
         let paid = agent.publish("my-page", page_saying("paid")).paying("dev:0.005").await.expect(201);
         assert_eq!(paid.integer("version"), 6);
-        let receipt = paid.at("receipt");
-        assert_eq!(fields_of(&receipt), ["amount_usd", "id", "rail", "settled_at"]);
-        assert_eq!(receipt["rail"], "dev");
-        assert_eq!(receipt["amount_usd"].to_string(), "0.005");
-        assert!(millis_from_now(receipt["settled_at"].as_str().unwrap()).abs() < 60_000, "{receipt}");
-        let header: Value = serde_json::from_str(paid.header("X-PAYMENT-RESPONSE")).expect("compact JSON");
-        assert_eq!(header, receipt);
+        receipt_of(&paid, "0.005");
         assert_eq!(paid.integer("account.free_publishes_left"), 0);
         assert_publishes(&agent, 6).await;
     }
@@ -63,10 +59,80 @@ in_both_modes! {
         let agent = world.agent().await;
         for payment in ["dev:0.005", "dev:100", "nonsense"] {
             let free = agent.publish("my-page", PAGE).paying(payment).await.expect(201);
-            assert!(!free.field_names().contains(&"receipt".to_owned()), "{free:?}");
-            assert_eq!(free.header("X-PAYMENT-RESPONSE"), "");
+            assert_unpaid(&free);
         }
         assert_publishes(&agent, 3).await;
+    }
+
+    async fn every_spelling_of_the_exact_amount_is_the_amount(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        for (payments, spelling) in (1..).zip(["0.0050000", "0.00500000000000", "00.005"]) {
+            let paid = agent.publish("my-page", PAGE).paying(format!("dev:{spelling}")).await.expect(201);
+            receipt_of(&paid, "0.005");
+            assert_publishes(&agent, 5 + payments).await;
+        }
+        agent.publish("my-page", PAGE).paying("dev:0.0050000001").await.refused(402, "payment_required");
+    }
+
+    async fn a_header_that_is_sent_twice_is_refused_and_never_charged(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        let call = || agent.publish("my-page", PAGE);
+        for second in ["dev:0.005", "dev:1"] {
+            let refused = call().paying("dev:0.005").paying(second).await;
+            refused.refused(400, "invalid_request").naming("X-PAYMENT");
+        }
+        let keyed = || call().paying("dev:0.005").idempotency_key("one");
+        keyed().idempotency_key("two").await.refused(400, "invalid_request").naming("Idempotency-Key");
+        let bought = agent.buy_credit(5.0).paying("dev:5").paying("dev:5").await;
+        bought.refused(400, "invalid_request").naming("X-PAYMENT");
+        let hidden = agent.set_visibility("my-page", "private").paying("dev:0.5").paying("dev:0.5").await;
+        hidden.refused(400, "invalid_request").naming("X-PAYMENT");
+        assert_publishes(&agent, 5).await;
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+    }
+
+    async fn a_new_version_past_the_allowance_is_paid_like_a_publish(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        // What is not there is no matter of money.
+        agent.add_version("no-such-page", PAGE).await.refused(404, "not_found");
+        agent.add_version("no-such-page", PAGE).paying("dev:0.005").await.refused(404, "not_found");
+        let challenge = agent.add_version("my-page", PAGE).await.refused(402, "payment_required");
+        assert_eq!(challenge.string("reason"), "publish");
+        assert_eq!(challenge.at("amount_usd").to_string(), "0.005");
+        agent.add_version("my-page", PAGE).paying("dev:0.01").await.refused(402, "payment_required");
+        assert_publishes(&agent, 5).await;
+
+        let html = page_saying("a paid version");
+        let paid = agent.add_version("my-page", html.clone()).paying("dev:0.005").await.expect(201);
+        receipt_of(&paid, "0.005");
+        assert_serves(&front_page(&world.visitor(), &paid).await, &html);
+        assert_publishes(&agent, 6).await;
+        // A staged version costs the same.
+        let stage = || agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE);
+        stage().await.refused(402, "payment_required");
+        assert_eq!(stage().paying("dev:0.005").await.expect(201).integer("version"), 7);
+        assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 6);
+        assert_eq!(sound_ledger(&world, &agent).await.len(), 4);
+    }
+
+    async fn prepaid_credit_pays_for_publishes_and_versions_without_a_header(world: World) {
+        let agent = agent_out_of_allowance(&world).await;
+        agent.publish("my-page", PAGE).await.refused(402, "payment_required");
+        let bought = agent.buy_credit(1.0).paying("dev:1").await.expect(200);
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        assert_unpaid(&published);
+        assert_eq!(published.at("account.credits_usd").to_string(), "0.995");
+        let added = agent.add_version("my-page", PAGE).await.expect(201);
+        assert_eq!(added.at("account.credits_usd").to_string(), "0.99");
+        // A payment beside the credit is credited, then spent: the credit stays.
+        let paid = agent.publish("my-page", PAGE).paying("dev:0.005").await.expect(201);
+        assert_eq!(paid.at("account.credits_usd").to_string(), "0.99");
+        let versions = agent.artifact("my-page").await.expect(200).at("versions");
+        let publish = |at: usize| entry(format!("publish:{}", versions[at]["id"].as_str().unwrap()), -5_000);
+        let top_up = |paid: &Reply, micro| entry(format!("topup-dev:{}", paid.string("receipt.id")), micro);
+        let spent =
+            [top_up(&bought, 1_000_000), publish(2), publish(1), top_up(&paid, 5_000), publish(0)];
+        assert_eq!(sound_ledger(&world, &agent).await, spent);
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]

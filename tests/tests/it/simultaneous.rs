@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use handbill_tests::{Mode, World, in_both_modes, json, program};
 
-use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
+use crate::expectations::{PAGE, assert_serves, at_two_doors, front_page, page_saying};
 
 const CALLERS: i64 = 32;
 
@@ -31,6 +31,23 @@ in_both_modes! {
         let live = detail.integer("version");
         let sent = published.iter().position(|reply| reply.integer("version") == live).unwrap();
         assert_serves(&front_page(&world.visitor(), &published[0]).await, &page_saying(&sent.to_string()));
+    }
+
+    async fn a_new_slug_published_twice_at_once_is_one_artifact_with_two_versions(world: World) {
+        let agent = world.agent().await;
+        let doors = at_two_doors(&world, &agent).await;
+        if world.mode() == Mode::Production {
+            world.start_worker(&["--queues", "publish"]).await;
+        }
+        for slug in ["page-one", "page-two"] {
+            let calls = doors.iter().map(|door| door.publish(slug, PAGE).into_future());
+            let published: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(201)).collect();
+            let mut numbers: Vec<_> = published.iter().map(|reply| reply.integer("version")).collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, [1, 2]);
+            assert_eq!(published[0].string("artifact_id"), published[1].string("artifact_id"));
+            assert_eq!(published[0].string("url"), published[1].string("url"));
+        }
     }
 
     async fn the_allowance_is_never_used_twice(world: World) {
@@ -83,6 +100,12 @@ async fn every_edge_serves_what_any_api_has_answered() {
     let rolled_back = agent.at(&api).activate("my-page", 1).await.expect(200);
     for visitor in &visitors {
         assert_serves(&front_page(visitor, &rolled_back).await, &page_saying("number 0"));
+    }
+    for (agent, visibility, status) in [(agent.at(&api), "private", 403), (agent.clone(), "public", 200)] {
+        agent.set_visibility("my-page", visibility).paying("dev:0.5").await.expect(200);
+        for visitor in &visitors {
+            front_page(visitor, &rolled_back).await.expect(status);
+        }
     }
     assert_eq!(
         agent.delete("my-page").await.expect(200).json(),

@@ -1,0 +1,132 @@
+//! What the OpenAPI document says beyond what poem-openapi can: that request objects take no unknown fields, which
+//! numbers an integer can hold, and an example of every JSON body. It must never say what the routes do not keep.
+
+use domain::Refusal;
+use serde_json::{Map, Value, json};
+
+use super::examples;
+use crate::refusal::{status_of, told};
+
+/// The document with all that.
+pub fn complete(document: &str) -> String {
+    let Ok(mut document) = serde_json::from_str::<Value>(document) else { return document.to_owned() };
+    bound_integers(&mut document);
+    close_requests(&mut document);
+    let components = document["components"]["schemas"].clone();
+    for operation in operations(&mut document) {
+        let is_for_people = operation["security"] == json!([{ "session": [] }]);
+        for media in contents(operation.get_mut("requestBody")) {
+            show(media, &components);
+        }
+        let Some(responses) = operation["responses"].as_object_mut() else { continue };
+        for (status, response) in responses {
+            describe(response, &components);
+            let refusal = status.parse().ok().and_then(|status| refusal_of(status, is_for_people));
+            for media in contents(Some(response)) {
+                match &refusal {
+                    Some(refusal) => media["example"] = told(refusal),
+                    None => show(media, &components),
+                }
+            }
+        }
+    }
+    document.to_string()
+}
+
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
+    paths.flat_map(|item| item.as_object_mut().into_iter().flat_map(Map::values_mut))
+}
+
+/// The media types of a request or of a response.
+fn contents(holder: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    let content = holder.and_then(|holder| holder.get_mut("content")).and_then(Value::as_object_mut);
+    content.into_iter().flat_map(Map::values_mut)
+}
+
+/// A response that has no words of its own takes those of what it carries.
+fn describe(response: &mut Value, components: &Value) {
+    if response["description"] != "" {
+        return;
+    }
+    let carried = contents(Some(response)).next().map(|media| media["schema"].clone()).unwrap_or_default();
+    let (schema, is_list) = match carried.get("items") {
+        Some(items) => (items, true),
+        None => (&carried, false),
+    };
+    let title =
+        schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
+    if let Some(words) = components[title]["description"].as_str() {
+        let words = if is_list { format!("A list. Each: {words}") } else { words.to_owned() };
+        response["description"] = words.into();
+    }
+}
+
+fn show(media: &mut Value, components: &Value) {
+    if let Some(example) = examples::of(&media["schema"], components) {
+        media["example"] = example;
+    }
+}
+
+/// A refusal that an operation may answer with this status.
+fn refusal_of(status: u16, is_for_people: bool) -> Option<Refusal> {
+    if status == 401 && is_for_people {
+        return Some(Refusal::NotSignedIn);
+    }
+    let of_status = |refusal: &Refusal| status_of(refusal).as_u16() == status;
+    Refusal::catalogue().into_iter().map(|entry| entry.example).find(of_status)
+}
+
+fn bound_integers(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let most = match fields.get("format").and_then(Value::as_str) {
+                Some("uint32") => Some(u64::from(u32::MAX)),
+                Some("uint64") => Some(u64::MAX),
+                _ => None,
+            };
+            if let Some(most) = most {
+                fields.entry("minimum").or_insert(0.into());
+                fields.entry("maximum").or_insert(most.into());
+            }
+            fields.values_mut().for_each(bound_integers);
+        }
+        Value::Array(items) => items.iter_mut().for_each(bound_integers),
+        _ => {}
+    }
+}
+
+// A field that is left out may also be sent as null; one that is not listed may not be sent at all.
+fn close_requests(document: &mut Value) {
+    let mut named = Vec::new();
+    for operation in operations(document) {
+        for media in contents(operation.get_mut("requestBody")) {
+            match media["schema"]["$ref"].as_str() {
+                Some(reference) => named.push(reference.trim_start_matches('#').to_owned()),
+                None => close(&mut media["schema"]),
+            }
+        }
+    }
+    for pointer in named {
+        if let Some(schema) = document.pointer_mut(&pointer) {
+            close(schema);
+            accept_null(schema);
+        }
+    }
+}
+
+fn close(schema: &mut Value) {
+    if schema["type"] == "object" {
+        schema["additionalProperties"] = false.into();
+    }
+}
+
+fn accept_null(schema: &mut Value) {
+    let required = schema["required"].clone();
+    let is_required =
+        |name: &str| required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    let properties = schema["properties"].as_object_mut().into_iter().flatten();
+    for (_, property) in properties.filter(|(name, _)| !is_required(name)) {
+        property["nullable"] = true.into();
+    }
+}

@@ -1,0 +1,96 @@
+//! The reference page of codes, made from the catalogue. What it says must come from there, so that it cannot go stale;
+//! the text in the repository is made of the same entries.
+
+use askama::Template;
+use domain::Refusal;
+use poem::Response;
+use poem::http::StatusCode;
+
+use crate::pages::page;
+use crate::refusal::{RefusedCall, status_of};
+
+#[derive(Template)]
+#[template(path = "errors.html")]
+struct ErrorsPage {
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    code: &'static str,
+    status: u16,
+    meaning: &'static str,
+    message: String,
+    hint: String,
+}
+
+/// The page, for people.
+pub fn html() -> Result<Response, RefusedCall> {
+    page(StatusCode::OK, &ErrorsPage { entries: entries() })
+}
+
+// By status, so that one finds a code by what came back.
+fn entries() -> Vec<Entry> {
+    let mut entries: Vec<_> = Refusal::catalogue()
+        .into_iter()
+        .map(|entry| Entry {
+            code: entry.example.code(),
+            status: status_of(&entry.example).as_u16(),
+            meaning: entry.meaning,
+            message: entry.example.message(),
+            hint: entry.example.hint(),
+        })
+        .collect();
+    entries.sort_by_key(|entry| entry.status);
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    const HEAD: &str = "\
+# Errors
+
+Every error is `{code, message, hint}`: the same code for the same cause, a message about this very request, and the
+next call to make. A 402 is the challenge, which has `reason`, `amount_usd` and `accepts` besides.
+";
+
+    /// The page, as text for the repository.
+    fn markdown() -> String {
+        let mut text = HEAD.to_owned();
+        for Entry { code, status, meaning, message, hint } in entries() {
+            let hint = hint.replace('<', "\\<");
+            // Writing to a text cannot fail.
+            let _ = write!(
+                text,
+                "\n## `{code}` · {status}\n\n{meaning}\n\n- Message, such as: {message}\n- Hint: {hint}\n"
+            );
+        }
+        text
+    }
+
+    #[tokio::test]
+    async fn the_page_tells_every_code_with_its_status_and_escapes_the_words() {
+        let page = html().unwrap().into_body().into_string().await.unwrap();
+        for entry in entries() {
+            assert!(page.contains(&format!("<code>{}</code>", entry.code)), "{}", entry.code);
+        }
+        assert!(page.contains("&lt;token&gt;") || page.contains("&#60;token&#62;"), "{page}");
+    }
+
+    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+    #[test]
+    fn the_committed_reference_of_codes_is_the_catalogue() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ERRORS.md");
+        if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
+            std::fs::write(path, markdown()).unwrap();
+        }
+        let committed = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            committed == markdown(),
+            "docs/ERRORS.md is out of date: run HANDBILL_TEST_UPDATE=1 cargo test -p api"
+        );
+    }
+}

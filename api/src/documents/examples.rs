@@ -1,0 +1,132 @@
+//! Examples for the document, put together from one example for every field name. So the same page, account and price
+//! run through all of it, and a new body needs no example of its own.
+
+use serde_json::{Map, Value, json};
+
+/// An example of a schema; none when a field of it has no example.
+pub fn of(schema: &Value, components: &Value) -> Option<Value> {
+    Examples { components }.of(schema, "", "")
+}
+
+struct Examples<'a> {
+    components: &'a Value,
+}
+
+impl Examples<'_> {
+    /// An example of the field `name` of the object `owner`.
+    fn of(&self, schema: &Value, owner: &str, name: &str) -> Option<Value> {
+        if let Some(example) = schema.get("example") {
+            return Some(example.clone());
+        }
+        if let Some(reference) = schema["$ref"].as_str() {
+            let title = reference.rsplit('/').next()?;
+            return field(owner, name).or_else(|| self.of(self.components.get(title)?, title, name));
+        }
+        // A reference with words of its own beside it.
+        if let Some(described) = schema["allOf"].get(0) {
+            return self.of(described, owner, name);
+        }
+        match schema["type"].as_str() {
+            Some("object") => self.of_object(schema, owner),
+            Some("array") => Some(json!([self.of(&schema["items"], owner, name)?])),
+            _ => field(owner, name).or_else(|| schema["enum"].get(0).cloned()),
+        }
+    }
+
+    fn of_object(&self, schema: &Value, owner: &str) -> Option<Value> {
+        let owner = schema["title"].as_str().unwrap_or(owner);
+        let mut object = Map::new();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            object.insert(name.clone(), self.of(property, owner, name)?);
+        }
+        Some(object.into())
+    }
+}
+
+/// What stands for a field: by its name, unless the object gives the name another meaning.
+fn field(owner: &str, name: &str) -> Option<Value> {
+    of_owner(owner, name).or_else(|| of_name(name))
+}
+
+fn of_owner(owner: &str, name: &str) -> Option<Value> {
+    Some(match (owner, name) {
+        ("Alive", "status") => json!("ok"),
+        ("Alive", "version") => json!(env!("CARGO_PKG_VERSION")),
+        ("Report", "reason") => json!("It asks for the password of my bank."),
+        ("Joined", "hint") => json!("publish with POST /v1/publish"),
+        ("Joined", "scopes") => json!("artifacts:read,artifacts:write"),
+        ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
+        ("CheckoutSession", "url") => json!("https://checkout.example/c/cs_test_a1b2c3"),
+        ("CheckoutSession", "hint") => json!("open the url to pay; the credit follows the payment"),
+        _ => return None,
+    })
+}
+
+fn of_name(name: &str) -> Option<Value> {
+    of_names(name).or_else(|| of_moments(name)).or_else(|| of_amounts(name)).or_else(|| of_states(name))
+}
+
+fn of_names(name: &str) -> Option<Value> {
+    Some(match name {
+        "id" | "artifact_id" | "user_id" | "created_by" => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        "session_id" => json!("cs_test_a1b2c3"),
+        "handle" => json!("acct_7f3k9m2q8x1z"),
+        "slug" => json!("my-page"),
+        "host" => json!("my-page-a1b2"),
+        "url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/"),
+        "signed_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/?sig=0123456789abcdef"),
+        "claim_url" => json!("http://127.0.0.1:8080/claim/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
+        "invite_url" => json!("http://127.0.0.1:8080/invite/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
+        "code" => json!("Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
+        "token" => json!("svc_sk_0123456789abcdefghijABCDEFGHIJxy"),
+        "name" => json!("nightly build"),
+        "scopes" => json!("artifacts:write,artifacts:read,tokens:manage,account:manage"),
+        "username" => json!("ada"),
+        "rail" => json!("dev"),
+        "created_via" => json!("api"),
+        _ => return None,
+    })
+}
+
+fn of_moments(name: &str) -> Option<Value> {
+    Some(match name {
+        "month" => json!("2026-01"),
+        "created_at" | "updated_at" | "settled_at" | "joined_at" | "last_used_at" => {
+            json!("2026-01-31T12:00:00Z")
+        }
+        "expires_at" => json!("2026-01-31T12:30:00Z"),
+        "revoked_at" => Value::Null,
+        _ => return None,
+    })
+}
+
+fn of_amounts(name: &str) -> Option<Value> {
+    Some(match name {
+        "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked" => json!(1),
+        "max_uses" => json!(3),
+        "ttl_hours" => json!(72),
+        "views" => json!(12),
+        "free_publishes" => json!(5),
+        "free_publishes_left" | "free_left" => json!(4),
+        "free_limit" => json!(5),
+        "overage_views" | "count" | "charges" => json!(0),
+        "total_mb" => json!(20),
+        "bytes" | "total_bytes" | "storage_bytes" => json!(2048),
+        "gb" => json!(0.000_002_048),
+        "amount_usd" => json!(5),
+        "credits_usd" => json!(5.25),
+        "est_monthly_cost_usd" | "monthly_cost_usd" | "total_usd" => json!(0),
+        _ => return None,
+    })
+}
+
+fn of_states(name: &str) -> Option<Value> {
+    Some(match name {
+        "moderation_status" => json!("pass"),
+        "allow_agent_join" | "deleted" | "live" | "removed" | "revoked" | "signed_out" | "received"
+        | "credited" => {
+            json!(true)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,277 @@
+use std::collections::HashSet;
+
+use poem::Endpoint;
+use poem::http::StatusCode;
+use poem::test::TestClient;
+use serde_json::{Value, json};
+
+use super::openapi_document;
+use crate::paths_of;
+
+const BASE_URL: &str = "http://127.0.0.1:8080";
+
+/// Section 4 of the specification, as far as it speaks JSON or multipart to agents and people.
+const SPECIFIED: [&str; 31] = [
+    "get /v1/status",
+    "post /v1/signup",
+    "post /v1/publish",
+    "get /v1/artifacts",
+    "get /v1/artifacts/{slug}",
+    "patch /v1/artifacts/{slug}",
+    "delete /v1/artifacts/{slug}",
+    "post /v1/artifacts/{slug}/versions",
+    "post /v1/artifacts/{slug}/activate",
+    "get /v1/account",
+    "patch /v1/account",
+    "get /v1/usage",
+    "post /v1/account/claim-link",
+    "post /v1/account/invites",
+    "get /v1/account/invites",
+    "delete /v1/account/invites/{code}",
+    "post /v1/account/join",
+    "get /v1/account/members",
+    "delete /v1/account/members/{user_id}",
+    "post /auth/register",
+    "post /auth/login",
+    "post /auth/logout",
+    "get /auth/me",
+    "get /v1/tokens",
+    "post /v1/tokens",
+    "delete /v1/tokens/{id}",
+    "post /v1/credits",
+    "post /v1/credits/checkout",
+    "post /webhooks/card-processor",
+    "post /v1/reports",
+    "post /v1/moderation/{slug}",
+];
+
+fn served() -> TestClient<impl Endpoint> {
+    TestClient::new(paths_of(BASE_URL).0)
+}
+
+fn document() -> Value {
+    serde_json::from_str(&openapi_document(BASE_URL)).unwrap()
+}
+
+/// One operation of the document.
+struct Operation<'a> {
+    /// Such as `post /v1/publish`.
+    name: String,
+    told: &'a Value,
+}
+
+impl Operation<'_> {
+    fn of(document: &Value) -> Vec<Operation<'_>> {
+        let paths = document["paths"].as_object().unwrap().iter();
+        paths
+            .flat_map(|(path, item)| {
+                item.as_object()
+                    .unwrap()
+                    .iter()
+                    .map(move |(method, told)| Operation { name: format!("{method} {path}"), told })
+            })
+            .collect()
+    }
+
+    fn has(&self, status: &str) -> bool {
+        self.told["responses"].get(status).is_some()
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = &Value> {
+        self.told["parameters"].as_array().into_iter().flatten()
+    }
+
+    fn has_parameter(&self, name: &str) -> bool {
+        self.parameters().any(|parameter| parameter["name"] == name)
+    }
+
+    /// Every body that the operation takes or gives: what it is called, its type, what is said of it.
+    fn bodies(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
+        let request = [("request", &self.told["requestBody"])];
+        let responses = self.told["responses"].as_object().unwrap().iter();
+        request.into_iter().chain(responses.map(|(status, response)| (status.as_str(), response))).flat_map(
+            |(name, holder)| {
+                let content = holder["content"].as_object().into_iter().flatten();
+                content.map(move |(kind, media)| (name, kind.as_str(), media))
+            },
+        )
+    }
+}
+
+#[test]
+fn every_operation_of_the_specification_is_listed() {
+    let document = document();
+    let listed: HashSet<_> = Operation::of(&document).into_iter().map(|operation| operation.name).collect();
+    let missing: Vec<_> = SPECIFIED.into_iter().filter(|name| !listed.contains(*name)).collect();
+    assert!(missing.is_empty(), "not in the document: {missing:?}");
+    assert_eq!(document["info"]["title"], "Handbill");
+    assert_eq!(document["info"]["version"], "0.1.0");
+    assert_eq!(document["servers"][0]["url"], BASE_URL);
+}
+
+#[test]
+fn every_operation_is_told_in_words_and_has_a_name_of_its_own() {
+    let (document, mut ids) = (document(), HashSet::new());
+    for operation in Operation::of(&document) {
+        let (name, told) = (&operation.name, operation.told);
+        for field in ["summary", "description", "operationId"] {
+            assert!(told[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {name}");
+        }
+        assert!(told["tags"][0].is_string(), "{name} has no tag");
+        assert!(ids.insert(&told["operationId"]), "{name} has the id of another");
+        for parameter in operation.parameters() {
+            assert!(parameter["description"].is_string(), "{} of {name} is not described", parameter["name"]);
+        }
+        for (status, response) in told["responses"].as_object().unwrap() {
+            let words = response["description"].as_str();
+            assert!(words.is_some_and(|words| !words.is_empty()), "{status} of {name} is not described");
+        }
+    }
+}
+
+#[test]
+fn every_json_body_has_an_example() {
+    let document = document();
+    let mut without = Vec::new();
+    for operation in Operation::of(&document) {
+        let bodies = operation.bodies().filter(|(_, kind, _)| kind.starts_with("application/json"));
+        without.extend(
+            bodies
+                .filter(|(_, _, media)| media.get("example").is_none())
+                .map(|(body, _, media)| format!("{body} of {}: {}", operation.name, media["schema"])),
+        );
+    }
+    assert!(without.is_empty(), "no example: {without:#?}");
+}
+
+#[test]
+fn every_operation_lists_the_answers_that_it_must_have() {
+    let document = document();
+    for operation in Operation::of(&document) {
+        let (name, told) = (&operation.name, operation.told);
+        let must =
+            |status: &str, why: &str| assert!(operation.has(status), "{name} lists no {status}: {why}");
+        // Spec 4.13: without the operator's secret their routes answer 404.
+        if told.get("security").is_some() && !name.contains(" /internal/") {
+            must("401", "it needs a credential");
+            let is_look_of_a_person =
+                name.starts_with("get ") && told["security"] == json!([{ "session": [] }]);
+            assert!(
+                is_look_of_a_person || operation.has("403"),
+                "{name} lists no 403: a credential may not be enough"
+            );
+        }
+        if told.get("requestBody").is_some() {
+            must("400", "it takes a body");
+            must("413", "its body is bounded");
+            // What the card processor sends is taken by its signature, whatever it is said to be.
+            let has_a_type = !name.contains(" /webhooks/");
+            assert!(!has_a_type || operation.has("415"), "{name} lists no 415: its body has a type");
+        }
+        if name.contains('{') {
+            must("404", "it names something");
+        }
+        if operation.has_parameter("X-PAYMENT") {
+            must("402", "it takes a payment");
+            let paid = &told["responses"].as_object().unwrap().values().next().unwrap()["headers"];
+            assert!(paid["X-PAYMENT-RESPONSE"].is_object(), "{name} does not list X-PAYMENT-RESPONSE");
+        }
+        if operation.has_parameter("Idempotency-Key") {
+            must("409", "a key may have been used for another request");
+        }
+        for status in ["429", "503"].into_iter().filter(|status| operation.has(status)) {
+            let headers = &told["responses"][status]["headers"];
+            assert!(headers["Retry-After"].is_object(), "{status} of {name} does not list Retry-After");
+        }
+    }
+}
+
+#[test]
+fn refusals_have_the_one_body_of_errors_and_a_402_the_challenge() {
+    let document = document();
+    for operation in Operation::of(&document) {
+        let refusals = operation.bodies().filter(|(status, ..)| status.starts_with(['4', '5']));
+        for (status, _, media) in refusals {
+            let body = if status == "402" { "Challenge" } else { "Error" };
+            let reference = format!("#/components/schemas/{body}");
+            assert_eq!(media["schema"]["$ref"], reference, "{status} of {}", operation.name);
+        }
+    }
+}
+
+#[test]
+fn request_objects_take_no_unknown_fields_and_bound_their_integers() {
+    let document = document();
+    for operation in Operation::of(&document) {
+        for (_, kind, media) in operation.bodies().filter(|(body, ..)| *body == "request") {
+            let schema = match media["schema"]["$ref"].as_str() {
+                Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+                None => &media["schema"],
+            };
+            if schema["type"] != "object" {
+                continue;
+            }
+            assert_eq!(schema["additionalProperties"], false, "{kind} of {}", operation.name);
+            for (field, property) in schema["properties"].as_object().unwrap() {
+                let is_bounded = property["minimum"].is_number() && property["maximum"].is_number();
+                assert!(property["type"] != "integer" || is_bounded, "{field} of {}", operation.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_publish_is_described_with_its_form_and_its_headers() {
+    let document = document();
+    let publish = &document["paths"]["/v1/publish"]["post"];
+    let form = &publish["requestBody"]["content"]["multipart/form-data"]["schema"];
+    assert_eq!(form["properties"]["slug"]["pattern"], "^[a-z0-9-]{3,40}$");
+    assert_eq!(form["properties"]["files"]["items"]["format"], "binary");
+    assert_eq!(form["oneOf"], json!([{ "required": ["html"] }, { "required": ["files"] }]));
+    let headers: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(headers, ["X-PAYMENT", "Idempotency-Key"]);
+    assert!(publish["security"].as_array().unwrap().contains(&json!({ "token": [] })));
+    assert_eq!(document["paths"]["/v1/signup"]["post"].get("security"), None);
+    let example = &publish["responses"]["402"]["content"]["application/json; charset=utf-8"]["example"];
+    assert_eq!(example["accepts"][0]["scheme"], "dev");
+}
+
+#[tokio::test]
+async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
+    let response = served().get("/openapi.json").send().await;
+    response.assert_header("content-type", "application/json; charset=utf-8");
+    let openapi: Value = response.0.into_body().into_json().await.unwrap();
+    assert_eq!(openapi["openapi"], "3.0.0");
+    for (path, says) in [("/docs", "<title>Handbill API</title>"), ("/docs/errors", "slug_taken")] {
+        let response = served().get(path).send().await;
+        response.assert_status(StatusCode::OK);
+        response.assert_header("content-type", "text/html; charset=utf-8");
+        let page = response.0.into_body().into_string().await.unwrap();
+        assert!(page.contains(says), "{path}");
+        for foreign in ["<script src", "<link rel=\"stylesheet\" href=\"http", "@import", "<img src=\"http"] {
+            assert!(!page.contains(foreign), "{foreign} in {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_endpoints_shows_the_whole_document_and_leads_to_the_errors() {
+    let docs = served().get("/docs").send().await.0.into_body().into_string().await.unwrap();
+    assert!(docs.contains("href=\"/docs/errors\"") && docs.contains(&openapi_document(BASE_URL)));
+}
+
+/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+#[test]
+fn the_committed_description_is_the_one_that_is_served() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
+    let served = document();
+    if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
+        std::fs::write(path, format!("{}\n", serde_json::to_string_pretty(&served).unwrap())).unwrap();
+    }
+    let committed: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap_or_default()).unwrap_or_default();
+    assert!(
+        committed == served,
+        "docs/openapi.json is out of date: run HANDBILL_TEST_UPDATE=1 cargo test -p api"
+    );
+}

@@ -1,0 +1,293 @@
+//! JSON request bodies. They are held against the same schema that the document shows, so that the two cannot differ,
+//! and a fault is told by the name of the field, which poem-openapi's own messages leave out.
+
+use std::ops::Deref;
+
+use domain::Refusal;
+use poem::{FromRequest, Request, RequestBody};
+use poem_openapi::error::ContentTypeError;
+use poem_openapi::payload::{Json, Payload};
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::types::{ParseFromJSON, Type};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use serde_json::{Map, Value};
+
+use crate::refusal::RefusedCall;
+
+/// A fault may quote what the client sent; this much of it is told.
+const QUOTE_LENGTH_MAX: usize = 100;
+
+/// A JSON body. A field that the schema does not have is refused; a body of `Option` may be left out altogether.
+pub struct JsonBody<T>(pub T);
+
+impl<T> Deref for JsonBody<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ParseFromJSON> JsonBody<T> {
+    fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+        let body = if bytes.is_empty() { None } else { Some(parse(bytes)?) };
+        let is_left_out = body.is_none() && !T::IS_REQUIRED;
+        if !is_left_out && let Some(fault) = misfit::<T>(body.as_ref().unwrap_or(&Value::Null)) {
+            return Err(Refusal::InvalidBody { fault });
+        }
+        let parsed = T::parse_from_json(body);
+        parsed.map(Self).map_err(|error| Refusal::InvalidBody { fault: error.into_message() })
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let fault = error.into_inner();
+        if path == "." { fault.to_string() } else { format!("{}: {fault}", quoted(&path)) }
+    });
+    let parsed = parsed.and_then(|body| deserializer.end().map(|()| body).map_err(|fault| fault.to_string()));
+    parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is no JSON: {fault}") })
+}
+
+/// The first thing in which a body does not fit the schema of `T`, beginning with the field's name. What it does not
+/// find, such as a text that is too long, poem-openapi finds, and names.
+fn misfit<T: Type>(body: &Value) -> Option<String> {
+    let mut registry = Registry::new();
+    T::register(&mut registry);
+    let schemas = Schemas(&registry);
+    let schema = schemas.resolve(T::schema_ref());
+    match body {
+        Value::Object(fields) => schemas.misfit(fields, &schema),
+        other => Some(format!("it must be an object, not {}", kind_of(other))),
+    }
+}
+
+struct Schemas<'a>(&'a Registry);
+
+impl Schemas<'_> {
+    fn resolve(&self, schema: MetaSchemaRef) -> MetaSchema {
+        match schema {
+            MetaSchemaRef::Inline(schema) => match schema.all_of.first() {
+                // A reference with words of its own beside it.
+                Some(described) => self.resolve(described.clone()),
+                None => *schema,
+            },
+            MetaSchemaRef::Reference(name) => self.0.schemas.get(&name).cloned().unwrap_or(MetaSchema::ANY),
+        }
+    }
+
+    fn misfit(&self, fields: &Map<String, Value>, schema: &MetaSchema) -> Option<String> {
+        let known = |name: &str| schema.properties.iter().find(|(property, _)| *property == name);
+        if let Some(unknown) = fields.keys().find(|name| known(name).is_none()) {
+            let names: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
+            return Some(format!("{}: is no field of it; it has {}", quoted(unknown), names.join(", ")));
+        }
+        schema.properties.iter().find_map(|(name, property)| {
+            let fault = match fields.get(*name) {
+                None | Some(Value::Null) if !schema.required.contains(name) => return None,
+                None => "is missing".to_owned(),
+                Some(value) => misfit_of(value, &self.resolve(property.clone()))?,
+            };
+            Some(format!("{name}: {fault}"))
+        })
+    }
+}
+
+fn misfit_of(value: &Value, schema: &MetaSchema) -> Option<String> {
+    let (is_fit, wanted) = match schema.ty {
+        "string" => (value.is_string(), "a string"),
+        "boolean" => (value.is_boolean(), "true or false"),
+        "number" => (value.is_number(), "a number"),
+        "integer" => (value.is_i64() || value.is_u64(), "an integer"),
+        "array" => (value.is_array(), "an array"),
+        "object" => (value.is_object(), "an object"),
+        _ => return None,
+    };
+    if !is_fit {
+        return Some(format!("must be {wanted}, not {}", kind_of(value)));
+    }
+    if let Some(fault) = value.as_f64().and_then(|number| out_of_range(number, schema)) {
+        return Some(fault);
+    }
+    let is_listed = schema.enum_items.is_empty() || schema.enum_items.contains(value);
+    (!is_listed).then(|| {
+        let choices: Vec<_> = schema.enum_items.iter().filter_map(Value::as_str).collect();
+        format!("must be one of {}", choices.join(", "))
+    })
+}
+
+fn out_of_range(number: f64, schema: &MetaSchema) -> Option<String> {
+    // What the type itself can hold, where the schema sets no bounds of its own.
+    let (least, most) = match schema.format {
+        Some("uint32") => (0.0, f64::from(u32::MAX)),
+        Some("uint64") => (0.0, f64::MAX),
+        _ => (f64::MIN, f64::MAX),
+    };
+    let (least, most) = (schema.minimum.unwrap_or(least), schema.maximum.unwrap_or(most));
+    match number {
+        small if small < least => Some(format!("must be at least {least}")),
+        large if large > most => Some(format!("must be at most {most}")),
+        _ => None,
+    }
+}
+
+fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "a boolean".to_owned(),
+        Value::Number(number) => format!("the number {}", quoted(&number.to_string())),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    text.chars().take(QUOTE_LENGTH_MAX).collect()
+}
+
+impl<T: Type> Payload for JsonBody<T> {
+    const CONTENT_TYPE: &'static str = "application/json";
+
+    fn check_content_type(content_type: &str) -> bool {
+        Json::<T>::check_content_type(content_type)
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        T::schema_ref()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+impl<'a, T: ParseFromJSON> ApiExtractor<'a> for JsonBody<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(MetaRequest {
+            description: None,
+            content: vec![MetaMediaType { content_type: Self::CONTENT_TYPE, schema: T::schema_ref() }],
+            required: T::IS_REQUIRED,
+        })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        let bytes = <Vec<u8> as FromRequest>::from_request(request, body).await?;
+        match request.content_type() {
+            Some(content_type) if Self::check_content_type(content_type) => {}
+            Some(content_type) => {
+                return Err(ContentTypeError::NotSupported { content_type: content_type.to_owned() }.into());
+            }
+            // Without a body there is nothing to have a type.
+            None if !T::IS_REQUIRED && bytes.is_empty() => {}
+            None => return Err(ContentTypeError::ExpectContentType.into()),
+        }
+        Ok(Self::read(&bytes).map_err(RefusedCall::from)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem_openapi::{Enum, Object};
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Enum)]
+    #[oai(rename_all = "lowercase")]
+    enum Colour {
+        Red,
+        Blue,
+    }
+
+    #[derive(Debug, Object)]
+    struct Order {
+        #[oai(validator(minimum(value = "1"), maximum(value = "9")))]
+        count: u32,
+        /// In words of its own.
+        colour: Option<Colour>,
+        price: Option<f64>,
+        #[oai(validator(max_length = 3))]
+        name: Option<String>,
+        gift: Option<bool>,
+        left: Option<u32>,
+    }
+
+    fn fault(body: &[u8]) -> String {
+        match JsonBody::<Order>::read(body) {
+            Err(Refusal::InvalidBody { fault }) => fault,
+            Err(other) => panic!("another refusal: {other}"),
+            Ok(order) => panic!("taken as {:?}", order.0),
+        }
+    }
+
+    #[test]
+    fn what_fits_is_read_and_null_is_as_good_as_left_out() {
+        let order = JsonBody::<Order>::read(br#"{"count": 2, "colour": "blue", "name": null}"#).unwrap();
+        assert_eq!((order.count, order.colour.as_ref()), (2, Some(&Colour::Blue)));
+        assert!(JsonBody::<Option<Order>>::read(b"").unwrap().is_none());
+        assert!(JsonBody::<Option<Order>>::read(b"null").is_err());
+    }
+
+    #[test]
+    fn every_fault_is_told_by_the_name_of_its_field() {
+        for (body, expected) in [
+            (r#"{}"#, "count: is missing"),
+            (r#"{"count": null}"#, "count: must be an integer, not null"),
+            (r#"{"count": "1"}"#, "count: must be an integer, not a string"),
+            (r#"{"count": 1.5}"#, "count: must be an integer, not the number 1.5"),
+            (r#"{"count": 99999999999999999999}"#, "count: must be an integer, not the number 1e+20"),
+            (r#"{"count": 1, "colour": "green"}"#, "colour: must be one of red, blue"),
+            (r#"{"count": 1, "price": "1"}"#, "price: must be a number, not a string"),
+            (r#"{"count": 1, "gift": 1}"#, "gift: must be true or false, not the number 1"),
+            (r#"{"count": 1, "name": ["a"]}"#, "name: must be a string, not an array"),
+            (
+                r#"{"count": 1, "size": 1}"#,
+                "size: is no field of it; it has count, colour, price, name, gift, left",
+            ),
+            ("[]", "it must be an object, not an array"),
+            ("", "it must be an object, not null"),
+        ] {
+            assert_eq!(fault(body.as_bytes()), expected, "{body}");
+        }
+        assert_eq!(fault(br#"{"count": 0}"#), "count: must be at least 1");
+        assert_eq!(fault(br#"{"count": 4294967296}"#), "count: must be at most 9");
+        assert_eq!(fault(br#"{"count": 1, "left": -1}"#), "left: must be at least 0");
+        assert_eq!(fault(br#"{"count": 1, "left": 4294967296}"#), "left: must be at most 4294967295");
+        assert!(fault(br#"{"count": 1, "name": "too long"}"#).contains("`name`"));
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_by_its_place() {
+        for (body, place) in [
+            (&b"{"[..], "line 1"),
+            (br#"{"count": NaN}"#, "count: "),
+            (br#"{"count": 1, "price": 1e999}"#, "price: "),
+            (b"{\"count\": 1, \"name\": \"\xff\"}", "name: "),
+            (br#"{"count": 1} {}"#, "trailing"),
+        ] {
+            let fault = fault(body);
+            assert!(fault.starts_with("it is no JSON: ") && fault.contains(place), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_fault_quotes_no_more_than_a_little() {
+        let long = format!(r#"{{"{}": 1}}"#, "ü".repeat(10_000));
+        assert!(fault(long.as_bytes()).chars().count() < 300);
+    }
+}

@@ -1,0 +1,73 @@
+//! The operator's routes: they take the service's signing secret. To anyone without it they must look as if they were
+//! not there, whatever the method and the body.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use domain::{Missing, Refusal};
+use poem::error::NotFoundError;
+use poem::{Endpoint, Request, RequestBody};
+use poem_openapi::registry::{MetaSecurityScheme, Registry};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use service::{Failure, Service};
+
+use crate::refusal::RefusedCall;
+
+const PATHS: &str = "/internal/";
+const SECRET_HEADER: &str = "X-Internal-Secret";
+const SCHEME: &str = "operator";
+
+/// Proof that the operator calls. It stands first among a handler's arguments.
+pub struct Operator;
+
+/// A wrong method is answered before any handler is asked, so strangers are turned away before that.
+pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) -> poem::Result<E::Output> {
+    if request.original_uri().path().starts_with(PATHS) && !is_operator(&request)? {
+        return Err(NotFoundError.into());
+    }
+    routes.call(request).await
+}
+
+fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
+    let service = request
+        .data::<Service>()
+        .ok_or_else(|| RefusedCall::from(Failure::Bug(anyhow!("the routes were built without a service"))))?;
+    let offered = request.headers().get(SECRET_HEADER);
+    Ok(offered.is_some_and(|secret| service.is_operator(secret.as_bytes())))
+}
+
+impl<'a> ApiExtractor<'a> for Operator {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        let scheme = MetaSecurityScheme {
+            ty: "apiKey",
+            description: Some("The service's signing secret. It is the operator's, and no agent's."),
+            name: Some(SECRET_HEADER),
+            key_in: Some("header"),
+            scheme: None,
+            bearer_format: None,
+            flows: None,
+            openid_connect_url: None,
+        };
+        registry.create_security_scheme(SCHEME, scheme);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        if is_operator(request)? {
+            return Ok(Self);
+        }
+        Err(RefusedCall::from(Refusal::NotFound(Missing::Endpoint)).into())
+    }
+}

@@ -1,0 +1,50 @@
+//! Joining an account as a person: the page behind an invite link, and its button. Whoever is not signed in is sent to
+//! sign in first, and comes back.
+
+use askama::Template;
+use domain::Role;
+use poem::http::StatusCode;
+use poem::web::{Data, Path};
+use poem::{Request, Response, handler};
+use service::Service;
+
+use super::{NextPath, found, page, person_if_any};
+use crate::caller;
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "invite.html")]
+struct InvitePage<'a> {
+    handle: &'a str,
+    role: Role,
+    code: &'a str,
+    signed_in_as: Option<&'a str>,
+}
+
+#[handler]
+pub async fn show(
+    request: &Request,
+    Path(code): Path<String>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let opened = service.open_invite(&code).await?;
+    let person = person_if_any(request, &service).await?;
+    let template = InvitePage {
+        handle: &opened.handle,
+        role: opened.invite.role,
+        code: opened.invite.code.as_str(),
+        signed_in_as: person.as_ref().map(|person| person.username.as_str()),
+    };
+    page(StatusCode::OK, &template)
+}
+
+#[handler]
+pub async fn join(
+    request: &Request,
+    Path(code): Path<String>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let person = caller::person(request, &service).await?;
+    service.join(&person, &code).await?;
+    Ok(found(&NextPath::dashboard()))
+}

@@ -1,0 +1,68 @@
+//! Where a sign-in goes on to. It must never lead to another site: what is no plain path of our own is no path at all.
+
+/// A path of this service, with its query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextPath(String);
+
+impl NextPath {
+    const LENGTH_MAX: usize = 2_048;
+
+    /// None for whatever a browser might read as an address elsewhere: `//evil`, `/\evil`, an absolute one, and
+    /// anything with control characters, which browsers leave out before they read.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        let is_path = text.starts_with('/') && !text.starts_with("//") && text.len() <= Self::LENGTH_MAX;
+        (is_plain && is_path).then(|| Self(text.to_owned()))
+    }
+
+    pub fn dashboard() -> Self {
+        Self("/dashboard".to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<NextPath> for String {
+    fn from(path: NextPath) -> String {
+        path.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_our_own_is_followed() {
+        for path in ["/", "/dashboard", "/invite/abc?x=1#y", "/a//b", "/%5c%5cevil.example"] {
+            assert_eq!(NextPath::parse(path).map(String::from), Some(path.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_might_lead_elsewhere_is_ignored() {
+        let long = format!("/{}", "a".repeat(NextPath::LENGTH_MAX));
+        for elsewhere in [
+            "",
+            "dashboard",
+            "//evil.example",
+            "///evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/a\\b",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "/\t/evil.example",
+            "\t//evil.example",
+            "/\r\nSet-Cookie: a=b",
+            "/\u{0}",
+            " /dashboard",
+            "/ä",
+            &long,
+        ] {
+            assert_eq!(NextPath::parse(elsewhere), None, "{elsewhere:?}");
+        }
+    }
+}

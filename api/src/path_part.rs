@@ -1,0 +1,67 @@
+//! Parts of a path that are parsed at the door into types of their own, and documented there with their pattern.
+
+use domain::{ArtifactName, Refusal, Slug};
+use poem::{Request, RequestBody};
+use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+
+use crate::refusal::RefusedCall;
+
+/// A type that a part of a path is read into.
+pub trait PathName: Sized + Send {
+    const PATTERN: &'static str;
+    const EXAMPLE: &'static str;
+
+    fn read(text: &str) -> Result<Self, Refusal>;
+}
+
+/// A part of the path; the argument's name is the one in the route. The macros of poem-openapi know parts of a path by
+/// the name of this type.
+pub struct Path<T>(pub T);
+
+impl PathName for Slug {
+    const PATTERN: &'static str = Slug::PATTERN;
+    const EXAMPLE: &'static str = "my-page";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::malformed_slug())
+    }
+}
+
+impl PathName for ArtifactName {
+    const PATTERN: &'static str = ArtifactName::PATTERN;
+    const EXAMPLE: &'static str = "my-page-a1b2";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::invalid("slug", "is neither a slug nor a host"))
+    }
+}
+
+impl<'a, T: PathName> ApiExtractor<'a> for Path<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = true;
+
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Path)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+            pattern: Some(T::PATTERN.to_owned()),
+            example: Some(T::EXAMPLE.into()),
+            ..MetaSchema::new("string")
+        })))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        options: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        let text = request.raw_path_param(options.name).unwrap_or_default();
+        Ok(Self(T::read(text).map_err(RefusedCall::from)?))
+    }
+}

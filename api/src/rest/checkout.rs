@@ -1,0 +1,40 @@
+//! Credit by card, for a person: the answer sends them to the card processor. It must never say that anything was
+//! credited; the processor's own word does, at the webhook.
+
+use poem::Request;
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, refusals};
+use crate::caller::{InPerson, named_account};
+use crate::json_body::JsonBody;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Checkout;
+
+refusals! {
+    Open: 400, 401, 403, 413, 415, 501, 502;
+}
+
+#[OpenApi(tag = "Tag::Money")]
+impl Checkout {
+    /// Buy credit by card
+    ///
+    /// For the owner of an account, with a session; an agent buys credit with `POST /v1/credits`. Open `url` to pay.
+    /// The credit is added when the card processor confirms the payment, not by coming back.
+    #[oai(path = "/v1/credits/checkout", method = "post", operation_id = "open_checkout")]
+    async fn open(
+        &self,
+        person: InPerson,
+        body: JsonBody<wire::OpenCheckout>,
+        request: &Request,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::Checkout>, Open> {
+        let amount = body.read()?;
+        Ok(Json(service.open_checkout(&person.0, named_account(request), amount).await?.into()))
+    }
+}

@@ -1,0 +1,69 @@
+//! Inviting people and agents to the account, with one code for either. A code is a credential: it must never reach a
+//! log.
+
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::param::Path;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::caller::Member;
+use crate::json_body::JsonBody;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Invites;
+
+refusals! {
+    Create: 400, 401, 403, 413, 415;
+    List: 401, 403;
+    Revoke: 401, 403, 404;
+}
+
+#[OpenApi(tag = "Tag::Team")]
+impl Invites {
+    /// Invite people and agents
+    ///
+    /// A person opens `invite_url`; an agent sends `code` to `POST /v1/account/join`. The account must be claimed.
+    /// Needs the session of an admin or the owner, or the scope `account:manage`.
+    #[oai(path = "/v1/account/invites", method = "post", operation_id = "create_invite")]
+    async fn create(
+        &self,
+        caller: Member,
+        body: JsonBody<Option<wire::CreateInvite>>,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::CreatedInvite>, Create> {
+        let terms = body.0.unwrap_or_default().read()?;
+        let invite = service.invite(&caller.0, terms).await?;
+        Ok(Created::Created(Json(wire::CreatedInvite::new(&invite, service.addresses()))))
+    }
+
+    /// List the invites
+    ///
+    /// Newest first, those of no more use too. Needs the session of an admin or the owner, or the scope
+    /// `account:manage`.
+    #[oai(path = "/v1/account/invites", method = "get", operation_id = "list_invites")]
+    async fn list(&self, caller: Member, service: Data<&Service>) -> Answer<Json<Vec<wire::Invite>>, List> {
+        let invites = service.invites(&caller.0).await?;
+        let addresses = service.addresses();
+        Ok(Json(invites.iter().map(|invite| wire::Invite::new(invite, addresses)).collect()))
+    }
+
+    /// Revoke an invite
+    ///
+    /// Nobody joins by it any more; who has joined stays. Needs the session of an admin or the owner, or the scope
+    /// `account:manage`.
+    #[oai(path = "/v1/account/invites/:code", method = "delete", operation_id = "revoke_invite")]
+    async fn revoke(
+        &self,
+        caller: Member,
+        /// The invite's code.
+        code: Path<String>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::RevokedInvite>, Revoke> {
+        let code = service.revoke_invite(&caller.0, &code).await?;
+        Ok(Json(wire::RevokedInvite { code: code.as_str().to_owned(), revoked: true }))
+    }
+}

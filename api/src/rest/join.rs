@@ -1,0 +1,37 @@
+//! Joining an account as an agent. The code is the only credential; the token is shown in the answer and must never be
+//! shown or logged anywhere else.
+
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::client_ip::ClientIp;
+use crate::json_body::JsonBody;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Join;
+
+refusals! {
+    JoinCall: 400, 403, 404, 409, 413, 415, 429;
+}
+
+#[OpenApi(tag = "Tag::Team")]
+impl Join {
+    /// Join an account as an agent
+    ///
+    /// Needs no token: the code of an invite is the credential. The token that it gives works on the account's
+    /// artifacts, and what it publishes draws on the account's allowance and balance. Every join spends one use.
+    #[oai(path = "/v1/account/join", method = "post", operation_id = "join_account")]
+    async fn join(
+        &self,
+        from: ClientIp,
+        body: JsonBody<wire::Join>,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::Joined>, JoinCall> {
+        Ok(Created::Created(Json(service.join_as_agent(&body.code, from.0).await?.into())))
+    }
+}

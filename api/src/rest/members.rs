@@ -1,0 +1,51 @@
+//! The people of the account. Removing one takes along every token and invite that came from them.
+
+use domain::{Missing, Refusal};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::param::Path;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, refusals};
+use crate::caller::Member;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Members;
+
+refusals! {
+    List: 401, 403;
+    Remove: 401, 403, 404;
+}
+
+#[OpenApi(tag = "Tag::Team")]
+impl Members {
+    /// List the members and the active tokens
+    ///
+    /// Needs a session of any role, or the scope `account:manage`.
+    #[oai(path = "/v1/account/members", method = "get", operation_id = "list_members")]
+    async fn list(&self, caller: Member, service: Data<&Service>) -> Answer<Json<wire::Team>, List> {
+        Ok(Json(service.team(&caller.0).await?.into()))
+    }
+
+    /// Remove a member
+    ///
+    /// Their session loses the account at once, and every token and open invite that came from them is revoked. The
+    /// owner cannot be removed; everyone else may remove themselves. Needs the session of an admin or the owner, or the
+    /// scope `account:manage`.
+    #[oai(path = "/v1/account/members/:user_id", method = "delete", operation_id = "remove_member")]
+    async fn remove(
+        &self,
+        caller: Member,
+        /// The person's id, as the list shows it.
+        user_id: Path<String>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::RemovedMember>, Remove> {
+        // What is no id is nobody's.
+        let user = user_id.parse().map_err(|_| Refusal::NotFound(Missing::Member))?;
+        let tokens_revoked = service.remove_member(&caller.0, user).await?;
+        Ok(Json(wire::RemovedMember { user_id: user.to_string(), removed: true, tokens_revoked }))
+    }
+}

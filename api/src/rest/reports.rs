@@ -1,0 +1,37 @@
+//! Reporting abuse. Anyone may, so it is limited by address; nothing that a reporter writes is ever shown to others.
+
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::client_ip::ClientIp;
+use crate::json_body::JsonBody;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Reports;
+
+refusals! {
+    ReportCall: 400, 404, 413, 415, 429;
+}
+
+#[OpenApi(tag = "Tag::Moderation")]
+impl Reports {
+    /// Report a page
+    ///
+    /// Tells the moderators of a page that should not be there; people use the form at `/report`. Needs no token. A
+    /// page that nobody has looked at yet goes to `review` with it, and is still served; a report clears nothing.
+    #[oai(path = "/v1/reports", method = "post", operation_id = "report_page")]
+    async fn report(
+        &self,
+        from: ClientIp,
+        body: JsonBody<wire::Report>,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::ReportTaken>, ReportCall> {
+        let (host, reason) = body.read()?;
+        Ok(Created::Created(Json(service.report(from.0, host, reason).await?.into())))
+    }
+}

@@ -1,0 +1,68 @@
+//! The account's tokens: listed, minted and revoked. A secret is shown in the answer to a mint and nowhere else.
+
+use domain::{Missing, Refusal};
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::param::Path;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::caller::Token;
+use crate::json_body::JsonBody;
+use crate::wire;
+
+#[derive(Default)]
+pub struct Tokens;
+
+refusals! {
+    List: 401, 403;
+    Mint: 400, 401, 403, 404, 413, 415;
+    Revoke: 401, 403, 404;
+}
+
+#[OpenApi(tag = "Tag::Tokens")]
+impl Tokens {
+    /// List the tokens
+    ///
+    /// Those that work, newest first, never with their secrets. A pinned token sees those with its own pin. Needs the
+    /// scope `tokens:manage`, or a session of any role.
+    #[oai(path = "/v1/tokens", method = "get", operation_id = "list_tokens")]
+    async fn list(&self, caller: Token, service: Data<&Service>) -> Answer<Json<Vec<wire::Token>>, List> {
+        Ok(Json(service.tokens(&caller.0).await?.iter().map(wire::Token::from).collect()))
+    }
+
+    /// Mint a token
+    ///
+    /// For another agent, say, with less than you have yourself: fewer scopes, one artifact, an end. What is left out
+    /// is as you have it, and more cannot be asked for. Needs the scope `tokens:manage`; a person mints what their role
+    /// may.
+    #[oai(path = "/v1/tokens", method = "post", operation_id = "mint_token")]
+    async fn mint(
+        &self,
+        caller: Token,
+        body: JsonBody<Option<wire::MintToken>>,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::MintedToken>, Mint> {
+        let request = body.0.unwrap_or_default().read()?;
+        Ok(Created::Created(Json(service.mint(&caller.0, request).await?.into())))
+    }
+
+    /// Revoke a token
+    ///
+    /// It stops working at once. Needs the scope `tokens:manage`; a member revokes only tokens of their own.
+    #[oai(path = "/v1/tokens/:id", method = "delete", operation_id = "revoke_token")]
+    async fn revoke(
+        &self,
+        caller: Token,
+        /// The token's id, as the list shows it.
+        id: Path<String>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::RevokedToken>, Revoke> {
+        // What is no id is no token's.
+        let id = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
+        service.revoke_token(&caller.0, id).await?;
+        Ok(Json(wire::RevokedToken { id: id.to_string(), revoked: true }))
+    }
+}

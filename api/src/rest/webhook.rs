@@ -1,0 +1,95 @@
+//! Where the card processor calls. The signature is over the bytes of the body as they came, so they must be handed on
+//! untouched, whatever they are said to be.
+
+use domain::Refusal;
+use poem::http::HeaderValue;
+use poem::web::Data;
+use poem::{FromRequest, Request, RequestBody};
+use poem_openapi::payload::Json;
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, Registry};
+use poem_openapi::types::Type;
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OpenApi};
+use service::{CardCall, Service};
+
+use super::Tag;
+use crate::answer::{Answer, refusals};
+use crate::call_header::{CallHeader, Header};
+use crate::wire;
+
+#[derive(Default)]
+pub struct Webhook;
+
+refusals! {
+    Take: 400, 413, 501;
+}
+
+#[OpenApi(tag = "Tag::Money")]
+impl Webhook {
+    /// Take an event of the card processor
+    ///
+    /// A paid checkout is credited to its account once, however often its event comes. Every other event is taken note
+    /// of. It is the processor that calls this, and nobody else can: the signature is `t=<unix seconds>,v1=<hex>`, an
+    /// HMAC-SHA256 of `<t>.<body>`, and is good for 5 minutes.
+    #[oai(path = "/webhooks/card-processor", method = "post", operation_id = "take_card_event")]
+    async fn take(
+        &self,
+        /// Shows that the card processor calls.
+        #[oai(name = "Card-Processor-Signature")]
+        signature: Header<CardSignature>,
+        event: SignedEvent,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::EventTaken>, Take> {
+        let call = CardCall { signature: signature.0.0.as_deref(), body: &event.0 };
+        Ok(Json(wire::EventTaken::new(service.take_card_event(call).await?)))
+    }
+}
+
+/// `Card-Processor-Signature`, as it came: what is wrong with it is told only where there is a secret to hold it
+/// against.
+struct CardSignature(Option<String>);
+
+impl CallHeader for CardSignature {
+    const IS_REQUIRED: bool = true;
+
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+        Ok(Self(value.map(|value| value.to_str().unwrap_or_default().to_owned())))
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            pattern: Some("^t=[0-9]+(,[a-z0-9]+=[^,]*)+$".to_owned()),
+            example: Some(
+                "t=1767225600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd".into(),
+            ),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+/// The bytes of an event.
+struct SignedEvent(Vec<u8>);
+
+impl<'a> ApiExtractor<'a> for SignedEvent {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        wire::CardEvent::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let schema = wire::CardEvent::schema_ref();
+        let content = vec![MetaMediaType { content_type: "application/json", schema }];
+        Some(MetaRequest { description: None, content, required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self(<Vec<u8> as FromRequest>::from_request(request, body).await?))
+    }
+}

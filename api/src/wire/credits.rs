@@ -1,0 +1,53 @@
+//! Credit that is bought with a call. The receipt of the header is made from the one in here: the two must never
+//! differ.
+
+use domain::{Micro, ToppedUp};
+use poem_openapi::Object;
+use poem_openapi::types::Example;
+
+use super::publish::Receipt;
+use super::{Amount, Usd};
+
+/// What spec 4.8 lets a call buy.
+type Purchasable = Amount<1, 100>;
+
+/// How much credit to buy.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct CreditPurchase {
+    /// US dollars: 1 to 100, with at most six decimals. The payment must equal it exactly.
+    pub amount_usd: Purchasable,
+}
+
+/// The account after the purchase.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct CreditBought {
+    /// The balance; it may still be negative.
+    pub credits_usd: Usd,
+    pub receipt: Receipt,
+}
+
+impl From<&ToppedUp> for CreditBought {
+    fn from(topped_up: &ToppedUp) -> Self {
+        Self { credits_usd: topped_up.balance.into(), receipt: (&topped_up.receipt).into() }
+    }
+}
+
+impl Example for CreditPurchase {
+    fn example() -> Self {
+        Self { amount_usd: Amount(Micro::new(5_000_000)) }
+    }
+}
+
+impl Example for CreditBought {
+    fn example() -> Self {
+        let receipt = domain::Receipt {
+            rail: "dev".to_owned(),
+            amount: Micro::new(5_000_000),
+            id: "01K0000000000000000000000A".to_owned(),
+            settled_at: domain::Time::from_millis(1_767_225_600_000),
+        };
+        Self::from(&ToppedUp { balance: Micro::new(5_250_000), receipt })
+    }
+}

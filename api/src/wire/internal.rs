@@ -1,0 +1,140 @@
+//! What the operator's routes take and answer.
+
+use std::borrow::Cow;
+
+use domain::{Host, Micro, Month, Refusal};
+use poem_openapi::Object;
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use poem_openapi::types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
+use serde_json::Value;
+
+use super::Usd;
+use super::moderation::TypedHost;
+use super::people::typed_texts;
+
+typed_texts! {
+    TypedMonth: pattern: Some("^[0-9]{4}-(0[1-9]|1[0-2])$".to_owned());
+}
+
+/// Which month to charge.
+#[derive(Default, Object)]
+#[oai(example)]
+pub struct RunMetering {
+    /// The UTC month, `YYYY-MM`; this month when it is left out. A later one only in dev mode.
+    pub month: Option<TypedMonth>,
+}
+
+/// What a metering did.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct Metered {
+    pub month: String,
+    /// Claimed accounts that were looked at.
+    pub accounts: u64,
+    /// Charges that were new.
+    pub charges: u64,
+    /// Their sum.
+    pub total_usd: Usd,
+}
+
+/// What a cleanup removed.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct CleanedUp {
+    /// Accounts that had expired.
+    pub purged: u64,
+    pub blobs_deleted: u64,
+    pub bytes_freed: u64,
+}
+
+/// A view to count.
+#[derive(Object)]
+#[oai(example)]
+pub struct CountView {
+    /// The page's host, as it stands in its address.
+    pub host: TypedHost,
+}
+
+/// A view that was counted.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct ViewCounted {
+    pub host: String,
+    /// Always 1.
+    pub counted: u64,
+}
+
+impl RunMetering {
+    pub fn read(&self) -> Result<Option<Month>, Refusal> {
+        let told = |()| Refusal::InvalidBody { fault: "month: must be of the form YYYY-MM".to_owned() };
+        self.month.as_ref().map(|month| month.0.parse()).transpose().map_err(told)
+    }
+}
+
+impl CountView {
+    pub fn read(&self) -> Result<Host, Refusal> {
+        self.host.0.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
+    }
+}
+
+impl From<service::Metered> for Metered {
+    fn from(metered: service::Metered) -> Self {
+        Self {
+            month: metered.month.to_string(),
+            accounts: metered.accounts,
+            charges: metered.charges,
+            total_usd: metered.total.into(),
+        }
+    }
+}
+
+impl From<service::CleanedUp> for CleanedUp {
+    fn from(cleaned: service::CleanedUp) -> Self {
+        Self {
+            purged: cleaned.accounts,
+            blobs_deleted: cleaned.blobs.blobs,
+            bytes_freed: cleaned.blobs.bytes,
+        }
+    }
+}
+
+impl From<Host> for ViewCounted {
+    fn from(host: Host) -> Self {
+        Self { host: host.to_string(), counted: 1 }
+    }
+}
+
+impl Example for RunMetering {
+    fn example() -> Self {
+        Self { month: Some(TypedMonth("2026-01".to_owned())) }
+    }
+}
+
+impl Example for Metered {
+    fn example() -> Self {
+        Self {
+            month: "2026-01".to_owned(),
+            accounts: 12,
+            charges: 3,
+            total_usd: Micro::new(1_050_000).into(),
+        }
+    }
+}
+
+impl Example for CleanedUp {
+    fn example() -> Self {
+        Self { purged: 2, blobs_deleted: 5, bytes_freed: 48_213 }
+    }
+}
+
+impl Example for CountView {
+    fn example() -> Self {
+        Self { host: TypedHost("my-page-a1b2".to_owned()) }
+    }
+}
+
+impl Example for ViewCounted {
+    fn example() -> Self {
+        Self { host: "my-page-a1b2".to_owned(), counted: 1 }
+    }
+}

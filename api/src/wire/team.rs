@@ -1,0 +1,263 @@
+//! The people and agents of an account, and how they come and go. A joining agent's token stands in the answer to its
+//! join and must never appear in another shape.
+
+use domain::link::Addresses;
+use domain::{InviteTerms, Refusal, Role};
+use poem_openapi::types::Example;
+use poem_openapi::{Enum, Object};
+
+use super::{RoleName, Timestamp};
+
+/// Whether agents may join with an invite.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct ChangeAccount {
+    pub allow_agent_join: bool,
+}
+
+/// The account's new claim link; the old one leads nowhere.
+#[derive(Debug, Object)]
+pub struct ClaimLink {
+    /// For a person to open before `expires_at`.
+    pub claim_url: String,
+    /// When the account expires unless it is claimed.
+    #[oai(nullable)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What a person becomes who joins. An agent that joins works on artifacts, whatever the role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum InviteRole {
+    Member,
+    Admin,
+}
+
+/// What the invite is to be good for.
+#[derive(Debug, Default, Object)]
+#[oai(example)]
+pub struct CreateInvite {
+    /// `member` when it is left out.
+    pub role: Option<InviteRole>,
+    /// How many may join; 1 when it is left out.
+    #[oai(validator(minimum(value = "1"), maximum(value = "100")))]
+    pub max_uses: Option<u32>,
+    /// How long it is usable; 72 when it is left out.
+    #[oai(validator(minimum(value = "1"), maximum(value = "720")))]
+    pub ttl_hours: Option<u32>,
+}
+
+/// A fresh invite.
+#[derive(Debug, Object)]
+pub struct CreatedInvite {
+    /// For an agent, to send to `POST /v1/account/join`.
+    pub code: String,
+    /// For a person, to open.
+    pub invite_url: String,
+    pub role: RoleName,
+    pub max_uses: u32,
+    pub expires_at: Timestamp,
+}
+
+/// An invite as it stands.
+#[derive(Debug, Object)]
+pub struct Invite {
+    pub code: String,
+    pub invite_url: String,
+    pub role: RoleName,
+    pub max_uses: u32,
+    /// How often it was used. Every join spends one.
+    pub uses: u32,
+    pub expires_at: Timestamp,
+    #[oai(nullable)]
+    pub revoked_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    /// The id of the person who invited, else of the token that did.
+    #[oai(nullable)]
+    pub created_by: Option<String>,
+}
+
+/// The invite is of no more use.
+#[derive(Debug, Object)]
+pub struct RevokedInvite {
+    pub code: String,
+    /// Always true.
+    pub revoked: bool,
+}
+
+/// The code of an invite: the only credential that joining needs.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct Join {
+    pub code: String,
+}
+
+/// An agent has joined.
+#[derive(Debug, Object)]
+pub struct Joined {
+    /// The bearer token. It is shown only here, once.
+    pub token: String,
+    pub account: JoinedAccount,
+    /// What the token may, as a comma-separated list.
+    pub scopes: String,
+    /// The next call to make.
+    pub hint: String,
+}
+
+/// The account that was joined.
+#[derive(Debug, Object)]
+pub struct JoinedAccount {
+    pub handle: String,
+}
+
+/// Everyone and everything that acts for the account.
+#[derive(Debug, Object)]
+pub struct Team {
+    /// Who came first, first.
+    pub members: Vec<Member>,
+    /// The active tokens, newest first.
+    pub tokens: Vec<TeamToken>,
+}
+
+/// A person on the account.
+#[derive(Debug, Object)]
+pub struct Member {
+    pub user_id: String,
+    pub username: String,
+    pub role: RoleName,
+    pub joined_at: Timestamp,
+}
+
+/// An active token of the account, in short.
+#[derive(Debug, Object)]
+pub struct TeamToken {
+    pub id: String,
+    pub name: String,
+    pub scopes: String,
+    /// The id of the person who answers for it, else of the token that minted it; null for the token of a signup.
+    #[oai(nullable)]
+    pub created_by: Option<String>,
+    #[oai(nullable)]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// The person is on the account no more.
+#[derive(Debug, Object)]
+pub struct RemovedMember {
+    pub user_id: String,
+    /// Always true.
+    pub removed: bool,
+    /// How many active tokens went with them.
+    pub tokens_revoked: u64,
+}
+
+impl From<InviteRole> for Role {
+    fn from(role: InviteRole) -> Self {
+        match role {
+            InviteRole::Member => Role::Member,
+            InviteRole::Admin => Role::Admin,
+        }
+    }
+}
+
+impl CreateInvite {
+    pub fn read(self) -> Result<InviteTerms, Refusal> {
+        InviteTerms::new(self.role.map(Role::from), self.max_uses, self.ttl_hours)
+    }
+}
+
+impl CreatedInvite {
+    pub fn new(invite: &domain::Invite, addresses: &Addresses) -> Self {
+        Self {
+            code: invite.code.as_str().to_owned(),
+            invite_url: addresses.invite(invite.code.as_str()),
+            role: invite.role.into(),
+            max_uses: invite.max_uses,
+            expires_at: invite.expires_at.into(),
+        }
+    }
+}
+
+impl Invite {
+    pub fn new(invite: &domain::Invite, addresses: &Addresses) -> Self {
+        Self {
+            code: invite.code.as_str().to_owned(),
+            invite_url: addresses.invite(invite.code.as_str()),
+            role: invite.role.into(),
+            max_uses: invite.max_uses,
+            uses: invite.uses,
+            expires_at: invite.expires_at.into(),
+            revoked_at: invite.revoked_at.map(Timestamp::from),
+            created_at: invite.created_at.into(),
+            created_by: invite.made_by.shown(),
+        }
+    }
+}
+
+impl From<service::ClaimLink> for ClaimLink {
+    fn from(link: service::ClaimLink) -> Self {
+        Self { claim_url: link.claim_url, expires_at: link.expires_at.map(Timestamp::from) }
+    }
+}
+
+impl From<service::Joined> for Joined {
+    fn from(joined: service::Joined) -> Self {
+        Self {
+            token: joined.token,
+            account: JoinedAccount { handle: joined.handle },
+            scopes: joined.scopes.to_string(),
+            hint: "keep the token, it is shown only here; publish with POST /v1/publish and Authorization: Bearer <token>"
+                .to_owned(),
+        }
+    }
+}
+
+impl From<service::Team> for Team {
+    fn from(team: service::Team) -> Self {
+        Self {
+            members: team.members.into_iter().map(Member::from).collect(),
+            tokens: team.tokens.iter().map(TeamToken::from).collect(),
+        }
+    }
+}
+
+impl From<service::Member> for Member {
+    fn from(member: service::Member) -> Self {
+        Self {
+            user_id: member.user.to_string(),
+            username: member.username,
+            role: member.role.into(),
+            joined_at: member.joined_at.into(),
+        }
+    }
+}
+
+impl From<&domain::Token> for TeamToken {
+    fn from(token: &domain::Token) -> Self {
+        Self {
+            id: token.id.to_string(),
+            name: token.name.to_string(),
+            scopes: token.rights.scopes.to_string(),
+            created_by: token.made_by.shown(),
+            last_used_at: token.last_used_at.map(Timestamp::from),
+        }
+    }
+}
+
+impl Example for ChangeAccount {
+    fn example() -> Self {
+        Self { allow_agent_join: false }
+    }
+}
+
+impl Example for CreateInvite {
+    fn example() -> Self {
+        Self { role: Some(InviteRole::Member), max_uses: Some(5), ttl_hours: Some(24) }
+    }
+}
+
+impl Example for Join {
+    fn example() -> Self {
+        Self { code: "0123456789abcdefghijABCD".to_owned() }
+    }
+}

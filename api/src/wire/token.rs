@@ -1,0 +1,138 @@
+//! Tokens as callers see them. The secret stands in the answer to a mint and must never appear in another shape.
+
+use std::borrow::Cow;
+
+use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, UnknownScope};
+use poem_openapi::Object;
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use poem_openapi::types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
+use serde_json::Value;
+use service::MintRequest;
+
+use super::Timestamp;
+use super::people::typed_texts;
+
+/// A token of the account. Its secret is not in here: it was shown when the token was minted, and is not kept.
+#[derive(Debug, Object)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    /// What it may, as a comma-separated list.
+    pub scopes: String,
+    /// The one artifact that it may touch; null when it may touch all.
+    #[oai(nullable)]
+    pub artifact_id: Option<String>,
+    /// The id of the person who answers for it, else of the token that minted it; null for the token of a signup.
+    #[oai(nullable)]
+    pub created_by: Option<String>,
+    pub created_at: Timestamp,
+    /// When it stops working; null when it never does.
+    #[oai(nullable)]
+    pub expires_at: Option<Timestamp>,
+    /// To the minute; null until it is used.
+    #[oai(nullable)]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A fresh token.
+#[derive(Debug, Object)]
+pub struct MintedToken {
+    #[oai(flatten)]
+    pub minted: Token,
+    /// The bearer token. It is shown only here, once.
+    pub token: String,
+}
+
+/// What the new token is to be. What is left out is as the minter has it.
+#[derive(Default, Object)]
+#[oai(example)]
+pub struct MintToken {
+    /// What to call it: 1 to 100 characters.
+    pub name: Option<TypedName>,
+    /// A comma-separated list of `artifacts:write`, `artifacts:read`, `tokens:manage` and `account:manage`.
+    pub scopes: Option<TypedScopes>,
+    /// The id of the one artifact that it may touch.
+    pub artifact_id: Option<TypedArtifactId>,
+    /// When it is to stop working: a moment to come, RFC 3339.
+    pub expires_at: Option<TypedMoment>,
+}
+
+typed_texts! {
+    TypedName: min_length: Some(1), max_length: Some(TokenName::LENGTH_MAX),
+        pattern: Some(r"^[^\u0000-\u001f\u007f-\u009f]+$".to_owned());
+    TypedScopes: pattern: Some(
+        "^(artifacts:(write|read)|(tokens|account):manage)(,(artifacts:(write|read)|(tokens|account):manage))*$".to_owned()
+    );
+    TypedArtifactId: min_length: Some(1);
+    TypedMoment: format: Some("date-time");
+}
+
+/// The token works no more.
+#[derive(Debug, Object)]
+pub struct RevokedToken {
+    pub id: String,
+    /// Always true.
+    pub revoked: bool,
+}
+
+impl From<&domain::Token> for Token {
+    fn from(token: &domain::Token) -> Self {
+        Self {
+            id: token.id.to_string(),
+            name: token.name.to_string(),
+            scopes: token.rights.scopes.to_string(),
+            artifact_id: token.rights.pinned_to.map(|id| id.to_string()),
+            created_by: token.made_by.shown(),
+            created_at: token.created_at.into(),
+            expires_at: token.rights.expires_at.map(Timestamp::from),
+            last_used_at: token.last_used_at.map(Timestamp::from),
+        }
+    }
+}
+
+impl From<service::Minted> for MintedToken {
+    fn from(minted: service::Minted) -> Self {
+        Self { minted: (&minted.token).into(), token: minted.secret }
+    }
+}
+
+impl MintToken {
+    /// What is asked for, parsed; a field that is malformed is refused by name.
+    pub fn read(self) -> Result<MintRequest, Refusal> {
+        let name = self.name.map(|name| name.0.parse::<TokenName>()).transpose();
+        let artifact = self.artifact_id.map(|id| id.0.parse()).transpose();
+        Ok(MintRequest {
+            name: name.map_err(|fault| Refusal::invalid("name", fault.to_string()))?,
+            rights: AskedRights {
+                scopes: self.scopes.map(|scopes| read_scopes(&scopes.0)).transpose()?,
+                expires_at: self.expires_at.map(|moment| read_moment(&moment.0)).transpose()?,
+                // What is no id is no artifact's.
+                pinned_to: artifact.map_err(|_| Refusal::NotFound(Missing::Artifact))?,
+            },
+        })
+    }
+}
+
+fn read_scopes(text: &str) -> Result<Scopes, Refusal> {
+    let scopes: Scopes =
+        text.parse().map_err(|fault: UnknownScope| Refusal::invalid("scopes", fault.to_string()))?;
+    if scopes == Scopes::none() {
+        return Err(Refusal::invalid("scopes", "names no scope; leave it out to get all that you have"));
+    }
+    Ok(scopes)
+}
+
+fn read_moment(text: &str) -> Result<Time, Refusal> {
+    Time::parse_rfc3339(text)
+        .ok_or_else(|| Refusal::invalid("expires_at", "must be RFC 3339, such as 2030-01-31T12:00:00Z"))
+}
+
+impl Example for MintToken {
+    fn example() -> Self {
+        Self {
+            name: Some(TypedName("deploy bot".to_owned())),
+            scopes: Some(TypedScopes(Scopes::of_invited_agent().to_string())),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The edge beside nginx and static-web-server: each alone on one core, the load from the other, taking turns.
+
+mod contest;
+mod load;
+mod rivals;
+mod stock;
+
+use anyhow::{Context, ensure};
+
+use crate::Bench;
+use crate::house::Site;
+use crate::program::{Launch, Program};
+use crate::table::Table;
+use contest::{Contest, Goal};
+use load::{Ask, Visit};
+use rivals::Rivals;
+use stock::{Sample, Stock};
+
+/// The core of whatever serves; the load comes from [`load::CORE`].
+const SERVER_CORE: u8 = 0;
+
+const NGINX: &str = "nginx";
+
+/// A server in the contest, and how it is begun anew with nothing in its memory.
+pub struct Entrant {
+    pub name: &'static str,
+    pub address: std::net::SocketAddr,
+    /// Where it serves sites by name, if it can.
+    pub by_name: Option<std::net::SocketAddr>,
+    launch: Launch,
+    program: Option<Program>,
+}
+
+impl Entrant {
+    pub async fn start(&mut self) -> anyhow::Result<()> {
+        if let Some(running) = self.program.take() {
+            running.kill().await?;
+        }
+        let mut program = self.launch.start()?;
+        program.answers(self.address, "/").await.context(self.name)?;
+        self.program = Some(program);
+        Ok(())
+    }
+}
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let site = Site::new(bench, "edge")?;
+    let mut edge = Entrant {
+        name: "edge",
+        address: site.edge,
+        by_name: Some(site.edge),
+        launch: Launch { core: Some(SERVER_CORE), ..site.launch("serve") },
+        program: None,
+    };
+    edge.start().await?;
+    let stock = Stock::publish(&site).await?;
+    let Rivals { nginx, static_web_server } =
+        Rivals::prepare(&bench.folder.path().join("rivals"), &stock, SERVER_CORE)?;
+    let mut contest = Contest::new(edge, nginx, static_web_server);
+    contest.start_rivals().await?;
+    run_all(&mut contest, &stock, table).await
+}
+
+async fn run_all(contest: &mut Contest, stock: &Stock, table: &mut Table) -> anyhow::Result<()> {
+    let page = &stock.page;
+    let hot = Goal { rate: "≥ 1.2 ×", p99: "≤ 1.0 ×" };
+    let hot_page = [Visit::by_path(&page.host, "")];
+    contest.warm("hot page, 4.6 KB, by path", hot, &hot_page, Ask::Plainly, table).await?;
+    let by_name = [Visit::by_name(&page.host, "")];
+    contest.warm("hot page, 4.6 KB, by name", Goal::NONE, &by_name, Ask::Plainly, table).await?;
+    let file = [Visit::by_path(&stock.file.host, Sample::FILE)];
+    contest.warm("file of 100 KB", Goal { rate: "≥ 1.0 ×", p99: "" }, &file, Ask::Plainly, table).await?;
+    contest.warm("304 to If-None-Match", Goal::NONE, &hot_page, Ask::IfChanged, table).await?;
+    contest.warm("hot page in brotli", Goal::NONE, &hot_page, Ask::InBrotli, table).await?;
+
+    let many: Vec<_> = stock.many.iter().map(|sample| Visit::by_path(&sample.host, "")).collect();
+    ensure!(many.len() == stock::SITES, "{} sites were published", many.len());
+    contest.warm("10,000 sites, warm, by path", Goal::NONE, &many, Ask::Plainly, table).await?;
+    let many_by_name: Vec<_> = stock.many.iter().map(|sample| Visit::by_name(&sample.host, "")).collect();
+    contest.warm("10,000 sites, warm, by name", Goal::NONE, &many_by_name, Ask::Plainly, table).await?;
+    contest.cold("10,000 sites, cold, by path", &many, table).await
+}

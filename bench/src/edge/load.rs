@@ -1,0 +1,169 @@
+//! The load: `wrk` with one thread on a core of its own.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use reqwest::StatusCode;
+use tempfile::NamedTempFile;
+use tokio::process::Command;
+
+use super::Entrant;
+
+pub const CORE: u8 = 1;
+const CONNECTIONS: u32 = 64;
+const SCRIPT: &str = include_str!("load.lua");
+
+/// A request, whoever answers it.
+pub struct Visit {
+    mount: Mount,
+    host: String,
+    path: String,
+}
+
+enum Mount {
+    Path,
+    Name,
+}
+
+/// What one run showed.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    /// Requests per second.
+    pub rate: f64,
+    pub p99: Duration,
+}
+
+/// What a visitor asks for besides the address.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Ask {
+    Plainly,
+    InBrotli,
+    /// Only if it is another than the one that the server has named.
+    IfChanged,
+}
+
+/// Visits to one server, ready to run.
+pub struct Load {
+    address: SocketAddr,
+    targets: NamedTempFile,
+    script: NamedTempFile,
+    header: Option<String>,
+    count: usize,
+}
+
+/// How often the targets are visited.
+#[derive(Clone, Copy, PartialEq)]
+enum Course {
+    Again,
+    Once,
+}
+
+impl Visit {
+    pub fn by_path(host: &str, path: &str) -> Self {
+        Self { mount: Mount::Path, host: host.to_owned(), path: format!("/site/{host}/{path}") }
+    }
+
+    pub fn by_name(host: &str, path: &str) -> Self {
+        Self { mount: Mount::Name, host: host.to_owned(), path: format!("/{path}") }
+    }
+
+    fn at(&self, entrant: &Entrant) -> Option<(SocketAddr, String)> {
+        match self.mount {
+            Mount::Path => Some((entrant.address, entrant.address.to_string())),
+            Mount::Name => entrant.by_name.map(|address| (address, format!("{}.localhost", self.host))),
+        }
+    }
+}
+
+impl Load {
+    /// None when this server cannot be visited so.
+    pub async fn prepare(entrant: &Entrant, visits: &[Visit], ask: Ask) -> anyhow::Result<Option<Self>> {
+        let (mut lines, mut first) = (String::new(), None);
+        for visit in visits {
+            let Some((address, host)) = visit.at(entrant) else { return Ok(None) };
+            lines.push_str(&format!("{host} {}\n", visit.path));
+            first = first.or(Some((address, host, &visit.path)));
+        }
+        let (address, host, path) = first.context("nothing to visit")?;
+        let Some(header) = try_out(&format!("http://{address}{path}"), &host, ask).await? else {
+            return Ok(None);
+        };
+        let (targets, script) = (written(&lines)?, written(SCRIPT)?);
+        Ok(Some(Self { address, targets, script, header: header.0, count: visits.len() }))
+    }
+
+    pub async fn run(&self, time: Duration) -> anyhow::Result<Measured> {
+        self.wrk(time, Course::Again).await
+    }
+
+    pub async fn run_once(&self, time_max: Duration) -> anyhow::Result<Measured> {
+        self.wrk(time_max, Course::Once).await
+    }
+
+    async fn wrk(&self, time: Duration, course: Course) -> anyhow::Result<Measured> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &CORE.to_string(), "wrk", "-t1"]);
+        command.arg(format!("-c{CONNECTIONS}")).arg(format!("-d{}s", time.as_secs()));
+        if let Some(header) = &self.header {
+            command.args(["-H", header]);
+        }
+        command.arg("-s").arg(self.script.path()).arg(format!("http://{}/", self.address)).arg("--");
+        command.arg(self.targets.path()).arg(if course == Course::Once { "once" } else { "again" });
+        let output = command.output().await.context("run wrk")?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "wrk failed:\n{said}{}", String::from_utf8_lossy(&output.stderr));
+        self.read(&said, course).with_context(|| format!("wrk said:\n{said}"))
+    }
+
+    /// `measured <requests> <seconds> <seconds for one course> <p99 in µs> <failed>`
+    fn read(&self, said: &str, course: Course) -> anyhow::Result<Measured> {
+        let line =
+            said.lines().find_map(|line| line.strip_prefix("measured ")).context("nothing was measured")?;
+        let figures: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [requests, seconds, seconds_once, p99_micros, failed] = figures[..] else {
+            anyhow::bail!("five figures were expected")
+        };
+        // An answer that is no success spoils the round.
+        ensure!(failed == 0.0, "some requests failed");
+        let rate = match course {
+            Course::Again => requests / seconds,
+            Course::Once => {
+                ensure!(seconds_once > 0.0, "not all were visited in time");
+                self.count as f64 / seconds_once
+            }
+        };
+        Ok(Measured { rate, p99: Duration::from_secs_f64(p99_micros / 1e6) })
+    }
+}
+
+/// The header that asks so.
+struct Header(Option<String>);
+
+/// None when the server does not do what it is asked for.
+async fn try_out(url: &str, host: &str, ask: Ask) -> anyhow::Result<Option<Header>> {
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let call = || client.get(url).header("host", host);
+    let plain = call().send().await?.error_for_status()?;
+    match ask {
+        Ask::Plainly => Ok(Some(Header(None))),
+        Ask::InBrotli => {
+            let answer = call().header("accept-encoding", "br").send().await?.error_for_status()?;
+            let is_encoded = answer.headers().contains_key("content-encoding");
+            Ok(is_encoded.then(|| Header(Some("Accept-Encoding: br".to_owned()))))
+        }
+        Ask::IfChanged => {
+            let Some(etag) = plain.headers().get("etag") else { return Ok(None) };
+            let answer = call().header("if-none-match", etag).send().await?;
+            let header = format!("If-None-Match: {}", etag.to_str()?);
+            Ok((answer.status() == StatusCode::NOT_MODIFIED).then_some(Header(Some(header))))
+        }
+    }
+}
+
+fn written(text: &str) -> anyhow::Result<NamedTempFile> {
+    let file = NamedTempFile::new()?;
+    std::fs::write(Path::new(file.path()), text)?;
+    Ok(file)
+}

@@ -1,0 +1,183 @@
+//! The servers that the edge is compared with, over the same bytes with the same headers.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::Context;
+use reqwest::header::{
+    ACCEPT_RANGES, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderName,
+    LAST_MODIFIED, SERVER, TRANSFER_ENCODING,
+};
+
+use super::stock::{Sample, Stock};
+use super::{Entrant, NGINX};
+use crate::program::{Launch, free_address};
+
+/// What a file server says of a file by itself.
+const OWN_HEADERS: [HeaderName; 9] = [
+    ACCEPT_RANGES,
+    CONNECTION,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    DATE,
+    ETAG,
+    LAST_MODIFIED,
+    SERVER,
+    TRANSFER_ENCODING,
+];
+
+const STATIC_WEB_SERVER: &str = "static-web-server";
+/// Serves files that were encoded beforehand, as the edge does; Debian's libnginx-mod-http-brotli-static.
+const BROTLI_MODULE: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
+
+pub struct Rivals {
+    pub nginx: Entrant,
+    /// Left out where it is not installed.
+    pub static_web_server: Option<Entrant>,
+}
+
+impl Rivals {
+    /// Lays out the files, and how each is started.
+    pub fn prepare(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Self> {
+        lay_out(at, stock).context("lay out the pages")?;
+        let nginx = nginx(at, stock, core)?;
+        let static_web_server =
+            if is_installed(STATIC_WEB_SERVER) { Some(static_web_server(at, stock, core)?) } else { None };
+        Ok(Self { nginx, static_web_server })
+    }
+}
+
+fn lay_out(at: &Path, stock: &Stock) -> anyhow::Result<()> {
+    let (sites, names) = (at.join("pages/site"), at.join("names"));
+    std::fs::create_dir_all(&names)?;
+    for sample in stock.many.iter().chain([&stock.page]) {
+        let site = sites.join(&sample.host);
+        std::fs::create_dir_all(&site)?;
+        std::fs::write(site.join("index.html"), &sample.body)?;
+        std::os::unix::fs::symlink(&site, names.join(format!("{}.localhost", sample.host)))?;
+    }
+    std::fs::write(sites.join(&stock.page.host).join("index.html.br"), &stock.page_brotli)?;
+    std::fs::create_dir_all(sites.join(&stock.file.host))?;
+    std::fs::write(sites.join(&stock.file.host).join(Sample::FILE), &stock.file.body)?;
+    Ok(())
+}
+
+fn is_installed(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}
+
+fn nginx(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entrant> {
+    let (address, by_name) = (free_address()?, free_address()?);
+    std::fs::write(at.join("nginx.conf"), nginx_configuration(at, address, by_name, stock))?;
+    let launch = Launch {
+        name: "nginx".to_owned(),
+        program: "nginx".into(),
+        arguments: vec!["-c".to_owned(), at.join("nginx.conf").display().to_string()],
+        settings: BTreeMap::new(),
+        folder: at.to_owned(),
+        core: Some(core),
+    };
+    Ok(Entrant { name: NGINX, address, by_name: Some(by_name), launch, program: None })
+}
+
+/// As one would set nginx up for speed: open files are kept, nothing is logged, connections stay.
+fn nginx_configuration(at: &Path, address: SocketAddr, by_name: SocketAddr, stock: &Stock) -> String {
+    let add = |(name, value): (&str, &str)| format!("add_header {name} \"{value}\";\n");
+    let page_headers: String = said(&stock.page.headers).map(add).collect();
+    let file_headers: String = said(&stock.file.headers).map(add).collect();
+    let at = at.display();
+    let (load, brotli) = if Path::new(BROTLI_MODULE).exists() {
+        (format!("load_module {BROTLI_MODULE};"), "brotli_static on;")
+    } else {
+        (String::new(), "")
+    };
+    let file = format!("/site/{}/{}", stock.file.host, Sample::FILE);
+    format!(
+        "{load}
+daemon off;
+master_process off;
+worker_processes 1;
+pid {at}/nginx.pid;
+error_log stderr crit;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    tcp_nodelay on;
+    open_file_cache max=30000 inactive=10m;
+    open_file_cache_valid 10m;
+    keepalive_requests 1000000000;
+    {brotli}
+    types {{ }}
+    default_type 'text/html; charset=utf-8';
+    server {{
+        listen {address};
+        root {at}/pages;
+        {page_headers}
+        location = {file} {{
+            {file_headers}
+        }}
+    }}
+    server {{
+        listen {by_name};
+        root {at}/names/$host;
+        {page_headers}
+    }}
+}}
+"
+    )
+}
+
+fn static_web_server(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entrant> {
+    let address = free_address()?;
+    let configuration = at.join("static-web-server.toml");
+    std::fs::write(&configuration, static_web_server_configuration(at, address, stock))?;
+    let launch = Launch {
+        name: STATIC_WEB_SERVER.to_owned(),
+        program: STATIC_WEB_SERVER.into(),
+        arguments: vec!["--config-file".to_owned(), configuration.display().to_string()],
+        settings: BTreeMap::new(),
+        folder: at.to_owned(),
+        core: Some(core),
+    };
+    Ok(Entrant { name: STATIC_WEB_SERVER, address, by_name: None, launch, program: None })
+}
+
+fn static_web_server_configuration(at: &Path, address: SocketAddr, stock: &Stock) -> String {
+    let headers_of = |sample: &Sample, source: &str| {
+        let lines: String =
+            said(&sample.headers).map(|(name, value)| format!("{name} = {value:?}\n")).collect();
+        format!("[[advanced.headers]]\nsource = {source:?}\n[advanced.headers.headers]\n{lines}\n")
+    };
+    format!(
+        "[general]
+host = \"{}\"
+port = {}
+root = \"{}/pages\"
+log-level = \"error\"
+threads-multiplier = 1
+cache-control-headers = false
+security-headers = false
+compression = false
+compression-static = true
+directory-listing = false
+
+{}{}",
+        address.ip(),
+        address.port(),
+        at.display(),
+        headers_of(&stock.page, "**/"),
+        headers_of(&stock.file, "**/*.bin"),
+    )
+}
+
+/// What the edge says of a file that a file server would not say by itself.
+fn said(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    headers
+        .iter()
+        .filter(|(name, _)| !OWN_HEADERS.contains(name))
+        .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+}

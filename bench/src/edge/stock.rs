@@ -1,0 +1,91 @@
+//! The stock: what is published for the contest, and what the edge makes of it.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, ensure};
+use domain::Chance;
+use futures::future::try_join_all;
+use reqwest::Client;
+use reqwest::header::HeaderMap;
+
+use crate::agent::Agent;
+use crate::house::Site;
+use crate::page::page;
+
+pub const SITES: usize = 10_000;
+const FILE_BYTES: usize = 100 * 1000;
+/// An account may store 20 MB while it is provisional.
+const AGENTS: usize = 20;
+
+/// A file as the edge serves it.
+pub struct Sample {
+    pub host: String,
+    pub body: Vec<u8>,
+    pub headers: HeaderMap,
+}
+
+impl Sample {
+    /// The path of the large file in its site.
+    pub const FILE: &'static str = "data.bin";
+}
+
+pub struct Stock {
+    pub page: Sample,
+    /// The same page in brotli.
+    pub page_brotli: Vec<u8>,
+    pub file: Sample,
+    pub many: Vec<Sample>,
+}
+
+impl Stock {
+    pub async fn publish(site: &Site) -> anyhow::Result<Self> {
+        let (base_url, edge) = (format!("http://{}", site.api), site.edge);
+        let agent = Agent::sign_up(&base_url).await?;
+        let chance = Chance::from_system();
+        let page_host = agent.publish(page(&chance)).await?.host;
+        let mut data = vec![];
+        while data.len() < FILE_BYTES {
+            data.extend_from_slice(&chance.bytes::<1000>());
+        }
+        let file_host = agent.publish_file(Sample::FILE, data.clone()).await?.host;
+        let client = Client::builder().no_proxy().build()?;
+        let look = Look { client: &client, edge };
+        let file = look.at(&file_host, Sample::FILE, "identity").await?;
+        ensure!(file.body == data, "the edge serves another file");
+        Ok(Self {
+            page: look.at(&page_host, "", "identity").await?,
+            page_brotli: look.at(&page_host, "", "br").await?.body,
+            file,
+            many: publish_many(&base_url, &look).await?,
+        })
+    }
+}
+
+async fn publish_many(base_url: &str, look: &Look<'_>) -> anyhow::Result<Vec<Sample>> {
+    let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(base_url))).await?;
+    let published = try_join_all(agents.iter().map(async |agent| {
+        let chance = Chance::from_system();
+        let mut samples = Vec::new();
+        for _ in 0..SITES / AGENTS {
+            let host = agent.publish(page(&chance)).await?.host;
+            samples.push(look.at(&host, "", "identity").await?);
+        }
+        anyhow::Ok(samples)
+    }));
+    Ok(published.await?.into_iter().flatten().collect())
+}
+
+struct Look<'a> {
+    client: &'a Client,
+    edge: SocketAddr,
+}
+
+impl Look<'_> {
+    async fn at(&self, host: &str, path: &str, encoding: &str) -> anyhow::Result<Sample> {
+        let url = format!("http://{}/site/{host}/{path}", self.edge);
+        let call = self.client.get(url).header("accept-encoding", encoding);
+        let answer = call.send().await?.error_for_status().context("look at the edge")?;
+        let headers = answer.headers().clone();
+        Ok(Sample { host: host.to_owned(), body: answer.bytes().await?.to_vec(), headers })
+    }
+}

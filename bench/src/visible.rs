@@ -1,0 +1,133 @@
+//! How soon a change is seen: from sending `activate` to the first new byte from an edge in another process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use domain::Chance;
+use reqwest::Client;
+
+use crate::Bench;
+use crate::agent::Agent;
+use crate::house::House;
+use crate::latencies::Latencies;
+use crate::page::page;
+use crate::table::{NO_GOAL, Table};
+
+const SLUG: &str = "visible";
+const ACTIVATIONS: usize = 500;
+const WARM_UP_ACTIVATIONS: usize = 50;
+/// A change that is not seen within this time is lost.
+const SEEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// In production mode: the API, a worker and two edges, each a process of its own.
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let mut house = House::production(bench, "visible").await?;
+    let other_edge = house.start_edge().await?;
+    let agent = Agent::sign_up(&house.api_url).await?;
+    let chance = Chance::from_system();
+    let mut watch = None;
+    for version in 1..=2 {
+        let published = agent.publish_as(SLUG, page(&chance)).await?;
+        ensure!(published.version == version, "the versions are numbered otherwise");
+        let watch = watch.get_or_insert(Watch::of(other_edge, &published.host)?);
+        watch.versions.push(watch.look().await?.etag);
+    }
+    let watch = Arc::new(watch.context("nothing was published")?);
+    let (mut seen, mut answered, mut old_after_answer) = (Vec::new(), Vec::new(), 0);
+    for number in 0..WARM_UP_ACTIVATIONS + ACTIVATIONS {
+        let turn = turn(&agent, &watch, number % 2).await?;
+        old_after_answer += turn.old_after_answer;
+        if number >= WARM_UP_ACTIVATIONS {
+            seen.push(turn.seen_after);
+            answered.push(turn.answered_after);
+        }
+    }
+    tell(table, &Latencies::of(seen), &Latencies::of(answered), old_after_answer);
+    Ok(())
+}
+
+fn tell(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_answer: usize) {
+    for (what, percent) in
+        [("activate to the first new byte of another edge, p50", 50), ("the same, p99", 99)]
+    {
+        let beside = format!("the answer to activate: {}", answered.percentile(percent));
+        table.add(what, seen.percentile(percent).to_string(), NO_GOAL, beside);
+    }
+    let of = format!("of {}", seen.count());
+    table.add("old pages asked for after the answer", old_after_answer.to_string(), "0", of);
+}
+
+/// What one activation showed, counted from the moment at which it was sent.
+struct Turn {
+    seen_after: Duration,
+    answered_after: Duration,
+    old_after_answer: usize,
+}
+
+/// Somebody looks at the other edge all the time while a version is made live.
+async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Result<Turn> {
+    let is_answered = Arc::new(AtomicBool::new(false));
+    let started = Instant::now();
+    let watching = tokio::spawn({
+        let (watch, is_answered) = (watch.clone(), is_answered.clone());
+        async move { watch.until_seen(version, &is_answered, started).await }
+    });
+    agent.activate(SLUG, u32::try_from(version)? + 1).await?;
+    let answered_after = started.elapsed();
+    is_answered.store(true, Ordering::SeqCst);
+    let (seen_after, old_after_answer) = watching.await??;
+    Ok(Turn { seen_after, answered_after, old_after_answer })
+}
+
+/// One who looks at a page again and again.
+struct Watch {
+    client: Client,
+    url: String,
+    /// What tells the versions apart.
+    versions: Vec<String>,
+}
+
+/// What somebody saw, and when.
+struct Look {
+    etag: String,
+    at: Instant,
+}
+
+impl Watch {
+    fn of(edge: SocketAddr, host: &str) -> anyhow::Result<Self> {
+        let client = Client::builder().no_proxy().build()?;
+        Ok(Self { client, url: format!("http://{edge}/site/{host}/"), versions: vec![] })
+    }
+
+    async fn look(&self) -> anyhow::Result<Look> {
+        let answer = self.client.get(&self.url).send().await?.error_for_status()?;
+        // It has come as far as the end of its head.
+        let at = Instant::now();
+        let etag = answer.headers().get("etag").context("no ETag")?.to_str()?.to_owned();
+        // The connection is used again only when the body was read.
+        answer.bytes().await?;
+        Ok(Look { etag, at })
+    }
+
+    /// When the version was seen, and how often the old one was although it was asked for after the answer.
+    async fn until_seen(
+        &self,
+        version: usize,
+        is_answered: &AtomicBool,
+        started: Instant,
+    ) -> anyhow::Result<(Duration, usize)> {
+        let mut old_after_answer = 0;
+        while started.elapsed() < SEEN_WITHIN {
+            let was_answered = is_answered.load(Ordering::SeqCst);
+            let seen = self.look().await?;
+            if seen.etag == self.versions[version] {
+                return Ok((seen.at - started, old_after_answer));
+            }
+            old_after_answer += usize::from(was_answered);
+        }
+        anyhow::bail!("version {} was not seen within {SEEN_WITHIN:?}", version + 1)
+    }
+}

@@ -1,0 +1,26 @@
+//! The card processor, which speaks Stripe's shapes: checkouts are opened there, and its word comes back signed.
+//!
+//! Nothing here moves money or knows an account: what a paid checkout means, `service` decides. Neither the key nor
+//! the webhook's secret may come out of `Debug`, of an error or into a log.
+
+mod event;
+mod processor;
+mod webhook;
+
+pub use event::{CardEvent, NotJson, PaidCheckout};
+pub use processor::{CardProcessor, CheckoutOrder, CheckoutSession, ProcessorAddress, ProcessorFault};
+pub use webhook::{BadSignature, WebhookSecret};
+
+/// What is configured of the card rail; what is not has no calls.
+#[derive(Clone, Debug, Default)]
+pub struct CardRail {
+    pub processor: Option<CardProcessor>,
+    pub webhook_secret: Option<WebhookSecret>,
+}
+
+/// A checkout session's id becomes part of a ledger's reason, so it is short and visible.
+const SESSION_ID_BYTES_MAX: usize = 255;
+
+fn is_session_id(text: &str) -> bool {
+    (1..=SESSION_ID_BYTES_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}

@@ -1,0 +1,44 @@
+//! What may be paid by card in one go. A card is charged in cents, so no other amount may get as far as the processor.
+
+use crate::Micro;
+
+/// A top-up by card: whole cents, within the bounds of spec 4.8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckoutAmount {
+    cents: u32,
+}
+
+impl CheckoutAmount {
+    pub const CENTS_MIN: u32 = 500;
+    pub const CENTS_MAX: u32 = 50_000;
+
+    /// None when the card rail does not take this amount.
+    pub fn new(amount: Micro) -> Option<Self> {
+        let cents = amount.cents()?;
+        (Self::CENTS_MIN..=Self::CENTS_MAX).contains(&cents).then_some(Self { cents })
+    }
+
+    pub const fn cents(self) -> u32 {
+        self.cents
+    }
+
+    pub const fn micro(self) -> Micro {
+        Micro::from_cents(self.cents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_pays_5_to_500_dollars_in_whole_cents() {
+        for (micro, cents) in [(5_000_000, 500), (19_990_000, 1_999), (500_000_000, 50_000)] {
+            let amount = CheckoutAmount::new(Micro::new(micro)).unwrap();
+            assert_eq!((amount.cents(), amount.micro().get()), (cents, micro));
+        }
+        for bad in [4_990_000, 0, -5_000_000, 500_010_000, i64::MAX, 5_001_000, 19_990_001] {
+            assert_eq!(CheckoutAmount::new(Micro::new(bad)), None, "{bad}");
+        }
+    }
+}

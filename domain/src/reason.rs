@@ -1,0 +1,59 @@
+//! Why money moved. A ledger holds each reason once per account, so a reason must be the same text for the same cause,
+//! whoever writes it and however often.
+
+use std::fmt;
+
+use crate::{ArtifactId, JobId, Month, VersionId};
+
+/// The cause of a ledger entry, kept as its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A publish past the allowance.
+    Publish(VersionId),
+    /// A month of an artifact off the public: its first by the call, the later ones by metering.
+    Visibility(ArtifactId, Month),
+    /// A month of storage beyond what is free.
+    Storage(Month),
+    /// A month's views beyond what is free.
+    Traffic(Month),
+    /// Credit by the dev rail, alone or as the inline payment of a call.
+    DevTopUp(JobId),
+    /// Credit by card: the processor's checkout session.
+    CardTopUp(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Publish(version) => write!(f, "publish:{version}"),
+            Reason::Visibility(artifact, month) => write!(f, "visibility:{artifact}:{month}"),
+            Reason::Storage(month) => write!(f, "storage:{month}"),
+            Reason::Traffic(month) => write!(f, "traffic:{month}"),
+            Reason::DevTopUp(job) => write!(f, "topup-dev:{job}"),
+            Reason::CardTopUp(session) => write!(f, "topup-card-processor:{session}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ulid::Ulid;
+
+    use super::*;
+
+    #[test]
+    fn a_reason_is_written_as_the_ledger_has_always_had_it() {
+        let (id, month) = (Ulid::nil(), "2026-01".parse().unwrap());
+        let written = [
+            (Reason::Publish(VersionId::from_ulid(id)), format!("publish:{id}")),
+            (Reason::Visibility(ArtifactId::from_ulid(id), month), format!("visibility:{id}:2026-01")),
+            (Reason::Storage(month), "storage:2026-01".into()),
+            (Reason::Traffic(month), "traffic:2026-01".into()),
+            (Reason::DevTopUp(JobId::from_ulid(id)), format!("topup-dev:{id}")),
+            (Reason::CardTopUp("cs_1".into()), "topup-card-processor:cs_1".into()),
+        ];
+        for (reason, text) in written {
+            assert_eq!(reason.to_string(), text);
+        }
+    }
+}

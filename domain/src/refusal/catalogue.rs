@@ -1,0 +1,148 @@
+//! Every refusal once, told to people: what it means, with an example that has its code, message and hint. The
+//! reference page of codes is made of this, so nothing may be left out: the compiler asks for each kind.
+
+use strum::IntoEnumIterator;
+
+use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind};
+use crate::{Challenge, DevRail, FileSet, Micro};
+
+/// One kind of refusal, as the reference page has it.
+#[derive(Clone, Debug)]
+pub struct RefusalEntry {
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+    pub example: Refusal,
+}
+
+impl Refusal {
+    /// Every kind of refusal, in the order of the enum.
+    pub fn catalogue() -> Vec<RefusalEntry> {
+        RefusalKind::iter()
+            .map(|kind| RefusalEntry { meaning: meaning(kind), example: example(kind) })
+            .collect()
+    }
+}
+
+fn meaning(kind: RefusalKind) -> &'static str {
+    match kind {
+        RefusalKind::Unauthorized => "The token is missing, malformed, unknown, revoked or expired.",
+        RefusalKind::NotSignedIn => "The call is for a signed-in person, and no session came with it.",
+        RefusalKind::AccountExpired => {
+            "The account is provisional and its time is over: it can be read, but not changed."
+        }
+        RefusalKind::ClaimExpired => "The account expired before anyone claimed it.",
+        RefusalKind::PaymentRequired => {
+            "Allowance and credit are used up, the balance is negative, or an inline payment does not match. The \
+             body is the challenge, which says what settles this very request."
+        }
+        RefusalKind::InsufficientScope => "The token lacks a scope, or is pinned to another artifact.",
+        RefusalKind::InvalidRequest => {
+            "A parameter, a header, a form field or a file path is malformed; the message names it."
+        }
+        RefusalKind::InvalidBody => {
+            "The JSON does not parse or does not fit its schema; the message says where."
+        }
+        RefusalKind::WeakPassword => "The password breaks a rule; the message names it.",
+        RefusalKind::InvalidCredentials => {
+            "Sign-in failed. The answer is the same whether or not the username exists."
+        }
+        RefusalKind::RateLimited => {
+            "Too many calls in a minute; `Retry-After` says when the next one is free."
+        }
+        RefusalKind::TooLarge => "More bytes or files than a request, a publish or the account may have.",
+        RefusalKind::SlugTaken => "Another call on the account took this slug a moment ago.",
+        RefusalKind::AmbiguousSlug => "Several artifacts bear this slug; a host names just one.",
+        RefusalKind::NotFound => "There is no such thing, or none that the caller may know of.",
+        RefusalKind::MethodNotAllowed => "The path has no such method; `Allow` lists those that it has.",
+        RefusalKind::UnsupportedMediaType => "The body is of another content type than this call takes.",
+        RefusalKind::NotConfigured => "This deployment has no card rail, or no webhook secret.",
+        RefusalKind::SessionRequired => "The call is for people: a bearer token is no session.",
+        RefusalKind::AgentJoinDisabled => "The owner has switched off joining by agents.",
+        RefusalKind::Forbidden => {
+            "The person's role is too low, they do not belong to the account, or the owner cannot be removed."
+        }
+        RefusalKind::UsernameTaken => "Somebody else has this username.",
+        RefusalKind::InviteRevoked => "The invite has been revoked.",
+        RefusalKind::InviteExpired => "The invite's time is over.",
+        RefusalKind::InviteUsedUp => "The invite has been used as often as it may be.",
+        RefusalKind::AlreadyClaimed => "The account has an owner, so there is nothing to claim.",
+        RefusalKind::NotClaimed => "A team needs an owner, and nobody has claimed the account yet.",
+        RefusalKind::ForeignPage => "A browser sent the call from another site's page.",
+        RefusalKind::ProcessorError => "The card processor refused to open a checkout, or did not answer.",
+        RefusalKind::QuotaExceeded => "The account has as many artifacts as it may have.",
+        RefusalKind::TooMany => "The account has as many tokens, invites or members as it may have.",
+        RefusalKind::IdempotencyConflict => {
+            "The `Idempotency-Key` was used for another request in the last 24 hours."
+        }
+        RefusalKind::Overloaded => {
+            "Busy, or a part of the service is down; `Retry-After` says when to try again."
+        }
+        RefusalKind::Internal => "A bug of ours; it is in our log under the answer's `X-Request-Id`.",
+    }
+}
+
+fn example(kind: RefusalKind) -> Refusal {
+    match kind {
+        RefusalKind::Unauthorized => Refusal::Unauthorized,
+        RefusalKind::NotSignedIn => Refusal::NotSignedIn,
+        RefusalKind::AccountExpired => Refusal::AccountExpired,
+        RefusalKind::ClaimExpired => Refusal::ClaimExpired,
+        RefusalKind::PaymentRequired => {
+            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), DevRail::Open)))
+        }
+        RefusalKind::InsufficientScope => Refusal::InsufficientScope(MissingRight::ArtifactsWrite),
+        RefusalKind::InvalidRequest => Refusal::malformed_slug(),
+        RefusalKind::InvalidBody => Refusal::InvalidBody { fault: "version: is missing".into() },
+        RefusalKind::WeakPassword => Refusal::WeakPassword { rule: "it contains the username".into() },
+        RefusalKind::InvalidCredentials => Refusal::InvalidCredentials,
+        RefusalKind::RateLimited => Refusal::RateLimited { retry_after_seconds: 42 },
+        RefusalKind::TooLarge => {
+            Refusal::TooLarge { limit: format!("a publish has at most {} files", FileSet::FILES_MAX) }
+        }
+        RefusalKind::SlugTaken => Refusal::SlugTaken { slug: "my-page".into() },
+        RefusalKind::AmbiguousSlug => Refusal::AmbiguousSlug { slug: "my-page".into() },
+        RefusalKind::NotFound => Refusal::NotFound(Missing::Artifact),
+        RefusalKind::MethodNotAllowed => Refusal::MethodNotAllowed { allowed: "GET, HEAD".into() },
+        RefusalKind::UnsupportedMediaType => {
+            Refusal::UnsupportedMediaType { expected: "application/json".into() }
+        }
+        RefusalKind::NotConfigured => Refusal::NotConfigured { what: "the card rail".into() },
+        RefusalKind::SessionRequired => Refusal::SessionRequired,
+        RefusalKind::AgentJoinDisabled => Refusal::AgentJoinDisabled,
+        RefusalKind::Forbidden => Refusal::Forbidden { fault: "the owner cannot be removed".into() },
+        RefusalKind::UsernameTaken => Refusal::UsernameTaken { username: "ada".into() },
+        RefusalKind::InviteRevoked => Refusal::InviteRevoked,
+        RefusalKind::InviteExpired => Refusal::InviteExpired,
+        RefusalKind::InviteUsedUp => Refusal::InviteUsedUp,
+        RefusalKind::AlreadyClaimed => Refusal::AlreadyClaimed,
+        RefusalKind::NotClaimed => Refusal::NotClaimed,
+        RefusalKind::ForeignPage => Refusal::ForeignPage,
+        RefusalKind::ProcessorError => Refusal::ProcessorError,
+        RefusalKind::QuotaExceeded => Refusal::QuotaExceeded { limit: "100 artifacts".into() },
+        RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),
+        RefusalKind::IdempotencyConflict => Refusal::IdempotencyConflict,
+        RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
+        RefusalKind::Internal => Refusal::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_told_once_and_by_an_example_of_its_own() {
+        let kinds: Vec<_> =
+            Refusal::catalogue().iter().map(|entry| RefusalKind::from(&entry.example)).collect();
+        assert_eq!(kinds, RefusalKind::iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_refusal_says_what_is_wrong_names_the_next_step_and_survives_being_stored() {
+        for RefusalEntry { example, .. } in Refusal::catalogue() {
+            assert!(!example.message().is_empty() && !example.hint().is_empty(), "{example:?}");
+            let stored = serde_json::to_string(&example).unwrap();
+            assert_eq!(serde_json::from_str::<Refusal>(&stored).unwrap(), example);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The causes that several refusals share: what is not there, which right is missing, of what there is too much.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Scope;
+
+/// What was asked for and is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    Account,
+    Artifact,
+    Version,
+    Endpoint,
+    Invite,
+    Member,
+    Token,
+    Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingRight {
+    ArtifactsWrite,
+    ArtifactsRead,
+    TokensManage,
+    AccountManage,
+    /// The token is pinned to another artifact.
+    OtherArtifact,
+    /// What was asked of a new token exceeds what its minter has: in scopes, in artifacts, or in time.
+    ToHandOnScopes,
+    ToHandOnOtherArtifact,
+    ToOutliveIt,
+}
+
+/// What an account has a bounded number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Crowd {
+    Tokens,
+    Invites,
+    Members,
+}
+
+impl From<Scope> for MissingRight {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::ArtifactsWrite => MissingRight::ArtifactsWrite,
+            Scope::ArtifactsRead => MissingRight::ArtifactsRead,
+            Scope::TokensManage => MissingRight::TokensManage,
+            Scope::AccountManage => MissingRight::AccountManage,
+        }
+    }
+}
+
+impl Missing {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Missing::Account => "account",
+            Missing::Artifact => "artifact",
+            Missing::Version => "version",
+            Missing::Endpoint => "endpoint",
+            Missing::Invite => "invite",
+            Missing::Member => "member",
+            Missing::Token => "token",
+            Missing::Host => "host",
+        }
+    }
+
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
+            Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
+            Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::Endpoint => "GET /openapi.json lists every endpoint",
+            Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
+            Missing::Member => "GET /v1/account/members lists the members",
+            Missing::Token => "GET /v1/tokens lists the tokens",
+        }
+    }
+}
+
+impl MissingRight {
+    pub(super) fn message(self) -> &'static str {
+        match self {
+            MissingRight::ArtifactsWrite => "the token lacks the scope artifacts:write",
+            MissingRight::ArtifactsRead => "the token lacks the scope artifacts:read",
+            MissingRight::TokensManage => "the token lacks the scope tokens:manage",
+            MissingRight::AccountManage => "the token lacks the scope account:manage",
+            MissingRight::OtherArtifact => "the token is pinned to another artifact",
+            MissingRight::ToHandOnScopes => "scopes: asks for a scope that you do not have yourself",
+            MissingRight::ToHandOnOtherArtifact => {
+                "artifact_id: a pinned token mints only tokens with the same pin"
+            }
+            MissingRight::ToOutliveIt => "expires_at: a token mints none that outlives it",
+        }
+    }
+
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            MissingRight::OtherArtifact => {
+                "use it for its own artifact, or mint one without a pin with POST /v1/tokens"
+            }
+            MissingRight::ToHandOnScopes
+            | MissingRight::ToHandOnOtherArtifact
+            | MissingRight::ToOutliveIt => {
+                "send POST /v1/tokens again without that field, which then is as your own, or from a token that has it"
+            }
+            _ => "use a token that has it, or mint one with POST /v1/tokens from a token that may",
+        }
+    }
+}
+
+impl Crowd {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Crowd::Tokens => "active tokens",
+            Crowd::Invites => "open invites",
+            Crowd::Members => "members",
+        }
+    }
+
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Crowd::Tokens => "revoke those that are no longer needed with DELETE /v1/tokens/{id}",
+            Crowd::Invites => "revoke those that are no longer needed with DELETE /v1/account/invites/{code}",
+            Crowd::Members => "remove those who have left with DELETE /v1/account/members/{user_id}",
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Tokens as their account sees them, and the one rule of minting: nobody hands on more than they have. The secret of
+//! a token must never be in here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{ArtifactId, InviteCode, MissingRight, Refusal, Scopes, Time, TokenId, UserId};
+
+/// A token as the account's list shows it.
+#[derive(Clone, Debug)]
+pub struct Token {
+    pub id: TokenId,
+    pub name: TokenName,
+    pub rights: Rights,
+    pub made_by: Maker,
+    pub created_at: Time,
+    pub last_used_at: Option<Time>,
+}
+
+/// What its owner calls a token. It stands in lists, so it is short and holds nothing that a terminal would obey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenName(String);
+
+/// Who made a token or an invite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maker {
+    /// The person who answers for it: who made it, or who answers for the token that made it. What a person answers
+    /// for ends when that person is removed.
+    pub user: Option<UserId>,
+    /// The token that made it, if one did.
+    pub token: Option<TokenId>,
+}
+
+/// What a token may, where, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    pub scopes: Scopes,
+    /// The one artifact that it may touch, if it is bound to one.
+    pub pinned_to: Option<ArtifactId>,
+    pub expires_at: Option<Time>,
+}
+
+/// What is asked of a new token. What is not asked for is what the minter has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AskedRights {
+    pub scopes: Option<Scopes>,
+    pub pinned_to: Option<ArtifactId>,
+    pub expires_at: Option<Time>,
+}
+
+impl Rights {
+    /// All rights on all artifacts, without an end: what an account's first token has.
+    pub const fn all() -> Self {
+        Self { scopes: Scopes::all(), pinned_to: None, expires_at: None }
+    }
+
+    /// The rights of a token that the holder of these mints, which never exceed them.
+    pub fn hand_on(self, asked: AskedRights, now: Time) -> Result<Rights, Refusal> {
+        if asked.expires_at.is_some_and(|expires_at| expires_at <= now) {
+            return Err(Refusal::invalid("expires_at", "must lie in the future"));
+        }
+        let scopes = asked.scopes.unwrap_or(self.scopes);
+        if !self.scopes.contains(scopes) {
+            return Err(Refusal::InsufficientScope(MissingRight::ToHandOnScopes));
+        }
+        let pinned_to = asked.pinned_to.or(self.pinned_to);
+        if self.pinned_to.is_some() && pinned_to != self.pinned_to {
+            return Err(Refusal::InsufficientScope(MissingRight::ToHandOnOtherArtifact));
+        }
+        let expires_at = asked.expires_at.or(self.expires_at);
+        if self.expires_at.is_some() && expires_at > self.expires_at {
+            return Err(Refusal::InsufficientScope(MissingRight::ToOutliveIt));
+        }
+        Ok(Rights { scopes, pinned_to, expires_at })
+    }
+}
+
+impl Maker {
+    /// What `created_by` shows: the person, else the token, else nobody, as for the token of a signup.
+    pub fn shown(self) -> Option<String> {
+        self.user.map(|user| user.to_string()).or_else(|| self.token.map(|token| token.to_string()))
+    }
+}
+
+impl TokenName {
+    pub const LENGTH_MAX: usize = 100;
+
+    /// The name of an account's first token.
+    pub fn of_signup() -> Self {
+        Self("signup".to_owned())
+    }
+
+    /// The name of a token that was minted without one.
+    pub fn unnamed() -> Self {
+        Self("token".to_owned())
+    }
+
+    /// Spec 4.5: the name of an agent's token that joined by this code.
+    pub fn of_invite(code: &InviteCode) -> Self {
+        Self(format!("invite:{}", code.as_str()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 to {} characters, none of them a control character", TokenName::LENGTH_MAX)]
+pub struct MalformedName;
+
+impl FromStr for TokenName {
+    type Err = MalformedName;
+
+    fn from_str(text: &str) -> Result<Self, MalformedName> {
+        let fits = (1..=Self::LENGTH_MAX).contains(&text.chars().count());
+        if fits && !text.chars().any(char::is_control) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(MalformedName)
+        }
+    }
+}
+
+impl fmt::Display for TokenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Chance, Scope};
+
+    const NOW: Time = Time::from_millis(1_790_000_000_000);
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn asking() -> AskedRights {
+        AskedRights::default()
+    }
+
+    fn artifact(seed: u64) -> ArtifactId {
+        ArtifactId::new(NOW, &Chance::seeded(seed))
+    }
+
+    fn code_and_message(refused: Result<Rights, Refusal>) -> (&'static str, String) {
+        let refusal = refused.unwrap_err();
+        (refusal.code(), refusal.message())
+    }
+
+    #[test]
+    fn asking_for_nothing_gives_what_the_minter_has() {
+        let bound = Rights {
+            scopes: Scopes::none().with(Scope::TokensManage),
+            pinned_to: Some(artifact(1)),
+            expires_at: Some(NOW.plus(HOUR)),
+        };
+        for minter in [Rights::all(), bound] {
+            assert_eq!(minter.hand_on(asking(), NOW), Ok(minter));
+        }
+    }
+
+    #[test]
+    fn less_may_be_asked_for_and_more_may_not() {
+        let minter = Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() };
+        let less = Scopes::none().with(Scope::ArtifactsRead);
+        let minted = minter.hand_on(AskedRights { scopes: Some(less), ..asking() }, NOW).unwrap();
+        assert_eq!(minted.scopes, less);
+        let refused = minter.hand_on(AskedRights { scopes: Some(Scopes::all()), ..asking() }, NOW);
+        assert_eq!(code_and_message(refused).0, "insufficient_scope");
+    }
+
+    #[test]
+    fn a_pin_is_handed_on_and_never_changed() {
+        let pinned = Rights { pinned_to: Some(artifact(1)), ..Rights::all() };
+        let to = |artifact| AskedRights { pinned_to: Some(artifact), ..asking() };
+        assert_eq!(pinned.hand_on(to(artifact(1)), NOW), Ok(pinned));
+        assert_eq!(Rights::all().hand_on(to(artifact(1)), NOW), Ok(pinned));
+        let (code, message) = code_and_message(pinned.hand_on(to(artifact(2)), NOW));
+        assert_eq!(code, "insufficient_scope");
+        assert!(message.contains("pinned"), "{message}");
+    }
+
+    #[test]
+    fn a_token_that_expires_mints_none_that_outlives_it() {
+        let minter = Rights { expires_at: Some(NOW.plus(HOUR)), ..Rights::all() };
+        let until = |expires_at| AskedRights { expires_at: Some(expires_at), ..asking() };
+        let sooner = minter.hand_on(until(NOW.plus(HOUR / 2)), NOW).unwrap();
+        assert_eq!(sooner.expires_at, Some(NOW.plus(HOUR / 2)));
+        let (code, message) = code_and_message(minter.hand_on(until(NOW.plus(2 * HOUR)), NOW));
+        assert_eq!(code, "insufficient_scope");
+        assert!(message.contains("outlive"), "{message}");
+        let (code, message) = code_and_message(Rights::all().hand_on(until(NOW), NOW));
+        assert_eq!(code, "invalid_request");
+        assert!(message.contains("expires_at"), "{message}");
+    }
+
+    #[test]
+    fn a_name_is_short_and_holds_no_control_character() {
+        assert_eq!(
+            "deploy bot ü".parse::<TokenName>().map(|name| name.to_string()),
+            Ok("deploy bot ü".into())
+        );
+        assert!("ü".repeat(TokenName::LENGTH_MAX).parse::<TokenName>().is_ok());
+        let code = InviteCode::generate(&Chance::seeded(1));
+        assert_eq!(TokenName::of_invite(&code).to_string().parse(), Ok(TokenName::of_invite(&code)));
+        for bad in ["", "a\nb", "a\0", &"x".repeat(TokenName::LENGTH_MAX + 1)] {
+            assert!(bad.parse::<TokenName>().is_err(), "{bad:?}");
+        }
+    }
+}

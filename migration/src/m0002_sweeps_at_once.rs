@@ -1,0 +1,26 @@
+//! How many sweeps of blobs at once there have been: publishes compare the number before and after.
+
+use sea_orm_migration::prelude::*;
+
+/// One row, which is there from the first moment: a publish must find it.
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+const SQL: &str = "
+CREATE TABLE blob_sweeps (
+    id INTEGER NOT NULL,
+    number BIGINT NOT NULL,
+    CONSTRAINT blob_sweeps_pk PRIMARY KEY (id),
+    CONSTRAINT blob_sweeps_one_row CHECK (id = 1),
+    CONSTRAINT blob_sweeps_number_not_negative CHECK (number >= 0)
+);
+INSERT INTO blob_sweeps (id, number) VALUES (1, 0);
+";
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(SQL).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Claiming: a person makes a provisional account their own, for good. When it is answered, no edge shows the badge or
+//! the expiry any more.
+
+use std::time::Duration;
+
+use domain::{Account, AccountStatus, Artifact, Missing, Refusal, has_expired};
+use store::Claimed;
+
+use crate::{Answer, Person, Service};
+
+/// What a claim code offers.
+#[derive(Clone, Debug)]
+pub struct Claimable {
+    pub account: Account,
+    pub artifacts: Vec<Artifact>,
+    pub time_left: Duration,
+}
+
+impl Service {
+    /// What a code offers to whoever opens the claim page; refused as the claim itself would be.
+    pub async fn claimable(&self, code: &str) -> Answer<Claimable> {
+        must_be_code(code)?;
+        let found = self.0.store.account_by_claim_code(code).await?;
+        let account = found.ok_or(Refusal::NotFound(Missing::Account))?;
+        let now = self.0.clock.now();
+        if account.status == AccountStatus::Claimed {
+            return Err(Refusal::AlreadyClaimed.into());
+        }
+        if has_expired(account.expires_at, now) {
+            return Err(Refusal::ClaimExpired.into());
+        }
+        let artifacts = self.0.store.artifacts(account.id).await?;
+        let time_left = account.expires_at.map_or(Duration::ZERO, |end| end.since(now));
+        Ok(Claimable { account, artifacts, time_left })
+    }
+
+    /// Makes the account the claimer's (spec 3.1). Of two who come at once, one does.
+    pub async fn claim(&self, code: &str, claimer: &Person) -> Answer<Account> {
+        must_be_code(code)?;
+        let now = self.0.clock.now();
+        match self.0.store.claim(code, claimer.user, now, &self.0.chance).await? {
+            Claimed::Now { account, hosts } => {
+                if !hosts.is_empty() {
+                    self.0.bus.notify_edges(&hosts).await;
+                }
+                tracing::info!(account.handle = %account.handle, user.id = %claimer.user, "account claimed");
+                Ok(*account)
+            }
+            Claimed::NoSuchCode => Err(Refusal::NotFound(Missing::Account).into()),
+            Claimed::Expired => Err(Refusal::ClaimExpired.into()),
+            Claimed::Already => Err(Refusal::AlreadyClaimed.into()),
+        }
+    }
+}
+
+/// What has not the form of a code was given out by nobody, and no database need be asked.
+fn must_be_code(code: &str) -> Result<(), Refusal> {
+    if Account::is_claim_code(code) { Ok(()) } else { Err(Refusal::NotFound(Missing::Account)) }
+}

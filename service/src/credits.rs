@@ -1,0 +1,67 @@
+//! Buying credit with a call (spec 4.8). Whether the payment fits is decided before the ledger is asked: a job stands
+//! for a payment that fits, so handing it in again can only finish what was paid.
+
+use domain::{Deed, JobId, Micro, Outcome, Payment, Refusal, TopUpDeed, ToppedUp};
+use store::{KeyClaim, KeyHolder};
+
+use crate::publish::KEY_KEPT;
+use crate::{Answer, Caller, Failure, Service};
+
+/// Credit that a caller wants, and what it offers for it.
+#[derive(Clone, Debug)]
+pub struct CreditRequest {
+    pub amount: Micro,
+    pub payment: Option<Payment>,
+    pub idempotency_key: Option<String>,
+}
+
+impl Service {
+    /// Credits the account with what was paid, exactly; arrears are not added.
+    pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
+        caller.may_own(self.0.clock.now())?;
+        let job = self.top_up_of(caller, &request).await?;
+        let deed = TopUpDeed { account: caller.account, job, amount: request.amount };
+        match self.0.ledgers.settle(Deed::TopUp(deed)).await? {
+            Outcome::ToppedUp(topped_up) => Ok(topped_up),
+            outcome => Err(Failure::behind(outcome)),
+        }
+    }
+
+    /// The top-up that this request is: a new one, or that of an earlier request with the same key.
+    async fn top_up_of(&self, caller: &Caller, request: &CreditRequest) -> Answer<JobId> {
+        let now = self.0.clock.now();
+        let fresh = JobId::new(now, &self.0.chance);
+        let quote = self.tariff().settle_credit(request.amount, request.payment.as_ref());
+        let Some(key) = &request.idempotency_key else {
+            quote.map_err(Refusal::PaymentRequired)?;
+            return Ok(fresh);
+        };
+        let claim = KeyClaim {
+            account: caller.account,
+            key,
+            request_hash: &request_hash(request),
+            job: fresh,
+            now,
+            expires_at: now.plus(KEY_KEPT),
+        };
+        let holder = match quote {
+            Ok(_) => self.0.store.claim_key(&claim).await?,
+            // Nothing is claimed without a payment that fits, but what was answered before is answered again.
+            Err(challenge) => {
+                let holder = self.0.store.key_holder(&claim).await?;
+                holder.ok_or(Refusal::PaymentRequired(challenge))?
+            }
+        };
+        match holder {
+            KeyHolder::Claimant => Ok(fresh),
+            KeyHolder::Earlier(job) => Ok(job),
+            KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
+        }
+    }
+}
+
+/// What makes two requests the same; it is short enough to stand for itself. The payment is no part of it, as with a
+/// publish.
+fn request_hash(request: &CreditRequest) -> String {
+    format!("credits {}", request.amount.get())
+}

@@ -1,0 +1,217 @@
+//! The monthly metering: what recurs is charged, whatever the balance. Every charge has a reason that occurs once in
+//! its account, so a pass may run twice, in part, or on two machines at once.
+
+use std::time::Duration;
+
+use actors::LedgerError;
+use anyhow::anyhow;
+use domain::{ChargeDeed, Deed, Micro, Month, Moved, Outcome, Reason, Refusal, Tariff, Time};
+use futures::StreamExt;
+use futures::future::join_all;
+use store::{MeterPage, MeteredAccount};
+
+use crate::{Answer, Failure, Service};
+
+/// The schedule's pass is due this long after a month began, when the last views of the old one have been counted.
+const DUE_AFTER: Duration = Duration::from_secs(5 * 60);
+/// The note that a month's pass is done stands among the schedules, by the moment at which it was due.
+const DONE: &str = "metering-done";
+const ACCOUNTS_A_PAGE: u64 = 500;
+const ACCOUNTS_AT_ONCE: usize = 8;
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metered {
+    pub month: Month,
+    /// Claimed accounts that were looked at.
+    pub accounts: u64,
+    /// Charges that were new.
+    pub charges: u64,
+    pub total: Micro,
+}
+
+/// Which months are charged.
+#[derive(Clone, Copy, Debug)]
+struct Pass {
+    /// Of storage and traffic.
+    used: Month,
+    /// Of pages that are not public.
+    restricted: Month,
+    /// Accounts from then on have used nothing of the month.
+    used_until: Option<Time>,
+}
+
+impl Service {
+    /// Charges a month as it stands, once: the operator's pass.
+    pub async fn run_metering(&self, month: Option<Month>) -> Answer<Metered> {
+        let this_month = self.0.clock.now().month();
+        let month = month.unwrap_or(this_month);
+        if month > this_month && !self.is_dev_mode() {
+            return Err(Refusal::invalid("month", "lies in the future").into());
+        }
+        self.meter(&Pass { used: month, restricted: month, used_until: None }).await
+    }
+
+    /// Charges the month that ended and the one that begins, unless that is noted as done: the schedule's pass.
+    pub async fn meter_if_due(&self) -> anyhow::Result<Option<Metered>> {
+        let due_at = last_due(self.0.clock.now());
+        if self.0.store.last_slot(DONE).await?.is_some_and(|done| done >= due_at) {
+            return Ok(None);
+        }
+        let begun = due_at.month();
+        let pass = Pass { used: begun.previous(), restricted: begun, used_until: Some(begun.start()) };
+        let metered = self.meter(&pass).await.map_err(|failure| anyhow!("metering failed: {failure:?}"))?;
+        self.0.store.note_slot(DONE, due_at).await?;
+        Ok(Some(metered))
+    }
+
+    /// A ledger that cannot be charged does not hold up the others, but then the pass has failed.
+    async fn meter(&self, pass: &Pass) -> Answer<Metered> {
+        let mut metered = Metered { month: pass.restricted, accounts: 0, charges: 0, total: Micro::ZERO };
+        let (mut after, mut bug) = (None, None);
+        loop {
+            let page = MeterPage { views_of: pass.used, after, at_most: ACCOUNTS_A_PAGE };
+            let accounts = self.0.store.metered_accounts(&page).await?;
+            let charging: Vec<_> =
+                accounts.iter().map(|account| charges(account, pass, self.tariff())).collect();
+            let charging = charging.into_iter().map(|charges| self.charge(charges));
+            let mut charging = futures::stream::iter(charging).buffer_unordered(ACCOUNTS_AT_ONCE);
+            while let Some(charged) = charging.next().await {
+                match charged {
+                    Ok(amounts) => {
+                        metered.charges += amounts.len() as u64;
+                        metered.total = metered.total + amounts.into_iter().sum();
+                    }
+                    Err(LedgerError::Bug(fault)) => bug = Some(fault),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            metered.accounts += accounts.len() as u64;
+            after = accounts.last().map(|account| account.account);
+            if (accounts.len() as u64) < ACCOUNTS_A_PAGE {
+                break;
+            }
+        }
+        if let Some(fault) = bug {
+            return Err(Failure::Bug(anyhow!("an account could not be metered: {fault}")));
+        }
+        log(&metered);
+        Ok(metered)
+    }
+
+    /// The amounts that were new: a reason that occurs already is charged no more.
+    async fn charge(&self, charges: Vec<ChargeDeed>) -> Result<Vec<Micro>, LedgerError> {
+        let settled = join_all(charges.into_iter().map(|charge| async move {
+            let amount = charge.amount;
+            let outcome = self.0.ledgers.settle(Deed::Charge(charge)).await?;
+            let is_new = matches!(outcome, Outcome::Moved(Moved { is_new: true, .. }));
+            Ok::<_, LedgerError>(is_new.then_some(amount))
+        }));
+        settled.await.into_iter().filter_map(Result::transpose).collect()
+    }
+}
+
+/// When a pass was due last: five minutes into the month that then began.
+fn last_due(now: Time) -> Time {
+    now.minus(DUE_AFTER).month().start().plus(DUE_AFTER)
+}
+
+/// All that an account owes by the month. What is free is no charge.
+fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<ChargeDeed> {
+    let mut owed = Vec::new();
+    if pass.used_until.is_none_or(|until| account.created_at < until) {
+        owed.push((Reason::Storage(pass.used), tariff.storage_charge(account.storage_bytes)));
+        owed.push((Reason::Traffic(pass.used), tariff.traffic_charge(account.views)));
+    }
+    let of_page = |artifact| (Reason::Visibility(artifact, pass.restricted), tariff.visibility_price);
+    owed.extend(account.restricted_artifacts.iter().copied().map(of_page));
+    let charge = |(reason, amount): (Reason, Micro)| ChargeDeed {
+        account: account.account,
+        amount,
+        reason: reason.to_string(),
+    };
+    owed.into_iter().filter(|(_, amount)| *amount > Micro::ZERO).map(charge).collect()
+}
+
+fn log(metered: &Metered) {
+    tracing::info!(
+        metering.month = %metered.month,
+        metering.accounts = metered.accounts,
+        metering.charges = metered.charges,
+        metering.total_micro = metered.total.get(),
+        "metering done"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{AccountId, ArtifactId, Chance};
+
+    use super::*;
+
+    const GB: u64 = 1_000_000_000;
+
+    fn at(text: &str) -> Time {
+        Time::parse_rfc3339(text).unwrap()
+    }
+
+    fn month(text: &str) -> Month {
+        text.parse().unwrap()
+    }
+
+    fn account(created_at: Time) -> MeteredAccount {
+        let chance = Chance::seeded(5);
+        MeteredAccount {
+            account: AccountId::new(created_at, &chance),
+            created_at,
+            storage_bytes: 3 * GB,
+            views: 1_000_007,
+            restricted_artifacts: vec![ArtifactId::new(created_at, &chance)],
+        }
+    }
+
+    fn owed(account: &MeteredAccount, pass: &Pass) -> Vec<(String, i64)> {
+        let charges = charges(account, pass, &Tariff::default());
+        charges.into_iter().map(|charge| (charge.reason, charge.amount.get())).collect()
+    }
+
+    #[test]
+    fn a_pass_is_due_five_minutes_into_the_month() {
+        for (now, due) in [
+            ("2026-03-01T00:04:59.999Z", "2026-02-01T00:05:00Z"),
+            ("2026-03-01T00:05:00Z", "2026-03-01T00:05:00Z"),
+            ("2026-03-31T23:59:59Z", "2026-03-01T00:05:00Z"),
+            ("2026-01-01T00:00:00Z", "2025-12-01T00:05:00Z"),
+        ] {
+            assert_eq!(last_due(at(now)), at(due), "{now}");
+        }
+    }
+
+    #[test]
+    fn the_schedule_charges_use_of_the_old_month_and_pages_of_the_new_one() {
+        let pass = Pass {
+            used: month("2026-02"),
+            restricted: month("2026-03"),
+            used_until: Some(at("2026-03-01T00:00:00Z")),
+        };
+        let old = account(at("2026-02-28T23:59:59Z"));
+        let page = format!("visibility:{}:2026-03", old.restricted_artifacts[0]);
+        let expected = [("storage:2026-02", 100_000), ("traffic:2026-02", 7), (page.as_str(), 500_000)];
+        assert_eq!(owed(&old, &pass), expected.map(|(reason, micro)| (reason.to_owned(), micro)));
+        let young = account(at("2026-03-01T00:00:00Z"));
+        let page = format!("visibility:{}:2026-03", young.restricted_artifacts[0]);
+        assert_eq!(owed(&young, &pass), [(page, 500_000)]);
+    }
+
+    #[test]
+    fn what_is_free_is_no_charge() {
+        let pass = Pass { used: month("2026-03"), restricted: month("2026-03"), used_until: None };
+        let free = MeteredAccount {
+            storage_bytes: GB,
+            views: 1_000_000,
+            restricted_artifacts: vec![],
+            ..account(at("2026-03-02T00:00:00Z"))
+        };
+        assert!(owed(&free, &pass).is_empty());
+    }
+}

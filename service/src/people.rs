@@ -1,0 +1,197 @@
+//! People who sign in: by a password, or unasked in dev mode. Neither an answer nor the time that it takes may tell
+//! whether a name exists, but for a registration, which has to; so those are few a minute.
+
+use std::net::IpAddr;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use anyhow::Context;
+use bus::RateLimit;
+use domain::{Artifact, Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
+use store::{Membership, NewSession, User};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::caller::SESSION_KEPT;
+use crate::{Answer, Person, Service};
+
+/// About 256 bits.
+const SESSION_SECRET_LENGTH: usize = 43;
+/// How long a sign-in waits for its turn to be hashed.
+const HASHING_WAIT_MAX: Duration = Duration::from_secs(10);
+/// The accounts that a dashboard shows.
+const HOLDINGS_MAX: usize = 100;
+
+/// Passwords that are hashed at a time: half of the processors, so that people who sign in do not stop the rest.
+static HASHING: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))));
+
+/// What somebody typed to sign in.
+pub struct Credentials {
+    pub username: String,
+    pub password: Password,
+}
+
+/// A person who has just signed in, with the secret of the session: it is shown this once.
+pub struct SignedIn {
+    pub person: Person,
+    pub session: String,
+}
+
+/// One of the accounts that a person stands for, with its pages.
+#[derive(Clone, Debug)]
+pub struct Holding {
+    pub membership: Membership,
+    pub artifacts: Vec<Artifact>,
+}
+
+impl Service {
+    /// Makes a person who can sign in, and signs them in (spec 4.6).
+    pub async fn register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+        let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
+        self.add_person(username, credentials.password, from).await
+    }
+
+    /// Signs a person in. Whatever is wrong, a name that is none included, gets one answer after one time.
+    pub async fn log_in(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+        let username = credentials.username.parse::<Username>().ok();
+        self.take_login(from, username.as_ref()).await?;
+        let user = match &username {
+            Some(username) => self.0.store.user(username).await?,
+            None => None,
+        };
+        self.enter(user, credentials.password).await
+    }
+
+    /// Signs in who has the name, or registers it when nobody has: what a claim does on the way. It counts as a login
+    /// in either case, because the answer tells whether the name exists.
+    pub async fn log_in_or_register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+        let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
+        self.take_login(from, Some(&username)).await?;
+        match self.0.store.user(&username).await? {
+            Some(user) => self.enter(Some(user), credentials.password).await,
+            None => self.add_person(username, credentials.password, from).await,
+        }
+    }
+
+    /// Dev mode only: signs in as anybody, who comes into being if need be and has no password.
+    pub async fn log_in_unasked(&self, username: &str) -> Answer<SignedIn> {
+        if !self.is_dev_mode() {
+            return Err(Refusal::NotFound(Missing::Endpoint).into());
+        }
+        let username = username.parse::<Username>().map_err(Refusal::from)?;
+        let fresh = self.new_user(username, PasswordHash::unusable());
+        if self.0.store.insert_user(&fresh).await? {
+            return self.open_session(fresh.id, &fresh.username).await;
+        }
+        let known = self.0.store.user(&fresh.username).await?.context("a user who is known is not there")?;
+        self.open_session(known.id, &known.username).await
+    }
+
+    /// Ends a session on the server. One that is unknown or over is no error.
+    pub async fn log_out(&self, session: Option<&str>) -> Answer<()> {
+        if let Some(secret) = session {
+            self.0.store.delete_session(&hash_secret(secret)).await?;
+        }
+        Ok(())
+    }
+
+    /// The accounts that a person stands for: the highest role first, then the oldest.
+    pub async fn memberships(&self, person: &Person) -> Answer<Vec<Membership>> {
+        Ok(self.0.store.memberships(person.user).await?)
+    }
+
+    /// The same with their pages.
+    pub async fn holdings(&self, person: &Person) -> Answer<Vec<Holding>> {
+        let mut holdings = Vec::new();
+        for membership in self.memberships(person).await?.into_iter().take(HOLDINGS_MAX) {
+            let artifacts = self.0.store.artifacts(membership.account.id).await?;
+            holdings.push(Holding { membership, artifacts });
+        }
+        Ok(holdings)
+    }
+
+    /// The address at which those who belong to the account read a page: signed, when it is private.
+    pub fn member_url(&self, artifact: &Artifact) -> String {
+        self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
+    }
+
+    async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {
+        password.must_suit(&username)?;
+        let per_minute = self.0.rules.registrations_per_minute;
+        self.take(RateLimit { name: "register", key: from.to_string(), per_minute }).await?;
+        let taken = Refusal::UsernameTaken { username: username.to_string() };
+        if self.0.store.user(&username).await?.is_some() {
+            return Err(taken.into());
+        }
+        let chance = self.0.chance.clone();
+        let hash = hashing(move || PasswordHash::of(&password, &chance)).await?;
+        let user = self.new_user(username, hash.context("hash a password")?);
+        if !self.0.store.insert_user(&user).await? {
+            return Err(taken.into());
+        }
+        tracing::info!(user.id = %user.id, "person registered");
+        self.open_session(user.id, &user.username).await
+    }
+
+    async fn enter(&self, user: Option<User>, password: Password) -> Answer<SignedIn> {
+        let kept = user.as_ref().map(|user| user.password_hash.clone());
+        let fits = hashing(move || PasswordHash::verifies(kept.as_ref(), &password)).await?;
+        match user {
+            Some(user) if fits => self.open_session(user.id, &user.username).await,
+            _ => Err(Refusal::InvalidCredentials.into()),
+        }
+    }
+
+    /// Always a session of its own, never one that the browser had before.
+    async fn open_session(&self, user: UserId, username: &Username) -> Answer<SignedIn> {
+        let now = self.0.clock.now();
+        let secret = self.0.chance.alphanumeric(SESSION_SECRET_LENGTH);
+        let session = NewSession {
+            secret_hash: hash_secret(&secret),
+            user,
+            created_at: now,
+            expires_at: now.plus(SESSION_KEPT),
+        };
+        self.0.store.insert_session(&session).await?;
+        tracing::info!(user.id = %user, "person signed in");
+        Ok(SignedIn { person: Person { user, username: username.to_string() }, session: secret })
+    }
+
+    fn new_user(&self, username: Username, password_hash: PasswordHash) -> User {
+        let now = self.0.clock.now();
+        User { id: UserId::new(now, &self.0.chance), username, password_hash, created_at: now }
+    }
+
+    // Spec 5.6. The address comes first: who has used theirs up cannot use up anybody's name.
+    async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> Answer<()> {
+        let per_minute = self.0.rules.logins_per_minute;
+        self.take(RateLimit { name: "login-address", key: from.to_string(), per_minute }).await?;
+        if let Some(username) = username {
+            self.take(RateLimit { name: "login-username", key: username.to_string(), per_minute }).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn take(&self, limit: RateLimit) -> Answer<()> {
+        let taken = self.0.bus.take(&limit, self.0.clock.now()).await;
+        Ok(taken.map_err(|wait| Refusal::RateLimited { retry_after_seconds: wait.seconds })?)
+    }
+}
+
+/// Runs slow work on passwords where it holds nobody up, a few at a time.
+async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+    let turn = timeout(HASHING_WAIT_MAX, HASHING.acquire())
+        .await
+        .map_err(|_| Refusal::overloaded("too many people sign in at present"))?
+        .context("the hashing of passwords is closed")?;
+    let done = spawn_blocking(move || {
+        let done = work();
+        // Given back here, not by a caller who may have gone: the work goes on without them.
+        drop(turn);
+        done
+    });
+    Ok(done.await.context("hash a password")?)
+}

@@ -1,0 +1,125 @@
+//! The people and agents of an account: invited, joined, listed and removed.
+
+use std::net::IpAddr;
+
+use bus::RateLimit;
+use domain::{
+    Invite, InviteCode, InviteTerms, Missing, Refusal, Scopes, Token, TokenId, TokenSecret, UserId,
+};
+use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
+
+use crate::{Answer, Caller, Person, Service};
+
+/// A code is too long to be guessed; this keeps anyone from trying.
+const JOINS_PER_MINUTE: u32 = 60;
+
+/// An agent that has joined, with the token that is shown this once.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    pub handle: String,
+    pub token: String,
+    pub scopes: Scopes,
+}
+
+/// Everyone and everything that acts for an account.
+#[derive(Clone, Debug)]
+pub struct Team {
+    pub members: Vec<Member>,
+    /// The active tokens, the newest first.
+    pub tokens: Vec<Token>,
+}
+
+impl Service {
+    // Spec 4.5. Nobody invites above the own role: who may invite is an admin at least, and an invite makes an admin
+    // at most.
+    pub async fn invite(&self, caller: &Caller, terms: InviteTerms) -> Answer<Invite> {
+        let now = self.0.clock.now();
+        caller.may_lead(now)?;
+        let invite = Invite {
+            code: InviteCode::generate(&self.0.chance),
+            account: caller.account,
+            role: terms.role,
+            max_uses: terms.max_uses,
+            uses: 0,
+            expires_at: now.plus(terms.ttl),
+            revoked_at: None,
+            created_at: now,
+            made_by: caller.maker(),
+        };
+        self.0.store.insert_invite(&self.change_by(caller), &invite).await?;
+        tracing::info!(account.handle = %caller.handle, invite.role = %invite.role, "invite made");
+        Ok(invite)
+    }
+
+    /// Every invite of the account, the newest first.
+    pub async fn invites(&self, caller: &Caller) -> Answer<Vec<Invite>> {
+        caller.leads()?;
+        Ok(self.0.store.invites(caller.account).await?)
+    }
+
+    /// Revokes an invite: whoever still holds the link can no longer join by it.
+    pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> Answer<InviteCode> {
+        caller.may_lead(self.0.clock.now())?;
+        let code = known(code)?;
+        self.0.store.revoke_invite(&self.change_by(caller), &code).await?;
+        tracing::info!(account.handle = %caller.handle, "invite revoked");
+        Ok(code)
+    }
+
+    /// Lets an agent join that has no more than the code.
+    pub async fn join_as_agent(&self, code: &str, from: IpAddr) -> Answer<Joined> {
+        let now = self.0.clock.now();
+        self.take(RateLimit { name: "join", key: from.to_string(), per_minute: JOINS_PER_MINUTE }).await?;
+        let secret = TokenSecret::generate(&self.0.chance);
+        let joining = JoiningAgent {
+            code: known(code)?,
+            token: TokenId::new(now, &self.0.chance),
+            secret_hash: secret.hash(),
+            now,
+        };
+        let joined = self.0.store.join_as_agent(&joining, &self.0.chance).await?;
+        tracing::info!(account.handle = %joined.handle, token.id = %joining.token, "agent joined");
+        Ok(Joined { handle: joined.handle, token: secret.reveal(), scopes: joined.scopes })
+    }
+
+    /// The invite behind a code, if it can still be used.
+    pub async fn open_invite(&self, code: &str) -> Answer<OpenedInvite> {
+        let opened = self.0.store.opened_invite(&known(code)?).await?;
+        let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
+        opened.invite.must_be_usable(self.0.clock.now())?;
+        Ok(opened)
+    }
+
+    /// Lets a person join. For who is a member already, nothing happens.
+    pub async fn join(&self, person: &Person, code: &str) -> Answer<()> {
+        let joining = JoiningPerson { code: known(code)?, user: person.user, now: self.0.clock.now() };
+        self.0.store.join_as_person(&joining, &self.0.chance).await?;
+        tracing::info!(user.id = %person.user, "person came by an invite");
+        Ok(())
+    }
+
+    /// Who is on the account, and which tokens act for it. A person of any role may look.
+    pub async fn team(&self, caller: &Caller) -> Answer<Team> {
+        caller.may_see_team()?;
+        self.flush_token_uses().await;
+        Ok(Team {
+            members: self.0.store.members(caller.account).await?,
+            tokens: self.0.store.tokens(caller.account, Reach::All, self.0.clock.now()).await?,
+        })
+    }
+
+    /// Removes a person and all that came from them. How many tokens were revoked. Anyone but the owner may leave.
+    pub async fn remove_member(&self, caller: &Caller, user: UserId) -> Answer<u64> {
+        if !caller.is(user) {
+            caller.may_lead(self.0.clock.now())?;
+        }
+        let tokens_revoked = self.0.store.remove_member(&self.change_by(caller), user).await?;
+        tracing::info!(account.handle = %caller.handle, user.id = %user, tokens.revoked = tokens_revoked, "member removed");
+        Ok(tokens_revoked)
+    }
+}
+
+/// What is not even formed like a code is as unknown as any other.
+fn known(code: &str) -> Result<InviteCode, Refusal> {
+    code.parse().map_err(|_| Refusal::NotFound(Missing::Invite))
+}

@@ -1,0 +1,111 @@
+//! When tokens were last used: kept in memory and written about once a second, so that a request costs no write.
+//!
+//! Nothing waits for this and nothing fails by it: a lost note costs a list a timestamp, never a request.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::{Time, TokenId};
+use store::TokenUse;
+use tokio::time::MissedTickBehavior;
+
+use crate::Service;
+
+/// A use is worth a note when the one that is written is older than this.
+const NOTED_EVERY: Duration = Duration::from_secs(60);
+const FLUSHED_EVERY: Duration = Duration::from_secs(1);
+/// Tokens whose use waits to be written. Beyond it uses pass unnoted, until the next flush makes room.
+const WAITING_MAX: usize = 100_000;
+/// How many tokens one transaction writes.
+const WRITTEN_AT_ONCE: usize = 500;
+
+/// The uses that wait to be written.
+#[derive(Debug, Default)]
+pub struct TokenUses(Mutex<HashMap<TokenId, Time>>);
+
+impl TokenUses {
+    /// Notes a use of a token whose last one is written as `written`.
+    pub(crate) fn note(&self, token: TokenId, written: Option<Time>, now: Time) {
+        if written.is_some_and(|written| now.since(written) < NOTED_EVERY) {
+            return;
+        }
+        let mut waiting = self.lock();
+        if waiting.len() < WAITING_MAX || waiting.contains_key(&token) {
+            waiting.insert(token, now);
+        }
+    }
+
+    /// Takes all that waits, in the order of the tokens, so that two processes write in the same order.
+    fn drain(&self) -> Vec<TokenUse> {
+        let waiting = std::mem::take(&mut *self.lock());
+        let mut uses: Vec<_> = waiting.into_iter().map(|(token, at)| TokenUse { token, at }).collect();
+        uses.sort_unstable_by_key(|used| used.token);
+        uses
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TokenId, Time>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Service {
+    /// Writes the uses of tokens about once a second, until `stop` and then once more.
+    pub async fn run_token_uses(&self, stop: impl Future<Output = ()>) {
+        let mut ticks = tokio::time::interval(FLUSHED_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                _ = ticks.tick() => self.flush_token_uses().await,
+            }
+        }
+        self.flush_token_uses().await;
+    }
+
+    /// Writes the uses that this process has noted.
+    pub(crate) async fn flush_token_uses(&self) {
+        for uses in self.0.token_uses.drain().chunks(WRITTEN_AT_ONCE) {
+            if let Err(error) = self.0.store.note_token_uses(uses).await {
+                tracing::warn!(error = format!("{error:#}"), "when tokens were last used was not written");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Chance;
+
+    use super::*;
+
+    const NOW: Time = Time::from_millis(1_790_000_000_000);
+
+    fn token(seed: u64) -> TokenId {
+        TokenId::new(NOW, &Chance::seeded(seed))
+    }
+
+    #[test]
+    fn a_use_is_noted_once_a_minute_and_taken_once() {
+        let uses = TokenUses::default();
+        let second = NOW.plus(Duration::from_secs(1));
+        uses.note(token(1), None, NOW);
+        uses.note(token(1), None, second);
+        uses.note(token(2), Some(NOW), second);
+        uses.note(token(3), Some(NOW), NOW.plus(NOTED_EVERY));
+        let mut taken: Vec<_> = uses.drain().iter().map(|used| (used.token, used.at)).collect();
+        taken.sort_unstable_by_key(|(_, at)| *at);
+        assert_eq!(taken, [(token(1), second), (token(3), NOW.plus(NOTED_EVERY))]);
+        assert!(uses.drain().is_empty());
+    }
+
+    #[test]
+    fn a_flood_of_tokens_stays_within_the_bound() {
+        let (uses, chance) = (TokenUses::default(), Chance::seeded(4));
+        for _ in 0..WAITING_MAX + 10 {
+            uses.note(TokenId::new(NOW, &chance), None, NOW);
+        }
+        assert_eq!(uses.drain().len(), WAITING_MAX);
+    }
+}

@@ -1,0 +1,62 @@
+//! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
+
+use domain::{AskedRights, Scope, Token, TokenId, TokenName, TokenSecret};
+use store::{Change, NewToken};
+
+use crate::{Answer, Caller, Service};
+
+/// What is asked for when a token is minted.
+#[derive(Clone, Debug, Default)]
+pub struct MintRequest {
+    pub name: Option<TokenName>,
+    pub rights: AskedRights,
+}
+
+/// A fresh token, with the secret that is shown this once.
+#[derive(Clone, Debug)]
+pub struct Minted {
+    pub token: Token,
+    pub secret: String,
+}
+
+impl Service {
+    /// The active tokens that the caller reaches, the newest first.
+    pub async fn tokens(&self, caller: &Caller) -> Answer<Vec<Token>> {
+        caller.may(Scope::TokensManage)?;
+        self.flush_token_uses().await;
+        Ok(self.0.store.tokens(caller.account, caller.sees(), self.0.clock.now()).await?)
+    }
+
+    /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
+    pub async fn mint(&self, caller: &Caller, request: MintRequest) -> Answer<Minted> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::TokensManage, now)?;
+        let secret = TokenSecret::generate(&self.0.chance);
+        let token = NewToken {
+            id: TokenId::new(now, &self.0.chance),
+            account: caller.account,
+            secret_hash: secret.hash(),
+            name: request.name.unwrap_or_else(TokenName::unnamed),
+            rights: caller.rights().hand_on(request.rights, now)?,
+            made_by: caller.maker(),
+            created_at: now,
+        };
+        self.0.store.mint(&self.change_by(caller), &token).await?;
+        tracing::info!(account.handle = %caller.handle, token.id = %token.id, "token minted");
+        Ok(Minted { token: token.shown(), secret: secret.reveal() })
+    }
+
+    /// Revokes a token: its next use is refused, in every process.
+    pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Answer<()> {
+        caller.may_write(Scope::TokensManage, self.0.clock.now())?;
+        self.0.store.revoke_token(&self.change_by(caller), id, caller.revokes()).await?;
+        tracing::info!(account.handle = %caller.handle, token.id = %id, "token revoked");
+        Ok(())
+    }
+
+    /// A change that this caller makes now.
+    pub(crate) fn change_by(&self, caller: &Caller) -> Change<'_> {
+        let now = self.0.clock.now();
+        Change { account: caller.account, by: caller.maker(), now, chance: &self.0.chance }
+    }
+}

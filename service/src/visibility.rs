@@ -1,0 +1,52 @@
+//! Who may see an artifact: public, unlisted or private. The ledger changes it and charges for it in one; this returns
+//! only when no edge serves the old state.
+
+use domain::{Artifact, Deed, JobId, Outcome, Payment, Receipt, Scope, Slug, Visibility, VisibilityDeed};
+
+use crate::{Answer, Caller, Failure, Service};
+
+/// A change of visibility that passed the door.
+#[derive(Clone, Debug)]
+pub struct VisibilityRequest {
+    pub slug: Slug,
+    pub to: Visibility,
+    pub payment: Option<Payment>,
+}
+
+/// The artifact as it is seen from now on.
+#[derive(Clone, Debug)]
+pub struct ShownArtifact {
+    pub artifact: Artifact,
+    /// The link to hand out, for a private artifact.
+    pub signed_url: Option<String>,
+    pub receipt: Option<Receipt>,
+}
+
+impl Service {
+    /// Sets an artifact's visibility. Leaving the public costs a month, once in a month (spec 3.2).
+    pub async fn set_visibility(&self, caller: &Caller, request: VisibilityRequest) -> Answer<ShownArtifact> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let deed = VisibilityDeed {
+            account: caller.account,
+            job: JobId::new(now, &self.0.chance),
+            slug: request.slug,
+            to: request.to,
+            pinned_to: caller.pinned_to(),
+            payment: request.payment,
+        };
+        let set = match self.0.ledgers.settle(Deed::Visibility(deed)).await? {
+            Outcome::VisibilitySet(set) => *set,
+            outcome => return Err(Failure::behind(outcome)),
+        };
+        // Also when there was nothing to change: a call at the same time may have changed it and not told them yet.
+        self.0.bus.notify_edges(std::slice::from_ref(&set.artifact.host)).await;
+        tracing::info!(
+            artifact.host = %set.artifact.host,
+            artifact.visibility = set.artifact.visibility.as_str(),
+            "visibility set"
+        );
+        let signed_url = self.signed_url(&set.artifact);
+        Ok(ShownArtifact { artifact: set.artifact, signed_url, receipt: set.receipt })
+    }
+}

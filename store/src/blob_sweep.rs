@@ -1,0 +1,136 @@
+//! Sweeping blobs at once, without waiting until no publish in flight can count on them any more.
+//!
+//! Each such sweep takes the next number, in the transaction that marks what it will delete. A publish reads the number
+//! before it looks for blobs, and commits only if it still stands when its own references are written. The lock on the
+//! references puts the two in order: either the sweep sees them and leaves the blobs alone, or the publish sees a new
+//! number, fails, and looks again. So nothing here may mark a blob outside that transaction.
+
+use anyhow::{Context, ensure};
+use domain::{SweepNumber, Time};
+use futures::StreamExt;
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter, QuerySelect,
+};
+
+use crate::blob_index::{BlobState, SweptBlobs, unreferenced};
+use crate::{Blobs, Store};
+
+/// Blobs that are marked in one transaction; publishes wait for its end.
+const MARKED_AT_ONCE: u64 = 1_000;
+const DELETES_AT_ONCE: usize = 8;
+
+/// The sweeps keep their number in this row.
+const ROW: i32 = 1;
+
+/// What a transaction does with the lock on the references.
+#[derive(Clone, Copy)]
+enum Hold {
+    /// No sweep may begin: as writing a reference does by itself.
+    NoSweep,
+    /// Nobody writes a reference, and no other sweep begins.
+    NoReference,
+}
+
+impl Store {
+    /// Deletes every blob that nothing refers to, however young. A publish in flight that counts on one looks again. A
+    /// blob that cannot be deleted does not hold up the others.
+    pub async fn sweep_blobs_at_once(&self, blobs: &Blobs, now: Time) -> anyhow::Result<SweptBlobs> {
+        let mut swept = SweptBlobs::default();
+        loop {
+            let candidates = self.unreferenced_blobs().await?;
+            let is_last = (candidates.len() as u64) < MARKED_AT_ONCE;
+            let marked = self.mark_at_once(candidates, now).await?.into_iter();
+            let deletions = marked.map(|blob| self.delete_marked(blobs, blob, now));
+            let mut deletions = futures::stream::iter(deletions).buffer_unordered(DELETES_AT_ONCE);
+            while let Some(deleted) = deletions.next().await {
+                swept = swept + deleted?;
+            }
+            if is_last {
+                return Ok(swept);
+            }
+        }
+    }
+
+    async fn unreferenced_blobs(&self) -> anyhow::Result<Vec<String>> {
+        Ok(entity::blob::Entity::find()
+            .select_only()
+            .column(entity::blob::Column::Hash)
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .filter(unreferenced())
+            .limit(MARKED_AT_ONCE)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?)
+    }
+
+    /// Marks those of the candidates that nothing refers to even now.
+    async fn mark_at_once(
+        &self,
+        candidates: Vec<String>,
+        now: Time,
+    ) -> anyhow::Result<Vec<entity::blob::Model>> {
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = self.database.begin().await?;
+        hold(&transaction, Hold::NoReference).await?;
+        let marked = entity::blob::Entity::update_many()
+            .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))
+            .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
+            .filter(entity::blob::Column::Hash.is_in(candidates))
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .filter(unreferenced())
+            .exec_with_returning(&transaction)
+            .await
+            .context("mark blobs to be deleted")?;
+        if !marked.is_empty() {
+            entity::blob_sweep::Entity::update_many()
+                .col_expr(
+                    entity::blob_sweep::Column::Number,
+                    Expr::col(entity::blob_sweep::Column::Number).add(1),
+                )
+                .filter(entity::blob_sweep::Column::Id.eq(ROW))
+                .exec(&transaction)
+                .await
+                .context("number a sweep")?;
+        }
+        transaction.commit().await.context("commit the marks of a sweep")?;
+        Ok(marked)
+    }
+}
+
+/// The number of the last sweep at once.
+pub(crate) async fn last_number(connection: &impl ConnectionTrait) -> anyhow::Result<SweepNumber> {
+    let row = entity::blob_sweep::Entity::find_by_id(ROW).one(connection).await?;
+    Ok(SweepNumber(row.context("the number of sweeps is missing in the database")?.number))
+}
+
+/// Fails if blobs were swept since they were looked for. The transaction must have written its references before: that
+/// is what keeps the next sweep out until it ends.
+pub(crate) async fn demand_none_since(
+    transaction: &DatabaseTransaction,
+    as_of: SweepNumber,
+) -> anyhow::Result<()> {
+    let number = last_number(transaction).await?;
+    ensure!(number == as_of, "blobs were swept after this publish looked for them; it must look again");
+    Ok(())
+}
+
+/// Whether no blobs were swept since then; and none will be until the transaction ends.
+pub(crate) async fn keep_out(transaction: &DatabaseTransaction, as_of: SweepNumber) -> anyhow::Result<bool> {
+    hold(transaction, Hold::NoSweep).await?;
+    Ok(last_number(transaction).await? == as_of)
+}
+
+/// On SQLite there is one writer at a time anyway.
+async fn hold(transaction: &DatabaseTransaction, hold: Hold) -> anyhow::Result<()> {
+    let sql = match hold {
+        Hold::NoSweep => "LOCK TABLE blob_refs IN ROW EXCLUSIVE MODE",
+        Hold::NoReference => "LOCK TABLE blob_refs IN SHARE ROW EXCLUSIVE MODE",
+    };
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        transaction.execute_unprepared(sql).await.context("lock the references to blobs")?;
+    }
+    Ok(())
+}

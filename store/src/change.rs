@@ -1,0 +1,99 @@
+//! How a change to an account's team begins: the account's row is locked, and then it is asked once more whether
+//! whoever makes the change is still there. A removal goes through the same lock, so nothing made by someone who is
+//! being removed can outlive the removal.
+
+use domain::{AccountId, Chance, Maker, Refusal, Time};
+use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter};
+
+use crate::artifacts::lock_account;
+use crate::audit::{self, Entry};
+use crate::{Store, members};
+
+/// What a change came to. One that was not made has changed nothing.
+pub type Decided<T> = Result<T, Undone>;
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub enum Undone {
+    /// Decided under the lock.
+    Refused(Refusal),
+    Failed(anyhow::Error),
+}
+
+impl From<Refusal> for Undone {
+    fn from(refusal: Refusal) -> Self {
+        Undone::Refused(refusal)
+    }
+}
+
+impl From<anyhow::Error> for Undone {
+    fn from(error: anyhow::Error) -> Self {
+        Undone::Failed(error)
+    }
+}
+
+impl From<DbErr> for Undone {
+    fn from(error: DbErr) -> Self {
+        Undone::Failed(error.into())
+    }
+}
+
+/// A change to an account: whose, by whom, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    pub account: AccountId,
+    pub by: Maker,
+    pub now: Time,
+    pub chance: &'a Chance,
+}
+
+/// A change that has begun and holds the account's row.
+pub(crate) struct Begun {
+    pub(crate) transaction: DatabaseTransaction,
+    pub(crate) account: entity::account::Model,
+}
+
+impl Store {
+    pub(crate) async fn begin_change(&self, change: &Change<'_>) -> Decided<Begun> {
+        let transaction = self.database.begin().await?;
+        let account = lock_account(&transaction, change.account).await?.ok_or(Refusal::Unauthorized)?;
+        must_still_be_there(&transaction, change).await?;
+        Ok(Begun { transaction, account })
+    }
+}
+
+impl Change<'_> {
+    /// Writes the trail of this change.
+    pub(crate) async fn note(
+        &self,
+        transaction: &DatabaseTransaction,
+        action: &'static str,
+        subject: &str,
+        detail: String,
+    ) -> anyhow::Result<()> {
+        let token = self.by.token.map(|token| token.to_string());
+        let actor = token.or(self.by.user.map(|user| user.to_string())).unwrap_or_default();
+        let entry = Entry { account: Some(self.account), actor, action, subject, detail };
+        audit::note(transaction, self.chance, self.now, entry).await
+    }
+}
+
+/// Whoever makes the change may have lost the right since the door looked: a token by being revoked, a person by being
+/// removed.
+async fn must_still_be_there(transaction: &DatabaseTransaction, change: &Change<'_>) -> Decided<()> {
+    if let Some(token) = change.by.token {
+        let alive = entity::token::Entity::find_by_id(token.to_string())
+            .filter(entity::token::Column::RevokedAt.is_null())
+            .one(transaction)
+            .await?;
+        alive.ok_or(Refusal::Unauthorized)?;
+        return Ok(());
+    }
+    let user = change.by.user.ok_or(Refusal::Unauthorized)?;
+    if members::role_of(transaction, change.account, user).await?.is_none() {
+        return Err(
+            Refusal::Forbidden { fault: "you are no longer a member of this account".to_owned() }.into()
+        );
+    }
+    Ok(())
+}

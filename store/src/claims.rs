@@ -1,0 +1,124 @@
+//! Claiming: how a provisional account becomes somebody's. One transaction under the account's row, so that of two
+//! people at once exactly one becomes the owner.
+
+use anyhow::Context;
+use domain::{Account, AccountStatus, Chance, Host, Role, Time, UserId, has_expired};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+
+use crate::artifacts::lock_account;
+use crate::{Store, audit, rows};
+
+/// How a claim ended.
+#[derive(Debug)]
+pub enum Claimed {
+    /// The account is the claimer's. The hosts are all that it serves: their badge and their expiry are gone.
+    Now {
+        account: Box<Account>,
+        hosts: Vec<Host>,
+    },
+    NoSuchCode,
+    Expired,
+    Already,
+}
+
+impl Store {
+    /// The account that a claim code stands for, whatever its state.
+    pub async fn account_by_claim_code(&self, code: &str) -> anyhow::Result<Option<Account>> {
+        let found = entity::account::Entity::find()
+            .filter(entity::account::Column::ClaimCode.eq(code))
+            .one(&self.database.reader)
+            .await?;
+        found.map(rows::account).transpose()
+    }
+
+    /// Makes a provisional account the claimer's (spec 3.1).
+    pub async fn claim(
+        &self,
+        code: &str,
+        claimer: UserId,
+        now: Time,
+        chance: &Chance,
+    ) -> anyhow::Result<Claimed> {
+        let Some(found) = self.account_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
+        let transaction = self.database.begin().await?;
+        let row = lock_account(&transaction, found.id).await?.filter(|row| row.claim_code == code);
+        let Some(row) = row else { return Ok(Claimed::NoSuchCode) };
+        let account = rows::account(row)?;
+        if account.status == AccountStatus::Claimed {
+            return Ok(Claimed::Already);
+        }
+        if has_expired(account.expires_at, now) {
+            return Ok(Claimed::Expired);
+        }
+        let account = Account { status: AccountStatus::Claimed, expires_at: None, ..account };
+        make_permanent(&transaction, &account, now).await?;
+        let hosts = unlimit_routes(&transaction, &account, now).await?;
+        insert_owner(&transaction, &account, claimer, now).await?;
+        let entry = audit::Entry {
+            account: Some(account.id),
+            actor: claimer.to_string(),
+            action: "account.claimed",
+            subject: &account.id.to_string(),
+            detail: format!("{} became somebody's own", account.handle),
+        };
+        audit::note(&transaction, chance, now, entry).await?;
+        transaction.commit().await.context("commit a claim")?;
+        Ok(Claimed::Now { account: Box::new(account), hosts })
+    }
+}
+
+async fn make_permanent(
+    transaction: &DatabaseTransaction,
+    account: &Account,
+    now: Time,
+) -> anyhow::Result<()> {
+    let change = entity::account::ActiveModel {
+        id: Set(account.id.to_string()),
+        status: Set(account.status.as_str().to_owned()),
+        expires_at: Set(None),
+        claimed_at: Set(Some(now.millis())),
+        ..Default::default()
+    };
+    entity::account::Entity::update(change).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+async fn unlimit_routes(
+    transaction: &DatabaseTransaction,
+    account: &Account,
+    now: Time,
+) -> anyhow::Result<Vec<Host>> {
+    let of_the_account = entity::route::Column::AccountId.eq(account.id.to_string());
+    entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::ExpiresAt, Expr::value(None::<i64>))
+        .col_expr(entity::route::Column::UpdatedAt, Expr::value(now.millis()))
+        .filter(of_the_account.clone())
+        .exec(transaction)
+        .await?;
+    let hosts: Vec<String> = entity::route::Entity::find()
+        .select_only()
+        .column(entity::route::Column::Host)
+        .filter(of_the_account)
+        .into_tuple()
+        .all(transaction)
+        .await?;
+    hosts.iter().map(|host| rows::parse(host, "a host")).collect()
+}
+
+async fn insert_owner(
+    transaction: &DatabaseTransaction,
+    account: &Account,
+    claimer: UserId,
+    now: Time,
+) -> anyhow::Result<()> {
+    let membership = entity::membership::ActiveModel {
+        account_id: Set(account.id.to_string()),
+        user_id: Set(claimer.to_string()),
+        role: Set(Role::Owner.as_str().to_owned()),
+        joined_at: Set(now.millis()),
+    };
+    entity::membership::Entity::insert(membership).exec_without_returning(transaction).await?;
+    Ok(())
+}

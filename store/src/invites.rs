@@ -1,0 +1,274 @@
+//! Invites and the joining by them. Every join is decided under the account's lock, so an invite is never used once
+//! too often, and a refused join spends nothing.
+
+use anyhow::Context;
+use domain::{
+    AccountId, AccountStatus, Chance, Crowd, Invite, InviteCode, Missing, Refusal, Rights, Role, Scopes,
+    Time, TokenId, TokenName, UserId,
+};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+
+use crate::artifacts::lock_account;
+use crate::audit::{self, Entry};
+use crate::change::{Change, Decided};
+use crate::{NewToken, Store, members, rows, tokens};
+
+/// How many open invites an account may have.
+const OPEN_MAX: u64 = 1_000;
+/// How many invites a list shows, the newest first.
+const LIST_MAX: u64 = 1_000;
+
+/// An agent that joins, with the token that it is to get.
+#[derive(Clone, Debug)]
+pub struct JoiningAgent {
+    pub code: InviteCode,
+    pub token: TokenId,
+    pub secret_hash: String,
+    pub now: Time,
+}
+
+/// A person who joins.
+#[derive(Clone, Debug)]
+pub struct JoiningPerson {
+    pub code: InviteCode,
+    pub user: UserId,
+    pub now: Time,
+}
+
+/// Which account was joined, and what its new token may.
+#[derive(Clone, Debug)]
+pub struct JoinedAgent {
+    pub handle: String,
+    pub scopes: Scopes,
+}
+
+/// An invite and the account that it leads to.
+#[derive(Clone, Debug)]
+pub struct OpenedInvite {
+    pub invite: Invite,
+    pub handle: String,
+}
+
+/// An invite that is being redeemed, under the lock of its account.
+struct Redeeming {
+    transaction: DatabaseTransaction,
+    account: entity::account::Model,
+    invite: Invite,
+}
+
+impl Store {
+    /// Writes an invite, if the account is claimed and whoever invites still may.
+    pub async fn insert_invite(&self, change: &Change<'_>, invite: &Invite) -> Decided<()> {
+        let begun = self.begin_change(change).await?;
+        // Spec 4.5: claimed accounts only.
+        if begun.account.status != AccountStatus::Claimed.as_str() {
+            return Err(Refusal::NotClaimed.into());
+        }
+        if count_open(&begun.transaction, change).await? >= OPEN_MAX {
+            return Err(Refusal::TooMany(Crowd::Invites).into());
+        }
+        entity::invite::Entity::insert(row(invite)).exec_without_returning(&begun.transaction).await?;
+        let detail = format!("{}, {} uses until {}", invite.role, invite.max_uses, invite.expires_at);
+        change.note(&begun.transaction, "invite.made", invite.code.mark(), detail).await?;
+        begun.transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The account's invites, the newest first, those of no more use too.
+    pub async fn invites(&self, account: AccountId) -> anyhow::Result<Vec<Invite>> {
+        let found = entity::invite::Entity::find()
+            .filter(entity::invite::Column::AccountId.eq(account.to_string()))
+            .order_by_desc(entity::invite::Column::CreatedAt)
+            .order_by_desc(entity::invite::Column::Code)
+            .limit(LIST_MAX)
+            .all(&self.database.reader)
+            .await?;
+        found.into_iter().map(invite).collect()
+    }
+
+    /// Revokes an invite; one that is revoked already stays so.
+    pub async fn revoke_invite(&self, change: &Change<'_>, code: &InviteCode) -> Decided<()> {
+        let begun = self.begin_change(change).await?;
+        let found = find(&begun.transaction, code).await?.filter(|invite| invite.account == change.account);
+        let invite = found.ok_or(Refusal::NotFound(Missing::Invite))?;
+        if invite.revoked_at.is_some() {
+            return Ok(());
+        }
+        let revocation = entity::invite::ActiveModel {
+            code: Set(code.as_str().to_owned()),
+            revoked_at: Set(Some(change.now.millis())),
+            ..Default::default()
+        };
+        entity::invite::Entity::update(revocation).exec_without_returning(&begun.transaction).await?;
+        change.note(&begun.transaction, "invite.revoked", code.mark(), String::new()).await?;
+        begun.transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The invite behind a code, usable or not, for the page that shows it.
+    pub async fn opened_invite(&self, code: &InviteCode) -> anyhow::Result<Option<OpenedInvite>> {
+        let Some(invite) = find(&self.database.reader, code).await? else { return Ok(None) };
+        let account = self.account(invite.account).await?.context("an invite without an account")?;
+        Ok(Some(OpenedInvite { invite, handle: account.handle }))
+    }
+
+    /// Spends a use of an invite on a token for an agent.
+    pub async fn join_as_agent(&self, joining: &JoiningAgent, chance: &Chance) -> Decided<JoinedAgent> {
+        let redeeming = self.begin_redeeming(&joining.code).await?;
+        let Redeeming { transaction, account, invite } = &redeeming;
+        if !account.allow_agent_join {
+            return Err(Refusal::AgentJoinDisabled.into());
+        }
+        invite.must_be_usable(joining.now)?;
+        let token = token_of(joining, invite);
+        tokens::insert(transaction, &token).await?;
+        spend_use(transaction, invite).await?;
+        let entry = Entry {
+            account: Some(invite.account),
+            actor: token.id.to_string(),
+            action: "agent.joined",
+            subject: invite.code.mark(),
+            detail: String::new(),
+        };
+        audit::note(transaction, chance, joining.now, entry).await?;
+        let joined = JoinedAgent { handle: account.handle.clone(), scopes: token.rights.scopes };
+        redeeming.transaction.commit().await?;
+        Ok(joined)
+    }
+
+    /// Makes a person a member. Who is one already, in this role or a higher, stays what they are and spends nothing,
+    /// whatever has become of the invite. A rise to the invite's role is a join like any other.
+    pub async fn join_as_person(&self, joining: &JoiningPerson, chance: &Chance) -> Decided<()> {
+        let redeeming = self.begin_redeeming(&joining.code).await?;
+        let Redeeming { transaction, invite, .. } = &redeeming;
+        let role = members::role_of(transaction, invite.account, joining.user).await?;
+        if role >= Some(invite.role) {
+            return Ok(());
+        }
+        invite.must_be_usable(joining.now)?;
+        let member = members::NewMember {
+            account: invite.account,
+            user: joining.user,
+            role: invite.role,
+            joined_at: joining.now,
+        };
+        match role {
+            Some(_) => members::raise(transaction, &member).await?,
+            None => members::admit(transaction, &member).await?,
+        }
+        spend_use(transaction, invite).await?;
+        let entry = Entry {
+            account: Some(invite.account),
+            actor: joining.user.to_string(),
+            action: "member.joined",
+            subject: invite.code.mark(),
+            detail: format!("as {}", invite.role),
+        };
+        audit::note(transaction, chance, joining.now, entry).await?;
+        redeeming.transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Locks the account of an invite and reads the invite as it then is.
+    async fn begin_redeeming(&self, code: &InviteCode) -> Decided<Redeeming> {
+        let transaction = self.database.begin().await?;
+        let unknown = Refusal::NotFound(Missing::Invite);
+        let Some(found) = find(&transaction, code).await? else { return Err(unknown.into()) };
+        let Some(account) = lock_account(&transaction, found.account).await? else {
+            return Err(unknown.into());
+        };
+        // Others may have joined or revoked while this waited for the lock.
+        let invite = find(&transaction, code).await?.ok_or(unknown)?;
+        Ok(Redeeming { transaction, account, invite })
+    }
+}
+
+/// Revokes the open invites of a person. How many there were.
+pub(crate) async fn revoke_all_of(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    user: UserId,
+    now: Time,
+) -> anyhow::Result<u64> {
+    let revocation =
+        entity::invite::ActiveModel { revoked_at: Set(Some(now.millis())), ..Default::default() };
+    let revoked = entity::invite::Entity::update_many()
+        .set(revocation)
+        .filter(entity::invite::Column::AccountId.eq(account.to_string()))
+        .filter(entity::invite::Column::CreatedByUser.eq(user.to_string()))
+        .filter(entity::invite::Column::RevokedAt.is_null())
+        .exec(transaction)
+        .await?;
+    Ok(revoked.rows_affected)
+}
+
+async fn find(connection: &impl ConnectionTrait, code: &InviteCode) -> anyhow::Result<Option<Invite>> {
+    let found = entity::invite::Entity::find_by_id(code.as_str()).one(connection).await?;
+    found.map(invite).transpose()
+}
+
+async fn count_open(transaction: &DatabaseTransaction, change: &Change<'_>) -> anyhow::Result<u64> {
+    Ok(entity::invite::Entity::find()
+        .filter(entity::invite::Column::AccountId.eq(change.account.to_string()))
+        .filter(entity::invite::Column::RevokedAt.is_null())
+        .filter(entity::invite::Column::ExpiresAt.gt(change.now.millis()))
+        .count(transaction)
+        .await?)
+}
+
+async fn spend_use(transaction: &DatabaseTransaction, invite: &Invite) -> anyhow::Result<()> {
+    let spent = entity::invite::ActiveModel {
+        code: Set(invite.code.as_str().to_owned()),
+        uses: Set(i32::try_from(invite.uses + 1)?),
+        ..Default::default()
+    };
+    entity::invite::Entity::update(spent).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+// Spec 4.5: named after the code, attributed to the invite's creator, for work on artifacts only.
+fn token_of(joining: &JoiningAgent, invite: &Invite) -> NewToken {
+    NewToken {
+        id: joining.token,
+        account: invite.account,
+        secret_hash: joining.secret_hash.clone(),
+        name: TokenName::of_invite(&invite.code),
+        rights: Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() },
+        made_by: invite.made_by,
+        created_at: joining.now,
+    }
+}
+
+fn row(invite: &Invite) -> entity::invite::ActiveModel {
+    let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    entity::invite::ActiveModel {
+        code: Set(invite.code.as_str().to_owned()),
+        account_id: Set(invite.account.to_string()),
+        role: Set(invite.role.as_str().to_owned()),
+        max_uses: Set(count(invite.max_uses)),
+        uses: Set(count(invite.uses)),
+        expires_at: Set(invite.expires_at.millis()),
+        revoked_at: Set(invite.revoked_at.map(Time::millis)),
+        created_by_user: Set(invite.made_by.user.map(|id| id.to_string())),
+        created_by_token: Set(invite.made_by.token.map(|id| id.to_string())),
+        created_at: Set(invite.created_at.millis()),
+    }
+}
+
+fn invite(row: entity::invite::Model) -> anyhow::Result<Invite> {
+    Ok(Invite {
+        code: rows::parse(&row.code, "an invite code")?,
+        account: rows::parse(&row.account_id, "an account id")?,
+        role: rows::parse::<Role>(&row.role, "a role")?,
+        max_uses: u32::try_from(row.max_uses)?,
+        uses: u32::try_from(row.uses)?,
+        expires_at: Time::from_millis(row.expires_at),
+        revoked_at: row.revoked_at.map(Time::from_millis),
+        created_at: Time::from_millis(row.created_at),
+        made_by: rows::maker(row.created_by_user.as_deref(), row.created_by_token.as_deref())?,
+    })
+}

@@ -1,0 +1,93 @@
+//! What the monthly metering asks of accounts, a page at a time. It only reads: the charges are deeds of the ledger.
+
+use std::collections::HashMap;
+
+use anyhow::Context;
+use domain::{AccountId, AccountStatus, ArtifactId, Month, Time, Visibility};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::{Store, rows};
+
+/// A claimed account, with all that recurring charges depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeteredAccount {
+    pub account: AccountId,
+    pub created_at: Time,
+    pub storage_bytes: u64,
+    /// Views of the month that was asked for.
+    pub views: u64,
+    /// Its artifacts that are private or unlisted now.
+    pub restricted_artifacts: Vec<ArtifactId>,
+}
+
+/// A page of accounts, in the order of their ids.
+#[derive(Clone, Copy, Debug)]
+pub struct MeterPage {
+    pub views_of: Month,
+    /// The last account of the page before.
+    pub after: Option<AccountId>,
+    pub at_most: u64,
+}
+
+impl Store {
+    /// Claimed accounts as metering sees them. A page that is not full is the last one.
+    pub async fn metered_accounts(&self, page: &MeterPage) -> anyhow::Result<Vec<MeteredAccount>> {
+        let after = page.after.map(|id| id.to_string()).unwrap_or_default();
+        let found = entity::account::Entity::find()
+            .filter(entity::account::Column::Status.eq(AccountStatus::Claimed.as_str()))
+            .filter(entity::account::Column::Id.gt(after))
+            .order_by_asc(entity::account::Column::Id)
+            .limit(page.at_most)
+            .all(&self.database.reader)
+            .await
+            .context("read a page of claimed accounts")?;
+        let ids: Vec<&str> = found.iter().map(|row| row.id.as_str()).collect();
+        let views = self.views_of(&ids, page.views_of).await?;
+        let mut restricted = self.restricted_artifacts(&ids).await?;
+        found
+            .iter()
+            .map(|row| {
+                Ok(MeteredAccount {
+                    account: rows::parse(&row.id, "an account id")?,
+                    created_at: Time::from_millis(row.created_at),
+                    storage_bytes: rows::count(row.storage_bytes),
+                    views: views.get(&row.id).copied().unwrap_or_default(),
+                    restricted_artifacts: restricted.remove(&row.id).unwrap_or_default(),
+                })
+            })
+            .collect()
+    }
+
+    async fn views_of(&self, accounts: &[&str], month: Month) -> anyhow::Result<HashMap<String, u64>> {
+        let found = entity::usage::Entity::find()
+            .filter(entity::usage::Column::AccountId.is_in(accounts.iter().copied()))
+            .filter(entity::usage::Column::Month.eq(month.to_string()))
+            .all(&self.database.reader)
+            .await
+            .context("read the views of a month")?;
+        Ok(found.into_iter().map(|row| (row.account_id, rows::count(row.views))).collect())
+    }
+
+    async fn restricted_artifacts(
+        &self,
+        accounts: &[&str],
+    ) -> anyhow::Result<HashMap<String, Vec<ArtifactId>>> {
+        let found: Vec<(String, String)> = entity::artifact::Entity::find()
+            .select_only()
+            .column(entity::artifact::Column::AccountId)
+            .column(entity::artifact::Column::Id)
+            .filter(entity::artifact::Column::AccountId.is_in(accounts.iter().copied()))
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .filter(entity::artifact::Column::Visibility.ne(Visibility::Public.as_str()))
+            .order_by_asc(entity::artifact::Column::Id)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await
+            .context("read the artifacts that are not public")?;
+        let mut by_account: HashMap<String, Vec<ArtifactId>> = HashMap::new();
+        for (account, artifact) in found {
+            by_account.entry(account).or_default().push(rows::parse(&artifact, "an artifact id")?);
+        }
+        Ok(by_account)
+    }
+}

@@ -1,0 +1,112 @@
+//! What people say against pages. A report is kept until a moderator has answered it; by itself it may send a page
+//! that nobody has looked at yet to review, and must never clear one.
+
+use anyhow::Context;
+use domain::{ArtifactId, Chance, Host, ModeratedBy, ModerationStatus, ReportId, ReportReason, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+
+use crate::artifacts::lock_account;
+use crate::moderation::{Decision, live_version, mark, note};
+use crate::{Store, rows};
+
+/// A report, about to be kept.
+#[derive(Clone, Debug)]
+pub struct NewReport {
+    pub id: ReportId,
+    pub host: Host,
+    pub reason: Option<ReportReason>,
+    pub now: Time,
+}
+
+/// What came of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reported {
+    NoSuchHost,
+    /// Kept; the page's status is what it was.
+    Noted(ModerationStatus),
+    /// Kept; the page went from `pending` to `review`.
+    SentToReview,
+}
+
+impl Store {
+    /// Keeps a report. A page that nobody has looked at goes to review with it.
+    pub async fn report(&self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
+        let Some(named) = self.artifact_at(&report.host).await? else { return Ok(Reported::NoSuchHost) };
+        let transaction = self.database.begin().await?;
+        if lock_account(&transaction, named.account).await?.is_none() {
+            return Ok(Reported::NoSuchHost);
+        }
+        // Read again, now that nobody else changes it.
+        let artifact = entity::artifact::Entity::find_by_id(named.id.to_string())
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .one(&transaction)
+            .await?;
+        let Some(artifact) = artifact else { return Ok(Reported::NoSuchHost) };
+        let version = live_version(&transaction, &artifact).await?;
+        insert(&transaction, report, &artifact, version.as_ref()).await?;
+        let reported = match &version {
+            Some(version) => send_to_review(&transaction, version, chance, report.now).await?,
+            // Staged versions are not shown, so there is nothing to look at yet.
+            None => Reported::Noted(ModerationStatus::Pending),
+        };
+        transaction.commit().await.context("commit a report")?;
+        Ok(reported)
+    }
+}
+
+/// Marks the open reports on an artifact as answered.
+pub(crate) async fn answer_all(
+    transaction: &DatabaseTransaction,
+    artifact: ArtifactId,
+    now: Time,
+) -> anyhow::Result<()> {
+    entity::report::Entity::update_many()
+        .col_expr(entity::report::Column::HandledAt, Expr::value(now.millis()))
+        .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
+        .filter(entity::report::Column::HandledAt.is_null())
+        .exec(transaction)
+        .await
+        .context("answer the reports on an artifact")?;
+    Ok(())
+}
+
+async fn insert(
+    transaction: &DatabaseTransaction,
+    report: &NewReport,
+    artifact: &entity::artifact::Model,
+    version: Option<&entity::version::Model>,
+) -> anyhow::Result<()> {
+    let row = entity::report::ActiveModel {
+        id: Set(report.id.to_string()),
+        host: Set(report.host.to_string()),
+        artifact_id: Set(artifact.id.clone()),
+        version_id: Set(version.map(|version| version.id.clone())),
+        reason: Set(report.reason.as_ref().map(|reason| reason.as_str().to_owned())),
+        created_at: Set(report.now.millis()),
+        handled_at: Set(None),
+    };
+    entity::report::Entity::insert(row)
+        .exec_without_returning(transaction)
+        .await
+        .context("insert a report")?;
+    Ok(())
+}
+
+// Spec 3.3: a report never clears a page, and it never moves one that was looked at.
+async fn send_to_review(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+    chance: &Chance,
+    now: Time,
+) -> anyhow::Result<Reported> {
+    let before = rows::moderation(&version.moderation_status)?;
+    if before != ModerationStatus::Pending {
+        return Ok(Reported::Noted(before));
+    }
+    let (status, by) = (ModerationStatus::Review, ModeratedBy::Report);
+    note(transaction, &Decision::of_people(version, status, by, chance, now)).await?;
+    mark(transaction, version, status, by, now).await?;
+    Ok(Reported::SentToReview)
+}

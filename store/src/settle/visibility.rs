@@ -1,0 +1,72 @@
+//! The settling of a change of visibility: the artifact, its route and the charge change together. Only leaving the
+//! public is ever paid, and once for an artifact and month.
+
+use domain::{
+    Artifact, Missing, MissingRight, Outcome, Reason, Refusal, Settlement, Visibility, VisibilityDeed,
+    VisibilitySet,
+};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{DatabaseTransaction, EntityTrait};
+
+use super::book::Book;
+use super::payment::pay;
+use super::{Terms, refuse};
+use crate::{artifacts, routes};
+
+/// Shows an artifact to more or fewer and pays for it; or refuses and changes nothing.
+pub(super) async fn settle(
+    transaction: &DatabaseTransaction,
+    book: &mut Book,
+    deed: &VisibilityDeed,
+    terms: &Terms,
+) -> anyhow::Result<Outcome> {
+    if book.is_expired() {
+        return refuse(Refusal::AccountExpired);
+    }
+    let Some(row) = artifacts::find(transaction, deed.account, &deed.slug).await? else {
+        return refuse(Refusal::NotFound(Missing::Artifact));
+    };
+    let artifact = artifacts::with_live_version(transaction, row).await?;
+    if deed.pinned_to.is_some_and(|pin| pin != artifact.id) {
+        return refuse(Refusal::InsufficientScope(MissingRight::OtherArtifact));
+    }
+    let month = Reason::Visibility(artifact.id, book.now.month());
+    // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
+    let leaves_the_public = artifact.visibility == Visibility::Public && deed.to != Visibility::Public;
+    let is_paid = leaves_the_public && !book.has_used(transaction, &month).await?;
+    let quote = if is_paid {
+        terms.tariff.settle_visibility(book.balance(), deed.payment.as_ref())
+    } else {
+        Ok(Settlement::FREE)
+    };
+    let settlement = match quote {
+        Ok(settlement) => settlement,
+        Err(challenge) => return refuse(Refusal::PaymentRequired(challenge)),
+    };
+
+    let artifact = show(transaction, book, artifact, deed.to).await?;
+    let receipt = pay(book, settlement, deed.job, &month);
+    Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, receipt })))
+}
+
+/// The artifact and its route; one whose versions are all staged has no route yet.
+async fn show(
+    transaction: &DatabaseTransaction,
+    book: &Book,
+    mut artifact: Artifact,
+    to: Visibility,
+) -> anyhow::Result<Artifact> {
+    if artifact.visibility == to {
+        return Ok(artifact);
+    }
+    (artifact.visibility, artifact.updated_at) = (to, book.now);
+    let change = entity::artifact::ActiveModel {
+        id: Set(artifact.id.to_string()),
+        visibility: Set(to.as_str().to_owned()),
+        updated_at: Set(book.now.millis()),
+        ..Default::default()
+    };
+    entity::artifact::Entity::update(change).exec_without_returning(transaction).await?;
+    routes::show(transaction, &artifact.host, to, book.now).await?;
+    Ok(artifact)
+}

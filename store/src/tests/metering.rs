@@ -1,0 +1,95 @@
+//! What the monthly metering sees of accounts, and by which names they are found.
+
+use domain::{ArtifactId, Micro, Month, Payment, Visibility, VisibilityDeed};
+
+use super::*;
+use crate::{MeterPage, MeteredAccount};
+
+impl Bed {
+    async fn restrict(&self, account: AccountId, slug: &str, to: Visibility) {
+        let deed = VisibilityDeed {
+            account,
+            job: self.job(),
+            slug: slug.parse().unwrap(),
+            to,
+            pinned_to: None,
+            payment: Some(Payment::Dev(Micro::new(500_000))),
+        };
+        let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
+        let outcome = self.store.settle(account, &[Deed::Visibility(deed)], &terms).await.unwrap().pop();
+        assert!(matches!(outcome, Some(Outcome::VisibilitySet(_))), "{outcome:?}");
+    }
+
+    async fn view(&self, account: AccountId, count: u64, counted_at: Time) {
+        let host = "page-aaaa".parse().unwrap();
+        let views = ViewsJob { counted_at, views: vec![ViewCount { account, host, count }] };
+        self.store.add_views(self.job(), &views).await.unwrap();
+    }
+
+    async fn all_metered(&self, views_of: Month, at_most: u64) -> Vec<MeteredAccount> {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = MeterPage { views_of, after, at_most };
+            let found = self.store.metered_accounts(&page).await.unwrap();
+            assert!(found.len() as u64 <= at_most);
+            let Some(last) = found.last() else { return all };
+            after = Some(last.account);
+            all.extend(found);
+        }
+    }
+}
+
+on_both_databases! {
+    async fn every_claimed_account_is_metered_once_however_long_the_pages_are(bed: &Bed) {
+        bed.account().await;
+        let mut claimed = Vec::new();
+        for _ in 0..5 {
+            claimed.push(bed.claimed().await);
+        }
+        claimed.sort();
+        for at_most in [1, 2, 5, 100] {
+            let metered = bed.all_metered(START.month(), at_most).await;
+            assert_eq!(metered.iter().map(|one| one.account).collect::<Vec<_>>(), claimed);
+        }
+    }
+
+    async fn metering_sees_the_storage_the_month_s_views_and_what_is_not_public(bed: &Bed) {
+        let (account, idle) = (bed.claimed().await, bed.claimed().await);
+        let mut restricted: Vec<ArtifactId> = Vec::new();
+        for (slug, to) in [("private", Visibility::Private), ("unlisted", Visibility::Unlisted)] {
+            restricted.push(bed.publish(account, slug, b"12345").await.artifact);
+            bed.restrict(account, slug, to).await;
+        }
+        restricted.sort();
+        bed.publish(account, "public", b"123456").await;
+        bed.publish(account, "deleted", b"12345").await;
+        bed.restrict(account, "deleted", Visibility::Private).await;
+        bed.store.delete_artifact(account, &"deleted".parse().unwrap(), START).await.unwrap().unwrap();
+        bed.view(account, 7, START).await;
+        bed.view(account, 100, START.plus(40 * 24 * HOUR)).await;
+        let seen = MeteredAccount {
+            account,
+            created_at: START,
+            storage_bytes: 11,
+            views: 7,
+            restricted_artifacts: restricted,
+        };
+        let nothing =
+            MeteredAccount { account: idle, storage_bytes: 0, views: 0, restricted_artifacts: vec![], ..seen };
+        let metered = bed.all_metered(START.month(), 100).await;
+        assert_eq!(metered.len(), 2);
+        assert!(metered.contains(&seen) && metered.contains(&nothing), "{metered:?}");
+    }
+
+    async fn an_account_is_found_by_its_id_or_its_handle(bed: &Bed) {
+        let id = bed.account().await;
+        let handle = bed.store.account(id).await.unwrap().unwrap().handle;
+        for name in [id.to_string(), id.to_string().to_lowercase(), handle.clone()] {
+            assert_eq!(bed.store.account_named(&name).await.unwrap(), Some(id), "{name}");
+        }
+        let stranger = AccountId::new(START, &bed.chance).to_string();
+        for name in ["", "acct_", "%", &handle.to_uppercase(), &stranger] {
+            assert_eq!(bed.store.account_named(name).await.unwrap(), None, "{name}");
+        }
+    }
+}

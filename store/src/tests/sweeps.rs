@@ -1,0 +1,165 @@
+//! What a sweep that does not wait promises: a publish never stands on a blob that is gone.
+
+use domain::Variant;
+use futures::future::join;
+
+use super::*;
+use crate::{StoredBlobs, SweptBlobs};
+
+/// A content on its way: what was found of it, and then put.
+struct Look {
+    content: Bytes,
+    variants: Vec<Variant>,
+    as_of: SweepNumber,
+}
+
+impl Look {
+    fn manifest(&self) -> Manifest {
+        Manifest::new(vec![ManifestFile {
+            path: "index.html".parse().unwrap(),
+            hash: BlobHash::of(&self.content),
+            size_bytes: self.content.len() as u64,
+            content_type: "text/html".into(),
+            variants: self.variants.clone(),
+        }])
+    }
+}
+
+impl Bed {
+    /// The way of a publish up to its deed: looks, and puts what is missing.
+    async fn look(&self, content: &Bytes) -> anyhow::Result<Look> {
+        let hash = BlobHash::of(content);
+        let StoredBlobs { as_of, variants } = self.store.stored_blobs(&[hash], START).await?;
+        let variants = match variants.get(&hash) {
+            Some(variants) => variants.clone(),
+            None => self.blobs.put(hash, content.clone(), Layout::of(content, "text/html")?).await?,
+        };
+        Ok(Look { content: content.clone(), variants, as_of })
+    }
+
+    async fn settle_look(&self, account: AccountId, slug: &str, look: &Look) -> anyhow::Result<()> {
+        let deed = Deed::Publish(Box::new(PublishDeed {
+            account,
+            version: VersionId::new(START, &self.chance),
+            slug: slug.parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            manifest: look.manifest(),
+            blobs_as_of: look.as_of,
+            payment: None,
+            created_via: "test".into(),
+            created_by: None,
+        }));
+        let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
+        let outcome = self.store.settle(account, &[deed], &terms).await?.pop();
+        assert!(matches!(outcome, Some(Outcome::Published(_))), "{outcome:?}");
+        Ok(())
+    }
+
+    /// As the queue does: again until it stands. How often that was.
+    async fn publish_until_it_stands(&self, account: AccountId, slug: &str, content: &Bytes) -> u32 {
+        for attempt in 1..200 {
+            let stands = async {
+                let look = self.look(content).await?;
+                self.settle_look(account, slug, &look).await
+            };
+            if stands.await.is_ok() {
+                return attempt;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("a publish never stood");
+    }
+
+    async fn leave(&self, account: AccountId) {
+        self.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
+    }
+
+    async fn sweep(&self) -> SweptBlobs {
+        self.store.sweep_blobs_at_once(&self.blobs, START).await.unwrap()
+    }
+
+    async fn is_stored(&self, content: &Bytes) -> bool {
+        let bytes = 0..content.len() as u64;
+        self.blobs.read(BlobHash::of(content), bytes).await.is_ok_and(|read| read == content)
+    }
+}
+
+const WANTED: Bytes = Bytes::from_static(b"wanted by two");
+
+on_both_databases! {
+    async fn a_sweep_at_once_takes_what_nobody_refers_to_however_young(bed: &Bed) {
+        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
+        bed.publish(leaver, "page", b"mine alone").await;
+        bed.publish(leaver, "shared", b"shared").await;
+        bed.publish(keeper, "shared", b"shared").await;
+        assert_eq!(bed.sweep().await, SweptBlobs::default());
+        bed.leave(leaver).await;
+        assert_eq!(bed.sweep().await, SweptBlobs { blobs: 1, bytes: 10 });
+        assert_eq!(bed.sweep().await, SweptBlobs::default());
+        assert!(!bed.is_stored(&Bytes::from_static(b"mine alone")).await);
+        assert!(bed.is_stored(&Bytes::from_static(b"shared")).await);
+    }
+
+    async fn a_publish_that_looked_before_a_sweep_looks_again(bed: &Bed) {
+        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
+        bed.publish_until_it_stands(leaver, "page", &WANTED).await;
+        let look = bed.look(&WANTED).await.unwrap();
+        bed.leave(leaver).await;
+        assert_eq!(bed.sweep().await.blobs, 1);
+        let error = bed.settle_look(keeper, "page", &look).await.unwrap_err();
+        assert!(error.to_string().contains("swept"), "{error:#}");
+        assert!(bed.store.artifacts(keeper).await.unwrap().is_empty());
+        assert_eq!(bed.publish_until_it_stands(keeper, "page", &WANTED).await, 1);
+        assert!(bed.is_stored(&WANTED).await);
+    }
+
+    async fn a_publish_that_put_what_was_then_noted_and_swept_looks_again(bed: &Bed) {
+        let keeper = bed.claimed().await;
+        let (mine, theirs) = (bed.look(&WANTED).await.unwrap(), bed.look(&WANTED).await.unwrap());
+        // Another publish of the same content was refused.
+        bed.store.note_blobs(&theirs.manifest(), theirs.as_of, START).await.unwrap();
+        assert_eq!(bed.sweep().await.blobs, 1);
+        assert!(!bed.is_stored(&WANTED).await);
+        bed.settle_look(keeper, "page", &mine).await.unwrap_err();
+        bed.publish_until_it_stands(keeper, "page", &WANTED).await;
+        assert!(bed.is_stored(&WANTED).await);
+    }
+
+    async fn what_a_sweep_may_have_taken_is_not_noted_as_stored(bed: &Bed) {
+        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
+        bed.publish_until_it_stands(leaver, "page", &WANTED).await;
+        let refused = bed.look(&WANTED).await.unwrap();
+        bed.leave(leaver).await;
+        bed.sweep().await;
+        bed.store.note_blobs(&refused.manifest(), refused.as_of, START).await.unwrap();
+        bed.publish_until_it_stands(keeper, "page", &WANTED).await;
+        assert!(bed.is_stored(&WANTED).await);
+    }
+
+    async fn a_sweep_that_finds_nothing_makes_nobody_look_again(bed: &Bed) {
+        let keeper = bed.claimed().await;
+        let look = bed.look(&WANTED).await.unwrap();
+        bed.sweep().await;
+        bed.settle_look(keeper, "page", &look).await.unwrap();
+    }
+
+    async fn whatever_happens_at_once_a_published_content_is_there(bed: &Bed) {
+        let keeper = bed.claimed().await;
+        for round in 0_u32..40 {
+            let content = Bytes::from(format!("content of round {round}"));
+            let leaver = bed.account().await;
+            bed.publish_until_it_stands(leaver, "page", &content).await;
+            let sweeping = async {
+                tokio::time::sleep(Duration::from_micros(u64::from(round) * 100)).await;
+                bed.leave(leaver).await;
+                join(bed.sweep(), bed.sweep()).await
+            };
+            let slug = format!("page-{round}");
+            join(bed.publish_until_it_stands(keeper, &slug, &content), sweeping).await;
+            assert!(bed.is_stored(&content).await, "round {round}");
+            assert_eq!(bed.sweep().await.blobs, 0, "round {round}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What an account's people and tokens may do to each other, as far as it is decided under the account's lock.
+
+use domain::{
+    Account, Invite, InviteCode, Maker, PasswordHash, Refusal, Rights, Role, Scopes, TokenId, TokenName,
+    UserId,
+};
+use sea_orm::sea_query::LockType;
+use sea_orm::{EntityTrait, QuerySelect};
+
+use super::*;
+use crate::{Change, JoiningAgent, JoiningPerson, Reach, TokenUse, Undone, User};
+
+/// A claimed account with its owner.
+struct Team<'a> {
+    bed: &'a Bed,
+    account: AccountId,
+    owner: UserId,
+}
+
+impl<'a> Team<'a> {
+    async fn of(bed: &'a Bed) -> Self {
+        let owner = user(bed, "olga").await;
+        let account = Account::provisional(START, HOUR, &bed.chance);
+        let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
+        bed.store.insert_account(&account, &token).await.unwrap();
+        bed.store.claim(&account.claim_code, owner, START, &bed.chance).await.unwrap();
+        Self { bed, account: account.id, owner }
+    }
+
+    fn change_by(&self, by: Maker) -> Change<'a> {
+        Change { account: self.account, by, now: START, chance: &self.bed.chance }
+    }
+
+    fn by_owner(&self) -> Change<'a> {
+        self.change_by(person(self.owner))
+    }
+
+    fn token(&self, made_by: Maker) -> NewToken {
+        NewToken {
+            id: TokenId::new(START, &self.bed.chance),
+            account: self.account,
+            secret_hash: self.bed.chance.base36(64),
+            name: TokenName::unnamed(),
+            rights: Rights::all(),
+            made_by,
+            created_at: START,
+        }
+    }
+
+    fn invite(&self, role: Role, max_uses: u32) -> Invite {
+        Invite {
+            code: InviteCode::generate(&self.bed.chance),
+            account: self.account,
+            role,
+            max_uses,
+            uses: 0,
+            expires_at: START.plus(HOUR),
+            revoked_at: None,
+            created_at: START,
+            made_by: person(self.owner),
+        }
+    }
+
+    async fn joined(&self, name: &str, role: Role) -> UserId {
+        let (user, invite) = (user(self.bed, name).await, self.invite(role, 1));
+        self.bed.store.insert_invite(&self.by_owner(), &invite).await.unwrap();
+        let joining = JoiningPerson { code: invite.code, user, now: START };
+        self.bed.store.join_as_person(&joining, &self.bed.chance).await.unwrap();
+        user
+    }
+
+    async fn active(&self) -> usize {
+        self.bed.store.tokens(self.account, Reach::All, START).await.unwrap().len()
+    }
+}
+
+async fn user(bed: &Bed, name: &str) -> UserId {
+    let id = UserId::new(START, &bed.chance);
+    let username = name.parse().unwrap();
+    let user = User { id, username, password_hash: PasswordHash::unusable(), created_at: START };
+    assert!(bed.store.insert_user(&user).await.unwrap());
+    id
+}
+
+fn person(user: UserId) -> Maker {
+    Maker { user: Some(user), token: None }
+}
+
+#[track_caller]
+fn refusal<T: std::fmt::Debug>(decided: Result<T, Undone>) -> Refusal {
+    match decided {
+        Err(Undone::Refused(refusal)) => refusal,
+        other => panic!("{other:?}"),
+    }
+}
+
+on_both_databases! {
+    async fn whoever_has_gone_by_the_time_of_the_lock_changes_nothing(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let admin = team.joined("adam", Role::Admin).await;
+        let of_admin = team.token(person(admin));
+        bed.store.mint(&team.change_by(person(admin)), &of_admin).await.unwrap();
+        assert_eq!(bed.store.remove_member(&team.by_owner(), admin).await.unwrap(), 1);
+
+        let by_admin = team.change_by(person(admin));
+        let by_token = team.change_by(Maker { user: Some(admin), token: Some(of_admin.id) });
+        let invite = team.invite(Role::Member, 1);
+        assert_eq!(refusal(bed.store.mint(&by_admin, &team.token(person(admin))).await).code(), "forbidden");
+        assert_eq!(refusal(bed.store.insert_invite(&by_admin, &invite).await).code(), "forbidden");
+        assert_eq!(refusal(bed.store.remove_member(&by_admin, team.owner).await).code(), "forbidden");
+        assert_eq!(refusal(bed.store.mint(&by_token, &team.token(person(admin))).await), Refusal::Unauthorized);
+        assert_eq!(refusal(bed.store.insert_invite(&by_token, &invite).await), Refusal::Unauthorized);
+        assert_eq!(team.active().await, 1);
+        assert!(bed.store.opened_invite(&invite.code).await.unwrap().is_none());
+    }
+
+    async fn two_admins_who_remove_each_other_do_not_both_succeed(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let (one, other) = (team.joined("ada", Role::Admin).await, team.joined("bea", Role::Admin).await);
+        let (by_one, by_other) = (team.change_by(person(one)), team.change_by(person(other)));
+        let (first, second) =
+            tokio::join!(bed.store.remove_member(&by_one, other), bed.store.remove_member(&by_other, one));
+        assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
+        assert_eq!(bed.store.members(team.account).await.unwrap().len(), 2);
+    }
+
+    async fn the_use_of_a_token_is_noted_and_a_busy_row_is_waited_for_by_nobody(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let tokens = [team.token(person(team.owner)), team.token(person(team.owner))];
+        for token in &tokens {
+            bed.store.mint(&team.by_owner(), token).await.unwrap();
+        }
+        let uses = tokens.each_ref().map(|token| TokenUse { token: token.id, at: START.plus(HOUR) });
+        let noted = async |token: &NewToken| {
+            bed.store.token_grant(&token.secret_hash).await.unwrap().unwrap().last_used_at
+        };
+        let is_postgres = bed.store.database.writer.get_database_backend() == sea_orm::DbBackend::Postgres;
+        if is_postgres {
+            let busy = bed.store.database.begin().await.unwrap();
+            entity::token::Entity::find_by_id(tokens[0].id.to_string())
+                .lock(LockType::NoKeyUpdate)
+                .one(&busy)
+                .await
+                .unwrap();
+            tokio::time::timeout(Duration::from_secs(5), bed.store.note_token_uses(&uses)).await.unwrap().unwrap();
+            assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (None, Some(START.plus(HOUR))));
+            busy.commit().await.unwrap();
+        }
+        bed.store.note_token_uses(&uses).await.unwrap();
+        assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (Some(START.plus(HOUR)), Some(START.plus(HOUR))));
+    }
+
+    async fn a_refused_join_leaves_no_token_and_spends_nothing(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let invite = team.invite(Role::Member, 1);
+        bed.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
+        let join_at = async |now| {
+            let joining = JoiningAgent {
+                code: invite.code.clone(),
+                token: TokenId::new(now, &bed.chance),
+                secret_hash: bed.chance.base36(64),
+                now,
+            };
+            bed.store.join_as_agent(&joining, &bed.chance).await
+        };
+        assert_eq!(refusal(join_at(START.plus(HOUR)).await), Refusal::InviteExpired);
+        assert_eq!(bed.store.invites(team.account).await.unwrap()[0].uses, 0);
+        assert_eq!(join_at(START).await.unwrap().scopes, Scopes::of_invited_agent());
+        assert_eq!(refusal(join_at(START).await), Refusal::InviteUsedUp);
+        assert_eq!((team.active().await, bed.store.invites(team.account).await.unwrap()[0].uses), (2, 1));
+    }
+
+    async fn the_trail_tells_who_changed_a_team_and_holds_no_code(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let member = team.joined("mia", Role::Member).await;
+        let invite = team.invite(Role::Member, 1);
+        bed.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
+        bed.store.revoke_invite(&team.by_owner(), &invite.code).await.unwrap();
+        bed.store.remove_member(&team.by_owner(), member).await.unwrap();
+        let mut trail = entity::audit::Entity::find().all(&bed.store.database.reader).await.unwrap();
+        trail.sort_by(|one, other| one.action.cmp(&other.action));
+        let actions: Vec<_> = trail.iter().map(|entry| entry.action.as_str()).collect();
+        let told = ["account.claimed", "invite.made", "invite.made", "invite.revoked", "member.joined", "member.removed"];
+        assert_eq!(actions, told);
+        let removal = trail.last().unwrap();
+        assert_eq!((&removal.actor, &removal.subject), (&team.owner.to_string(), &member.to_string()));
+        assert!(trail.iter().all(|entry| !format!("{entry:?}").contains(invite.code.as_str())));
+    }
+}

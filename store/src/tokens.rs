@@ -1,0 +1,300 @@
+//! Tokens: found by the hash of their secret, listed without it, minted, revoked, and marked as used. A secret never
+//! comes in here.
+
+use std::collections::HashSet;
+
+use domain::{
+    Account, AccountId, ArtifactId, Chance, Crowd, Maker, Missing, Refusal, Rights, Scopes, Time, Token,
+    TokenId, TokenName, UserId,
+};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{LockBehavior, LockType};
+use sea_orm::{
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter,
+    QueryOrder, QuerySelect, RelationDef, Select,
+};
+
+use crate::change::{Change, Decided};
+use crate::{Store, rows};
+
+/// How many active tokens an account may have, so that a list of them is whole.
+const ACTIVE_MAX: u64 = 1_000;
+
+/// A token as the door needs it: what it may, and for which account.
+#[derive(Clone, Debug)]
+pub struct TokenGrant {
+    pub token: TokenId,
+    pub account: Account,
+    pub scopes: Scopes,
+    pub pinned_to: Option<ArtifactId>,
+    /// The person behind it: who minted it, or who invited its agent.
+    pub created_by_user: Option<UserId>,
+    pub expires_at: Option<Time>,
+    pub revoked_at: Option<Time>,
+    pub last_used_at: Option<Time>,
+}
+
+/// A token to be written: its secret is known by hash only.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    pub id: TokenId,
+    pub account: AccountId,
+    pub secret_hash: String,
+    pub name: TokenName,
+    pub rights: Rights,
+    pub made_by: Maker,
+    pub created_at: Time,
+}
+
+/// Which of an account's tokens a caller reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    All,
+    /// Those that this person answers for.
+    Of(UserId),
+    /// Those with this pin: the others do not exist for whoever asks.
+    PinnedTo(ArtifactId),
+}
+
+/// One use of a token.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenUse {
+    pub token: TokenId,
+    pub at: Time,
+}
+
+impl NewToken {
+    /// The token that an account begins with: it may everything.
+    pub fn first_of(account: &Account, secret_hash: String, chance: &Chance) -> Self {
+        Self {
+            id: TokenId::new(account.created_at, chance),
+            account: account.id,
+            secret_hash,
+            name: TokenName::of_signup(),
+            rights: Rights::all(),
+            made_by: Maker::default(),
+            created_at: account.created_at,
+        }
+    }
+
+    /// The token as lists show it.
+    pub fn shown(&self) -> Token {
+        Token {
+            id: self.id,
+            name: self.name.clone(),
+            rights: self.rights,
+            made_by: self.made_by,
+            created_at: self.created_at,
+            last_used_at: None,
+        }
+    }
+}
+
+impl Store {
+    pub async fn token_grant(&self, secret_hash: &str) -> anyhow::Result<Option<TokenGrant>> {
+        let owner: RelationDef = entity::token::Entity::belongs_to(entity::account::Entity)
+            .from(entity::token::Column::AccountId)
+            .to(entity::account::Column::Id)
+            .into();
+        let found = entity::token::Entity::find()
+            .join(JoinType::InnerJoin, owner)
+            .select_also(entity::account::Entity)
+            .filter(entity::token::Column::SecretHash.eq(secret_hash))
+            .one(&self.database.reader)
+            .await?;
+        let Some((token, Some(account))) = found else { return Ok(None) };
+        Ok(Some(TokenGrant {
+            token: rows::parse(&token.id, "a token id")?,
+            account: rows::account(account)?,
+            scopes: rows::parse(&token.scopes, "a list of scopes")?,
+            pinned_to: token.artifact_id.map(|id| rows::parse(&id, "an artifact id")).transpose()?,
+            created_by_user: token.created_by_user.map(|id| rows::parse(&id, "a user id")).transpose()?,
+            expires_at: token.expires_at.map(Time::from_millis),
+            revoked_at: token.revoked_at.map(Time::from_millis),
+            last_used_at: token.last_used_at.map(Time::from_millis),
+        }))
+    }
+
+    /// The account's active tokens within reach, the newest first.
+    pub async fn tokens(&self, account: AccountId, reach: Reach, now: Time) -> anyhow::Result<Vec<Token>> {
+        let found = active(account, now)
+            .filter(within(reach))
+            .order_by_desc(entity::token::Column::CreatedAt)
+            .order_by_desc(entity::token::Column::Id)
+            .limit(ACTIVE_MAX)
+            .all(&self.database.reader)
+            .await?;
+        found.into_iter().map(token).collect()
+    }
+
+    /// Writes a token, if whoever mints it still may and its artifact is there.
+    pub async fn mint(&self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
+        let begun = self.begin_change(change).await?;
+        if let Some(artifact) = token.rights.pinned_to
+            && !has_artifact(&begun.transaction, change.account, artifact).await?
+        {
+            return Err(Refusal::NotFound(Missing::Artifact).into());
+        }
+        insert(&begun.transaction, token).await?;
+        let detail = format!("{:?}, {}", token.name.to_string(), token.rights.scopes);
+        change.note(&begun.transaction, "token.minted", &token.id.to_string(), detail).await?;
+        begun.transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Revokes a token within reach; one that is revoked already stays so.
+    pub async fn revoke_token(&self, change: &Change<'_>, id: TokenId, reach: Reach) -> Decided<()> {
+        let begun = self.begin_change(change).await?;
+        let found = entity::token::Entity::find_by_id(id.to_string())
+            .filter(entity::token::Column::AccountId.eq(change.account.to_string()))
+            .one(&begun.transaction)
+            .await?;
+        let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
+        must_be_within(reach, &row)?;
+        if row.revoked_at.is_some() {
+            return Ok(());
+        }
+        let revocation = entity::token::ActiveModel {
+            id: Set(row.id.clone()),
+            revoked_at: Set(Some(change.now.millis())),
+            ..Default::default()
+        };
+        entity::token::Entity::update(revocation).exec_without_returning(&begun.transaction).await?;
+        change.note(&begun.transaction, "token.revoked", &row.id, format!("{:?}", row.name)).await?;
+        begun.transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Notes when tokens were last used. A token whose row is busy is passed over: its next use is noted instead, and
+    /// this waits for nobody.
+    pub async fn note_token_uses(&self, uses: &[TokenUse]) -> anyhow::Result<()> {
+        let transaction = self.database.begin().await?;
+        let ids: Vec<_> = uses.iter().map(|used| used.token.to_string()).collect();
+        let free: HashSet<String> = entity::token::Entity::find()
+            .select_only()
+            .column(entity::token::Column::Id)
+            .filter(entity::token::Column::Id.is_in(ids))
+            .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
+            .into_tuple()
+            .all(&transaction)
+            .await?
+            .into_iter()
+            .collect();
+        for used in uses.iter().filter(|used| free.contains(&used.token.to_string())) {
+            let note = entity::token::ActiveModel {
+                id: Set(used.token.to_string()),
+                last_used_at: Set(Some(used.at.millis())),
+                ..Default::default()
+            };
+            entity::token::Entity::update(note).exec_without_returning(&transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+/// Writes a token within a transaction that holds the account's row, unless the account has too many.
+pub(crate) async fn insert(transaction: &DatabaseTransaction, token: &NewToken) -> Decided<()> {
+    if active(token.account, token.created_at).count(transaction).await? >= ACTIVE_MAX {
+        return Err(Refusal::TooMany(Crowd::Tokens).into());
+    }
+    entity::token::Entity::insert(row(token)).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+/// Revokes every active token that a person answers for. How many there were.
+pub(crate) async fn revoke_all_of(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    user: UserId,
+    now: Time,
+) -> anyhow::Result<u64> {
+    let revocation = entity::token::ActiveModel { revoked_at: Set(Some(now.millis())), ..Default::default() };
+    let revoked = entity::token::Entity::update_many()
+        .set(revocation)
+        .filter(is_active(account, now))
+        .filter(within(Reach::Of(user)))
+        .exec(transaction)
+        .await?;
+    Ok(revoked.rows_affected)
+}
+
+pub(crate) fn row(token: &NewToken) -> entity::token::ActiveModel {
+    entity::token::ActiveModel {
+        id: Set(token.id.to_string()),
+        secret_hash: Set(token.secret_hash.clone()),
+        account_id: Set(token.account.to_string()),
+        name: Set(token.name.to_string()),
+        scopes: Set(token.rights.scopes.to_string()),
+        artifact_id: Set(token.rights.pinned_to.map(|id| id.to_string())),
+        created_by_user: Set(token.made_by.user.map(|id| id.to_string())),
+        created_by_token: Set(token.made_by.token.map(|id| id.to_string())),
+        created_at: Set(token.created_at.millis()),
+        expires_at: Set(token.rights.expires_at.map(Time::millis)),
+        revoked_at: Set(None),
+        last_used_at: Set(None),
+    }
+}
+
+fn active(account: AccountId, now: Time) -> Select<entity::token::Entity> {
+    entity::token::Entity::find().filter(is_active(account, now))
+}
+
+fn is_active(account: AccountId, now: Time) -> Condition {
+    let has_not_ended = Condition::any()
+        .add(entity::token::Column::ExpiresAt.is_null())
+        .add(entity::token::Column::ExpiresAt.gt(now.millis()));
+    Condition::all()
+        .add(entity::token::Column::AccountId.eq(account.to_string()))
+        .add(entity::token::Column::RevokedAt.is_null())
+        .add(has_not_ended)
+}
+
+fn within(reach: Reach) -> Condition {
+    match reach {
+        Reach::All => Condition::all(),
+        Reach::Of(user) => Condition::all().add(entity::token::Column::CreatedByUser.eq(user.to_string())),
+        Reach::PinnedTo(pin) => Condition::all().add(entity::token::Column::ArtifactId.eq(pin.to_string())),
+    }
+}
+
+/// What a pin hides is not there; what is somebody else's is forbidden.
+fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusal> {
+    match reach {
+        Reach::PinnedTo(pin) if row.artifact_id.as_deref() != Some(pin.to_string().as_str()) => {
+            Err(Refusal::NotFound(Missing::Token))
+        }
+        Reach::Of(user) if row.created_by_user.as_deref() != Some(user.to_string().as_str()) => {
+            Err(Refusal::Forbidden { fault: "a member revokes only tokens of their own".to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn has_artifact(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    artifact: ArtifactId,
+) -> anyhow::Result<bool> {
+    let found = entity::artifact::Entity::find_by_id(artifact.to_string())
+        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
+        .filter(entity::artifact::Column::DeletedAt.is_null())
+        .count(transaction)
+        .await?;
+    Ok(found > 0)
+}
+
+fn token(row: entity::token::Model) -> anyhow::Result<Token> {
+    Ok(Token {
+        id: rows::parse(&row.id, "a token id")?,
+        name: rows::parse(&row.name, "a token's name")?,
+        rights: Rights {
+            scopes: rows::parse(&row.scopes, "a list of scopes")?,
+            pinned_to: row.artifact_id.map(|id| rows::parse(&id, "an artifact id")).transpose()?,
+            expires_at: row.expires_at.map(Time::from_millis),
+        },
+        made_by: rows::maker(row.created_by_user.as_deref(), row.created_by_token.as_deref())?,
+        created_at: Time::from_millis(row.created_at),
+        last_used_at: row.last_used_at.map(Time::from_millis),
+    })
+}

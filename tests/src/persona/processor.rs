@@ -1,0 +1,83 @@
+//! The card processor, as the webhook knows it: one who signs what it says. What it says is for the test to choose.
+
+use bytes::Bytes;
+use hmac::{Hmac, KeyInit, Mac};
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::server::card::WEBHOOK_SECRET;
+use crate::{Call, Process, World};
+
+/// One who holds the webhook's secret.
+#[derive(Clone, Debug)]
+pub struct Processor {
+    client: Client,
+    base_url: String,
+    /// What its clock shows: a signature is good for some minutes.
+    pub now_seconds: i64,
+}
+
+impl Processor {
+    pub fn new(world: &World) -> Self {
+        Self { client: world.client(), base_url: world.base_url(), now_seconds: world.now_seconds() }
+    }
+
+    /// The same processor, calling another process of the control plane.
+    pub fn at(&self, api: &Process) -> Self {
+        Self { base_url: api.url().to_owned(), ..self.clone() }
+    }
+
+    /// The event of a checkout that was completed and paid.
+    pub fn paid(session: &str, account: &str, cents: u32) -> Value {
+        json!({
+            "id": format!("evt_of_{session}"),
+            "object": "event",
+            "type": "checkout.session.completed",
+            "data": { "object": {
+                "id": session,
+                "object": "checkout.session",
+                "payment_status": "paid",
+                "amount_total": cents,
+                "currency": "usd",
+                "metadata": { "account_id": account },
+            } },
+        })
+    }
+
+    /// Tells of an event, signed now.
+    pub fn tell(&self, event: &Value) -> Call {
+        let body = event.to_string();
+        self.call(&self.header_at(self.now_seconds, body.as_bytes()), body)
+    }
+
+    /// A call with this signature header, whatever it is.
+    pub fn call(&self, signature: &str, body: impl Into<Bytes>) -> Call {
+        self.unsigned(body).header("Card-Processor-Signature", signature)
+    }
+
+    pub fn unsigned(&self, body: impl Into<Bytes>) -> Call {
+        let url = format!("{}/webhooks/card-processor", self.base_url);
+        Call::new(&self.client, Method::POST, url).raw("application/json", body)
+    }
+
+    /// The signature header of a body, as it is made at a moment.
+    pub fn header_at(&self, seconds: i64, body: &[u8]) -> String {
+        format!("t={seconds},v1={}", sign(WEBHOOK_SECRET, seconds, body))
+    }
+}
+
+impl World {
+    /// The card processor, as it calls the webhook.
+    pub fn processor(&self) -> Processor {
+        Processor::new(self)
+    }
+}
+
+/// The HMAC-SHA256 of `<t>.<body>`, in hex.
+pub fn sign(secret: &str, seconds: i64, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key of any length");
+    mac.update(format!("{seconds}.").as_bytes());
+    mac.update(body);
+    hex::encode(mac.finalize().into_bytes())
+}

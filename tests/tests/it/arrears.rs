@@ -1,0 +1,124 @@
+//! Spec 2.9, 3.5 and 4.13: an account that owes. Metering charges whatever the balance; until that is paid, publishes
+//! wait, and pages are served as before.
+
+use futures::future::join_all;
+use handbill_tests::{Agent, World, in_both_modes, json};
+
+use crate::expectations::{PAGE, assert_unpaid, at_two_doors, front_page, receipt_of, sound_ledger};
+use crate::teams::person;
+
+in_both_modes! {
+    #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "2")]
+    async fn while_the_balance_is_negative_publishes_answer_402_free_allowance_or_not(world: World) {
+        let agent = agent_in_arrears(&world, 1).await;
+        assert_eq!(agent.account().await.expect(200).integer("free_publishes_left"), 2);
+        let publishes = || [
+            agent.publish("page-0", PAGE),
+            agent.publish("another-page", PAGE),
+            agent.add_version("page-0", PAGE),
+            agent.post("/v1/artifacts/page-0/versions?activate=false").field("html", PAGE),
+        ];
+        for call in publishes() {
+            let challenge = call.await.refused(402, "payment_required");
+            assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("publish".into(), 0.5));
+            assert!(challenge.string("accepts.0.instructions").contains("dev:0.5"), "{challenge:?}");
+        }
+        for (call, payment) in publishes().into_iter().zip(["dev:0.005", "dev:0.505", "dev:0.499", "dev:1"]) {
+            let refused = call.paying(payment).await.refused(402, "payment_required");
+            assert_eq!(refused.number("amount_usd"), 0.5);
+        }
+        // What was published is served, read, rolled back and deleted as before.
+        let shown = agent.artifact("page-0").await.expect(200);
+        assert_eq!(front_page(&world.visitor(), &shown).await.expect(200).text(), PAGE);
+        agent.activate("page-0", 1).await.expect(200);
+
+        let paid = agent.publish("page-0", PAGE).paying("dev:0.5").await.expect(201);
+        receipt_of(&paid, "0.5");
+        assert_eq!(paid.number("account.credits_usd"), 0.0);
+        assert_eq!(paid.integer("account.free_publishes_left"), 1);
+        assert_unpaid(&agent.publish("page-0", PAGE).paying("dev:0.5").await.expect(201));
+        sound_ledger(&world, &agent).await;
+    }
+
+    #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "0")]
+    async fn past_the_allowance_the_price_is_added_to_the_arrears(world: World) {
+        let agent = agent_in_arrears(&world, 1).await;
+        for call in [agent.publish("page-0", PAGE), agent.add_version("page-0", PAGE)] {
+            let challenge = call.await.refused(402, "payment_required");
+            assert_eq!(challenge.at("amount_usd").to_string(), "0.505");
+            assert!(challenge.string("message").contains("owes 0.5 USD"), "{challenge:?}");
+        }
+        agent.publish("page-0", PAGE).paying("dev:0.5").await.refused(402, "payment_required");
+        let paid = agent.add_version("page-0", PAGE).paying("dev:0.505").await.expect(201);
+        receipt_of(&paid, "0.505");
+        assert_eq!(paid.number("account.credits_usd"), 0.0);
+        let challenge = agent.publish("page-0", PAGE).await.refused(402, "payment_required");
+        assert_eq!(challenge.at("amount_usd").to_string(), "0.005");
+        sound_ledger(&world, &agent).await;
+    }
+
+    async fn credit_brings_the_balance_back_and_costs_no_arrears(world: World) {
+        let agent = agent_in_arrears(&world, 3).await;
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), -1.5);
+        let challenge = agent.buy_credit(1.0).await.refused(402, "payment_required");
+        assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("credits".into(), 1.0));
+        let bought = agent.buy_credit(1.0).paying("dev:1").await.expect(200);
+        assert_eq!(bought.number("credits_usd"), -0.5);
+        let challenge = agent.publish("page-0", PAGE).await.refused(402, "payment_required");
+        assert_eq!(challenge.number("amount_usd"), 0.5);
+        agent.buy_credit(1.0).paying("dev:1").await.expect(200);
+        assert_unpaid(&agent.publish("page-0", PAGE).await.expect(201));
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.5);
+        sound_ledger(&world, &agent).await;
+    }
+
+    async fn leaving_the_public_in_arrears_costs_them_too_and_coming_back_is_free(world: World) {
+        let agent = agent_in_arrears(&world, 1).await;
+        assert_unpaid(&agent.set_visibility("page-0", "private").await.expect(200));
+        assert_unpaid(&agent.set_visibility("page-0", "public").paying("dev:0.5").await.expect(200));
+        // Its month was paid by the first call.
+        assert_unpaid(&agent.set_visibility("page-0", "unlisted").await.expect(200));
+        let challenge = agent.set_visibility("public-page", "unlisted").await.refused(402, "payment_required");
+        assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("visibility".into(), 1.0));
+        let call = agent.set_visibility("public-page", "unlisted").paying("dev:0.5");
+        call.await.refused(402, "payment_required");
+        let paid = agent.set_visibility("public-page", "unlisted").paying("dev:1").await.expect(200);
+        assert_eq!(receipt_of(&paid, "1.0")["amount_usd"], 1.0);
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
+        sound_ledger(&world, &agent).await;
+    }
+
+    async fn arrears_are_paid_once_by_publishes_at_the_same_moment(world: World) {
+        let agent = agent_in_arrears(&world, 1).await;
+        let doors = at_two_doors(&world, &agent).await;
+        let publish = |door: &Agent| door.publish("page-0", PAGE).paying("dev:0.5").into_future();
+        let replies = join_all(doors.iter().cycle().take(8).map(publish)).await;
+        let paid = replies.into_iter().map(|reply| reply.expect(201).json());
+        assert_eq!(paid.filter(|body| body.get("receipt").is_some()).count(), 1);
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
+        sound_ledger(&world, &agent).await;
+    }
+}
+
+/// A claimed account that owes half a dollar for each of so many unlisted pages, `page-0` and on: it paid their first
+/// month, and a later one was metered. Its `public-page` costs nothing.
+async fn agent_in_arrears(world: &World, unlisted_pages: u32) -> Agent {
+    let agent = world.agent().await;
+    agent.publish("public-page", PAGE).await.expect(201);
+    for number in 0..unlisted_pages {
+        let slug = format!("page-{number}");
+        agent.publish(&slug, PAGE).await.expect(201);
+        agent.set_visibility(&slug, "unlisted").paying("dev:0.5").await.expect(200);
+    }
+    let claim_url = agent.account().await.expect(200).string("claim_url");
+    person(world, "olga").await.claim(&claim_url).await.expect(200);
+    let usage = agent.usage().await.expect(200);
+    assert_eq!(usage.number("credits_usd"), 0.0);
+    let (year, month) =
+        usage.string("month").split_once('-').map(|(y, m)| (y.to_owned(), m.to_owned())).unwrap();
+    let next_year = format!("{}-{month}", year.parse::<u32>().unwrap() + 1);
+    world.operator().post("/internal/run-metering").json(&json!({ "month": next_year })).await.expect(200);
+    let owed = agent.usage().await.expect(200).number("credits_usd");
+    assert_eq!(owed, -0.5 * f64::from(unlisted_pages));
+    agent
+}

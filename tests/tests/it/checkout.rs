@@ -1,0 +1,205 @@
+//! Spec 4.8: a person buys credit by card, at a processor that may refuse, talk nonsense or say nothing.
+
+use futures::future::join_all;
+use handbill_tests::{
+    Agent, Call, Human, Mode, Mood, Processor, SECRET_KEY, World, in_both_modes, json, program,
+};
+
+use crate::expectations::{entry, sound_ledger};
+use crate::teams::{claimed_by, joined_as, person};
+
+const CHECKOUT: &str = "/v1/credits/checkout";
+
+/// Each story told twice, with a card processor beside it.
+macro_rules! at_a_card_processor {
+    ($(async fn $name:ident($world:ident: World) $body:block)+) => {$(
+        mod $name {
+            use super::*;
+
+            async fn story($world: World) $body
+
+            async fn run_in(mode: Mode) {
+                let setup = World::with(mode, program!()).with_card_processor();
+                Box::pin(story(setup.start().await)).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn embedded() {
+                run_in(Mode::Embedded).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn production() {
+                run_in(Mode::Production).await;
+            }
+        }
+    )+};
+}
+
+at_a_card_processor! {
+    async fn the_owner_is_sent_to_the_processor_and_credited_when_that_says_so(world: World) {
+        let (agent, owner) = claimed_by(&world, "owner").await;
+        let opened = check_out(&owner, json!(20)).await.expect(200);
+        assert_eq!(opened.field_names(), ["amount_usd", "hint", "session_id", "url"]);
+        assert_eq!(opened.at("amount_usd").to_string(), "20.0");
+        let session = opened.string("session_id");
+        assert_eq!(opened.string("url"), format!("{}/pay/{session}", world.card().url()));
+
+        let orders = world.card().orders();
+        assert_eq!(orders.len(), 1);
+        let order = &orders[0];
+        assert_eq!(order.call, "POST /v1/checkout/sessions");
+        assert_eq!(order.authorization, format!("Bearer {SECRET_KEY}"));
+        assert_eq!(order.content_type, "application/x-www-form-urlencoded");
+        let id = agent.account().await.expect(200).string("id");
+        let dashboard = format!("{}/dashboard", world.base_url());
+        for (field, value) in [
+            ("mode", "payment"),
+            ("line_items[0][quantity]", "1"),
+            ("line_items[0][price_data][currency]", "usd"),
+            ("line_items[0][price_data][unit_amount]", "2000"),
+            ("metadata[account_id]", id.as_str()),
+            ("success_url", dashboard.as_str()),
+            ("cancel_url", dashboard.as_str()),
+        ] {
+            assert_eq!(order.fields[field], value, "{field}");
+        }
+        // Being sent back credits nothing; the processor's word does.
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+        let account = &order.fields["metadata[account_id]"];
+        let told = world.processor().tell(&Processor::paid(&session, account, 2_000)).await.expect(200);
+        assert_eq!(told.json(), json!({ "received": true, "credited": true }));
+        let credit = entry(format!("topup-card-processor:{session}"), 20_000_000);
+        assert_eq!(sound_ledger(&world, &agent).await, [credit]);
+    }
+
+    async fn an_amount_is_5_to_500_dollars_in_whole_cents(world: World) {
+        let (_, owner) = claimed_by(&world, "owner").await;
+        for (amount, cents) in [("5", "500"), ("500", "50000"), ("19.99", "1999"), ("5.10", "510")] {
+            let opened = check_out_raw(&owner, &format!(r#"{{"amount_usd":{amount}}}"#)).await.expect(200);
+            assert_eq!(opened.number("amount_usd"), amount.parse::<f64>().unwrap());
+            let order = world.card().orders().pop().unwrap();
+            assert_eq!(order.fields["line_items[0][price_data][unit_amount]"], cents);
+        }
+        let orders = world.card().orders().len();
+        for amount in [
+            "4.99", "4.999999", "500.01", "0", "-5", "-0", "1e300", "5.001", "19.999", "\"5\"", "null", "true", "[5]",
+            "{}",
+        ] {
+            let refused = check_out_raw(&owner, &format!(r#"{{"amount_usd":{amount}}}"#)).await;
+            refused.refused(400, "invalid_body").naming("amount_usd");
+        }
+        for body in ["", "{", "{}", "[]", "null", r#"{"amount_usd":NaN}"#, r#"{"amount_usd":5,"account":"a"}"#] {
+            check_out_raw(&owner, body).await.refused(400, "invalid_body");
+        }
+        owner.post(CHECKOUT).raw("text/plain", r#"{"amount_usd":5}"#).await.refused(415, "unsupported_media_type");
+        assert_eq!(world.card().orders().len(), orders, "a refused amount reached the processor");
+    }
+
+    async fn only_an_owner_in_person_buys_by_card(world: World) {
+        let (agent, owner) = claimed_by(&world, "owner").await;
+        let order = json!({ "amount_usd": 20 });
+        let by_token = agent.post(CHECKOUT).json(&order).await.refused(403, "session_required");
+        assert!(by_token.string("hint").contains("POST /v1/credits"), "{by_token:?}");
+        let nobody = world.stranger().post(CHECKOUT).json(&order).await.refused(401, "unauthorized");
+        assert!(nobody.string("hint").contains("POST /v1/signup"), "{nobody:?}");
+        let unknown = world.stranger().post(CHECKOUT).header("Cookie", "svc_sess=unknown").json(&order).await;
+        unknown.refused(401, "unauthorized");
+        let elsewhere = owner.on_a_page_of("https://evil.example");
+        elsewhere.post(CHECKOUT).json(&order).await.refused(403, "forbidden");
+
+        for role in ["member", "admin"] {
+            let colleague = joined_as(&world, &owner, role, role).await;
+            check_out(&colleague, json!(20)).await.refused(403, "forbidden").naming("owner");
+        }
+        check_out(&person(&world, "stranger").await, json!(20)).await.refused(403, "forbidden");
+        assert!(world.card().orders().is_empty());
+    }
+
+    async fn who_owns_several_accounts_names_the_one_that_is_credited(world: World) {
+        let (first, owner) = claimed_by(&world, "owner").await;
+        let second = world.agent().await;
+        owner.claim(&second.account().await.expect(200).string("claim_url")).await.expect(200);
+        let (theirs, _) = claimed_by(&world, "another").await;
+        let id = |agent: &Agent| agent.signup.as_ref().unwrap().string("account.id");
+        check_out(&owner, json!(20)).await.expect(200);
+        for name in [second.handle(), id(&second)] {
+            check_out(&owner, json!(20)).header("X-Account", name).await.expect(200);
+        }
+        let credited: Vec<_> =
+            world.card().orders().iter().map(|order| order.fields["metadata[account_id]"].clone()).collect();
+        assert_eq!(credited, [id(&first), id(&second), id(&second)]);
+        for name in [theirs.handle(), id(&theirs), "acct_nobody".into()] {
+            check_out(&owner, json!(20)).header("X-Account", name).await.refused(403, "forbidden");
+        }
+        assert_eq!(world.card().orders().len(), 3);
+    }
+
+    async fn a_processor_that_opens_no_session_is_502_and_never_500(world: World) {
+        let (agent, owner) = claimed_by(&world, "owner").await;
+        let moods = [
+            Mood::Answers(402, r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#.into()),
+            Mood::Answers(401, format!(r#"{{"error":{{"message":"Invalid API Key: {SECRET_KEY}"}}}}"#)),
+            Mood::Answers(500, "on fire".into()),
+            Mood::Answers(302, String::new()),
+            Mood::Answers(200, String::new()),
+            Mood::Answers(200, "<html>".into()),
+            Mood::Answers(200, r#"{"id":"cs_1"}"#.into()),
+            Mood::Answers(200, r#"{"id":"cs_1","url":"javascript:alert(1)"}"#.into()),
+            Mood::Answers(200, r#"{"id":"two words","url":"https://pay.example/"}"#.into()),
+            Mood::Answers(200, format!(r#"{{"id":"cs_1","url":"https://pay.example/","x":"{}"}}"#, "x".repeat(300_000))),
+            Mood::SaysNothing,
+        ];
+        for mood in moods {
+            let told = format!("{mood:?}").chars().take(80).collect::<String>();
+            world.card().set_mood(mood);
+            let refused = check_out(&owner, json!(20)).await.refused(502, "processor_error");
+            assert!(!refused.text().contains(SECRET_KEY), "after {told}");
+        }
+        assert!(world.logs().contains("amount_too_small"), "the operator is not told why");
+        world.card().set_mood(Mood::Opens);
+        check_out(&owner, json!(20)).await.expect(200);
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+    }
+
+    async fn many_checkouts_at_once_are_as_many_sessions(world: World) {
+        let (_, owner) = claimed_by(&world, "owner").await;
+        let opened = join_all((0..8).map(|_| check_out(&owner, json!(20)).into_future())).await;
+        let mut sessions: Vec<_> =
+            opened.into_iter().map(|reply| reply.expect(200).string("session_id")).collect();
+        sessions.sort();
+        sessions.dedup();
+        assert_eq!(sessions.len(), 8);
+    }
+}
+
+in_both_modes! {
+    async fn without_a_card_rail_a_person_is_told_and_a_token_too(world: World) {
+        let (agent, owner) = claimed_by(&world, "owner").await;
+        check_out(&owner, json!(20)).await.refused(501, "not_configured");
+        check_out(&person(&world, "stranger").await, json!(20)).await.refused(501, "not_configured");
+        agent.post(CHECKOUT).json(&json!({ "amount_usd": 20 })).await.refused(403, "session_required");
+        world.stranger().post(CHECKOUT).json(&json!({ "amount_usd": 20 })).await.refused(401, "unauthorized");
+        check_out(&owner, json!(1)).await.refused(400, "invalid_body");
+    }
+
+    #[settings("HANDBILL_CARD__API_URL" = "http://127.0.0.1:9")]
+    async fn a_processor_without_a_key_is_no_card_rail(world: World) {
+        let (_, owner) = claimed_by(&world, "owner").await;
+        check_out(&owner, json!(20)).await.refused(501, "not_configured");
+    }
+
+    #[settings("HANDBILL_CARD__API_URL" = "http://127.0.0.1:9", "HANDBILL_CARD__SECRET_KEY" = SECRET_KEY)]
+    async fn a_processor_that_is_not_there_is_502(world: World) {
+        let (_, owner) = claimed_by(&world, "owner").await;
+        check_out(&owner, json!(20)).await.refused(502, "processor_error");
+    }
+}
+
+fn check_out(person: &Human, amount_usd: handbill_tests::Value) -> Call {
+    person.post(CHECKOUT).json(&json!({ "amount_usd": amount_usd }))
+}
+
+fn check_out_raw(person: &Human, body: &str) -> Call {
+    person.post(CHECKOUT).raw("application/json", body.to_owned())
+}

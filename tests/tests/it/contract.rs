@@ -1,0 +1,81 @@
+//! The API against its own description: schemathesis makes up requests from `/openapi.json`, good ones and bad ones, and
+//! holds every answer against what is promised there.
+
+use std::path::PathBuf;
+use std::process::Output;
+
+use handbill_tests::{Agent, Human, Mode, World, json, program};
+use tokio::process::Command;
+
+use crate::expectations::PAGE;
+
+/// What the description's examples sign in with, so that they find somebody.
+const USERNAME: &str = "ada";
+const PASSWORD: &str = "correct horse battery";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_keeps_what_its_description_promises() {
+    let world = generous_world().await;
+    let (agent, human) = (world.agent().await, world.human());
+    human.register(USERNAME, PASSWORD).await.expect(201);
+    human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+    let tried = try_description(&world, &agent, &human).await;
+    let told = String::from_utf8_lossy(&tried.stdout).into_owned();
+    assert!(tried.status.success(), "{told}\n{}", String::from_utf8_lossy(&tried.stderr));
+    // Nothing was left out, and nothing was a bug of ours on the way.
+    let description = world.stranger().get("/openapi.json").await.expect(200).json();
+    let operations: usize =
+        description["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
+    assert!(told.contains(&format!("Tested: {operations}")), "{operations} operations:\n{told}");
+    let failed: Vec<_> =
+        world.logs().lines().filter(|line| line.contains("http.status=5")).map(str::to_owned).collect();
+    assert!(failed.is_empty(), "answered with 5xx: {failed:#?}");
+}
+
+/// A world that limits nobody: what the limits are for has chapters of its own.
+async fn generous_world() -> World {
+    let limits = [
+        "SIGNUPS_PER_MINUTE",
+        "LOGINS_PER_MINUTE",
+        "REGISTRATIONS_PER_MINUTE",
+        "REPORTS_PER_MINUTE",
+        "CLAIMED_FREE_PUBLISHES",
+        "CLAIMED_ARTIFACTS",
+    ];
+    let setup = World::with(Mode::Embedded, program!()).with_card_processor();
+    let setup =
+        limits.iter().fold(setup, |setup, name| setup.env(&format!("HANDBILL_LIMITS__{name}"), "1000000"));
+    setup.start().await
+}
+
+async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output {
+    let schemathesis = std::env::var_os("HANDBILL_TEST_SCHEMATHESIS")
+        .expect("HANDBILL_TEST_SCHEMATHESIS names no program: run the tests by scripts/test");
+    let settings = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis"));
+    let own_ids = json!([agent.tokens().await.expect(200).string("0.id"), human.user_id().await]);
+    let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+    let invite = agent.invite(&json!({ "max_uses": 100 })).await.expect(201).string("code");
+    let there_is = json!({
+        "POST /v1/reports": { "host": host },
+        "POST /internal/views": { "host": host },
+        "POST /v1/moderation/{slug}": { "slug": host },
+        "POST /v1/account/join": { "code": invite },
+    });
+    Command::new(schemathesis)
+        .arg("--config-file")
+        .arg(settings.join("schemathesis.toml"))
+        .args(["--no-color", "run", &format!("{}/openapi.json", world.base_url())])
+        .env("HANDBILL_TEST_HOOKS", settings.join("hooks.py"))
+        .env("HANDBILL_TEST_TOKEN", agent.token())
+        .env("HANDBILL_TEST_SESSION", human.cookie("svc_sess").expect("a session"))
+        .env("HANDBILL_TEST_OPERATOR", World::SIGNING_SECRET)
+        .env("HANDBILL_TEST_OWN_IDS", own_ids.to_string())
+        .env("HANDBILL_TEST_THERE_IS", there_is.to_string())
+        // Python must not write beside the checked-out hooks, nor anything else outside the world.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(world.folder())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("schemathesis runs")
+}

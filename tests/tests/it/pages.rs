@@ -1,0 +1,114 @@
+//! Spec 4.6 and the browser routes: the pages that people sign in with, and what a browser is shown when something is
+//! wrong.
+
+use handbill_tests::{Human, Method, Reply, in_both_modes};
+
+use crate::expectations::{PASSWORD, assert_page};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+in_both_modes! {
+    async fn a_person_signs_up_in_and_out_by_the_pages_alone(world: World) {
+        let human = world.human();
+        let dashboard = human.get("/dashboard").header("Accept", BROWSER).await.expect(302);
+        let signin = dashboard.header("Location").to_owned();
+        assert_eq!(signin, "/signin?next=/dashboard");
+        let page = human.get(&signin).header("Accept", BROWSER).await;
+        assert_page(&page, 200);
+        for part in ["method=\"post\"", "name=\"username\"", "name=\"password\"", "value=\"/dashboard\""] {
+            assert!(page.text().contains(part), "{part} is missing: {page:?}");
+        }
+
+        let registered = submit(&human, "register", "Ada", PASSWORD, "/invite/abc?x=1").await.expect(302);
+        assert_eq!(registered.header("Location"), "/invite/abc?x=1");
+        assert_page(&human.get("/dashboard").await, 200);
+        let again = human.get("/signin").await;
+        assert!(again.text().contains("signed in as <strong>ada</strong>"), "{again:?}");
+
+        let signed_out = human.post("/signout").header("Accept", BROWSER).await.expect(302);
+        assert_eq!(signed_out.header("Location"), "/signin");
+        human.me().await.refused(401, "unauthorized");
+        human.get("/dashboard").await.expect(302);
+        let signed_in = submit(&human, "sign_in", "ada", PASSWORD, "").await.expect(302);
+        assert_eq!(signed_in.header("Location"), "/dashboard");
+        human.me().await.expect(200);
+    }
+
+    async fn a_sign_in_never_leads_to_another_site(world: World) {
+        let human = world.human();
+        human.register("ada", PASSWORD).await.expect(201);
+        let elsewhere = ["//evil.example", "/\\evil.example", "https://evil.example/", "javascript:alert(1)", "/\t/evil"];
+        for (number, next) in elsewhere.iter().enumerate() {
+            let encoded = encoded_query("next", next);
+            let page = human.get(&format!("/signin?{encoded}")).await.expect(200);
+            assert!(!page.text().contains("evil") && !page.text().contains("alert"), "{page:?}");
+            // Logins are limited; two show it, and a foreign `next` of the form is the same as one of the link.
+            if number < 2 {
+                let signed_in = submit(&human, "sign_in", "ada", PASSWORD, next).await.expect(302);
+                assert_eq!(signed_in.header("Location"), "/dashboard");
+            }
+        }
+    }
+
+    async fn a_form_that_is_refused_says_why_where_it_stands(world: World) {
+        let human = world.human();
+        let name = "<script>alert(1)</script>\"'";
+        let refused = submit(&human, "register", name, PASSWORD, "/dashboard").await;
+        assert_page(&refused, 400);
+        let text = refused.text();
+        assert!(text.contains("username: must match") && text.contains("value=\"/dashboard\""), "{text}");
+        assert!(text.contains("&#60;script&#62;") && !text.contains("\"'"), "not escaped: {text}");
+        assert_page(&submit(&human, "register", "ada", "weak", "").await, 400);
+        assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
+        assert_eq!(human.cookie("svc_sess"), None);
+        // A program that posts the same is told in JSON.
+        let fields = [("username", "ada"), ("password", PASSWORD)];
+        human.post("/signin").form(&fields).await.refused(401, "invalid_credentials");
+        let elsewhere = human.on_a_page_of(&world.serve_url());
+        elsewhere.post("/signin").form(&fields).await.refused(403, "forbidden");
+        assert_page(&elsewhere.post("/signin").header("Accept", BROWSER).form(&fields).await, 403);
+        elsewhere.post("/signout").await.refused(403, "forbidden");
+    }
+
+    #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1")]
+    async fn the_form_is_limited_as_the_call_is(world: World) {
+        let human = world.human();
+        assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
+        let limited = submit(&human, "sign_in", "ada", PASSWORD, "").await;
+        assert_page(&limited, 429);
+        assert!((1..=60).contains(&limited.header("Retry-After").parse::<u64>().unwrap()), "{limited:?}");
+    }
+
+    async fn a_wrong_method_says_which_are_right(world: World) {
+        let human = world.human();
+        for (path, allowed) in
+            [("/signin", "GET, HEAD, POST"), ("/claim/abc", "GET, HEAD, POST"), ("/dashboard", "GET, HEAD")]
+        {
+            let refused = human.call(Method::PUT, path).await.refused(405, "method_not_allowed");
+            assert_eq!(refused.header("Allow"), allowed);
+            let page = human.call(Method::DELETE, path).header("Accept", BROWSER).await;
+            assert_page(&page, 405);
+            assert_eq!(page.header("Allow"), allowed);
+        }
+        human.call(Method::HEAD, "/signin").await.expect(200);
+        // What is no path for people tells a browser as it tells everybody.
+        human.get("/v1/account").header("Accept", BROWSER).await.refused(401, "unauthorized");
+    }
+
+    async fn the_look_of_the_pages_is_the_services_own(world: World) {
+        let style = world.human().get("/assets/page.css").await.expect(200);
+        assert_eq!(style.header("Content-Type"), "text/css; charset=utf-8");
+        assert!(!style.text().contains("@import") && !style.text().contains("url("), "{style:?}");
+    }
+}
+
+/// Posts the form of the sign-in page as a browser does.
+async fn submit(human: &Human, action: &str, username: &str, password: &str, next: &str) -> Reply {
+    let fields = [("action", action), ("username", username), ("password", password), ("next", next)];
+    human.post("/signin").header("Accept", BROWSER).form(&fields).await
+}
+
+fn encoded_query(name: &str, value: &str) -> String {
+    let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("{name}={encoded}")
+}

@@ -1,0 +1,203 @@
+//! Spec 5: what each call asks of a token, call by call. A call that is not in the table fails the first test here.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use handbill_tests::{Agent, Call, Method, Reply, in_both_modes, json};
+
+use crate::expectations::PAGE;
+use crate::teams::claimed_by;
+
+const READ: &str = "artifacts:read";
+const WRITE: &str = "artifacts:write";
+const TOKENS: &str = "tokens:manage";
+const ACCOUNT: &str = "account:manage";
+const ALL: [&str; 4] = [WRITE, READ, TOKENS, ACCOUNT];
+
+/// What a call does to the account.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Looks,
+    Changes,
+}
+
+use Effect::{Changes, Looks};
+
+/// One kind of call: its path as the document has it, the scope that it needs, and a good body.
+struct Kind {
+    method: Method,
+    path: &'static str,
+    scope: &'static str,
+    effect: Effect,
+    body: Body,
+}
+
+#[derive(Clone)]
+enum Body {
+    None,
+    Page,
+    Json(&'static str),
+}
+
+fn kinds() -> Vec<Kind> {
+    use Method as M;
+    let kind = |method, path, scope, effect, body| Kind { method, path, scope, effect, body };
+    // A call that takes the artifact away comes last.
+    vec![
+        kind(M::POST, "/v1/publish", WRITE, Changes, Body::Page),
+        kind(M::GET, "/v1/artifacts", READ, Looks, Body::None),
+        kind(M::GET, "/v1/artifacts/{slug}", READ, Looks, Body::None),
+        kind(M::PATCH, "/v1/artifacts/{slug}", WRITE, Changes, Body::Json(r#"{"visibility":"public"}"#)),
+        kind(M::POST, "/v1/artifacts/{slug}/versions", WRITE, Changes, Body::Page),
+        kind(M::POST, "/v1/artifacts/{slug}/activate", WRITE, Changes, Body::Json(r#"{"version":1}"#)),
+        kind(M::GET, "/v1/account", READ, Looks, Body::None),
+        kind(M::GET, "/v1/usage", READ, Looks, Body::None),
+        kind(M::PATCH, "/v1/account", ACCOUNT, Changes, Body::Json(r#"{"allow_agent_join":true}"#)),
+        kind(M::POST, "/v1/account/claim-link", ACCOUNT, Changes, Body::None),
+        kind(M::POST, "/v1/account/invites", ACCOUNT, Changes, Body::None),
+        kind(M::GET, "/v1/account/invites", ACCOUNT, Looks, Body::None),
+        kind(M::DELETE, "/v1/account/invites/{code}", ACCOUNT, Changes, Body::None),
+        kind(M::GET, "/v1/account/members", ACCOUNT, Looks, Body::None),
+        kind(M::DELETE, "/v1/account/members/{user_id}", ACCOUNT, Changes, Body::None),
+        kind(M::GET, "/v1/tokens", TOKENS, Looks, Body::None),
+        kind(M::POST, "/v1/tokens", TOKENS, Changes, Body::None),
+        kind(M::DELETE, "/v1/tokens/{id}", TOKENS, Changes, Body::None),
+        kind(M::POST, "/v1/credits", ACCOUNT, Changes, Body::Json(r#"{"amount_usd":1}"#)),
+        kind(M::DELETE, "/v1/artifacts/{slug}", WRITE, Changes, Body::None),
+    ]
+}
+
+impl Kind {
+    /// The call by this agent, on the artifact of this slug.
+    fn by(&self, agent: &Agent, slug: &str) -> Call {
+        const NOBODY: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        let path = self.path.replace("{slug}", slug).replace("{code}", "0123456789abcdefghijABCD");
+        let path = path.replace("{user_id}", NOBODY).replace("{id}", NOBODY);
+        let call = agent.call(self.method.clone(), &path);
+        match &self.body {
+            Body::None => call,
+            Body::Page if self.path == "/v1/publish" => {
+                call.field("slug", slug.to_owned()).field("html", PAGE)
+            }
+            Body::Page => call.field("html", PAGE),
+            Body::Json(body) => call.raw("application/json", *body),
+        }
+    }
+
+    fn names_an_artifact(&self) -> bool {
+        self.path.contains("{slug}") || self.path == "/v1/publish"
+    }
+}
+
+#[track_caller]
+fn assert_refused(reply: Reply, code: &str) -> Reply {
+    reply.refused(403, code)
+}
+
+in_both_modes! {
+    async fn the_table_holds_every_call_that_takes_a_token(world: World) {
+        let document = world.stranger().get("/openapi.json").await.expect(200).json();
+        let mut documented = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/v1/")) {
+            for (method, operation) in item.as_object().unwrap() {
+                let takes_a_token = operation["security"]
+                    .as_array()
+                    .is_some_and(|schemes| schemes.iter().any(|scheme| scheme.get("token").is_some()));
+                if takes_a_token {
+                    documented.insert(format!("{} {path}", method.to_uppercase()));
+                }
+            }
+        }
+        // Checkout knows tokens only to send them elsewhere.
+        documented.remove("POST /v1/credits/checkout");
+        let listed: BTreeSet<_> = kinds().iter().map(|kind| format!("{} {}", kind.method, kind.path)).collect();
+        assert_eq!(listed, documented);
+    }
+
+    async fn a_token_without_the_scope_of_a_call_is_refused_and_told_which(world: World) {
+        let agent = world.agent().await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        for lacking in ALL {
+            let rest: Vec<_> = ALL.into_iter().filter(|scope| *scope != lacking).collect();
+            let lesser = agent.minted(&json!({ "scopes": rest.join(",") })).await;
+            for kind in kinds().iter().filter(|kind| kind.scope == lacking) {
+                assert_refused(kind.by(&lesser, "my-page").await, "insufficient_scope").naming(lacking);
+            }
+        }
+        // With the scope alone, no call is refused for a scope.
+        for scope in ALL {
+            let just = agent.minted(&json!({ "scopes": scope })).await;
+            for kind in kinds().iter().filter(|kind| kind.scope == scope && kind.method != Method::DELETE) {
+                let reply = kind.by(&just, "my-page").await;
+                assert!(reply.status != 400 && !reply.text().contains("insufficient_scope"), "{reply:?}");
+            }
+        }
+        assert_eq!(agent.artifact("my-page").await.expect(200).string("visibility"), "public");
+    }
+
+    async fn a_pinned_token_works_on_its_own_artifact_only(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let mine = agent.publish("my-page", PAGE).await.expect(201).string("artifact_id");
+        agent.publish("other-page", PAGE).await.expect(201);
+        let pinned = agent.minted(&json!({ "artifact_id": mine })).await;
+        for kind in kinds().iter().filter(|kind| kind.names_an_artifact()) {
+            assert_refused(kind.by(&pinned, "other-page").await, "insufficient_scope").naming("pinned");
+        }
+        pinned.publish("new-page", PAGE).await.refused(403, "insufficient_scope");
+        for kind in kinds().iter().filter(|kind| kind.scope == ACCOUNT) {
+            assert_refused(kind.by(&pinned, "my-page").await, "insufficient_scope");
+        }
+        let listed = pinned.artifacts().await.expect(200).json();
+        assert_eq!(listed.as_array().unwrap().len(), 1);
+        assert_eq!(listed[0]["id"], mine);
+        pinned.account().await.expect(200);
+        pinned.usage().await.expect(200);
+        pinned.publish("my-page", PAGE).await.expect(201);
+        pinned.activate("my-page", 1).await.expect(200);
+        pinned.delete("my-page").await.expect(200);
+        // A new artifact of the same name is another one.
+        agent.publish("my-page", PAGE).await.expect(201);
+        pinned.artifact("my-page").await.refused(403, "insufficient_scope");
+        assert_eq!(owner.account().await.expect(200).at("allow_agent_join"), true);
+    }
+
+    async fn an_invited_agent_works_on_artifacts_and_on_nothing_else(world: World) {
+        let (agent, _) = claimed_by(&world, "olga").await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        let code = agent.invite(&json!({})).await.expect(201).string("code");
+        let invited = world.stranger().joined(&code).await;
+        for kind in kinds() {
+            let reply = kind.by(&invited, "my-page").await;
+            if [TOKENS, ACCOUNT].contains(&kind.scope) {
+                assert_refused(reply, "insufficient_scope").naming(kind.scope);
+            } else {
+                assert!((200..300).contains(&reply.status), "{reply:?}");
+            }
+        }
+    }
+
+    async fn an_expired_account_is_read_and_never_changed(world: World) {
+        let agent = world.agent().await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        world.advance(Duration::from_secs(31 * 60));
+        for kind in kinds() {
+            let reply = kind.by(&agent, "my-page").await;
+            match kind.effect {
+                Looks => drop(reply.expect(200)),
+                Changes => drop(assert_refused(reply, "account_expired")),
+            }
+        }
+        assert_eq!(agent.artifacts().await.expect(200).json().as_array().unwrap().len(), 1);
+    }
+
+    async fn without_a_good_token_no_call_is_answered(world: World) {
+        let stranger = world.stranger();
+        let unknown = stranger.with_token("svc_sk_0123456789abcdefghijABCDEFGHIJxy");
+        for agent in [&stranger, &unknown] {
+            for kind in kinds() {
+                let refused = kind.by(agent, "my-page").await.refused(401, "unauthorized");
+                assert!(refused.string("hint").contains("POST /v1/signup"), "{refused:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Spec 4.6, 5.3: what a session is, what it stands for, and who may use it.
+
+use std::time::Duration;
+
+use handbill_tests::{Human, Method, Reply, World, in_both_modes, json};
+
+use crate::expectations::{PAGE, PASSWORD};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+in_both_modes! {
+    async fn the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(world: World) {
+        let human = world.human();
+        for signed_in in [human.dev_login("ada").await.expect(200), human.me().await.expect(200)] {
+            let flags = flags_of(&signed_in);
+            assert_eq!(flags, ["HttpOnly", "Max-Age=2592000", "Path=/", "SameSite=Lax"], "{signed_in:?}");
+        }
+        let secret = human.cookie("svc_sess").unwrap();
+        assert!(secret.len() >= 32 && secret.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{secret}");
+    }
+
+    #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_API__BASE_URL" = "https://handbill.example")]
+    async fn under_https_the_cookie_is_secure(world: World) {
+        let human = world.human().on_a_page_of("https://handbill.example");
+        let registered = human.register("ada", PASSWORD).await.expect(201);
+        let signed_in = human.login("ada", PASSWORD).await.expect(200);
+        let signed_out = human.logout().await.expect(200);
+        for reply in [registered, signed_in, signed_out] {
+            assert!(flags_of(&reply).iter().any(|flag| flag == "Secure"), "{reply:?}");
+        }
+    }
+
+    async fn every_sign_in_is_a_session_of_its_own_whatever_cookie_came_along(world: World) {
+        let planted = "planted0planted0planted0planted0planted0pla";
+        let stranger = world.stranger();
+        let call = || stranger.get("/auth/dev?user=ada").header("Cookie", format!("svc_sess={planted}"));
+        let mut secrets = Vec::new();
+        for _ in 0..2 {
+            let signed_in = call().await.expect(200);
+            secrets.push(signed_in.header("Set-Cookie").split(';').next().unwrap().to_owned());
+        }
+        assert!(secrets[0] != secrets[1] && !secrets.iter().any(|secret| secret.contains(planted)));
+        me_with(&world, &format!("svc_sess={planted}")).await.refused(401, "unauthorized");
+        for secret in &secrets {
+            me_with(&world, secret).await.expect(200);
+        }
+    }
+
+    async fn signing_out_ends_the_session_on_the_server(world: World) {
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        let stolen = format!("svc_sess={}", human.cookie("svc_sess").unwrap());
+        me_with(&world, &stolen).await.expect(200);
+        let signed_out = human.logout().await.expect(200);
+        assert_eq!(signed_out.json(), json!({ "signed_out": true }));
+        assert!(flags_of(&signed_out).contains(&"Max-Age=0".to_owned()), "{signed_out:?}");
+        assert_eq!(human.cookie("svc_sess"), None);
+        me_with(&world, &stolen).await.refused(401, "unauthorized");
+        // Once more, with no session: nothing is wrong with that.
+        assert_eq!(human.logout().await.expect(200).json(), json!({ "signed_out": true }));
+        human.logout().header("Cookie", stolen).await.expect(200);
+    }
+
+    async fn a_session_lasts_thirty_days_from_its_last_use(world: World) {
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        for _ in 0..2 {
+            world.advance(29 * DAY);
+            human.me().await.expect(200);
+        }
+        world.advance(31 * DAY);
+        let refused = human.me().await.refused(401, "unauthorized");
+        assert!(refused.string("hint").contains("POST /v1/signup to get a token"), "{refused:?}");
+    }
+
+    async fn a_change_from_another_sites_page_is_refused(world: World) {
+        let agent = world.agent().await;
+        let human = owner_of(&world, &agent.signup.clone().unwrap()).await;
+        agent.publish("a-page", PAGE).await.expect(201);
+        let edge = world.serve_url();
+        for origin in [&edge, "null", "https://evil.example", "http://127.0.0.1"] {
+            let elsewhere = human.on_a_page_of(origin);
+            elsewhere.logout().await.refused(403, "forbidden");
+            elsewhere.call(Method::DELETE, "/v1/artifacts/a-page").await.refused(403, "forbidden");
+            // A look changes nothing, and its answer is not shown to the other page.
+            elsewhere.me().header("Origin", origin).await.expect(200);
+        }
+        let cookie = format!("svc_sess={}", human.cookie("svc_sess").unwrap());
+        for site in ["same-site", "cross-site"] {
+            let logout = world.stranger().post("/auth/logout").header("Cookie", cookie.clone());
+            logout.header("Sec-Fetch-Site", site).await.refused(403, "forbidden");
+        }
+        assert_eq!(human.me().await.expect(200).string("accounts.0.role"), "owner");
+        agent.artifact("a-page").await.expect(200);
+        human.call(Method::DELETE, "/v1/artifacts/a-page").await.expect(200);
+    }
+
+    async fn in_dev_mode_a_session_stands_for_an_account(world: World) {
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        human.get("/v1/account").await.refused(403, "forbidden");
+        let (first, second) = (world.agent().await, world.agent().await);
+        for agent in [&first, &second] {
+            human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+        }
+        second.publish("a-page", PAGE).await.expect(201);
+
+        // The oldest, unless one is named.
+        assert_eq!(human.get("/v1/account").await.expect(200).string("handle"), first.handle());
+        let id = second.signup.as_ref().unwrap().string("account.id");
+        for name in [&second.handle(), &id] {
+            let account = human.get("/v1/account").header("X-Account", name.as_str()).await.expect(200);
+            assert_eq!(account.string("handle"), second.handle());
+            human.get("/v1/artifacts/a-page").header("X-Account", name.as_str()).await.expect(200);
+        }
+        human.get("/v1/artifacts/a-page").await.refused(404, "not_found");
+        let others = world.agent().await;
+        let foreign = human.get("/v1/account").header("X-Account", others.handle()).await;
+        foreign.refused(403, "forbidden");
+        // A token outranks the cookie.
+        let token = human.get("/v1/account").header("Authorization", format!("Bearer {}", others.token())).await;
+        assert_eq!(token.expect(200).string("handle"), others.handle());
+        human.get("/v1/account").header("Authorization", "Bearer nonsense").await.refused(401, "unauthorized");
+    }
+
+    #[settings("HANDBILL_DEV_MODE" = "false")]
+    async fn outside_dev_mode_a_session_does_not_do_where_a_token_is_asked_for(world: World) {
+        let agent = world.agent().await;
+        let human = world.human();
+        human.register("ada", PASSWORD).await.expect(201);
+        human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+        for path in ["/v1/account", "/v1/artifacts", "/v1/usage"] {
+            human.get(path).await.refused(401, "unauthorized");
+        }
+        assert_eq!(human.me().await.expect(200).string("accounts.0.handle"), agent.handle());
+    }
+
+    async fn a_token_is_no_session(world: World) {
+        world.agent().await.get("/auth/me").await.refused(401, "unauthorized");
+    }
+}
+
+/// A person who has claimed an account.
+async fn owner_of(world: &World, signup: &Reply) -> Human {
+    let human = world.human();
+    human.dev_login("ada").await.expect(200);
+    human.claim(&signup.string("claim_url")).await.expect(200);
+    human
+}
+
+async fn me_with(world: &World, cookie: &str) -> Reply {
+    world.stranger().get("/auth/me").header("Cookie", cookie).await
+}
+
+/// What a `Set-Cookie` says beside name and value, in order of the alphabet.
+#[track_caller]
+fn flags_of(reply: &Reply) -> Vec<String> {
+    let cookie = reply.header("Set-Cookie");
+    assert!(cookie.starts_with("svc_sess="), "{reply:?}");
+    let mut flags: Vec<_> = cookie.split(';').skip(1).map(|flag| flag.trim().to_owned()).collect();
+    flags.sort();
+    flags
+}

@@ -1,0 +1,254 @@
+//! Spec 4.8 and 6.1: the card processor's word, which is believed only when it is signed, and credited once.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use handbill_tests::{
+    Mode, PATIENCE, Processor, Value, WEBHOOK_SECRET, World, eventually, in_both_modes, json, program, sign,
+};
+
+use crate::expectations::{PAGE, entry, sound_ledger};
+
+const REDELIVERIES: usize = 20;
+const TOLERANCE_SECONDS: i64 = 300;
+
+in_both_modes! {
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_paid_checkout_is_credited_once_by_handle_or_by_id(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let id = agent.signup.as_ref().unwrap().string("account.id");
+        let by_handle = Processor::paid("cs_1", &agent.handle(), 1_999);
+        assert_credited(&processor, &by_handle, true).await;
+        for _ in 0..3 {
+            assert_credited(&processor, &by_handle, false).await;
+        }
+        // The session counts, whatever else its event says.
+        assert_credited(&processor, &Processor::paid("cs_1", &id, 50_000), false).await;
+        assert_credited(&processor, &Processor::paid("cs_2", &id, 500), true).await;
+        let credits = [entry("topup-card-processor:cs_1", 19_990_000), entry("topup-card-processor:cs_2", 5_000_000)];
+        assert_eq!(sound_ledger(&world, &agent).await, credits);
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 24.99);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn any_other_event_is_acknowledged_and_does_nothing(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let paid = || Processor::paid("cs_1", &agent.handle(), 500);
+        let with = |path: &str, value: Value| {
+            let mut event = paid();
+            *event.pointer_mut(path).unwrap() = value;
+            event
+        };
+        for event in [
+            with("/type", json!("checkout.session.expired")),
+            with("/type", json!("payout.paid")),
+            with("/type", json!(null)),
+            with("/data/object/payment_status", json!("unpaid")),
+            with("/data/object/payment_status", json!("no_payment_required")),
+            with("/data", json!([])),
+            json!({}),
+            json!([]),
+            json!(null),
+            json!("checkout.session.completed"),
+        ] {
+            assert_credited(&processor, &event, false).await;
+        }
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+        assert_credited(&processor, &paid(), true).await;
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn what_cannot_be_credited_is_acknowledged_and_stands_in_the_log(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let handle = agent.handle();
+        let unknown = ["acct_nobody", "", "01K0000000000000000000000A", &handle.to_uppercase(), "a'; --", "\n"];
+        for (number, account) in unknown.iter().enumerate() {
+            let event = Processor::paid(&format!("cs_unknown_{number}"), account, 500);
+            assert_credited(&processor, &event, false).await;
+            assert_told(&world, &format!("cs_unknown_{number}"));
+        }
+        let odd = [
+            ("currency", json!("eur")),
+            ("currency", json!(null)),
+            ("amount_total", json!(0)),
+            ("amount_total", json!(-500)),
+            ("amount_total", json!(500.5)),
+            ("amount_total", json!("500")),
+            ("amount_total", json!(1e19)),
+            ("amount_total", json!(null)),
+            ("metadata", json!({})),
+            ("metadata", json!({ "account_id": 7 })),
+        ];
+        for (number, (field, value)) in odd.into_iter().enumerate() {
+            let session = format!("cs_odd_{number}");
+            let mut event = Processor::paid(&session, &handle, 500);
+            event["data"]["object"][field] = value;
+            assert_credited(&processor, &event, false).await;
+            assert_told(&world, &session);
+        }
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_call_that_is_not_signed_as_it_should_be_is_refused_and_credits_nothing(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let body = Processor::paid("cs_1", &agent.handle(), 500).to_string();
+        let now = processor.now_seconds;
+        let good = sign(WEBHOOK_SECRET, now, body.as_bytes());
+        let refuse = async |signature: &str, body: &str| {
+            let refused = processor.call(signature, body.to_owned()).await.refused(400, "invalid_request");
+            refused.naming("Card-Processor-Signature");
+        };
+        processor.unsigned(body.clone()).await.refused(400, "invalid_request").naming("Card-Processor-Signature");
+        for signature in [
+            String::new(),
+            "nonsense".into(),
+            good.clone(),
+            format!("t={now}"),
+            format!("v1={good}"),
+            format!("t={now},v0={good}"),
+            format!("t={now},v1="),
+            format!("t={now},v1={}", &good[..62]),
+            format!("t={now},v1={}", "0".repeat(64)),
+            format!("t={now},t={now},v1={good}"),
+            format!("t={},v1={good}", now + 1),
+            format!("t={now},v1={}", sign("whsec_another", now, body.as_bytes())),
+            format!("t={now},v1={}", sign("", now, body.as_bytes())),
+        ] {
+            refuse(&signature, &body).await;
+        }
+        let header = format!("t={now},v1={good}");
+        refuse(&header, &format!("{body} ")).await;
+        refuse(&header, &body.replace("500", "50000")).await;
+        refuse(&header, "not JSON").await;
+        let twice = processor.call(&header, body.clone()).header("Card-Processor-Signature", "t=1,v1=00");
+        twice.await.refused(400, "invalid_request");
+        // Five minutes and more, either way; the clock goes on while the test runs.
+        for seconds in [now - TOLERANCE_SECONDS - 1, now + TOLERANCE_SECONDS + 60, 0, i64::from(u32::MAX)] {
+            refuse(&processor.header_at(seconds, body.as_bytes()), &body).await;
+        }
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+        assert_eq!(processor.call(&header, body.clone()).await.expect(200).at("credited"), true);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_signature_within_five_minutes_is_good_and_so_is_any_of_several(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let now = processor.now_seconds;
+        let event = |number: usize| Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
+        for (number, seconds) in [now - TOLERANCE_SECONDS + 30, now + TOLERANCE_SECONDS - 1].into_iter().enumerate() {
+            let body = event(number);
+            let told = processor.call(&processor.header_at(seconds, body.as_bytes()), body).await.expect(200);
+            assert_eq!(told.at("credited"), true, "{told:?}");
+        }
+        for (number, header) in
+            ["t=T,v1=00,v1=GOOD", "t=T,v1=GOOD,v1=00", "v0=x,v1=no-hex,v1=GOOD,t=T,v2=", "t=T, v1=GOOD"].iter().enumerate()
+        {
+            let body = event(10 + number);
+            let good = sign(WEBHOOK_SECRET, now, body.as_bytes());
+            let header = header.replace('T', &now.to_string()).replace("GOOD", &good);
+            let told = processor.call(&header, body).await.expect(200);
+            assert_eq!(told.at("credited"), true, "{header}: {told:?}");
+        }
+        // The service's own clock decides.
+        world.advance(Duration::from_secs(600));
+        processor.tell(&Processor::paid("cs_late", &agent.handle(), 500)).await.refused(400, "invalid_request");
+        assert_credited(&world.processor(), &Processor::paid("cs_late", &agent.handle(), 500), true).await;
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_signed_body_that_is_no_json_is_an_invalid_body(world: World) {
+        let processor = world.processor();
+        for body in [&b""[..], b"{", b"{}{}", b"paid", b"\xff\xfe", "[".repeat(10_000).as_bytes()] {
+            let header = processor.header_at(processor.now_seconds, body);
+            processor.call(&header, body.to_vec()).await.refused(400, "invalid_body");
+        }
+        let long = format!("\"{}\"", "x".repeat(70_000));
+        let header = processor.header_at(processor.now_seconds, long.as_bytes());
+        processor.call(&header, long).await.refused(413, "too_large");
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn what_the_body_is_said_to_be_does_not_matter(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        for (number, content_type) in ["text/plain", "application/octet-stream", "x"].iter().enumerate() {
+            let body = Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
+            let header = processor.header_at(processor.now_seconds, body.as_bytes());
+            let told = processor.call(&header, "").raw(content_type, body).await.expect(200);
+            assert_eq!(told.at("credited"), true, "{content_type}");
+        }
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn an_expired_account_is_credited_and_kept(world: World) {
+        let agent = world.agent().await;
+        world.advance(Duration::from_secs(31 * 60));
+        assert_credited(&world.processor(), &Processor::paid("cs_1", &agent.handle(), 500), true).await;
+        let cleaned = world.operator().run_cleanup().await.expect(200);
+        assert_eq!(cleaned.integer("purged"), 0);
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 5.0);
+        agent.publish("my-page", PAGE).await.refused(403, "account_expired");
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn of_many_redeliveries_at_once_one_credits(world: World) {
+        let agent = world.agent().await;
+        let processors = at_two_doors(&world).await;
+        let event = Processor::paid("cs_1", &agent.handle(), 500);
+        let calls = (0..REDELIVERIES).map(|number| processors[number % 2].tell(&event).into_future());
+        let replies: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(200)).collect();
+        let credited = replies.iter().filter(|reply| reply.at("credited") == true).count();
+        assert_eq!(credited, 1);
+        assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_1", 5_000_000)]);
+    }
+
+    async fn without_a_secret_nothing_is_taken(world: World) {
+        let agent = world.agent().await;
+        let event = Processor::paid("cs_1", &agent.handle(), 500);
+        let processor = world.processor();
+        processor.tell(&event).await.refused(501, "not_configured");
+        processor.unsigned(event.to_string()).await.refused(501, "not_configured");
+        processor.call("nonsense", "not JSON").await.refused(501, "not_configured");
+        assert_eq!(sound_ledger(&world, &agent).await, []);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_database_is_out_the_processor_is_told_to_come_again() {
+    let setup =
+        World::with(Mode::Production, program!()).env("HANDBILL_CARD__WEBHOOK_SECRET", WEBHOOK_SECRET);
+    let world = setup.with_own_postgres().start().await;
+    let agent = world.agent().await;
+    let event = Processor::paid("cs_1", &agent.handle(), 500);
+    world.postgres().stop();
+    let refused = world.processor().tell(&event).await.refused(503, "overloaded");
+    assert!(refused.header("Retry-After").parse::<u64>().is_ok(), "{refused:?}");
+    world.postgres().start().await;
+    let told = eventually(PATIENCE * 2, "the event is taken", async || {
+        let reply = world.processor().tell(&event).await;
+        (reply.status != 503).then_some(reply)
+    })
+    .await;
+    assert_eq!(told.expect(200).at("credited"), true);
+    assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_1", 5_000_000)]);
+}
+
+async fn assert_credited(processor: &Processor, event: &Value, credited: bool) {
+    let told = processor.tell(event).await.expect(200);
+    assert_eq!(told.json(), json!({ "received": true, "credited": credited }), "{event}");
+}
+
+#[track_caller]
+fn assert_told(world: &World, session: &str) {
+    let logs = world.logs();
+    let told = logs.lines().any(|line| line.contains("ERROR") && line.contains(session));
+    assert!(told, "{session} stands in no line of errors");
+}
+
+async fn at_two_doors(world: &World) -> [Processor; 2] {
+    let processor = world.processor();
+    match world.mode() {
+        Mode::Embedded => [processor.clone(), processor],
+        Mode::Production => [processor.clone(), processor.at(&world.start_api().await)],
+    }
+}
