@@ -3,18 +3,16 @@
 //! A bearer token outranks a cookie. A call that rests on the cookie must never come from another site's page; see
 //! [`crate::same_site`].
 
-use anyhow::anyhow;
 use domain::Refusal;
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
-use service::{Caller, Failure, Person, Service};
+use service::{Caller, Person, Service};
 
 use crate::refusal::RefusedCall;
-use crate::same_site;
+use crate::service_of::service_of;
+use crate::{same_site, session_cookie};
 
-/// The cookie that carries a person's session.
-pub const SESSION_COOKIE: &str = "svc_sess";
 /// Names the account that a person's call is about.
 const ACCOUNT_HEADER: &str = "X-Account";
 
@@ -27,7 +25,7 @@ const SESSION_SCHEME: &str = "session";
 pub struct Token(pub Caller);
 
 /// Whoever holds a token, or a person with a session.
-pub struct Member(pub Caller);
+pub struct TokenOrSession(pub Caller);
 
 /// A person with a session.
 pub struct SignedIn(pub Person);
@@ -47,21 +45,18 @@ impl Credential for Token {
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
         // Spec 5.3: the cookie stands for an account on every route in dev mode only.
-        if authorization(request).is_none() && service.is_dev_mode() && session(request).is_some() {
-            return Ok(Self(caller_by_session(request, service).await?));
+        if service.is_dev_mode() {
+            return Ok(Self(caller_by_either(request, service).await?));
         }
         Ok(Self(service.authenticate(bearer(request)).await?))
     }
 }
 
-impl Credential for Member {
+impl Credential for TokenOrSession {
     const SCHEMES: &'static [&'static str] = &[TOKEN_SCHEME, SESSION_SCHEME];
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
-        if authorization(request).is_none() && session(request).is_some() {
-            return Ok(Self(caller_by_session(request, service).await?));
-        }
-        Ok(Self(service.authenticate(bearer(request)).await?))
+        Ok(Self(caller_by_either(request, service).await?))
     }
 }
 
@@ -77,7 +72,7 @@ impl Credential for InPerson {
     const SCHEMES: &'static [&'static str] = &[SESSION_SCHEME];
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
-        if session(request).is_none() && bearer(request).is_some() {
+        if session_cookie::secret(request).is_none() && bearer(request).is_some() {
             return Err(Refusal::SessionRequired.into());
         }
         Ok(Self(person(request, service).await?))
@@ -86,26 +81,23 @@ impl Credential for InPerson {
 
 /// The account that a person's call names with `X-Account`, if it names one.
 pub fn named_account(request: &Request) -> Option<&str> {
-    request.header(ACCOUNT_HEADER)
+    // One that cannot be read names nobody; it must not pass for none.
+    request.headers().get(ACCOUNT_HEADER).map(|value| value.to_str().unwrap_or_default())
 }
 
 /// The person whose session the request carries, on a page of our own.
 pub async fn person(request: &Request, service: &Service) -> Result<Person, RefusedCall> {
-    let session = session(request).ok_or(Refusal::NotSignedIn)?;
+    let session = session_cookie::secret(request).ok_or(Refusal::NotSignedIn)?;
     same_site::demand(request, service.addresses())?;
     Ok(service.person(&session).await?)
 }
 
-async fn caller_by_session(request: &Request, service: &Service) -> Result<Caller, RefusedCall> {
+async fn caller_by_either(request: &Request, service: &Service) -> Result<Caller, RefusedCall> {
+    if authorization(request).is_some() || session_cookie::secret(request).is_none() {
+        return Ok(service.authenticate(bearer(request)).await?);
+    }
     let person = person(request, service).await?;
     Ok(service.caller_of(&person, named_account(request)).await?)
-}
-
-/// The secret of the session cookie.
-pub fn session(request: &Request) -> Option<String> {
-    let cookie = request.cookie().get(SESSION_COOKIE)?;
-    let secret = cookie.value_str();
-    (!secret.is_empty()).then(|| secret.to_owned())
 }
 
 /// Whether the request tries to authenticate by a header, well or badly.
@@ -139,15 +131,12 @@ macro_rules! extractors {
                 _body: &mut RequestBody,
                 _options: ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                let service = request.data::<Service>().ok_or_else(|| {
-                    RefusedCall::from(Failure::Bug(anyhow!("the routes were built without a service")))
-                })?;
-                Ok(<$name as Credential>::read(request, service).await?)
+                Ok(<$name as Credential>::read(request, service_of(request)?).await?)
             }
         }
     )+};
 }
-extractors!(Token, Member, SignedIn, InPerson);
+extractors!(Token, TokenOrSession, SignedIn, InPerson);
 
 fn describe_schemes(registry: &mut Registry) {
     let scheme = |ty, description| MetaSecurityScheme {
@@ -166,7 +155,7 @@ fn describe_schemes(registry: &mut Registry) {
         ..scheme("http", "The token that `POST /v1/signup` gave, as `Authorization: Bearer svc_sk_…`.")
     };
     let session = MetaSecurityScheme {
-        name: Some(SESSION_COOKIE),
+        name: Some(session_cookie::NAME),
         key_in: Some("cookie"),
         ..scheme(
             "apiKey",
@@ -177,4 +166,22 @@ fn describe_schemes(registry: &mut Registry) {
     };
     registry.create_security_scheme(TOKEN_SCHEME, token);
     registry.create_security_scheme(SESSION_SCHEME, session);
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn an_account_that_cannot_be_read_is_not_none() {
+        let naming = |bytes: &[u8]| {
+            let value = HeaderValue::from_bytes(bytes).unwrap();
+            Request::builder().header(ACCOUNT_HEADER, value).finish()
+        };
+        assert_eq!(named_account(&naming(b"acct_abc")), Some("acct_abc"));
+        assert_eq!(named_account(&naming(b"\xff\xfe")), Some(""));
+        assert_eq!(named_account(&Request::default()), None);
+    }
 }

@@ -21,6 +21,7 @@ mod paths;
 mod refusal;
 mod rest;
 mod same_site;
+mod service_of;
 mod session_cookie;
 mod upload;
 mod wire;
@@ -52,14 +53,17 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let (routes, paths) = paths_of(&service.addresses().base_url);
     let routes = routes
         .with(CookieJarManager::new())
-        .data(UploadRoom::new()).data(TrustedProxies::new(settings.trusted_proxies)).data(service);
+        .data(UploadRoom::new())
+        .data(TrustedProxies::new(settings.trusted_proxies))
+        .data(service);
     Door::new(routes, paths, chance).boxed()
 }
 
 fn paths_of(base_url: &str) -> (Route, Paths) {
     let documents = Documents::new(base_url);
     let paths = Paths::listed_in(documents.openapi()).with_pages(pages::METHODS);
-    let routes = pages::add_to(documents.routes()).nest("/", rest::open_api(base_url).around(operator::hide_from_strangers));
+    let routes = pages::add_to(documents.routes())
+        .nest("/", rest::open_api(base_url).around(operator::hide_from_strangers));
     (routes, paths)
 }
 

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use anyhow::anyhow;
 use domain::{Missing, Refusal};
 use poem::error::NotFoundError;
 use poem::{Endpoint, Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
-use service::{Failure, Service};
 
 use crate::refusal::RefusedCall;
+use crate::service_of::service_of;
 
 const PATHS: &str = "/internal/";
 const SECRET_HEADER: &str = "X-Internal-Secret";
@@ -29,9 +28,7 @@ pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) 
 }
 
 fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
-    let service = request
-        .data::<Service>()
-        .ok_or_else(|| RefusedCall::from(Failure::Bug(anyhow!("the routes were built without a service"))))?;
+    let service = service_of(request)?;
     let offered = request.headers().get(SECRET_HEADER);
     Ok(offered.is_some_and(|secret| service.is_operator(secret.as_bytes())))
 }

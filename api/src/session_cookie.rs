@@ -1,18 +1,31 @@
-//! The cookie that carries a session's secret: how it is set when somebody signs in and cleared when they sign out.
-//! No script may read it, and no other site's form may bring it along.
+//! The cookie that carries a session's secret: how it is set when somebody signs in, read and kept alive, and
+//! cleared when they sign out. No script may read it, and no other site's form may bring it along.
 
 use domain::link::Addresses;
+use poem::Request;
 use poem::http::HeaderValue;
 use poem::web::cookie::{Cookie, SameSite};
 use service::SESSION_KEPT;
 
-use crate::caller::SESSION_COOKIE;
+pub const NAME: &str = "svc_sess";
+
+/// The secret that a request carries.
+pub fn secret(request: &Request) -> Option<String> {
+    let cookie = request.cookie().get(NAME)?;
+    let secret = cookie.value_str();
+    (!secret.is_empty()).then(|| secret.to_owned())
+}
 
 /// The value of a `Set-Cookie` that keeps a session.
 pub fn kept(secret: &str, addresses: &Addresses) -> String {
     let mut cookie = cookie(secret, addresses);
     cookie.set_max_age(SESSION_KEPT);
     cookie.to_string()
+}
+
+/// The same for the session that a request carries: a session lasts from its last use, so the cookie must too.
+pub fn kept_on(request: &Request, addresses: &Addresses) -> Option<String> {
+    secret(request).map(|secret| kept(&secret, addresses))
 }
 
 /// The value of a `Set-Cookie` that forgets whatever session there was.
@@ -30,7 +43,7 @@ pub fn header(value: &str) -> Option<HeaderValue> {
 }
 
 fn cookie(secret: &str, addresses: &Addresses) -> Cookie {
-    let mut cookie = Cookie::new_with_str(SESSION_COOKIE, secret);
+    let mut cookie = Cookie::new_with_str(NAME, secret);
     cookie.set_http_only(true);
     cookie.set_same_site(SameSite::Lax);
     cookie.set_path("/");

@@ -167,7 +167,7 @@ impl Bus {
             match limits::take_shared(line.wire(), limit, now).await {
                 Ok(verdict) => return verdict,
                 Err(error) => {
-                    debug!(error = format!("{error:#}"), limit = limit.name, "this process counts alone")
+                    debug!(error = format!("{error:#}"), limit.name = limit.name, "this process counts alone")
                 }
             }
         }

@@ -53,7 +53,11 @@ pub(crate) async fn keep_announcing(wire: Arc<Wire>, ears: Arc<Ears>) {
     loop {
         for queue in ears.wakes.to_announce().await {
             if let Err(error) = wire.announce(&ears.instance, queue).await {
-                debug!(error = format!("{error:#}"), queue = queue.name(), "an announcement was not sent");
+                debug!(
+                    error = format!("{error:#}"),
+                    queue.name = queue.name(),
+                    "an announcement was not sent"
+                );
             }
         }
     }

@@ -4,6 +4,7 @@
 //! fault points of debug builds (`domain::fault`).
 
 mod args;
+mod connections;
 mod doctor;
 mod house;
 mod logging;

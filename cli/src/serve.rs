@@ -20,11 +20,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use workers::PoolSettings;
 
+use crate::connections::Connections;
 use crate::house::{House, Schema};
 use crate::{say, stop};
 
-/// A connection on which nothing happens is closed after this long.
-const IDLE_CONNECTION_KEPT: Duration = Duration::from_secs(75);
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
 // A process has 30 s to stop; the parts stop one behind the other, so they share them.
@@ -125,8 +124,9 @@ async fn finish(running: Option<Running>) -> anyhow::Result<()> {
     }
 }
 
-async fn listen(address: SocketAddr, key: &str) -> anyhow::Result<impl Acceptor + 'static> {
-    TcpListener::bind(address).into_acceptor().await.with_context(|| format!("listen on {key} {address}"))
+async fn listen(address: SocketAddr, key: &str) -> anyhow::Result<Connections> {
+    let acceptor = TcpListener::bind(address).into_acceptor().await;
+    acceptor.map(Connections::of).with_context(|| format!("listen on {key} {address}"))
 }
 
 async fn open_api(settings: &Settings, house: &House, stop: &CancellationToken) -> anyhow::Result<Running> {
@@ -200,7 +200,6 @@ where
     E::Endpoint: 'static,
 {
     Server::new_with_acceptor(acceptor)
-        .idle_timeout(IDLE_CONNECTION_KEPT)
         .run_with_graceful_shutdown(endpoint, stop.cancelled_owned(), Some(DOOR_STOP_WAIT))
         .await
         .context("serve HTTP")

@@ -42,14 +42,24 @@ pub struct Account {
 }
 
 impl Account {
+    const HANDLE_PREFIX: &'static str = "acct_";
+    const HANDLE_LENGTH_MAX: usize = 64;
     const HANDLE_RANDOM_LENGTH: usize = 12;
     const CLAIM_CODE_LENGTH: usize = 32;
+
+    /// Whether a text could be the handle of an account.
+    pub fn is_handle(text: &str) -> bool {
+        text.strip_prefix(Self::HANDLE_PREFIX).is_some_and(|random| {
+            (1..=Self::HANDLE_LENGTH_MAX).contains(&random.len())
+                && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    }
 
     /// A fresh account, as signing up makes it (spec 3.1).
     pub fn provisional(now: Time, lifetime: Duration, chance: &Chance) -> Self {
         Self {
             id: AccountId::new(now, chance),
-            handle: format!("acct_{}", chance.base36(Self::HANDLE_RANDOM_LENGTH)),
+            handle: format!("{}{}", Self::HANDLE_PREFIX, chance.base36(Self::HANDLE_RANDOM_LENGTH)),
             status: AccountStatus::Provisional,
             expires_at: Some(now.plus(lifetime)),
             claim_code: Self::claim_code(chance),

@@ -48,14 +48,53 @@ impl Time {
         self.timestamp().to_string()
     }
 
+    /// Reads RFC 3339 and nothing else. What lies beyond the last moment that can be told is taken as that moment, since
+    /// people write the end of the year 9999 for "never".
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+        if !is_rfc3339(text) {
+            return None;
+        }
+        match text.parse::<jiff::Timestamp>() {
+            Ok(at) => Some(Self(at.as_millisecond())),
+            Err(_) => {
+                let local = text.get(..LOCAL_LENGTH)?.parse::<jiff::civil::DateTime>().ok()?;
+                (local.year() == 9999).then(|| Self(jiff::Timestamp::MAX.as_millisecond()))
+            }
+        }
     }
 
     fn timestamp(self) -> jiff::Timestamp {
         let fallback = if self.0 < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(fallback)
     }
+}
+
+/// The length of `2026-01-31T12:00:00`.
+const LOCAL_LENGTH: usize = 19;
+
+/// `2026-01-31T12:00:00`, a fraction perhaps, and `Z` or an offset in hours and minutes.
+fn is_rfc3339(text: &str) -> bool {
+    let Some((local, rest)) = text.split_at_checked(LOCAL_LENGTH) else { return false };
+    let fits = |text: &str, pattern: &str| {
+        text.len() == pattern.len()
+            && text.bytes().zip(pattern.bytes()).all(|(byte, wanted)| match wanted {
+                b'0' => byte.is_ascii_digit(),
+                b'T' => matches!(byte, b'T' | b't' | b' '),
+                _ => byte == wanted,
+            })
+    };
+    let offset = match rest.strip_prefix('.') {
+        Some(fraction) => {
+            let digits = fraction.trim_start_matches(|character: char| character.is_ascii_digit());
+            if digits.len() == fraction.len() {
+                return false;
+            }
+            digits
+        }
+        None => rest,
+    };
+    let is_zulu = offset.eq_ignore_ascii_case("z");
+    fits(local, "0000-00-00T00:00:00") && (is_zulu || fits(offset, "+00:00") || fits(offset, "-00:00"))
 }
 
 impl fmt::Display for Time {
@@ -168,6 +207,31 @@ mod tests {
         let moment = Time::from_millis(1_767_225_599_250);
         assert_eq!(moment.rfc3339(), "2025-12-31T23:59:59.25Z");
         assert_eq!(Time::parse_rfc3339("2026-01-01T00:59:59.25+01:00"), Some(moment));
+    }
+
+    #[test]
+    fn rfc_3339_is_read_and_nothing_else() {
+        for good in ["2030-01-31T12:00:00Z", "2030-01-31t12:00:00z", "2030-01-31 12:00:00.5-02:00"] {
+            assert!(Time::parse_rfc3339(good).is_some(), "{good}");
+        }
+        let never = Time::parse_rfc3339("9999-12-31T23:59:59Z").unwrap();
+        assert_eq!(Time::parse_rfc3339(&never.rfc3339()), Some(never));
+        for bad in [
+            "",
+            "2030-01-31",
+            "20300131T120000Z",
+            "2030-01-31T12Z",
+            "2030-01-31T12:00:00",
+            "2030-01-31T12:00:00.Z",
+            "2030-01-31T12:00:00Z[Europe/Paris]",
+            "2030-01-31T12:00:00+02:00:30",
+            "+002030-01-31T12:00:00Z",
+            "2030-02-31T12:00:00Z",
+            "9999-12-32T00:00:00Z",
+            "2030-01-31T12:00:0üZ",
+        ] {
+            assert!(Time::parse_rfc3339(bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, Month, Time};
 pub use deed::{
-    Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, SweepNumber, Target,
-    ToppedUp, TopUpDeed, VisibilityDeed, VisibilitySet,
+    Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, SweepNumber,
+    Target, TopUpDeed, ToppedUp, VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
 pub use id::{AccountId, ArtifactId, BlobHash, JobId, MalformedId, ReportId, TokenId, UserId, VersionId};
@@ -59,5 +59,5 @@ pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};
 pub use tariff::{Settlement, Standing, Tariff};
-pub use token::{AskedRights, MalformedName, Maker, Rights, Token, TokenName};
+pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
 pub use username::{MalformedUsername, Username};

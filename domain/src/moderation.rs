@@ -52,6 +52,7 @@ pub struct ReportReason(String);
 
 impl ReportReason {
     pub const LENGTH_MAX: usize = 2_000;
+    pub const PATTERN: &'static str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$";
 
     pub fn as_str(&self) -> &str {
         &self.0

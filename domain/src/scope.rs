@@ -66,11 +66,6 @@ impl Scopes {
     }
 
     #[must_use]
-    pub const fn intersection(self, other: Scopes) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    #[must_use]
     pub const fn with(self, scope: Scope) -> Self {
         Self(self.0 | 1 << scope as u8)
     }

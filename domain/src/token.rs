@@ -84,6 +84,7 @@ impl Maker {
 
 impl TokenName {
     pub const LENGTH_MAX: usize = 100;
+    const OF_INVITE: &'static str = "invite:";
 
     /// The name of an account's first token.
     pub fn of_signup() -> Self {
@@ -97,23 +98,29 @@ impl TokenName {
 
     /// Spec 4.5: the name of an agent's token that joined by this code.
     pub fn of_invite(code: &InviteCode) -> Self {
-        Self(format!("invite:{}", code.as_str()))
+        Self(format!("{}{}", Self::OF_INVITE, code.as_str()))
+    }
+
+    /// The same name for whoever may not have the code: with it they could join, and an invite may make an admin.
+    pub fn without_code(&self) -> Self {
+        let code = self.0.strip_prefix(Self::OF_INVITE).and_then(|code| code.parse::<InviteCode>().ok());
+        code.map_or_else(|| self.clone(), |code| Self(format!("{}{}…", Self::OF_INVITE, code.mark())))
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} characters, none of them a control character", TokenName::LENGTH_MAX)]
-pub struct MalformedName;
+pub struct MalformedTokenName;
 
 impl FromStr for TokenName {
-    type Err = MalformedName;
+    type Err = MalformedTokenName;
 
-    fn from_str(text: &str) -> Result<Self, MalformedName> {
+    fn from_str(text: &str) -> Result<Self, MalformedTokenName> {
         let fits = (1..=Self::LENGTH_MAX).contains(&text.chars().count());
         if fits && !text.chars().any(char::is_control) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(MalformedName)
+            Err(MalformedTokenName)
         }
     }
 }
@@ -192,6 +199,15 @@ mod tests {
         let (code, message) = code_and_message(Rights::all().hand_on(until(NOW), NOW));
         assert_eq!(code, "invalid_request");
         assert!(message.contains("expires_at"), "{message}");
+    }
+
+    #[test]
+    fn a_name_can_be_told_without_the_code_that_it_holds() {
+        let code = InviteCode::generate(&Chance::seeded(1));
+        let told = TokenName::of_invite(&code).without_code().to_string();
+        assert!(told.starts_with("invite:") && !told.contains(code.as_str()), "{told}");
+        let own: TokenName = "invite: mine".parse().unwrap();
+        assert_eq!(own.without_code(), own);
     }
 
     #[test]

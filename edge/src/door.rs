@@ -10,6 +10,7 @@ use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
 use store::Store;
 use tokio::time::timeout;
+use tokio_util::sync::DropGuard;
 
 use crate::answer;
 use crate::closed::{Closed, ClosedPages, Failure, Troubles};
@@ -26,6 +27,8 @@ pub struct Door(Arc<Inner>);
 
 /// All that an edge is made of.
 pub struct Inner {
+    /// Ends with it.
+    pub _freshening: DropGuard,
     pub names: Names,
     pub policy: HeaderPolicy,
     pub closed_pages: ClosedPages,

@@ -17,6 +17,7 @@ mod content;
 mod door;
 mod find;
 mod form;
+mod freshen;
 mod gate;
 mod headers;
 #[cfg(any(test, feature = "hostile"))]
@@ -78,7 +79,7 @@ pub struct Edge {
 const ROUTE_SHARE: u64 = 8;
 
 impl Edge {
-    /// Takes a seat among the edges and is ready to serve.
+    /// Takes a seat among the edges and is ready to serve. Its routes are kept fresh for as long as it lives.
     pub fn new(
         settings: EdgeSettings,
         store: Store,
@@ -93,7 +94,10 @@ impl Edge {
             let sites = sites.clone();
             move |host| sites.drop_host(host)
         });
+        let stop_freshening = CancellationToken::new();
+        tokio::spawn(freshen::run(sites.clone(), store.clone(), stop_freshening.clone()));
         let inner = Inner {
+            _freshening: stop_freshening.drop_guard(),
             names: Names::new(&settings.domain, &serve_url),
             policy: HeaderPolicy::new(&settings.font_hosts)?,
             closed_pages: ClosedPages::new(&settings.base_url),

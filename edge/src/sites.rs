@@ -6,6 +6,8 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use domain::{Host, Route};
 use poem::http::HeaderValue;
@@ -21,12 +23,22 @@ pub struct Site {
     pub route: Route,
     pub last_modified: Option<HeaderValue>,
     weight_bytes: u64,
+    /// How long after the look that found it the store was last asked whether it still stands, and it did.
+    stood_after_micros: AtomicU64,
+    /// Whether anybody visited since it was last listed.
+    is_visited: AtomicBool,
 }
 
 /// What a look at the store found, and when the look began.
 #[derive(Clone)]
 pub struct Looked {
-    pub site: Option<Arc<Site>>,
+    site: Option<Arc<Site>>,
+    read_at: Instant,
+}
+
+/// A site that is in use, and may be asked about.
+pub struct InUse {
+    pub site: Arc<Site>,
     read_at: Instant,
 }
 
@@ -49,7 +61,26 @@ impl Site {
             FILE_BYTES + (file.path.as_str().len() + file.content_type.len()) as u64
         };
         let weight_bytes = route.manifest.files().iter().map(weigh).sum();
-        Self { route, last_modified, weight_bytes }
+        let (stood_after_micros, is_visited) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { route, last_modified, weight_bytes, stood_after_micros, is_visited }
+    }
+}
+
+impl Looked {
+    /// When the store was last asked, and said what is here.
+    fn stood_at(&self) -> Instant {
+        let stood_after =
+            self.site.as_ref().map_or(0, |site| site.stood_after_micros.load(Ordering::Acquire));
+        self.read_at + Duration::from_micros(stood_after)
+    }
+}
+
+impl InUse {
+    /// The route still stood when this was asked. Who dropped it meanwhile has dropped it: this changes the site that
+    /// was listed, not the place in the cache.
+    pub fn stands_at(&self, asked_at: Instant) {
+        let after = asked_at.duration_since(self.read_at).as_micros();
+        self.site.stood_after_micros.store(u64::try_from(after).unwrap_or(0), Ordering::Release);
     }
 }
 
@@ -59,9 +90,25 @@ impl Sites {
         Self { looked: bounds.cache(ByWeight) }
     }
 
-    /// What is known of a host, if it may be believed. `vouch` says so of the moment at which a look began.
+    /// What is known of a host, if it may be believed. `vouch` says so of the moment at which the store was asked.
     pub fn recall(&self, host: &Host, vouch: impl Fn(Instant) -> bool) -> Option<Option<Arc<Site>>> {
-        self.looked.get(host).filter(|looked| vouch(looked.read_at)).map(|looked| looked.site)
+        let looked = self.looked.get(host).filter(|looked| vouch(looked.stood_at()))?;
+        if let Some(site) = &looked.site
+            && !site.is_visited.load(Ordering::Relaxed)
+        {
+            site.is_visited.store(true, Ordering::Relaxed);
+        }
+        Some(looked.site)
+    }
+
+    /// The sites that were visited since they were last listed here.
+    pub fn in_use(&self) -> Vec<InUse> {
+        let visited = |(_, looked): (Host, Looked)| {
+            let Looked { site, read_at } = looked;
+            site.filter(|site| site.is_visited.swap(false, Ordering::Relaxed))
+                .map(|site| InUse { site, read_at })
+        };
+        self.looked.iter().filter_map(visited).collect()
     }
 
     /// Looks at the store. Many who want the same host at once wait for one look.
@@ -77,7 +124,7 @@ impl Sites {
         let asked_at = Instant::now();
         let found = self.looked.entry_async(host, |_, looked| {
             // What was read after this visitor asked is news enough, whoever vouches for it.
-            if looked.read_at > asked_at || vouch(looked.read_at) {
+            if looked.stood_at() > asked_at || vouch(looked.stood_at()) {
                 EntryAction::Retain(looked.site.clone())
             } else {
                 EntryAction::ReplaceWithGuard

@@ -2,10 +2,10 @@
 
 use sea_orm_migration::prelude::*;
 
-/// One row, which is there from the first moment: a publish must find it.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
+/// One row, which is there from the first moment: a publish must find it.
 const SQL: &str = "
 CREATE TABLE blob_sweeps (
     id INTEGER NOT NULL,

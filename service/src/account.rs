@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use bus::RateLimit;
-use domain::{Account, AccountSummary, Refusal, Scope, Time, TokenSecret};
+use domain::{Account, AccountStatus, AccountSummary, Refusal, Scope, Time, TokenSecret};
 use store::{AgentJoin, NewToken};
 
 use crate::{Answer, Caller, Service};
@@ -12,7 +12,7 @@ use crate::{Answer, Caller, Service};
 #[derive(Clone, Debug)]
 pub struct SignedUp {
     pub account: Account,
-    pub token: String,
+    pub token: TokenSecret,
     pub claim_url: String,
 }
 
@@ -36,24 +36,35 @@ impl Service {
         self.0.store.insert_account(&account, &token).await?;
         tracing::info!(account.handle = %account.handle, "account signed up");
         let claim_url = self.addresses().claim(&account.claim_code);
-        Ok(SignedUp { account, token: secret.reveal(), claim_url })
+        Ok(SignedUp { account, token: secret, claim_url })
     }
 
     /// The account with its use of this month: what `GET /v1/account` and `GET /v1/usage` show.
     pub async fn account(&self, caller: &Caller) -> Answer<AccountSummary> {
         caller.may(Scope::ArtifactsRead)?;
-        let summary = self.0.store.account_summary(caller.account, self.0.clock.now()).await?;
-        Ok(summary.ok_or(Refusal::Unauthorized)?)
+        self.summary_of(caller).await
+    }
+
+    /// The link to claim the account with, while it is anybody's to claim: for whoever has the owner's rights, since
+    /// whoever opens it becomes the owner.
+    pub fn claim_url(&self, caller: &Caller, account: &Account) -> Option<String> {
+        let is_shown = account.status == AccountStatus::Provisional && caller.has_owner_s_rights();
+        is_shown.then(|| self.addresses().claim(&account.claim_code))
     }
 
     /// Switches joining by agents on or off. The account as it then is.
     pub async fn set_agent_join(&self, caller: &Caller, agent_join: AgentJoin) -> Answer<AccountSummary> {
-        let now = self.0.clock.now();
-        caller.may_own(now)?;
+        caller.may_own(self.0.clock.now())?;
+        // Read before the change: after it nothing may fail.
+        let mut summary = self.summary_of(caller).await?;
         self.0.store.set_agent_join(&self.change_by(caller), agent_join).await?;
-        tracing::info!(account.handle = %caller.handle, ?agent_join, "joining by agents switched");
-        let summary = self.0.store.account_summary(caller.account, now).await?;
-        Ok(summary.ok_or(Refusal::Unauthorized)?)
+        summary.account.allow_agent_join = agent_join == AgentJoin::Allowed;
+        tracing::info!(
+            account.handle = %caller.handle,
+            account.agent_join = agent_join.as_str(),
+            "joining by agents switched"
+        );
+        Ok(summary)
     }
 
     /// Makes a new claim link; the old one leads nowhere from now on.
@@ -63,5 +74,10 @@ impl Service {
         let expires_at = self.0.store.rotate_claim_code(&self.change_by(caller), &claim_code).await?;
         tracing::info!(account.handle = %caller.handle, "claim link rotated");
         Ok(ClaimLink { claim_url: self.addresses().claim(&claim_code), expires_at })
+    }
+
+    async fn summary_of(&self, caller: &Caller) -> Answer<AccountSummary> {
+        let summary = self.0.store.account_summary(caller.account, self.0.clock.now()).await?;
+        Ok(summary.ok_or(Refusal::Unauthorized)?)
     }
 }

@@ -66,6 +66,11 @@ impl Service {
             .then(|| self.addresses().signed_page(&artifact.host, &self.0.rules.signing_key))
     }
 
+    /// The address at which those who belong to the account read a page: signed, when it is private.
+    pub fn member_url(&self, artifact: &Artifact) -> String {
+        self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
+    }
+
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
         let found = self.0.store.artifact(caller.account, slug).await?;
         let artifact = found.ok_or(Refusal::NotFound(Missing::Artifact))?;

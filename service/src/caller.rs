@@ -9,7 +9,7 @@ use domain::{
     AccountId, ArtifactId, Maker, MissingRight, Refusal, Rights, Role, Scope, Scopes, Time, TokenId,
     TokenSecret, UserId, has_expired, hash_secret,
 };
-use store::Reach;
+use store::{Change, Reach};
 
 use crate::{Answer, Service};
 
@@ -108,6 +108,17 @@ impl Service {
             account_expires_at: membership.account.expires_at,
             who: Who::Person(person.clone(), membership.role),
         })
+    }
+
+    /// Whether somebody has proved to be the operator, by knowing the signing secret.
+    pub fn is_operator(&self, offered_secret: &[u8]) -> bool {
+        self.0.rules.signing_key.is_known_to(offered_secret)
+    }
+
+    /// A change that this caller makes now.
+    pub(crate) fn change_by(&self, caller: &Caller) -> Change<'_> {
+        let now = self.0.clock.now();
+        Change { account: caller.account, by: caller.maker(), now, chance: &self.0.chance }
     }
 }
 
@@ -208,18 +219,23 @@ impl Caller {
 
     /// Invites, members and other people's tokens: an admin or the owner.
     pub(crate) fn may_lead(&self, now: Time) -> Result<(), Refusal> {
-        self.leads()?;
+        self.may_manage(Role::Admin)?;
         self.must_be_alive(now)
     }
 
-    /// The same, for a look: what an expired account has can be read.
-    pub(crate) fn leads(&self) -> Result<(), Refusal> {
+    /// Whoever may lead, also when the account has expired: what it has can be read.
+    pub(crate) fn may_see_invites(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)
     }
 
     /// Who is on the account: a person of any role, or a token that manages the account.
     pub(crate) fn may_see_team(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Member)
+    }
+
+    /// Whoever is the owner or acts with the owner's rights.
+    pub(crate) fn has_owner_s_rights(&self) -> bool {
+        self.may_manage(Role::Owner).is_ok()
     }
 
     /// Credit, the claim link and the switch for agents: the owner.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
-    Activation, BlobHash, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome, PublishDeed,
-    PublishJob, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
+    Activation, BlobHash, Content, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome,
+    PublishDeed, PublishJob, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
 };
 use futures::{StreamExt, TryStreamExt};
 use store::{Layout, StoredBlobs};
@@ -56,10 +56,10 @@ impl Service {
             tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a scan waits for the sweep");
         }
         fault::pass("publish.after_scan_push")?;
-        if matches!(task.job.content, domain::Content::Spooled)
+        if matches!(task.job.content, Content::Spooled)
             && let Err(error) = self.0.blobs.delete_spooled(task.job.version).await
         {
-            tracing::warn!(error = format!("{error:#}"), "a spooled upload waits for the sweep");
+            tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a spooled upload waits for the sweep");
         }
         Ok(())
     }

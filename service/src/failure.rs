@@ -38,7 +38,7 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         if store::is_outage(&error) {
             tracing::error!(error = format!("{error:#}"), "a part of the service does not answer");
-            return Refusal::overloaded("a part of the service does not answer at present").into();
+            return part_is_down().into();
         }
         Failure::Bug(error)
     }
@@ -58,7 +58,7 @@ impl From<LedgerError> for Failure {
         match error {
             LedgerError::Outage(_) => {
                 tracing::error!(error = %error, "a ledger cannot settle at present");
-                Refusal::overloaded("a part of the service does not answer at present").into()
+                part_is_down().into()
             }
             LedgerError::Unknown => {
                 tracing::error!(error = %error, "a ledger did not answer in time");
@@ -70,4 +70,8 @@ impl From<LedgerError> for Failure {
             LedgerError::Bug(_) => Failure::Bug(error.into()),
         }
     }
+}
+
+fn part_is_down() -> Refusal {
+    Refusal::overloaded("a part of the service does not answer at present")
 }

@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::caller::SESSION_KEPT;
-use crate::{Answer, Person, Service};
+use crate::{Answer, Failure, Person, Service};
 
 /// About 256 bits.
 const SESSION_SECRET_LENGTH: usize = 43;
@@ -47,6 +47,18 @@ pub struct Holding {
     pub artifacts: Vec<Artifact>,
 }
 
+/// A session that is about to be written, with its secret.
+struct Opened {
+    secret: String,
+    session: NewSession,
+}
+
+impl Opened {
+    fn signed_in(self, user: UserId, username: &Username) -> SignedIn {
+        SignedIn { person: Person { user, username: username.to_string() }, session: self.secret }
+    }
+}
+
 impl Service {
     /// Makes a person who can sign in, and signs them in (spec 4.6).
     pub async fn register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
@@ -70,9 +82,15 @@ impl Service {
     pub async fn log_in_or_register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.take_login(from, Some(&username)).await?;
-        match self.0.store.user(&username).await? {
-            Some(user) => self.enter(Some(user), credentials.password).await,
-            None => self.add_person(username, credentials.password, from).await,
+        if let Some(user) = self.0.store.user(&username).await? {
+            return self.enter(Some(user), credentials.password).await;
+        }
+        match self.add_person(username.clone(), credentials.password.clone(), from).await {
+            // Somebody took the name in the same moment: this very form, perhaps, sent twice.
+            Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::UsernameTaken { .. }) => {
+                self.enter(self.0.store.user(&username).await?, credentials.password).await
+            }
+            added => added,
         }
     }
 
@@ -83,8 +101,9 @@ impl Service {
         }
         let username = username.parse::<Username>().map_err(Refusal::from)?;
         let fresh = self.new_user(username, PasswordHash::unusable());
-        if self.0.store.insert_user(&fresh).await? {
-            return self.open_session(fresh.id, &fresh.username).await;
+        let opened = self.new_session(fresh.id);
+        if self.0.store.insert_user(&fresh, &opened.session).await? {
+            return Ok(opened.signed_in(fresh.id, &fresh.username));
         }
         let known = self.0.store.user(&fresh.username).await?.context("a user who is known is not there")?;
         self.open_session(known.id, &known.username).await
@@ -113,11 +132,6 @@ impl Service {
         Ok(holdings)
     }
 
-    /// The address at which those who belong to the account read a page: signed, when it is private.
-    pub fn member_url(&self, artifact: &Artifact) -> String {
-        self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
-    }
-
     async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {
         password.must_suit(&username)?;
         let per_minute = self.0.rules.registrations_per_minute;
@@ -129,11 +143,12 @@ impl Service {
         let chance = self.0.chance.clone();
         let hash = hashing(move || PasswordHash::of(&password, &chance)).await?;
         let user = self.new_user(username, hash.context("hash a password")?);
-        if !self.0.store.insert_user(&user).await? {
+        let opened = self.new_session(user.id);
+        if !self.0.store.insert_user(&user, &opened.session).await? {
             return Err(taken.into());
         }
         tracing::info!(user.id = %user.id, "person registered");
-        self.open_session(user.id, &user.username).await
+        Ok(opened.signed_in(user.id, &user.username))
     }
 
     async fn enter(&self, user: Option<User>, password: Password) -> Answer<SignedIn> {
@@ -147,6 +162,13 @@ impl Service {
 
     /// Always a session of its own, never one that the browser had before.
     async fn open_session(&self, user: UserId, username: &Username) -> Answer<SignedIn> {
+        let opened = self.new_session(user);
+        self.0.store.insert_session(&opened.session).await?;
+        tracing::info!(user.id = %user, "person signed in");
+        Ok(opened.signed_in(user, username))
+    }
+
+    fn new_session(&self, user: UserId) -> Opened {
         let now = self.0.clock.now();
         let secret = self.0.chance.alphanumeric(SESSION_SECRET_LENGTH);
         let session = NewSession {
@@ -155,9 +177,7 @@ impl Service {
             created_at: now,
             expires_at: now.plus(SESSION_KEPT),
         };
-        self.0.store.insert_session(&session).await?;
-        tracing::info!(user.id = %user, "person signed in");
-        Ok(SignedIn { person: Person { user, username: username.to_string() }, session: secret })
+        Opened { secret, session }
     }
 
     fn new_user(&self, username: Username, password_hash: PasswordHash) -> User {
@@ -173,11 +193,6 @@ impl Service {
             self.take(RateLimit { name: "login-username", key: username.to_string(), per_minute }).await?;
         }
         Ok(())
-    }
-
-    pub(crate) async fn take(&self, limit: RateLimit) -> Answer<()> {
-        let taken = self.0.bus.take(&limit, self.0.clock.now()).await;
-        Ok(taken.map_err(|wait| Refusal::RateLimited { retry_after_seconds: wait.seconds })?)
     }
 }
 

@@ -17,7 +17,7 @@ const JOINS_PER_MINUTE: u32 = 60;
 #[derive(Clone, Debug)]
 pub struct Joined {
     pub handle: String,
-    pub token: String,
+    pub token: TokenSecret,
     pub scopes: Scopes,
 }
 
@@ -53,7 +53,7 @@ impl Service {
 
     /// Every invite of the account, the newest first.
     pub async fn invites(&self, caller: &Caller) -> Answer<Vec<Invite>> {
-        caller.leads()?;
+        caller.may_see_invites()?;
         Ok(self.0.store.invites(caller.account).await?)
     }
 
@@ -79,7 +79,7 @@ impl Service {
         };
         let joined = self.0.store.join_as_agent(&joining, &self.0.chance).await?;
         tracing::info!(account.handle = %joined.handle, token.id = %joining.token, "agent joined");
-        Ok(Joined { handle: joined.handle, token: secret.reveal(), scopes: joined.scopes })
+        Ok(Joined { handle: joined.handle, token: secret, scopes: joined.scopes })
     }
 
     /// The invite behind a code, if it can still be used.
@@ -104,7 +104,7 @@ impl Service {
         self.flush_token_uses().await;
         Ok(Team {
             members: self.0.store.members(caller.account).await?,
-            tokens: self.0.store.tokens(caller.account, Reach::All, self.0.clock.now()).await?,
+            tokens: self.tokens_shown_to(caller, Reach::All).await?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
 
 use domain::{AskedRights, Scope, Token, TokenId, TokenName, TokenSecret};
-use store::{Change, NewToken};
+use store::{NewToken, Reach};
 
 use crate::{Answer, Caller, Service};
 
@@ -16,7 +16,7 @@ pub struct MintRequest {
 #[derive(Clone, Debug)]
 pub struct Minted {
     pub token: Token,
-    pub secret: String,
+    pub secret: TokenSecret,
 }
 
 impl Service {
@@ -24,7 +24,16 @@ impl Service {
     pub async fn tokens(&self, caller: &Caller) -> Answer<Vec<Token>> {
         caller.may(Scope::TokensManage)?;
         self.flush_token_uses().await;
-        Ok(self.0.store.tokens(caller.account, caller.sees(), self.0.clock.now()).await?)
+        self.tokens_shown_to(caller, caller.sees()).await
+    }
+
+    /// The tokens within reach. A code in the name of one is for who may read the invites.
+    pub(crate) async fn tokens_shown_to(&self, caller: &Caller, reach: Reach) -> Answer<Vec<Token>> {
+        let mut tokens = self.0.store.tokens(caller.account, reach, self.0.clock.now()).await?;
+        if caller.may_see_invites().is_err() {
+            tokens.iter_mut().for_each(|token| token.name = token.name.without_code());
+        }
+        Ok(tokens)
     }
 
     /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
@@ -43,7 +52,7 @@ impl Service {
         };
         self.0.store.mint(&self.change_by(caller), &token).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token.id, "token minted");
-        Ok(Minted { token: token.shown(), secret: secret.reveal() })
+        Ok(Minted { token: token.shown(), secret })
     }
 
     /// Revokes a token: its next use is refused, in every process.
@@ -52,11 +61,5 @@ impl Service {
         self.0.store.revoke_token(&self.change_by(caller), id, caller.revokes()).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %id, "token revoked");
         Ok(())
-    }
-
-    /// A change that this caller makes now.
-    pub(crate) fn change_by(&self, caller: &Caller) -> Change<'_> {
-        let now = self.0.clock.now();
-        Change { account: caller.account, by: caller.maker(), now, chance: &self.0.chance }
     }
 }

@@ -30,11 +30,6 @@ pub struct CleanedUp {
 }
 
 impl Service {
-    /// Whether somebody has proved to be the operator, by knowing the signing secret.
-    pub fn is_operator(&self, offered_secret: &[u8]) -> bool {
-        self.0.rules.signing_key.is_known_to(offered_secret)
-    }
-
     /// The schedule's cleanup: purges accounts that expired before the grace. How many there were.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
         self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await

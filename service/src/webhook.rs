@@ -33,7 +33,7 @@ impl Service {
         match event {
             CardEvent::Paid(paid) => self.credit_checkout(paid).await,
             CardEvent::Unusable { session, fault } => {
-                tracing::error!(card.session = %session, fault, "a paid checkout cannot be credited");
+                tracing::error!(card.session = %session, card.fault = fault, "a paid checkout cannot be credited");
                 Ok(false)
             }
             CardEvent::Other => Ok(false),

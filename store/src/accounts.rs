@@ -5,7 +5,8 @@ use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, Time, Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
 use crate::{NewToken, Store, rows, tokens};
 
@@ -58,7 +59,8 @@ impl Store {
     pub async fn account_named(&self, name: &str) -> anyhow::Result<Option<AccountId>> {
         let column = match name.parse::<AccountId>() {
             Ok(id) => entity::account::Column::Id.eq(id.to_string()),
-            Err(_) => entity::account::Column::Handle.eq(name),
+            Err(_) if Account::is_handle(name) => entity::account::Column::Handle.eq(name),
+            Err(_) => return Ok(None),
         };
         let found = entity::account::Entity::find().filter(column).one(&self.database.reader).await?;
         found.map(|row| rows::parse(&row.id, "an account id")).transpose()
@@ -69,6 +71,19 @@ impl Store {
         let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.database.reader).await?;
         found.map(rows::account).transpose()
     }
+}
+
+/// Takes the account's row: every writing transaction begins with it, so that they queue and never deadlock. The
+/// lock is the weak one that foreign keys do not wait for: adding views to the account's month goes on beside it.
+pub(crate) async fn lock_account(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+) -> anyhow::Result<Option<entity::account::Model>> {
+    entity::account::Entity::find_by_id(account.to_string())
+        .lock(LockType::NoKeyUpdate)
+        .one(transaction)
+        .await
+        .context("lock an account")
 }
 
 fn account_row(account: &Account) -> entity::account::ActiveModel {

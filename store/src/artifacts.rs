@@ -1,16 +1,15 @@
 //! Artifacts and versions as their account sees them. A finder takes the account first, so that no call can reach
-//! another tenant's row.
+//! another tenant's row; but for the two that say so, with which reports and moderators name pages of any account.
 
 use std::collections::HashMap;
 
 use anyhow::Context;
-use domain::{AccountId, Artifact, ArtifactId, Host, Slug, Time, Version};
+use domain::{AccountId, Artifact, ArtifactId, Host, Slug, Time, UserId, Version};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-};
+use sea_orm::sea_query::Query;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
+use crate::accounts::lock_account;
 use crate::{Store, routes, rows};
 
 /// How many artifacts a list shows at most; a claimed account has 100 at most, so this is a bound, not a page.
@@ -24,6 +23,14 @@ pub enum Activated {
     Artifact(Box<Artifact>),
     NoSuchArtifact,
     NoSuchVersion,
+}
+
+/// Among whose artifacts a slug is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of the accounts that a person stands for.
+    Of(UserId),
+    Anyones,
 }
 
 impl Store {
@@ -57,6 +64,46 @@ impl Store {
     pub async fn artifact(&self, account: AccountId, slug: &Slug) -> anyhow::Result<Option<Artifact>> {
         let Some(row) = find(&self.database.reader, account, slug).await? else { return Ok(None) };
         with_live_version(&self.database.reader, row).await.map(Some)
+    }
+
+    /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
+    pub async fn artifact_at(&self, host: &Host) -> anyhow::Result<Option<Artifact>> {
+        let reader = &self.database.reader;
+        let found = entity::artifact::Entity::find()
+            .filter(entity::artifact::Column::Host.eq(host.as_str()))
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .one(reader)
+            .await?;
+        let Some(row) = found else { return Ok(None) };
+        with_live_version(reader, row).await.map(Some)
+    }
+
+    /// Artifacts that bear a slug, whoever owns them: so many at most.
+    pub async fn artifacts_named(
+        &self,
+        slug: &Slug,
+        whose: Whose,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<Artifact>> {
+        let reader = &self.database.reader;
+        let mut named = entity::artifact::Entity::find()
+            .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
+            .filter(entity::artifact::Column::DeletedAt.is_null())
+            .order_by_asc(entity::artifact::Column::Id)
+            .limit(at_most);
+        if let Whose::Of(user) = whose {
+            let accounts = Query::select()
+                .column(entity::membership::Column::AccountId)
+                .from(entity::membership::Entity)
+                .and_where(entity::membership::Column::UserId.eq(user.to_string()))
+                .to_owned();
+            named = named.filter(entity::artifact::Column::AccountId.in_subquery(accounts));
+        }
+        let mut artifacts = Vec::new();
+        for row in named.all(reader).await? {
+            artifacts.push(with_live_version(reader, row).await?);
+        }
+        Ok(artifacts)
     }
 
     /// The versions of an artifact, the newest first.
@@ -147,17 +194,17 @@ pub(crate) async fn find(
         .await?)
 }
 
-/// Takes the account's row: every writing transaction begins with it, so that they queue and never deadlock. The
-/// lock is the weak one that foreign keys do not wait for: adding views to the account's month goes on beside it.
-pub(crate) async fn lock_account(
-    transaction: &DatabaseTransaction,
+/// One of the account's artifacts that is not deleted.
+pub(crate) async fn find_by_id(
+    connection: &impl ConnectionTrait,
     account: AccountId,
-) -> anyhow::Result<Option<entity::account::Model>> {
-    entity::account::Entity::find_by_id(account.to_string())
-        .lock(LockType::NoKeyUpdate)
-        .one(transaction)
-        .await
-        .context("lock an account")
+    artifact: ArtifactId,
+) -> anyhow::Result<Option<entity::artifact::Model>> {
+    Ok(entity::artifact::Entity::find_by_id(artifact.to_string())
+        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
+        .filter(entity::artifact::Column::DeletedAt.is_null())
+        .one(connection)
+        .await?)
 }
 
 /// The artifact of a row, with its live version if one is live.

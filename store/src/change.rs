@@ -5,7 +5,7 @@
 use domain::{AccountId, Chance, Maker, Refusal, Time};
 use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter};
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
 use crate::{Store, members};
 

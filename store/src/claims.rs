@@ -7,7 +7,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
+use crate::members::{self, NewMember};
 use crate::{Store, audit, rows};
 
 /// How a claim ended.
@@ -55,7 +56,8 @@ impl Store {
         let account = Account { status: AccountStatus::Claimed, expires_at: None, ..account };
         make_permanent(&transaction, &account, now).await?;
         let hosts = unlimit_routes(&transaction, &account, now).await?;
-        insert_owner(&transaction, &account, claimer, now).await?;
+        let owner = NewMember { account: account.id, user: claimer, role: Role::Owner, joined_at: now };
+        members::insert(&transaction, &owner).await?;
         let entry = audit::Entry {
             account: Some(account.id),
             actor: claimer.to_string(),
@@ -105,20 +107,4 @@ async fn unlimit_routes(
         .all(transaction)
         .await?;
     hosts.iter().map(|host| rows::parse(host, "a host")).collect()
-}
-
-async fn insert_owner(
-    transaction: &DatabaseTransaction,
-    account: &Account,
-    claimer: UserId,
-    now: Time,
-) -> anyhow::Result<()> {
-    let membership = entity::membership::ActiveModel {
-        account_id: Set(account.id.to_string()),
-        user_id: Set(claimer.to_string()),
-        role: Set(Role::Owner.as_str().to_owned()),
-        joined_at: Set(now.millis()),
-    };
-    entity::membership::Entity::insert(membership).exec_without_returning(transaction).await?;
-    Ok(())
 }

@@ -12,7 +12,7 @@ use sea_orm::{
     QuerySelect,
 };
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
 use crate::change::{Change, Decided};
 use crate::{NewToken, Store, members, rows, tokens};

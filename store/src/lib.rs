@@ -35,7 +35,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use artifacts::Activated;
+pub use artifacts::{Activated, Whose};
 pub use blob_index::{StoredBlobs, SweptBlobs};
 pub use blobs::{Blobs, S3Settings};
 pub use change::{Change, Decided, Undone};
@@ -43,18 +43,19 @@ pub use claims::Claimed;
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
 pub use members::Member;
 pub use memberships::Membership;
-pub use metering::{MeteredAccount, MeterPage};
-pub use moderation::{Judged, Judgement, ModeratorsWord, Ruled, Whose};
+pub use metering::{MeterPage, MeteredAccount};
+pub use moderation::{Judged, Judgement, ModeratorsWord, Ruled};
 pub use outage::{is_collision, is_outage};
 pub use outcomes::{KeyClaim, KeyHolder};
 pub use owner_settings::AgentJoin;
 pub use pack::Layout;
 pub use reports::{NewReport, Reported};
-pub use sessions::SessionGrant;
+pub use routes::RouteState;
+pub use sessions::{NewSession, SessionGrant};
 pub use settle::Terms;
 pub use sweep::Purged;
 pub use tokens::{NewToken, Reach, TokenGrant, TokenUse};
-pub use users::{NewSession, User};
+pub use users::User;
 
 use anyhow::Context;
 use database::Database;

@@ -96,7 +96,7 @@ pub(crate) async fn role_of(
     found.map(|row| rows::parse(&row.role, "a role")).transpose()
 }
 
-/// Makes a person a member, within a transaction that holds the account's row.
+/// Makes a person a member, within a transaction that holds the account's row, unless the account has too many.
 pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember) -> Decided<()> {
     let members = entity::membership::Entity::find()
         .filter(entity::membership::Column::AccountId.eq(member.account.to_string()))
@@ -105,6 +105,11 @@ pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember)
     if members >= MEMBERS_MAX {
         return Err(Refusal::TooMany(Crowd::Members).into());
     }
+    Ok(insert(transaction, member).await?)
+}
+
+/// Writes a membership, within a transaction that holds the account's row.
+pub(crate) async fn insert(transaction: &DatabaseTransaction, member: &NewMember) -> anyhow::Result<()> {
     let row = entity::membership::ActiveModel {
         account_id: Set(member.account.to_string()),
         user_id: Set(member.user.to_string()),

@@ -2,16 +2,16 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, Artifact, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Ruling, ScanJob,
-    Slug, Time, UserId, VersionId,
+    AccountId, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Ruling, ScanJob, Time,
+    UserId, VersionId,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, Query};
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::artifacts::{lock_account, with_live_version};
+use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
-use crate::{Store, reports, rows};
+use crate::{Store, artifacts, reports, rows};
 
 /// What a decision says that rests on no scan.
 const NO_FINDINGS: &str = "[]";
@@ -54,14 +54,6 @@ pub enum Ruled {
     Gone,
     NothingIsLive,
     Done,
-}
-
-/// Among whose artifacts a slug is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// Those of the accounts that a person stands for.
-    Of(UserId),
-    Anyones,
 }
 
 /// One decision on a version, as it is kept.
@@ -142,14 +134,8 @@ impl Store {
         if lock_account(&transaction, word.account).await?.is_none() {
             return Ok(Ruled::Gone);
         }
-        let id = word.artifact.to_string();
-        let Some(artifact) = entity::artifact::Entity::find_by_id(id)
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .one(&transaction)
-            .await?
-        else {
-            return Ok(Ruled::Gone);
-        };
+        let found = artifacts::find_by_id(&transaction, word.account, word.artifact).await?;
+        let Some(artifact) = found else { return Ok(Ruled::Gone) };
         let Some(version) = live_version(&transaction, &artifact).await? else {
             return Ok(Ruled::NothingIsLive);
         };
@@ -168,46 +154,6 @@ impl Store {
         audit::note(&transaction, chance, word.now, entry).await?;
         transaction.commit().await.context("commit a moderator's word")?;
         Ok(Ruled::Done)
-    }
-
-    /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
-    pub async fn artifact_at(&self, host: &Host) -> anyhow::Result<Option<Artifact>> {
-        let reader = &self.database.reader;
-        let found = entity::artifact::Entity::find()
-            .filter(entity::artifact::Column::Host.eq(host.as_str()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .one(reader)
-            .await?;
-        let Some(row) = found else { return Ok(None) };
-        with_live_version(reader, row).await.map(Some)
-    }
-
-    /// Artifacts that bear a slug, whoever owns them: so many at most.
-    pub async fn artifacts_named(
-        &self,
-        slug: &Slug,
-        whose: Whose,
-        at_most: u64,
-    ) -> anyhow::Result<Vec<Artifact>> {
-        let reader = &self.database.reader;
-        let mut named = entity::artifact::Entity::find()
-            .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .order_by_asc(entity::artifact::Column::Id)
-            .limit(at_most);
-        if let Whose::Of(user) = whose {
-            let accounts = Query::select()
-                .column(entity::membership::Column::AccountId)
-                .from(entity::membership::Entity)
-                .and_where(entity::membership::Column::UserId.eq(user.to_string()))
-                .to_owned();
-            named = named.filter(entity::artifact::Column::AccountId.in_subquery(accounts));
-        }
-        let mut artifacts = Vec::new();
-        for row in named.all(reader).await? {
-            artifacts.push(with_live_version(reader, row).await?);
-        }
-        Ok(artifacts)
     }
 
     /// Versions that were committed before `created_before` and have had no scan: their job was lost on the way.

@@ -14,6 +14,16 @@ pub enum AgentJoin {
     Disabled,
 }
 
+impl AgentJoin {
+    /// As the log and the audit trail have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AgentJoin::Allowed => "allowed",
+            AgentJoin::Disabled => "disabled",
+        }
+    }
+}
+
 impl Store {
     pub async fn set_agent_join(&self, change: &Change<'_>, agent_join: AgentJoin) -> Decided<()> {
         let begun = self.begin_change(change).await?;
@@ -23,7 +33,7 @@ impl Store {
             ..Default::default()
         };
         entity::account::Entity::update(setting).exec_without_returning(&begun.transaction).await?;
-        let detail = format!("{agent_join:?}").to_lowercase();
+        let detail = agent_join.as_str().to_owned();
         change.note(&begun.transaction, "account.agent_join_set", &begun.account.id, detail).await?;
         begun.transaction.commit().await?;
         Ok(())

@@ -7,9 +7,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
 use crate::moderation::{Decision, live_version, mark, note};
-use crate::{Store, rows};
+use crate::{Store, artifacts, rows};
 
 /// A report, about to be kept.
 #[derive(Clone, Debug)]
@@ -39,11 +39,8 @@ impl Store {
             return Ok(Reported::NoSuchHost);
         }
         // Read again, now that nobody else changes it.
-        let artifact = entity::artifact::Entity::find_by_id(named.id.to_string())
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .one(&transaction)
-            .await?;
-        let Some(artifact) = artifact else { return Ok(Reported::NoSuchHost) };
+        let found = artifacts::find_by_id(&transaction, named.account, named.id).await?;
+        let Some(artifact) = found else { return Ok(Reported::NoSuchHost) };
         let version = live_version(&transaction, &artifact).await?;
         insert(&transaction, report, &artifact, version.as_ref()).await?;
         let reported = match &version {

@@ -1,9 +1,11 @@
 //! The edge's one row for a host: read by edges, moved with the pointer.
 
-use domain::{Host, Route, Time, Visibility};
+use std::collections::HashMap;
+
+use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::{Store, rows};
 
@@ -12,6 +14,56 @@ impl Store {
     pub async fn route(&self, host: &Host) -> anyhow::Result<Option<Route>> {
         let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.database.reader).await?;
         found.map(rows::route).transpose()
+    }
+
+    /// How the routes of these hosts stand, for who holds them already: everything that changes, without the files.
+    pub async fn route_states(&self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
+        use entity::route::Column;
+        let found: Vec<(String, String, String, String, Option<i64>)> = entity::route::Entity::find()
+            .select_only()
+            .columns([
+                Column::Host,
+                Column::VersionId,
+                Column::Visibility,
+                Column::ModerationStatus,
+                Column::ExpiresAt,
+            ])
+            .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        let state = |(host, version, visibility, moderation, expires_at): (
+            String,
+            String,
+            String,
+            String,
+            Option<i64>,
+        )| {
+            let state = RouteState {
+                version: rows::parse(&version, "a version id")?,
+                visibility: rows::visibility(&visibility)?,
+                moderation: rows::moderation(&moderation)?,
+                expires_at: expires_at.map(Time::from_millis),
+            };
+            Ok((rows::parse(&host, "a host")?, state))
+        };
+        found.into_iter().map(state).collect()
+    }
+}
+
+/// What can change about a route. All else is a matter of the host or of the version, which never change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteState {
+    pub version: VersionId,
+    pub visibility: Visibility,
+    pub moderation: ModerationStatus,
+    pub expires_at: Option<Time>,
+}
+
+impl RouteState {
+    pub fn of(route: &Route) -> Self {
+        let Route { version, visibility, moderation, expires_at, .. } = *route;
+        Self { version, visibility, moderation, expires_at }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Micro, ModeratedBy, ModerationStatus, Route, Time, Version,
-    Visibility,
+    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Micro, ModeratedBy, ModerationStatus,
+    Route, Time, Version, Visibility,
 };
 use std::str::FromStr;
 

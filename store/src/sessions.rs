@@ -1,8 +1,10 @@
-//! People's sessions: known by the hash of their secret, alive until they expire or end.
+//! People's sessions: known by the hash of their secret, alive until they expire or end. The hash may not leave in an
+//! error.
 
+use anyhow::Context;
 use domain::{Time, UserId};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
 
 use crate::{Store, rows};
 
@@ -15,7 +17,20 @@ pub struct SessionGrant {
     pub expires_at: Time,
 }
 
+/// A session to be written: its secret is known by hash only.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    pub secret_hash: String,
+    pub user: UserId,
+    pub created_at: Time,
+    pub expires_at: Time,
+}
+
 impl Store {
+    pub async fn insert_session(&self, session: &NewSession) -> anyhow::Result<()> {
+        insert(&self.database.writer, session).await
+    }
+
     pub async fn session(&self, secret_hash: &str) -> anyhow::Result<Option<SessionGrant>> {
         let person: RelationDef = entity::session::Entity::belongs_to(entity::user::Entity)
             .from(entity::session::Column::UserId)
@@ -50,4 +65,25 @@ impl Store {
             .await?;
         Ok(())
     }
+
+    /// Ends a session; one that has ended already is no error.
+    pub async fn delete_session(&self, secret_hash: &str) -> anyhow::Result<()> {
+        entity::session::Entity::delete_by_id(secret_hash).exec(&self.database.writer).await?;
+        Ok(())
+    }
+}
+
+pub(crate) async fn insert(connection: &impl ConnectionTrait, session: &NewSession) -> anyhow::Result<()> {
+    let row = entity::session::ActiveModel {
+        secret_hash: Set(session.secret_hash.clone()),
+        user_id: Set(session.user.to_string()),
+        created_at: Set(session.created_at.millis()),
+        last_used_at: Set(session.created_at.millis()),
+        expires_at: Set(session.expires_at.millis()),
+    };
+    entity::session::Entity::insert(row)
+        .exec_without_returning(connection)
+        .await
+        .context("write a session")?;
+    Ok(())
 }

@@ -16,7 +16,7 @@ use domain::{
 };
 use sea_orm::DatabaseTransaction;
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
 use crate::{Store, blob_sweep};
 use book::{Book, Movement};
 

@@ -5,7 +5,7 @@ use domain::{AccountId, Host, Time};
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::artifacts::lock_account;
+use crate::accounts::lock_account;
 use crate::{Store, rows};
 
 /// An account that was purged, and the hosts that stop answering with it.
@@ -55,7 +55,8 @@ impl Store {
         Ok(Some(Purged { handle: row.handle, hosts }))
     }
 
-    /// Deletes records past their keeping time, of each kind so many at most. How many there were.
+    /// Deletes records past their keeping time: so many outcomes at most, and all keys and sessions. How many outcomes
+    /// there were.
     pub async fn sweep_records(&self, now: Time, outcomes_before: Time, at_most: u64) -> anyhow::Result<u64> {
         let old_outcomes = Query::select()
             .column(entity::job_outcome::Column::JobId)

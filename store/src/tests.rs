@@ -2,13 +2,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest, ManifestFile,
-    ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber, Target, Tariff, Time, VersionId,
-    ViewCount, ViewsJob,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
+    ManifestFile, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber, Target,
+    Tariff, Time, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::{Activated, Blobs, Judged, Judgement, KeyClaim, KeyHolder, Layout, NewToken, Store, Terms};
+use crate::{
+    Activated, Blobs, Judged, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms,
+};
 
 const START: Time = Time::from_millis(1_790_000_000_000);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -134,6 +136,7 @@ macro_rules! on_both_databases {
 }
 
 mod metering;
+mod moderation;
 mod settle;
 mod sweeps;
 mod team;
@@ -256,6 +259,23 @@ on_both_databases! {
         assert_eq!(bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap().blobs, 0);
         assert_eq!(bed.store.sweep_blobs(&bed.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
         assert!(bed.store.stored_blobs(&[hash], later).await.unwrap().variants.is_empty());
+    }
+
+    async fn the_states_of_many_routes_are_told_at_once(bed: &Bed) {
+        let (provisional, claimed) = (bed.account().await, bed.claimed().await);
+        let one = bed.publish(provisional, "page-one", b"one").await.host;
+        let two = bed.publish(claimed, "page-two", b"two").await.host;
+        let unknown: Host = "nobody-here-0000".parse().unwrap();
+        let states = bed.store.route_states(&[one.clone(), two.clone(), unknown]).await.unwrap();
+        assert_eq!(states.len(), 2);
+        for host in [&one, &two] {
+            let route = bed.store.route(host).await.unwrap().unwrap();
+            assert_eq!(states[host], RouteState::of(&route));
+        }
+        assert!(states[&one].expires_at.is_some() && states[&two].expires_at.is_none());
+        bed.publish(claimed, "page-two", b"three").await;
+        assert_ne!(bed.store.route_states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
+        assert!(bed.store.route_states(&[]).await.unwrap().is_empty());
     }
 
     async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {

@@ -15,7 +15,7 @@ use sea_orm::{
 };
 
 use crate::change::{Change, Decided};
-use crate::{Store, rows};
+use crate::{Store, artifacts, rows};
 
 /// How many active tokens an account may have, so that a list of them is whole.
 const ACTIVE_MAX: u64 = 1_000;
@@ -131,12 +131,12 @@ impl Store {
     pub async fn mint(&self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
         let begun = self.begin_change(change).await?;
         if let Some(artifact) = token.rights.pinned_to
-            && !has_artifact(&begun.transaction, change.account, artifact).await?
+            && artifacts::find_by_id(&begun.transaction, change.account, artifact).await?.is_none()
         {
             return Err(Refusal::NotFound(Missing::Artifact).into());
         }
         insert(&begun.transaction, token).await?;
-        let detail = format!("{:?}, {}", token.name.to_string(), token.rights.scopes);
+        let detail = format!("{:?}, {}", token.name.without_code().to_string(), token.rights.scopes);
         change.note(&begun.transaction, "token.minted", &token.id.to_string(), detail).await?;
         begun.transaction.commit().await?;
         Ok(())
@@ -160,7 +160,8 @@ impl Store {
             ..Default::default()
         };
         entity::token::Entity::update(revocation).exec_without_returning(&begun.transaction).await?;
-        change.note(&begun.transaction, "token.revoked", &row.id, format!("{:?}", row.name)).await?;
+        let name = rows::parse::<TokenName>(&row.name, "a token name")?.without_code();
+        change.note(&begun.transaction, "token.revoked", &row.id, format!("{:?}", name.to_string())).await?;
         begun.transaction.commit().await?;
         Ok(())
     }
@@ -269,19 +270,6 @@ fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusa
         }
         _ => Ok(()),
     }
-}
-
-async fn has_artifact(
-    transaction: &DatabaseTransaction,
-    account: AccountId,
-    artifact: ArtifactId,
-) -> anyhow::Result<bool> {
-    let found = entity::artifact::Entity::find_by_id(artifact.to_string())
-        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
-        .count(transaction)
-        .await?;
-    Ok(found > 0)
 }
 
 fn token(row: entity::token::Model) -> anyhow::Result<Token> {

@@ -92,7 +92,8 @@ impl Call {
 
     /// The fields of a form, as a browser posts them.
     pub fn form(self, fields: &[(&str, &str)]) -> Self {
-        let encoded = reqwest::Url::parse_with_params("http://form/", fields).expect("an address with a query");
+        let encoded =
+            reqwest::Url::parse_with_params("http://form/", fields).expect("an address with a query");
         self.raw("application/x-www-form-urlencoded", encoded.query().unwrap_or_default().to_owned())
     }
 

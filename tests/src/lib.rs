@@ -2,18 +2,18 @@
 //!
 //! A test gets a [`World`] of its own: the program in one process ([`Mode::Embedded`]), or its roles as processes of
 //! their own over Postgres, Redis and an S3 server ([`Mode::Production`]). It acts through personas: an [`Agent`]
-//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the
-//! secret, a [`Processor`] tells of card payments. When a test fails,
-//! the logs of its processes are printed; when it passes, they must hold no secret and no panic.
+//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the secret, a [`Processor`] tells
+//! of card payments. When a test fails, the logs of its processes are printed; when it passes, they must hold no secret
+//! and no panic.
 //!
 //! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
 //! code, no user can see either. The two exceptions only read a database: the ledger and the queue's jobs, which no
-//! route shows yet. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and
-//! `HANDBILL_TEST_REDIS`.
+//! route shows yet. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and `HANDBILL_TEST_REDIS`.
 
 // A harness is test code: what it cannot do ends the test, and what it says goes to the terminal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
+mod browser;
 mod call;
 mod clock;
 mod eventually;
@@ -27,6 +27,7 @@ mod reply;
 mod server;
 mod world;
 
+pub use browser::{Browser, Scheme, Screen, Scripts};
 pub use call::Call;
 pub use eventually::{PATIENCE, eventually};
 pub use jobs::JobRow;

@@ -17,11 +17,18 @@ macro_rules! program {
 ///
 ///     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "2s")]
 ///     async fn a_page_expires(world: World) { … }
+///
+///     #[given(with_card_processor)]
+///     async fn a_checkout_is_opened(world: World) { … }
 /// }
 /// ```
 #[macro_export]
 macro_rules! in_both_modes {
-    ($($(#[settings($($key:literal = $value:expr),+ $(,)?)])? async fn $name:ident($world:ident: World) $body:block)+) => {$(
+    ($(
+        $(#[given($given:ident)])?
+        $(#[settings($($key:literal = $value:expr),+ $(,)?)])?
+        async fn $name:ident($world:ident: World) $body:block
+    )+) => {$(
         mod $name {
             #[allow(unused_imports)]
             use super::*;
@@ -29,7 +36,7 @@ macro_rules! in_both_modes {
             async fn story($world: $crate::World) $body
 
             async fn run_in(mode: $crate::Mode) {
-                let setup = $crate::World::with(mode, $crate::program!())$($(.env($key, $value))+)?;
+                let setup = $crate::World::with(mode, $crate::program!())$(.$given())?$($(.env($key, $value))+)?;
                 Box::pin(story(setup.start().await)).await;
             }
 

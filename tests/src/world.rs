@@ -1,5 +1,7 @@
 //! A world of a test's own: the program in one of its modes, with everything under it, gone when the test ends.
 
+mod setup;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +13,12 @@ use tempfile::TempDir;
 use crate::clock::WorldClock;
 use crate::port::Port;
 use crate::process::{Finished, Launch, Process, run_to_end};
-use crate::server::outage::{Kind, OwnServer};
+use crate::server::outage::OwnServer;
 use crate::server::postgres::OwnDatabase;
-use crate::server::{card, redis, s3};
+use crate::server::{card, s3};
 use crate::{Agent, CardServer, Human, Operator, S3, Visitor};
+
+pub use setup::Setup;
 
 /// How the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +27,6 @@ pub enum Mode {
     Embedded,
     /// `handbill api`, `edge` and `worker` over Postgres, Redis and S3.
     Production,
-}
-
-/// A world under construction.
-#[derive(Debug)]
-pub struct Setup {
-    mode: Mode,
-    program: &'static str,
-    env: BTreeMap<String, String>,
-    own_postgres: bool,
-    own_redis: bool,
-    card_server: bool,
 }
 
 /// What runs, and how to reach it.
@@ -64,84 +57,6 @@ struct Servers {
     card: Option<CardServer>,
 }
 
-impl Setup {
-    /// Sets a variable for every process.
-    #[must_use]
-    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.env.insert(name.to_owned(), value.into());
-        self
-    }
-
-    /// Gives the world a Postgres of its own, to be taken away.
-    #[must_use]
-    pub fn with_own_postgres(mut self) -> Self {
-        self.own_postgres = true;
-        self
-    }
-
-    /// Gives the world a Redis of its own, to be taken away.
-    #[must_use]
-    pub fn with_own_redis(mut self) -> Self {
-        self.own_redis = true;
-        self
-    }
-
-    /// Gives the world a card processor, and the program its address and both secrets.
-    #[must_use]
-    pub fn with_card_processor(mut self) -> Self {
-        self.card_server = true;
-        self.env("HANDBILL_CARD__SECRET_KEY", card::SECRET_KEY)
-            .env("HANDBILL_CARD__WEBHOOK_SECRET", card::WEBHOOK_SECRET)
-    }
-
-    /// Starts everything and waits until it answers.
-    pub async fn start(self) -> World {
-        let world = self.prepare().await;
-        match world.mode {
-            Mode::Embedded => {
-                let addresses = vec![world.api.url(), world.edge.url()];
-                world.run("serve", &["serve"], addresses, &[]).await;
-            }
-            Mode::Production => {
-                world.run("api", &["api"], vec![world.api.url()], &[]).await;
-                world.run("edge", &["edge"], vec![world.edge.url()], &[]).await;
-                world.run("worker", &["worker"], vec![], &[]).await;
-            }
-        }
-        world
-    }
-
-    /// Everything under the program, migrated, with no process of it running.
-    pub async fn prepare(self) -> World {
-        let folder =
-            tempfile::Builder::new().prefix("handbill-world-").tempdir().expect("a temporary folder");
-        let mut world = World {
-            mode: self.mode,
-            program: self.program,
-            env: BTreeMap::new(),
-            client: crate::call::client(),
-            clock: WorldClock::at(folder.path().join("clock")),
-            processes: Mutex::default(),
-            commands: AtomicU32::new(0),
-            ports: Mutex::default(),
-            api: Port::take(),
-            edge: Port::take(),
-            servers: Servers::default(),
-            folder,
-        };
-        world.env = world.addresses();
-        if self.mode == Mode::Production {
-            world.open_servers(&self).await;
-        }
-        if self.card_server {
-            let card = world.servers.card.insert(CardServer::start().await);
-            world.env.insert("HANDBILL_CARD__API_URL".to_owned(), card.url());
-        }
-        world.env.extend(self.env);
-        world
-    }
-}
-
 impl World {
     /// The secret that every process of every world signs with.
     pub const SIGNING_SECRET: &'static str = "the-signing-secret-of-the-test-worlds-0123456789";
@@ -149,14 +64,7 @@ impl World {
     /// A world in this mode, of the program at this path: see [`program!`](crate::program).
     #[must_use]
     pub fn with(mode: Mode, program: &'static str) -> Setup {
-        Setup {
-            mode,
-            program,
-            env: BTreeMap::new(),
-            own_postgres: false,
-            own_redis: false,
-            card_server: false,
-        }
+        Setup::new(mode, program)
     }
 
     pub fn mode(&self) -> Mode {
@@ -330,59 +238,6 @@ impl World {
         let name = if self.mode == Mode::Embedded { "serve" } else { role };
         let processes = self.processes.lock().unwrap();
         processes.iter().find(|process| process.name() == name).expect("a process of this role").clone()
-    }
-
-    fn addresses(&self) -> BTreeMap<String, String> {
-        let pairs = [
-            ("HANDBILL_DATA_DIR", self.folder.path().join("data").display().to_string()),
-            ("HANDBILL_API__LISTEN", self.api.address()),
-            ("HANDBILL_API__BASE_URL", self.api.url()),
-            ("HANDBILL_EDGE__LISTEN", self.edge.address()),
-            ("HANDBILL_EDGE__SERVE_URL", self.edge.url()),
-            ("HANDBILL_SECRETS__SIGNING", Self::SIGNING_SECRET.to_owned()),
-            ("HANDBILL_TEST_CLOCK", self.clock.path()),
-        ];
-        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    async fn open_servers(&mut self, setup: &Setup) {
-        let s3 = S3::start_in(&self.folder.path().join("s3")).await;
-        let redis_url = if setup.own_redis {
-            let server = OwnServer::of(Kind::Redis).await;
-            self.servers.redis.insert(server).url()
-        } else {
-            redis::own_number().await
-        };
-        let pairs = [
-            ("HANDBILL_REDIS__URL", redis_url),
-            ("HANDBILL_STORAGE__URL", format!("s3://{}/blobs", s3::BUCKET)),
-            ("HANDBILL_STORAGE__ENDPOINT", s3.endpoint()),
-            ("HANDBILL_STORAGE__ACCESS_KEY_ID", s3::ACCESS_KEY_ID.to_owned()),
-            ("HANDBILL_STORAGE__SECRET_ACCESS_KEY", s3::SECRET_ACCESS_KEY.to_owned()),
-        ];
-        self.env.extend(pairs.map(|(name, value)| (name.to_owned(), value)));
-        self.servers.s3 = Some(s3);
-        let database_url = self.open_database(setup).await;
-        self.env.insert("HANDBILL_DATABASE__URL".to_owned(), database_url);
-    }
-
-    async fn open_database(&mut self, setup: &Setup) -> String {
-        if setup.own_postgres {
-            let server = OwnServer::of(Kind::Postgres).await;
-            let url = server.url();
-            self.servers.postgres = Some(server);
-            self.migrate(url.clone()).await;
-            return url;
-        }
-        let database = OwnDatabase::migrated(self.program, async |url| self.migrate(url).await).await;
-        let url = database.url();
-        self.servers.database = Some(database);
-        url
-    }
-
-    async fn migrate(&self, database_url: String) {
-        let migrated = self.command(&["migrate"], &[("HANDBILL_DATABASE__URL", &database_url)]).await;
-        assert!(migrated.status.success(), "migrate ended with {}:\n{}", migrated.status, migrated.output);
     }
 }
 

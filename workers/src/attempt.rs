@@ -165,7 +165,11 @@ impl Attempts {
     /// in between, the job is taken over like any orphan's and keeps the time.
     async fn postpone(&self, delivery: &Delivery, after: Duration) {
         if let Err(error) = self.database.postpone(delivery, after).await {
-            tracing::warn!(job.id = delivery.id, "a failed job could not be postponed: {error:#}");
+            tracing::warn!(
+                job.id = delivery.id,
+                error = format!("{error:#}"),
+                "a failed job could not be postponed"
+            );
         }
     }
 
@@ -190,7 +194,9 @@ impl Attempts {
                 job.attempt = attempt,
                 duration_ms,
                 outcome = "failed",
-                "job failed, next attempt in {after:?}: {error:#}"
+                retry_ms = after.as_secs_f64() * 1000.0,
+                error = format!("{error:#}"),
+                "job failed"
             ),
             Verdict::Dead { error } => tracing::error!(
                 job.id = id,
@@ -199,7 +205,8 @@ impl Attempts {
                 job.attempt = attempt,
                 duration_ms,
                 outcome = "dead",
-                "job given up: {error:#}"
+                error = format!("{error:#}"),
+                "job given up"
             ),
         }
     }

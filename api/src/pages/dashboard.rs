@@ -9,7 +9,7 @@ use service::{Holding, Service};
 
 use super::{PageLink, found_at, links_of, page, person_if_any, with_cookie};
 use crate::refusal::RefusedCall;
-use crate::{caller, session_cookie};
+use crate::session_cookie;
 
 #[derive(Template)]
 #[template(path = "dashboard.html")]
@@ -33,9 +33,8 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let holdings = service.holdings(&person).await?;
     let accounts = holdings.into_iter().map(|holding| AccountShown::new(holding, &service)).collect();
     let shown = page(StatusCode::OK, &DashboardPage { username: &person.username, accounts })?;
-    // The session lasts from its last use, so the cookie must too.
-    Ok(match caller::session(request) {
-        Some(secret) => with_cookie(shown, &session_cookie::kept(&secret, service.addresses())),
+    Ok(match session_cookie::kept_on(request, service.addresses()) {
+        Some(cookie) => with_cookie(shown, &cookie),
         None => shown,
     })
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use service::{Credentials, Service, SignedIn};
 
 use super::fields::Fields;
-use super::{NextPath, RefusalForm, found, page, person_if_any, with_cookie};
+use super::{NextPath, RefusalForm, found, found_at, page, person_if_any, with_cookie};
 use crate::client_ip::ClientIp;
 use crate::refusal::{RefusedCall, status_of};
 use crate::rest::end_session;
@@ -26,8 +26,9 @@ struct SignInPage<'a> {
     signed_in_as: Option<&'a str>,
 }
 
+/// Where the link that led here wants to go on to.
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct SignInLink {
     next: Option<String>,
 }
 
@@ -52,10 +53,10 @@ enum Action {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<Asked>,
+    Query(link): Query<SignInLink>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let next = asked.next.as_deref().and_then(NextPath::parse);
+    let next = link.next.as_deref().and_then(NextPath::parse);
     let person = person_if_any(request, &service).await?;
     let signed_in_as = person.as_ref().map(|person| person.username.as_str());
     page(StatusCode::OK, &SignInPage { fault: None, username: "", next: next.as_ref(), signed_in_as })
@@ -88,7 +89,7 @@ pub async fn sign_out(request: &Request, service: Data<&Service>) -> Result<Resp
     same_site::demand(request, service.addresses())?;
     end_session(request, &service).await?;
     let cookie = session_cookie::forgotten(service.addresses());
-    Ok(with_cookie(super::found_at("/signin"), &cookie))
+    Ok(with_cookie(found_at("/signin"), &cookie))
 }
 
 async fn enter(form: SignInForm, from: ClientIp, service: &Service) -> Result<SignedIn, RefusedCall> {

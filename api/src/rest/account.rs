@@ -7,7 +7,7 @@ use service::{AgentJoin, Service};
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
-use crate::caller::{Member, Token};
+use crate::caller::{Token, TokenOrSession};
 use crate::json_body::JsonBody;
 use crate::wire;
 
@@ -33,7 +33,8 @@ impl Account {
         service: Data<&Service>,
     ) -> Answer<Json<wire::AccountDetail>, Read> {
         let summary = service.account(&caller.0).await?;
-        Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), service.addresses())))
+        let claim_url = service.claim_url(&caller.0, &summary.account);
+        Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }
 
     /// Decide whether agents may join
@@ -42,13 +43,14 @@ impl Account {
     #[oai(path = "/v1/account", method = "patch", operation_id = "change_account")]
     async fn change(
         &self,
-        caller: Member,
+        caller: TokenOrSession,
         body: JsonBody<wire::ChangeAccount>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::AccountDetail>, Change> {
         let agent_join = if body.allow_agent_join { AgentJoin::Allowed } else { AgentJoin::Disabled };
         let summary = service.set_agent_join(&caller.0, agent_join).await?;
-        Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), service.addresses())))
+        let claim_url = service.claim_url(&caller.0, &summary.account);
+        Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }
 
     /// Make a new claim link

@@ -10,7 +10,7 @@ use service::Service;
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
-use crate::caller::{self, SignedIn};
+use crate::caller::SignedIn;
 use crate::client_ip::ClientIp;
 use crate::dev_mode::DevMode;
 use crate::json_body::JsonBody;
@@ -148,8 +148,7 @@ impl Auth {
     async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> Answer<Me, Look> {
         let memberships = service.memberships(&person.0).await?;
         let me = wire::Me::new(&person.0, &memberships, service.addresses());
-        let cookie =
-            caller::session(request).map(|secret| session_cookie::kept(&secret, service.addresses()));
+        let cookie = session_cookie::kept_on(request, service.addresses());
         Ok(Me::Me(Json(me), cookie))
     }
 
@@ -178,7 +177,7 @@ impl Auth {
 
 /// Ends the session that the request carries, if it carries one.
 pub async fn end_session(request: &Request, service: &Service) -> Result<(), RefusedCall> {
-    let session = caller::session(request);
+    let session = session_cookie::secret(request);
     if session.is_some() {
         same_site::demand(request, service.addresses())?;
     }

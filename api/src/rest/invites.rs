@@ -9,7 +9,7 @@ use service::Service;
 
 use super::Tag;
 use crate::answer::{Answer, Created, refusals};
-use crate::caller::Member;
+use crate::caller::TokenOrSession;
 use crate::json_body::JsonBody;
 use crate::wire;
 
@@ -31,7 +31,7 @@ impl Invites {
     #[oai(path = "/v1/account/invites", method = "post", operation_id = "create_invite")]
     async fn create(
         &self,
-        caller: Member,
+        caller: TokenOrSession,
         body: JsonBody<Option<wire::CreateInvite>>,
         service: Data<&Service>,
     ) -> Answer<Created<wire::CreatedInvite>, Create> {
@@ -45,7 +45,11 @@ impl Invites {
     /// Newest first, those of no more use too. Needs the session of an admin or the owner, or the scope
     /// `account:manage`.
     #[oai(path = "/v1/account/invites", method = "get", operation_id = "list_invites")]
-    async fn list(&self, caller: Member, service: Data<&Service>) -> Answer<Json<Vec<wire::Invite>>, List> {
+    async fn list(
+        &self,
+        caller: TokenOrSession,
+        service: Data<&Service>,
+    ) -> Answer<Json<Vec<wire::Invite>>, List> {
         let invites = service.invites(&caller.0).await?;
         let addresses = service.addresses();
         Ok(Json(invites.iter().map(|invite| wire::Invite::new(invite, addresses)).collect()))
@@ -58,7 +62,7 @@ impl Invites {
     #[oai(path = "/v1/account/invites/:code", method = "delete", operation_id = "revoke_invite")]
     async fn revoke(
         &self,
-        caller: Member,
+        caller: TokenOrSession,
         /// The invite's code.
         code: Path<String>,
         service: Data<&Service>,

@@ -9,7 +9,7 @@ use service::Service;
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
-use crate::caller::Member;
+use crate::caller::TokenOrSession;
 use crate::wire;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Members {
     ///
     /// Needs a session of any role, or the scope `account:manage`.
     #[oai(path = "/v1/account/members", method = "get", operation_id = "list_members")]
-    async fn list(&self, caller: Member, service: Data<&Service>) -> Answer<Json<wire::Team>, List> {
+    async fn list(&self, caller: TokenOrSession, service: Data<&Service>) -> Answer<Json<wire::Team>, List> {
         Ok(Json(service.team(&caller.0).await?.into()))
     }
 
@@ -38,7 +38,7 @@ impl Members {
     #[oai(path = "/v1/account/members/:user_id", method = "delete", operation_id = "remove_member")]
     async fn remove(
         &self,
-        caller: Member,
+        caller: TokenOrSession,
         /// The person's id, as the list shows it.
         user_id: Path<String>,
         service: Data<&Service>,

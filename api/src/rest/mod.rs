@@ -25,7 +25,16 @@ mod webhook;
 use poem_openapi::{OpenApiService, Tags};
 
 /// The groups, by what they are about. A tuple takes 2 to 16 of them.
-type Groups = (AboutService, AboutPeople, AboutAccount, AboutTeam, AboutArtifacts, AboutMoney, AboutModeration, AboutOperator);
+type Groups = (
+    AboutService,
+    AboutPeople,
+    AboutAccount,
+    AboutTeam,
+    AboutArtifacts,
+    AboutMoney,
+    AboutModeration,
+    AboutOperator,
+);
 type AboutService = status::Status;
 type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage);

@@ -53,6 +53,7 @@ pub struct SignUp {
 #[derive(Debug, Object)]
 pub struct AccountDetail {
     pub account: Account,
+    // `account` is as a signup answers it; beside it stand the same fields, for who looks for them here.
     #[oai(flatten)]
     pub same_account: Account,
     pub limits: Limits,
@@ -62,7 +63,7 @@ pub struct AccountDetail {
     pub usage: UsageSummary,
     /// Whether agents may join with an invite.
     pub allow_agent_join: bool,
-    /// For a person to open; only while the account is provisional.
+    /// For a person to open; only while the account is provisional, and only for who has the scope `account:manage`.
     #[oai(skip_serializing_if_is_none)]
     pub claim_url: Option<String>,
 }
@@ -114,16 +115,15 @@ impl SignUp {
         Self {
             account: (&signed_up.account).into(),
             limits: Limits::of(signed_up.account.status, tariff),
-            token: signed_up.token,
+            token: signed_up.token.reveal(),
             claim_url: signed_up.claim_url,
         }
     }
 }
 
 impl AccountDetail {
-    pub fn new(summary: &AccountSummary, tariff: &Tariff, addresses: &Addresses) -> Self {
+    pub fn new(summary: &AccountSummary, tariff: &Tariff, claim_url: Option<String>) -> Self {
         let account = &summary.account;
-        let is_claimable = account.status == domain::AccountStatus::Provisional;
         Self {
             account: account.into(),
             same_account: account.into(),
@@ -132,9 +132,15 @@ impl AccountDetail {
             free_publishes_left: tariff.free_publishes_left(summary.standing()),
             usage: summary.into(),
             allow_agent_join: account.allow_agent_join,
-            claim_url: is_claimable.then(|| addresses.claim(&account.claim_code)),
+            claim_url,
         }
     }
+}
+
+/// The link to claim an account with, while it is anybody's to claim.
+pub(super) fn claim_url(account: &domain::Account, addresses: &Addresses) -> Option<String> {
+    let is_claimable = account.status == domain::AccountStatus::Provisional;
+    is_claimable.then(|| addresses.claim(&account.claim_code))
 }
 
 impl From<&AccountSummary> for UsageSummary {

@@ -1,16 +1,12 @@
 //! What the operator's routes take and answer.
 
-use std::borrow::Cow;
-
 use domain::{Host, Micro, Month, Refusal};
 use poem_openapi::Object;
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
-use serde_json::Value;
+use poem_openapi::types::Example;
 
 use super::Usd;
-use super::moderation::TypedHost;
-use super::people::typed_texts;
+use super::moderation::{TypedHost, read_host};
+use super::text::typed_texts;
 
 typed_texts! {
     TypedMonth: pattern: Some("^[0-9]{4}-(0[1-9]|1[0-2])$".to_owned());
@@ -73,7 +69,7 @@ impl RunMetering {
 
 impl CountView {
     pub fn read(&self) -> Result<Host, Refusal> {
-        self.host.0.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
+        read_host(&self.host.0)
     }
 }
 

@@ -11,6 +11,7 @@ mod moderation;
 mod people;
 mod publish;
 mod team;
+mod text;
 mod token;
 mod usage;
 mod value;
@@ -21,11 +22,12 @@ pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase};
 pub use error::{Challenge, Error};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
-pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
+pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
 pub use team::{
-    ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember, RevokedInvite, Team,
+    ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember,
+    RevokedInvite, Team,
 };
 pub use token::{MintToken, MintedToken, RevokedToken, Token};
 pub use usage::Usage;

@@ -1,19 +1,14 @@
 //! Reports and a moderator's word as callers see them.
 
-use std::borrow::Cow;
-
 use domain::{Host, MalformedReason, Refusal, ReportReason, Ruling};
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
 use poem_openapi::{Enum, Object};
-use serde_json::Value;
 
 use super::artifact::ModerationStatus;
-use super::people::typed_texts;
+use super::text::typed_texts;
 
 typed_texts! {
     TypedHost: pattern: Some(Host::PATTERN.to_owned());
-    TypedReason: max_length: Some(ReportReason::LENGTH_MAX);
+    TypedReason: max_length: Some(ReportReason::LENGTH_MAX), pattern: Some(ReportReason::PATTERN.to_owned());
 }
 
 /// A page that should not be there.
@@ -66,10 +61,14 @@ impl Report {
 
 /// Reads what a report says, from a body or from the form of the page.
 pub fn read_report(host: &str, reason: Option<&str>) -> Result<(Host, Option<ReportReason>), Refusal> {
-    let host = host.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))?;
+    let host = read_host(host)?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
     Ok((host, reason.map_err(told)?))
+}
+
+pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {
+    text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
 }
 
 impl From<Action> for Ruling {

@@ -1,17 +1,14 @@
 //! People as callers see them. A password comes in and never goes out; a session's secret stands in a cookie only.
 
-use std::borrow::Cow;
-
 use domain::link::Addresses;
 use domain::{Password, Role};
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
+use poem_openapi::types::Example;
 use poem_openapi::{Enum, Object};
-use serde_json::Value;
 use service::{Membership, Person};
 
 use super::Account;
-use super::account::AccountStatus;
+use super::account::{AccountStatus, claim_url};
+use super::text::typed_texts;
 
 /// What a person signs in with.
 #[derive(Object)]
@@ -23,54 +20,6 @@ pub struct Credentials {
     /// in it and not one of the 100 most common.
     pub password: TypedPassword,
 }
-
-/// A text whose form the document tells, and which is judged further in: what is wrong with it has a code of its own.
-macro_rules! typed_texts {
-    ($($(#[$doc:meta])* $name:ident: $($field:ident: $value:expr),+;)+) => {$(
-        $(#[$doc])*
-        pub struct $name(pub String);
-
-        impl Type for $name {
-            const IS_REQUIRED: bool = true;
-
-            type RawValueType = Self;
-            type RawElementValueType = Self;
-
-            fn name() -> Cow<'static, str> {
-                "string".into()
-            }
-
-            fn schema_ref() -> MetaSchemaRef {
-                let schema = MetaSchema { $($field: $value,)+ ..MetaSchema::new("string") };
-                MetaSchemaRef::Inline(Box::new(schema))
-            }
-
-            fn as_raw_value(&self) -> Option<&Self> {
-                Some(self)
-            }
-
-            fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
-                Box::new(std::iter::once(self))
-            }
-        }
-
-        impl ParseFromJSON for $name {
-            fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-                match value.unwrap_or_default() {
-                    Value::String(text) => Ok(Self(text)),
-                    other => Err(ParseError::expected_type(other)),
-                }
-            }
-        }
-
-        impl ToJSON for $name {
-            fn to_json(&self) -> Option<Value> {
-                Some(Value::String(self.0.clone()))
-            }
-        }
-    )+};
-}
-pub(super) use typed_texts;
 
 typed_texts! {
     TypedUsername: pattern: Some("^[A-Za-z0-9][A-Za-z0-9_-]{2,29}$".to_owned());
@@ -177,13 +126,12 @@ impl Me {
 impl AccountOfMine {
     fn new(membership: &Membership, addresses: &Addresses) -> Self {
         let account = &membership.account;
-        let is_claimable = account.status == domain::AccountStatus::Provisional;
         Self {
             id: account.id.to_string(),
             handle: account.handle.clone(),
             status: account.status.into(),
             role: membership.role.into(),
-            claim_url: is_claimable.then(|| addresses.claim(&account.claim_code)),
+            claim_url: claim_url(account, addresses),
         }
     }
 }

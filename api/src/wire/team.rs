@@ -203,7 +203,7 @@ impl From<service::ClaimLink> for ClaimLink {
 impl From<service::Joined> for Joined {
     fn from(joined: service::Joined) -> Self {
         Self {
-            token: joined.token,
+            token: joined.token.reveal(),
             account: JoinedAccount { handle: joined.handle },
             scopes: joined.scopes.to_string(),
             hint: "keep the token, it is shown only here; publish with POST /v1/publish and Authorization: Bearer <token>"

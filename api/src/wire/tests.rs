@@ -3,7 +3,7 @@ use std::time::Duration;
 use domain::link::{Addresses, UrlStyle};
 use domain::{
     AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
-    MonthlyUse, Published, Receipt, Tariff, Time, VersionId, Visibility,
+    MonthlyUse, Published, Receipt, Tariff, Time, TokenSecret, VersionId, Visibility,
 };
 use poem_openapi::types::ToJSON;
 use serde_json::{Value, json};
@@ -78,13 +78,14 @@ fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
         "claim_url": "http://127.0.0.1:8080/claim/code",
     });
     expected.as_object_mut().unwrap().extend(short.as_object().unwrap().clone());
-    assert_eq!(json_of(&AccountDetail::new(&summary, &Tariff::default(), &addresses())), expected);
+    let claim_url = "http://127.0.0.1:8080/claim/code".to_owned();
+    assert_eq!(json_of(&AccountDetail::new(&summary, &Tariff::default(), Some(claim_url))), expected);
 }
 
 #[test]
 fn a_claimed_account_has_null_for_what_has_ended_and_no_claim_url() {
     let summary = summary(AccountStatus::Claimed);
-    let detail = json_of(&AccountDetail::new(&summary, &Tariff::default(), &addresses()));
+    let detail = json_of(&AccountDetail::new(&summary, &Tariff::default(), None));
     assert_eq!(detail["status"], "claimed");
     for null in [&detail["expires_at"], &detail["account"]["expires_at"], &detail["limits"]["total_mb"]] {
         assert!(null.is_null());
@@ -112,14 +113,15 @@ fn usage_has_every_field_of_the_month() {
 
 #[test]
 fn a_sign_up_shows_the_token_beside_the_account() {
+    let secret = TokenSecret::generate(&Chance::seeded(1));
     let signed_up = service::SignedUp {
         account: account(AccountStatus::Provisional),
-        token: "svc_sk_x".into(),
+        token: secret.clone(),
         claim_url: "http://127.0.0.1:8080/claim/code".into(),
     };
     let shown = json_of(&SignUp::new(signed_up, &Tariff::default()));
     assert_eq!(shown["account"]["status"], "provisional");
-    assert_eq!(shown["token"], "svc_sk_x");
+    assert_eq!(shown["token"], secret.reveal());
     assert_eq!(shown["limits"], json!({"free_publishes": 5, "total_mb": 20}));
 }
 

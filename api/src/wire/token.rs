@@ -1,16 +1,12 @@
 //! Tokens as callers see them. The secret stands in the answer to a mint and must never appear in another shape.
 
-use std::borrow::Cow;
-
 use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, UnknownScope};
 use poem_openapi::Object;
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
-use serde_json::Value;
+use poem_openapi::types::Example;
 use service::MintRequest;
 
 use super::Timestamp;
-use super::people::typed_texts;
+use super::text::typed_texts;
 
 /// A token of the account. Its secret is not in here: it was shown when the token was minted, and is not kept.
 #[derive(Debug, Object)]
@@ -92,7 +88,7 @@ impl From<&domain::Token> for Token {
 
 impl From<service::Minted> for MintedToken {
     fn from(minted: service::Minted) -> Self {
-        Self { minted: (&minted.token).into(), token: minted.secret }
+        Self { minted: (&minted.token).into(), token: minted.secret.reveal() }
     }
 }
 

@@ -85,3 +85,33 @@ async fn a_page_that_cannot_be_had_just_now_says_so_and_is_had_later() {
     house.bus.notify_edges(&[host]).await;
     assert_eq!(house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.status, 503);
 }
+
+#[tokio::test]
+async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
+    let (house, chance) = (House::build().await, Chance::seeded(7));
+    let account = account(&house, &chance).await;
+    let host = publish(&house, account, &chance, "one").await;
+    let target = format!("/site/{host}/");
+    let visit = || house.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
+    let sites = &house.edge.inner.sites;
+    let is_known_since = |moment| sites.recall(&host, |stood_at| stood_at >= moment).is_some();
+    let freshen_now = async || {
+        visit().await;
+        let now = tokio::time::Instant::now();
+        crate::freshen::freshen(sites, &house.store).await;
+        now
+    };
+    visit().await;
+    let now = freshen_now().await;
+    assert!(sites.in_use().is_empty(), "nobody came since");
+    assert!(is_known_since(now));
+
+    // The edge was not told of this, and must find out for itself.
+    let stood_before = freshen_now().await;
+    publish(&house, account, &chance, "two").await;
+    let now = freshen_now().await;
+    assert!(is_known_since(stood_before) && !is_known_since(now));
+    house.store.delete_artifact(account, &"my-page".parse().unwrap(), NOW).await.unwrap();
+    let now = freshen_now().await;
+    assert!(!is_known_since(now));
+}

@@ -8,7 +8,7 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{EntityTrait, QuerySelect};
 
 use super::*;
-use crate::{Change, JoiningAgent, JoiningPerson, Reach, TokenUse, Undone, User};
+use crate::{Change, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User};
 
 /// A claimed account with its owner.
 struct Team<'a> {
@@ -74,11 +74,14 @@ impl<'a> Team<'a> {
     }
 }
 
-async fn user(bed: &Bed, name: &str) -> UserId {
+/// A person who is signed in.
+pub(super) async fn user(bed: &Bed, name: &str) -> UserId {
     let id = UserId::new(START, &bed.chance);
     let username = name.parse().unwrap();
     let user = User { id, username, password_hash: PasswordHash::unusable(), created_at: START };
-    assert!(bed.store.insert_user(&user).await.unwrap());
+    let secret_hash = bed.chance.alphanumeric(43);
+    let session = NewSession { secret_hash, user: id, created_at: START, expires_at: START };
+    assert!(bed.store.insert_user(&user, &session).await.unwrap());
     id
 }
 

@@ -4,6 +4,7 @@
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
+use super::calls::calls_of_the_team;
 use crate::{Call, Process, Reply, World};
 
 /// One with a bearer token.
@@ -17,6 +18,8 @@ pub struct Agent {
 }
 
 impl Agent {
+    calls_of_the_team!();
+
     /// An agent with a fresh provisional account.
     pub async fn sign_up(world: &World) -> Self {
         let stranger = Self::stranger(world);
@@ -70,10 +73,6 @@ impl Agent {
         self.post("/v1/credits").json(&json!({ "amount_usd": amount_usd }))
     }
 
-    pub fn account(&self) -> Call {
-        self.get("/v1/account")
-    }
-
     pub fn usage(&self) -> Call {
         self.get("/v1/usage")
     }
@@ -94,34 +93,10 @@ impl Agent {
         self.call(Method::DELETE, &format!("/v1/artifacts/{slug}"))
     }
 
-    pub fn tokens(&self) -> Call {
-        self.get("/v1/tokens")
-    }
-
-    pub fn mint(&self, asked: &Value) -> Call {
-        self.post("/v1/tokens").json(asked)
-    }
-
     /// The agent that holds a token which this one mints.
     pub async fn minted(&self, asked: &Value) -> Self {
         let minted = self.mint(asked).await.expect(201);
         self.with_token(&minted.string("token"))
-    }
-
-    pub fn revoke_token(&self, id: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/tokens/{id}"))
-    }
-
-    pub fn invite(&self, terms: &Value) -> Call {
-        self.post("/v1/account/invites").json(terms)
-    }
-
-    pub fn invites(&self) -> Call {
-        self.get("/v1/account/invites")
-    }
-
-    pub fn revoke_invite(&self, code: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/account/invites/{code}"))
     }
 
     pub fn join(&self, code: &str) -> Call {
@@ -134,28 +109,8 @@ impl Agent {
         self.with_token(&joined.string("token"))
     }
 
-    pub fn members(&self) -> Call {
-        self.get("/v1/account/members")
-    }
-
-    pub fn remove_member(&self, user_id: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/account/members/{user_id}"))
-    }
-
-    pub fn allow_agent_join(&self, allowed: bool) -> Call {
-        self.call(Method::PATCH, "/v1/account").json(&json!({ "allow_agent_join": allowed }))
-    }
-
     pub fn rotate_claim_link(&self) -> Call {
         self.post("/v1/account/claim-link")
-    }
-
-    pub fn get(&self, path: &str) -> Call {
-        self.call(Method::GET, path)
-    }
-
-    pub fn post(&self, path: &str) -> Call {
-        self.call(Method::POST, path)
     }
 
     pub fn call(&self, method: Method, path: &str) -> Call {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use reqwest::{Client, Method};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::calls::calls_of_the_team;
 use crate::{Call, Process, Reply, World};
 
 /// One with a browser: cookies, and an origin of which the browser tells.
@@ -19,6 +20,8 @@ pub struct Human {
 }
 
 impl Human {
+    calls_of_the_team!();
+
     /// A person on the service's own pages, not signed in.
     pub fn new(world: &World) -> Self {
         let base_url = world.base_url();
@@ -66,49 +69,9 @@ impl Human {
         self.me().await.expect(200).string("user.id")
     }
 
-    pub fn account(&self) -> Call {
-        self.get("/v1/account")
-    }
-
-    pub fn tokens(&self) -> Call {
-        self.get("/v1/tokens")
-    }
-
-    pub fn mint(&self, asked: &Value) -> Call {
-        self.post("/v1/tokens").json(asked)
-    }
-
-    pub fn revoke_token(&self, id: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/tokens/{id}"))
-    }
-
-    pub fn invite(&self, terms: &Value) -> Call {
-        self.post("/v1/account/invites").json(terms)
-    }
-
-    pub fn invites(&self) -> Call {
-        self.get("/v1/account/invites")
-    }
-
-    pub fn revoke_invite(&self, code: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/account/invites/{code}"))
-    }
-
     /// Presses the button of an invite's page.
     pub fn join(&self, invite_url: &str) -> Call {
         self.post(self.path_of(invite_url))
-    }
-
-    pub fn members(&self) -> Call {
-        self.get("/v1/account/members")
-    }
-
-    pub fn remove_member(&self, user_id: &str) -> Call {
-        self.call(Method::DELETE, &format!("/v1/account/members/{user_id}"))
-    }
-
-    pub fn allow_agent_join(&self, allowed: bool) -> Call {
-        self.call(Method::PATCH, "/v1/account").json(&json!({ "allow_agent_join": allowed }))
     }
 
     /// The path of an address that the service has given.
@@ -119,14 +82,6 @@ impl Human {
 
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.cookies.lock().unwrap().get(name).cloned()
-    }
-
-    pub fn get(&self, path: &str) -> Call {
-        self.call(Method::GET, path)
-    }
-
-    pub fn post(&self, path: &str) -> Call {
-        self.call(Method::POST, path)
     }
 
     // Browsers tell the origin with every method but GET and HEAD.

@@ -90,7 +90,7 @@ in_both_modes! {
 
     async fn arrears_are_paid_once_by_publishes_at_the_same_moment(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         let publish = |door: &Agent| door.publish("page-0", PAGE).paying("dev:0.5").into_future();
         let replies = join_all(doors.iter().cycle().take(8).map(publish)).await;
         let paid = replies.into_iter().map(|reply| reply.expect(201).json());

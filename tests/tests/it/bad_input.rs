@@ -28,7 +28,7 @@ in_both_modes! {
                 assert!(refused.string("message").starts_with(field), "form {number}, {field}: {refused:?}");
             }
         }
-        before.is_still_that_of(&agent).await;
+        before.assert_unchanged(&agent).await;
     }
 
     async fn a_path_that_leads_astray_is_refused_by_name_and_leaves_nothing(world: World) {
@@ -50,7 +50,7 @@ in_both_modes! {
             let call = agent.publish_files("my-page", &[(one, b"1"), (other, b"2")]);
             call.await.refused(400, "invalid_request").naming("files: ");
         }
-        before.is_still_that_of(&agent).await;
+        before.assert_unchanged(&agent).await;
     }
 
     #[settings("HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1000", "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1000")]
@@ -79,7 +79,7 @@ in_both_modes! {
             let too_much = format!("{{\"no_such_field\":\"{}\"}}", "x".repeat(70_000));
             call(&method).raw("application/json", too_much).await.refused(413, "too_large");
         }
-        before.is_still_that_of(&agent).await;
+        before.assert_unchanged(&agent).await;
     }
 
     async fn what_is_not_in_utf_8_is_refused_by_name_and_leaves_nothing(world: World) {
@@ -96,7 +96,7 @@ in_both_modes! {
             let call = agent.publish("my-page", PAGE).idempotency_key(key);
             call.await.refused(400, "invalid_request").naming("Idempotency-Key");
         }
-        before.is_still_that_of(&agent).await;
+        before.assert_unchanged(&agent).await;
     }
 
     async fn a_body_that_lies_about_its_length_is_refused_and_leaves_nothing(world: World) {
@@ -118,7 +118,7 @@ in_both_modes! {
         let head = format!("Content-Type: {}\r\nTransfer-Encoding: chunked", form_type());
         let answer = send_raw(&world, &agent, "/v1/publish", &head, b"ffff\r\nthis is no chunk of 65535 bytes").await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-        before.is_still_that_of(&agent).await;
+        before.assert_unchanged(&agent).await;
     }
 }
 
@@ -147,7 +147,7 @@ impl Standing {
         Self(seen)
     }
 
-    async fn is_still_that_of(self, agent: &Agent) {
+    async fn assert_unchanged(self, agent: &Agent) {
         assert_eq!(self, Self::of(agent).await);
     }
 }

@@ -1,42 +1,15 @@
 //! Spec 4.8: a person buys credit by card, at a processor that may refuse, talk nonsense or say nothing.
 
 use futures::future::join_all;
-use handbill_tests::{
-    Agent, Call, Human, Mode, Mood, Processor, SECRET_KEY, World, in_both_modes, json, program,
-};
+use handbill_tests::{Agent, Call, Human, Mood, Processor, SECRET_KEY, in_both_modes, json};
 
 use crate::expectations::{entry, sound_ledger};
 use crate::teams::{claimed_by, joined_as, person};
 
 const CHECKOUT: &str = "/v1/credits/checkout";
 
-/// Each story told twice, with a card processor beside it.
-macro_rules! at_a_card_processor {
-    ($(async fn $name:ident($world:ident: World) $body:block)+) => {$(
-        mod $name {
-            use super::*;
-
-            async fn story($world: World) $body
-
-            async fn run_in(mode: Mode) {
-                let setup = World::with(mode, program!()).with_card_processor();
-                Box::pin(story(setup.start().await)).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn embedded() {
-                run_in(Mode::Embedded).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn production() {
-                run_in(Mode::Production).await;
-            }
-        }
-    )+};
-}
-
-at_a_card_processor! {
+in_both_modes! {
+    #[given(with_card_processor)]
     async fn the_owner_is_sent_to_the_processor_and_credited_when_that_says_so(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let opened = check_out(&owner, json!(20)).await.expect(200);
@@ -73,6 +46,7 @@ at_a_card_processor! {
         assert_eq!(sound_ledger(&world, &agent).await, [credit]);
     }
 
+    #[given(with_card_processor)]
     async fn an_amount_is_5_to_500_dollars_in_whole_cents(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         for (amount, cents) in [("5", "500"), ("500", "50000"), ("19.99", "1999"), ("5.10", "510")] {
@@ -96,6 +70,7 @@ at_a_card_processor! {
         assert_eq!(world.card().orders().len(), orders, "a refused amount reached the processor");
     }
 
+    #[given(with_card_processor)]
     async fn only_an_owner_in_person_buys_by_card(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let order = json!({ "amount_usd": 20 });
@@ -116,6 +91,7 @@ at_a_card_processor! {
         assert!(world.card().orders().is_empty());
     }
 
+    #[given(with_card_processor)]
     async fn who_owns_several_accounts_names_the_one_that_is_credited(world: World) {
         let (first, owner) = claimed_by(&world, "owner").await;
         let second = world.agent().await;
@@ -135,6 +111,7 @@ at_a_card_processor! {
         assert_eq!(world.card().orders().len(), 3);
     }
 
+    #[given(with_card_processor)]
     async fn a_processor_that_opens_no_session_is_502_and_never_500(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let moods = [
@@ -162,6 +139,7 @@ at_a_card_processor! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
+    #[given(with_card_processor)]
     async fn many_checkouts_at_once_are_as_many_sessions(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         let opened = join_all((0..8).map(|_| check_out(&owner, json!(20)).into_future())).await;
@@ -171,9 +149,7 @@ at_a_card_processor! {
         sessions.dedup();
         assert_eq!(sessions.len(), 8);
     }
-}
 
-in_both_modes! {
     async fn without_a_card_rail_a_person_is_told_and_a_token_too(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         check_out(&owner, json!(20)).await.refused(501, "not_configured");

@@ -154,7 +154,7 @@ in_both_modes! {
 
     async fn credit_bought_with_one_key_at_the_same_moment_is_credited_once(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         let buy = |door: &Agent| door.buy_credit(5.0).paying("dev:5").idempotency_key("key").into_future();
         let replies = join_all(doors.iter().cycle().take(20).map(buy)).await;
         let first = replies[0].json();
@@ -164,7 +164,7 @@ in_both_modes! {
 
     async fn credit_bought_without_a_key_at_the_same_moment_is_all_credited(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         let buy = |door: &Agent| door.buy_credit(5.0).paying("dev:5").into_future();
         for reply in join_all(doors.iter().cycle().take(20).map(buy)).await {
             reply.expect(200);
@@ -177,7 +177,7 @@ in_both_modes! {
     async fn publishes_at_the_same_moment_never_spend_a_credit_twice(world: World) {
         const CREDITS: usize = 3;
         let agent = agent_with_credit_for_three(&world).await;
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         if world.mode() == Mode::Production {
             world.start_worker(&["--queues", "publish"]).await;
         }

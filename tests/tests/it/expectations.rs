@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use domain::Time;
-use handbill_tests::{Agent, LedgerEntry, Mode, Reply, Visitor, World, fields_of};
+use handbill_tests::{Agent, LedgerEntry, Mode, Process, Reply, Visitor, World, fields_of};
 
 pub const PAGE: &str =
     "<!doctype html><html><head><title>A page</title></head><body><h1>Hello</h1></body></html>";
@@ -89,11 +89,11 @@ pub fn assert_unpaid(free: &Reply) {
     assert_eq!(free.header("X-PAYMENT-RESPONSE"), "", "{free:?}");
 }
 
-/// The agent at two doors: two processes of the control plane where there can be two.
-pub async fn at_two_doors(world: &World, agent: &Agent) -> [Agent; 2] {
+/// A persona at two doors: two processes of the control plane where there can be two.
+pub async fn at_two_doors<P: Clone>(world: &World, persona: &P, at: impl Fn(&P, &Process) -> P) -> [P; 2] {
     match world.mode() {
-        Mode::Embedded => [agent.clone(), agent.clone()],
-        Mode::Production => [agent.clone(), agent.at(&world.start_api().await)],
+        Mode::Embedded => [persona.clone(), persona.clone()],
+        Mode::Production => [persona.clone(), at(persona, &world.start_api().await)],
     }
 }
 

@@ -8,7 +8,7 @@ use handbill_tests::{
     Agent, LedgerEntry, Mode, Operator, PATIENCE, Reply, World, eventually, fields_of, in_both_modes, program,
 };
 
-use crate::expectations::{PAGE, entry, sound_ledger};
+use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
 use crate::teams::{claimed_by, person};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -109,7 +109,7 @@ in_both_modes! {
     async fn passes_at_the_same_moment_charge_once(world: World) {
         let tenant = Tenant::move_in(&world).await;
         let before = sound_ledger(&world, &tenant.agent).await;
-        let operators = at_two_doors(&world).await;
+        let operators = at_two_doors(&world, &world.operator(), Operator::at).await;
         let next = next_month(&world).to_string();
         let calls = (0..10).map(|number| operators[number % 2].run_metering_of(&next).into_future());
         let metered: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(200)).collect();
@@ -228,14 +228,6 @@ fn assert_metered(reply: &Reply, month: Month, accounts: i64, charges: i64, tota
     assert_eq!(reply.string("month"), month.to_string());
     assert_eq!((reply.integer("accounts"), reply.integer("charges")), (accounts, charges), "{reply:?}");
     assert_eq!(reply.number("total_usd"), total_usd.parse::<f64>().unwrap(), "{reply:?}");
-}
-
-async fn at_two_doors(world: &World) -> [Operator; 2] {
-    let operator = world.operator();
-    match world.mode() {
-        Mode::Embedded => [operator.clone(), operator],
-        Mode::Production => [operator.clone(), operator.at(&world.start_api().await)],
-    }
 }
 
 fn now(world: &World) -> Time {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::{join, join_all};
 use handbill_tests::{
-    Method, Mode, PATIENCE, Processor, Reply, WEBHOOK_SECRET, World, eventually, in_both_modes, json,
+    Agent, Method, Mode, PATIENCE, Processor, Reply, WEBHOOK_SECRET, World, eventually, in_both_modes, json,
 };
 
 use crate::expectations::{PAGE, at_two_doors, front_page, page_saying};
@@ -105,7 +105,7 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1000")]
     async fn a_page_that_is_published_during_a_cleanup_is_served(world: World) {
         let (keeper, _) = claimed_by(&world, "owner").await;
-        let doors = at_two_doors(&world, &keeper).await;
+        let doors = at_two_doors(&world, &keeper, Agent::at).await;
         let operators = match world.mode() {
             Mode::Embedded => vec![world.operator(), world.operator()],
             Mode::Production => vec![world.operator(), world.operator().at(&world.start_api().await)],

@@ -1,7 +1,7 @@
 //! Spec 2.3, 4.9 and 9: many calls at the same moment, one truth.
 
 use futures::future::join_all;
-use handbill_tests::{Mode, World, in_both_modes, json, program};
+use handbill_tests::{Agent, Mode, World, in_both_modes, json, program};
 
 use crate::expectations::{PAGE, assert_serves, at_two_doors, front_page, page_saying};
 
@@ -35,7 +35,7 @@ in_both_modes! {
 
     async fn a_new_slug_published_twice_at_once_is_one_artifact_with_two_versions(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         if world.mode() == Mode::Production {
             world.start_worker(&["--queues", "publish"]).await;
         }

@@ -59,6 +59,37 @@ in_both_modes! {
         world.stranger().members().await.refused(401, "unauthorized");
     }
 
+    async fn only_who_may_read_the_invites_sees_the_code_in_a_tokens_name(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let member = joined_as(&world, &owner, "mia", "member").await;
+        let code = owner.invite(&json!({ "role": "admin", "max_uses": 3 })).await.expect(201).string("code");
+        world.stranger().post("/v1/account/join").json(&json!({ "code": code })).await.expect(201);
+        let lesser = agent.post("/v1/tokens").json(&json!({ "scopes": "tokens:manage" })).await.expect(201);
+        let lesser = agent.with_token(&lesser.string("token"));
+        for list in [member.members().await, member.get("/v1/tokens").await, lesser.get("/v1/tokens").await] {
+            let list = list.expect(200).text();
+            assert!(list.contains("invite:") && !list.contains(&code), "{list}");
+        }
+        for list in [owner.members().await, agent.members().await, agent.get("/v1/tokens").await] {
+            assert!(list.expect(200).text().contains(&format!("invite:{code}")));
+        }
+    }
+
+    async fn only_who_has_the_owners_rights_sees_the_claim_link(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        let account = agent.account().await.expect(200);
+        assert_eq!(account.string("claim_url"), agent.signup.as_ref().unwrap().string("claim_url"));
+        for lesser in [
+            json!({ "scopes": "artifacts:read,artifacts:write,tokens:manage" }),
+            json!({ "artifact_id": published.string("artifact_id") }),
+        ] {
+            let minted = agent.post("/v1/tokens").json(&lesser).await.expect(201);
+            let account = agent.with_token(&minted.string("token")).account().await.expect(200);
+            assert!(!account.field_names().contains(&"claim_url".to_owned()), "{account:?}");
+        }
+    }
+
     async fn a_role_may_what_it_may_and_no_more(world: World) {
         let (_, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;

@@ -195,7 +195,7 @@ in_both_modes! {
     async fn changes_at_the_same_moment_are_charged_once(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         let hide = |door: &Agent| door.set_visibility("my-page", "private").paying("dev:0.5").into_future();
         let replies = join_all(doors.iter().cycle().take(20).map(hide)).await;
         let paid = replies.into_iter().filter(|reply| {
@@ -213,7 +213,7 @@ in_both_modes! {
             agent.publish(slug, PAGE).await.expect(201);
         }
         agent.buy_credit(1.0).paying("dev:1").await.expect(200);
-        let doors = at_two_doors(&world, &agent).await;
+        let doors = at_two_doors(&world, &agent, Agent::at).await;
         let hide = |(door, slug): (&Agent, _)| door.set_visibility(slug, "unlisted").into_future();
         let replies = join_all(doors.iter().cycle().zip(slugs).map(hide)).await;
         let mut statuses: Vec<_> = replies.iter().map(|reply| reply.status).collect();

@@ -7,7 +7,7 @@ use handbill_tests::{
     Mode, PATIENCE, Processor, Value, WEBHOOK_SECRET, World, eventually, in_both_modes, json, program, sign,
 };
 
-use crate::expectations::{PAGE, entry, sound_ledger};
+use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
 
 const REDELIVERIES: usize = 20;
 const TOLERANCE_SECONDS: i64 = 300;
@@ -193,7 +193,7 @@ in_both_modes! {
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
     async fn of_many_redeliveries_at_once_one_credits(world: World) {
         let agent = world.agent().await;
-        let processors = at_two_doors(&world).await;
+        let processors = at_two_doors(&world, &world.processor(), Processor::at).await;
         let event = Processor::paid("cs_1", &agent.handle(), 500);
         let calls = (0..REDELIVERIES).map(|number| processors[number % 2].tell(&event).into_future());
         let replies: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(200)).collect();
@@ -243,12 +243,4 @@ fn assert_told(world: &World, session: &str) {
     let logs = world.logs();
     let told = logs.lines().any(|line| line.contains("ERROR") && line.contains(session));
     assert!(told, "{session} stands in no line of errors");
-}
-
-async fn at_two_doors(world: &World) -> [Processor; 2] {
-    let processor = world.processor();
-    match world.mode() {
-        Mode::Embedded => [processor.clone(), processor],
-        Mode::Production => [processor.clone(), processor.at(&world.start_api().await)],
-    }
 }
