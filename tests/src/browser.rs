@@ -1,0 +1,304 @@
+//! A browser: Chromium without a screen, driven over WebDriver, for what only a browser can tell, such as whether a
+//! font was loaded.
+//!
+//! Each has a profile of its own and a driver on a port of its own. It must never outlive its test, nor touch a
+//! profile of whoever runs the tests.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use reqwest::{Method, Url};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::eventually;
+use crate::port::Port;
+
+const START_DEADLINE: Duration = Duration::from_secs(30);
+const END_DEADLINE: Duration = Duration::from_secs(5);
+/// How long a page may take to load, and a script of a test to answer.
+const PAGE_TIMEOUT_MS: u32 = 30_000;
+const ARGUMENTS: [&str; 5] = [
+    "--headless=new",
+    // Pages come from this machine, whatever the environment says of proxies.
+    "--no-proxy-server",
+    "--disable-background-networking",
+    // The shared memory of containers is too small for it.
+    "--disable-dev-shm-usage",
+    "--disable-breakpad",
+];
+
+/// What a page is shown on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    Desktop,
+    Phone,
+}
+
+/// What the reader likes pages to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Light,
+    Dark,
+}
+
+/// Whether pages may run scripts. Those of the test run either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scripts {
+    Run,
+    Refused,
+}
+
+/// A browser with one window, which ends with this value.
+#[derive(Debug)]
+pub struct Browser {
+    client: Client,
+    driver: Driver,
+}
+
+impl Browser {
+    /// A fresh one: a light desktop, with scripts.
+    pub async fn start() -> Self {
+        let mut driver = Driver::start().await;
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(driver.capabilities())
+            .connect(&driver.port.url())
+            .await
+            .unwrap_or_else(|error| panic!("no browser: {error}\n{}", driver.log()));
+        let id = client.capabilities().and_then(|told| told.get("goog:processID")?.as_u64());
+        driver.browser_id = Some(id.expect("the driver tells the browser's process id"));
+        let browser = Self { client, driver };
+        browser.show_on(Screen::Desktop).await;
+        browser.prefer(Scheme::Light).await;
+        browser
+    }
+
+    pub async fn show_on(&self, screen: Screen) {
+        let (width, height, is_mobile) = match screen {
+            Screen::Desktop => (1280, 800, false),
+            Screen::Phone => (390, 844, true),
+        };
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_mobile });
+        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    pub async fn prefer(&self, scheme: Scheme) {
+        let value = match scheme {
+            Scheme::Light => "light",
+            Scheme::Dark => "dark",
+        };
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    pub async fn with_scripts(&self, scripts: Scripts) {
+        let is_refused = scripts == Scripts::Refused;
+        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": is_refused })).await;
+    }
+
+    /// Opens an address, as if it were typed, and waits until the page has loaded.
+    pub async fn open(&self, address: &str) {
+        let opened = self.client.goto(address).await;
+        opened.unwrap_or_else(|error| panic!("{address} did not open: {error}\n{}", self.driver.log()));
+    }
+
+    /// Clicks on what a CSS selector finds. A link's page need not have loaded afterwards.
+    pub async fn click(&self, selector: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let found = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
+        found.click().await.unwrap_or_else(|error| panic!("{selector} was not clicked: {error}"));
+    }
+
+    /// The value of a JavaScript expression in the page; a promise's is awaited.
+    pub async fn evaluate(&self, expression: &str) -> Value {
+        let value = self.client.execute(&format!("return {expression}"), vec![]).await;
+        value.unwrap_or_else(|error| panic!("{expression} has no value: {error}"))
+    }
+
+    pub async fn title(&self) -> String {
+        self.client.title().await.expect("a title")
+    }
+
+    /// The status that the page was answered with.
+    pub async fn status(&self) -> u64 {
+        let status = self.evaluate("performance.getEntriesByType('navigation')[0].responseStatus").await;
+        status.as_u64().expect("a status")
+    }
+
+    /// What the window shows, as PNG.
+    pub async fn screenshot(&self) -> Vec<u8> {
+        self.client.screenshot().await.expect("a screenshot")
+    }
+
+    /// Everything else that WebDriver can do.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    async fn devtools(&self, name: &'static str, parameters: Value) {
+        let done = self.client.issue_cmd(DevTools { name, parameters }).await;
+        done.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// A command of Chromium's own protocol, passed on by its driver.
+#[derive(Debug)]
+struct DevTools {
+    name: &'static str,
+    parameters: Value,
+}
+
+impl WebDriverCompatibleCommand for DevTools {
+    fn endpoint(
+        &self,
+        base_url: &Url,
+        session: Option<&str>,
+    ) -> Result<Url, <Url as std::str::FromStr>::Err> {
+        base_url.join(&format!("session/{}/goog/cdp/execute", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.name, "params": self.parameters });
+        (Method::POST, Some(body.to_string()))
+    }
+}
+
+/// The process that starts the browser, drives it and ends it.
+#[derive(Debug)]
+struct Driver {
+    child: Child,
+    browser_id: Option<u64>,
+    port: Port,
+    folder: TempDir,
+}
+
+impl Driver {
+    async fn start() -> Self {
+        let folder = tempfile::Builder::new().prefix("handbill-browser-").tempdir();
+        let folder = folder.expect("a folder for a browser");
+        let port = Port::take();
+        let child = spawn(port.number, folder.path());
+        let mut driver = Self { child, browser_id: None, port, folder };
+        let (client, probe) = (crate::call::client(), format!("{}/status", driver.port.url()));
+        eventually(START_DEADLINE, "chromedriver answers", async || {
+            if let Some(status) = driver.child.try_wait().expect("its state") {
+                panic!("chromedriver ended with {status} instead of starting:\n{}", driver.log());
+            }
+            client.get(&probe).send().await.ok().filter(|answer| answer.status().is_success())
+        })
+        .await;
+        driver
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut args: Vec<_> = ARGUMENTS.map(str::to_owned).into();
+        args.push(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
+        // For root the sandbox does not work; what is opened are the pages of the tests.
+        if std::fs::metadata("/proc/self").expect("a process of Linux").uid() == 0 {
+            args.push("--no-sandbox".to_owned());
+        }
+        let wanted = json!({
+            "goog:chromeOptions": { "args": args },
+            "timeouts": { "pageLoad": PAGE_TIMEOUT_MS, "script": PAGE_TIMEOUT_MS },
+        });
+        serde_json::from_value(wanted).expect("a JSON object")
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(log_path(self.folder.path())).unwrap_or_default()
+    }
+
+    /// Asked to, it ends its browser first; killed, it would leave it behind.
+    fn ask_to_end(&self) -> std::io::Result<()> {
+        let mut stream = TcpStream::connect(self.port.address())?;
+        stream.set_read_timeout(Some(END_DEADLINE))?;
+        stream.write_all(b"GET /shutdown HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        stream.read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
+
+    fn ends_soon(&mut self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < END_DEADLINE {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+
+    fn kill(&mut self) {
+        if let Some(id) = self.browser_id {
+            // Either of them may have ended meanwhile, which is what is wanted.
+            let _ = Command::new("sh").arg("-c").arg(format!("kill -KILL {id}")).status();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if self.ask_to_end().is_err() || !self.ends_soon() {
+            self.kill();
+        }
+    }
+}
+
+fn spawn(port: u16, folder: &Path) -> Child {
+    let log = File::create(log_path(folder)).expect("a log file");
+    Command::new("chromedriver")
+        .arg(format!("--port={port}"))
+        // What the browser keeps outside its profile goes here too.
+        .env("HOME", folder)
+        .env("XDG_CONFIG_HOME", folder.join("config"))
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a second handle on the log"))
+        .stderr(log)
+        .spawn()
+        .expect("chromedriver starts; scripts/test installs it")
+}
+
+fn log_path(folder: &Path) -> std::path::PathBuf {
+    folder.join("chromedriver.log")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPTED: &str = "data:text/html,<title>still</title><script>document.title='moved'</script>";
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn it_shows_pages_as_told_and_ends_with_its_value() {
+        let browser = Browser::start().await;
+        browser.open(SCRIPTED).await;
+        assert_eq!(browser.title().await, "moved");
+        assert_eq!(browser.evaluate("[innerWidth, innerHeight]").await, json!([1280, 800]));
+        browser.with_scripts(Scripts::Refused).await;
+        browser.show_on(Screen::Phone).await;
+        browser.prefer(Scheme::Dark).await;
+        browser.open(SCRIPTED).await;
+        assert_eq!(browser.title().await, "still");
+        assert_eq!(browser.evaluate("screen.width").await, json!(390));
+        let is_dark = "matchMedia('(prefers-color-scheme: dark)').matches";
+        assert_eq!(browser.evaluate(is_dark).await, json!(true));
+        let (id, folder) = (browser.driver.browser_id.unwrap(), browser.driver.folder.path().to_owned());
+        let state = || std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        assert!(state().contains("chrom"));
+        drop(browser);
+        assert!(state().is_empty() || state().contains(") Z "), "{}", state());
+        assert!(!folder.exists());
+    }
+}
