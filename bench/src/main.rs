@@ -62,16 +62,22 @@ async fn main() -> anyhow::Result<()> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bench = Bench { arguments: Arguments::parse(), folder: tempfile::tempdir()? };
     let mut table = Table::default();
+    let measured = measure(&bench, &mut table).await;
+    // What was measured before something failed is worth seeing, too.
+    print(&table);
+    measured
+}
+
+async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     for part in &bench.arguments.parts {
         match part {
-            Part::Publish => publish::measure(&bench, &mut table).await?,
-            Part::Ledger => ledger::measure(&bench, &mut table).await?,
-            Part::Edge => edge::measure(&bench, &mut table).await?,
-            Part::Visible => visible::measure(&bench, &mut table).await?,
-            Part::Start => start::measure(&bench, &mut table).await?,
+            Part::Publish => publish::measure(bench, table).await?,
+            Part::Ledger => ledger::measure(bench, table).await?,
+            Part::Edge => Box::pin(edge::measure(bench, table)).await?,
+            Part::Visible => visible::measure(bench, table).await?,
+            Part::Start => start::measure(bench, table).await?,
         }
     }
-    print(&table);
     Ok(())
 }
 

@@ -75,7 +75,15 @@ impl Contents {
         Self { held: bounds.cache(ByWeight), blobs, badge: Badge::new(base_url) }
     }
 
+    /// Of a content in memory it is there already; of any other it is written.
     pub fn etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
+        match self.held.get(&form.key()) {
+            Some(held) => Ok(held.etag.clone()),
+            None => self.write_etag(form),
+        }
+    }
+
+    fn write_etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
         HeaderValue::try_from(form.etag(self.badge.mark())).context("an ETag")
     }
 
@@ -116,7 +124,7 @@ impl Contents {
             // It takes milliseconds, so it is done where nobody else waits.
             tokio::task::spawn_blocking(move || dress_and_press(rewriter, &stored, encoding)).await??
         };
-        Ok(Arc::new(Held { length: HeaderValue::from(bytes.len()), etag: self.etag(form)?, bytes }))
+        Ok(Arc::new(Held { length: HeaderValue::from(bytes.len()), etag: self.write_etag(form)?, bytes }))
     }
 
     fn rewriter(&self, form: &Form<'_>) -> anyhow::Result<Rewriter> {

@@ -46,6 +46,7 @@ pub enum Ask {
 
 /// Visits to one server, ready to run.
 pub struct Load {
+    server: &'static str,
     address: SocketAddr,
     targets: NamedTempFile,
     script: NamedTempFile,
@@ -91,7 +92,14 @@ impl Load {
             return Ok(None);
         };
         let (targets, script) = (written(&lines)?, written(SCRIPT)?);
-        Ok(Some(Self { address, targets, script, header: header.0, count: visits.len() }))
+        Ok(Some(Self {
+            server: entrant.name,
+            address,
+            targets,
+            script,
+            header: header.0,
+            count: visits.len(),
+        }))
     }
 
     pub async fn run(&self, time: Duration) -> anyhow::Result<Measured> {
@@ -114,7 +122,7 @@ impl Load {
         let output = command.output().await.context("run wrk")?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "wrk failed:\n{said}{}", String::from_utf8_lossy(&output.stderr));
-        self.read(&said, course).with_context(|| format!("wrk said:\n{said}"))
+        self.read(&said, course).with_context(|| format!("wrk said of {}:\n{said}", self.server))
     }
 
     /// `measured <requests> <seconds> <seconds for one course> <p99 in µs> <failed>`

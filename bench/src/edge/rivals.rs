@@ -107,7 +107,8 @@ http {{
     sendfile on;
     tcp_nopush on;
     tcp_nodelay on;
-    open_file_cache max=30000 inactive=10m;
+    # More than there are sites, fewer than a process may open.
+    open_file_cache max=15000 inactive=10m;
     open_file_cache_valid 10m;
     keepalive_requests 1000000000;
     {brotli}
