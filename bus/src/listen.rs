@@ -146,7 +146,8 @@ fn take_announcement(ears: &Ears, announcement: &Announcement) {
 
 fn take_notice(wire: &Arc<Wire>, ears: &Ears, notice: Notice) {
     if notice.from == ears.instance {
-        return;
+        // Its own edges were told directly, but it is one of those who heard.
+        return ears.acks.acknowledge(notice.number, notice.from);
     }
     ears.edges.drop_hosts(&notice.hosts);
     let letter = Letter::Ack { notice: notice.number, edge: ears.instance.clone() };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::Ears;
+use crate::edges::SEAT_VALID_FOR;
 use crate::wire::Wire;
 
 /// Hosts in one message; more go in several.
@@ -17,14 +18,24 @@ const HOSTS_PER_NOTICE_MAX: usize = 1000;
 /// Acknowledgements of one notice that may wait to be read: more edges than anybody runs.
 const ACKS_MAX: usize = 1024;
 
-/// Lists the live edges and tells them, in one step: an edge that joins later reads the new route anyway.
+/// Lists the live edges and tells whoever listens, in one step: an edge that joins later reads the new route anyway.
+///
+/// Redis may lose the list, by a flush or an eviction, while edges still trust their seats. So the list holds the moment
+/// since which it is known, beside the edges and for ever. While it is young, an edge may be missing on it, and the
+/// number of those who heard counts too. An old list is complete: who heard and is not on it trusts no cached route.
 const TELL: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local edges = redis.call('ZRANGE', KEYS[1], 0, -1)
-if #edges > 0 then redis.call('PUBLISH', ARGV[1], ARGV[2]) end
-return edges
+local known_since = redis.call('ZRANGEBYSCORE', KEYS[1], '+inf', '+inf')[1]
+if not known_since then
+  known_since = now
+  redis.call('ZADD', KEYS[1], '+inf', known_since)
+end
+local edges = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(+inf')
+local heard_by = redis.call('PUBLISH', ARGV[1], ARGV[2])
+if now - tonumber(known_since) >= tonumber(ARGV[3]) then heard_by = 0 end
+return {edges, heard_by}
 ";
 
 #[derive(Serialize, Deserialize)]
@@ -88,21 +99,36 @@ pub(crate) async fn tell_edges(wire: &Wire, ears: &Ears, hosts: &[Host]) -> anyh
     for some in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
         ensure!(wire.knows_all_edges(), "Redis is away, or has just come back without the list of edges");
         let mut notice = ears.acks.open();
-        let mut silent = publish(wire, &ears.instance, notice.number, some).await?;
-        // The edges of this very process were told directly.
-        silent.remove(&ears.instance);
-        while !silent.is_empty() {
-            silent.remove(&notice.edges.recv().await.context("the notice was closed")?);
+        let mut owing = publish(wire, &ears.instance, notice.number, some).await?;
+        while !owing.have_all_answered() {
+            owing.answered.insert(notice.edges.recv().await.context("the notice was closed")?);
         }
     }
     Ok(())
 }
 
-/// The live edges, each of which now owes an acknowledgement.
-async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<HashSet<String>> {
+/// Who owes an acknowledgement of a notice: every edge that is on the list, and while that may lack some, as many as
+/// heard the notice.
+struct Owing {
+    listed: HashSet<String>,
+    heard_by: usize,
+    answered: HashSet<String>,
+}
+
+impl Owing {
+    fn have_all_answered(&self) -> bool {
+        self.answered.len() >= self.heard_by && self.listed.is_subset(&self.answered)
+    }
+}
+
+async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<Owing> {
     let notice = Notice { from: from.to_owned(), number, hosts: hosts.to_vec() };
     let script = redis::Script::new(TELL);
     let mut call = script.key(wire.names().edges());
     call.arg(wire.names().notices()).arg(serde_json::to_string(&notice)?);
-    wire.run(&call).await
+    call.arg(SEAT_VALID_FOR.as_millis() as u64);
+    let (mut listed, heard_by): (HashSet<String>, usize) = wire.run(&call).await?;
+    // The edges of this very process were told directly.
+    listed.remove(from);
+    Ok(Owing { listed, heard_by, answered: HashSet::new() })
 }

@@ -10,6 +10,8 @@ use tokio::time::sleep;
 
 use super::*;
 
+mod lost_list;
+
 const SOON: Duration = Duration::from_secs(10);
 /// Far from [`Bus::EDGE_TRUST`] on a busy machine too: it was not waited out.
 const AT_ONCE: Duration = Duration::from_millis(500);

@@ -1,66 +1,58 @@
-//! Connections: how a door takes them.
+//! Connections: one that is idle is hung up on, and so is one over which no request comes.
 //!
-//! An idle connection is hung up on. The server library can do that too, but wakes a task of its own for it at every
-//! read and write, which takes a tenth of the speed of the edge; here one alarm looks now and then.
+//! The server libraries can do that too, but start and stop a timer for it at every request; here one alarm looks now
+//! and then. It must be looked at whenever there is something to wait for: a visitor may neither send nor take anything.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use poem::http::uri::Scheme;
-use poem::listener::{Acceptor, TcpAcceptor};
-use poem::web::{LocalAddr, RemoteAddr};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// A connection on which nothing happened between two looks is closed: idle for 75 s at most, and for half of that at
 /// least.
 const LOOK_EVERY: Duration = Duration::from_millis(37_500);
 
-/// Takes connections that answer at once and do not stay for nothing.
-pub(crate) struct Connections(TcpAcceptor);
+/// The head of its first request must have come over a connection by then: who sends it byte by byte is never idle.
+const FIRST_REQUEST_WITHIN: Duration = Duration::from_secs(30);
 
-impl Connections {
-    pub(crate) fn of(acceptor: TcpAcceptor) -> Self {
-        Self(acceptor)
+/// Whether a request has come over a connection; noted by whoever answers it.
+#[derive(Clone, Default)]
+pub(crate) struct Asked(Arc<AtomicBool>);
+
+impl Asked {
+    pub(crate) fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_noted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Acceptor for Connections {
-    type Io = Connection<TcpStream>;
-
-    fn local_addr(&self) -> Vec<LocalAddr> {
-        self.0.local_addr()
-    }
-
-    async fn accept(&mut self) -> io::Result<(Self::Io, LocalAddr, RemoteAddr, Scheme)> {
-        let (stream, local, remote, scheme) = self.0.accept().await?;
-        // The last small piece of an answer must not wait for the acknowledgement of the one before.
-        stream.set_nodelay(true)?;
-        Ok((Connection::over(stream), local, remote, scheme))
-    }
-}
-
-/// A connection that ends itself when it was idle for too long.
+/// A connection that ends itself when it was idle for too long, or nothing was asked.
 pub(crate) struct Connection<S> {
     stream: S,
     alarm: Pin<Box<Sleep>>,
+    asked: Asked,
     /// Whether anything happened since the alarm last rang.
     is_active: bool,
 }
 
 impl<S> Connection<S> {
-    fn over(stream: S) -> Self {
-        Self { stream, alarm: Box::pin(sleep(LOOK_EVERY)), is_active: true }
+    pub(crate) fn over(stream: S, asked: Asked) -> Self {
+        Self { stream, alarm: Box::pin(sleep(FIRST_REQUEST_WITHIN)), asked, is_active: true }
     }
 
-    /// Ready when the connection was idle for too long.
+    /// Ready when the connection was idle for too long, or nothing was asked by the first look.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(self.alarm.as_mut().poll(context));
-            if !self.is_active {
+            if !self.is_active || !self.asked.is_noted() {
                 return Poll::Ready(());
             }
             self.is_active = false;
@@ -68,9 +60,13 @@ impl<S> Connection<S> {
         }
     }
 
-    fn note<T>(&mut self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        self.is_active |= done.is_ready();
-        done
+    /// What came of a step over the stream, or the end of a connection that waits for it in vain.
+    fn look<T>(&mut self, step: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if step.is_pending() {
+            return self.poll_idle(context).map(|()| Err(io::ErrorKind::TimedOut.into()));
+        }
+        self.is_active = true;
+        step
     }
 }
 
@@ -81,10 +77,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        match self.note(read) {
-            Poll::Pending => self.poll_idle(context).map(|()| Err(io::ErrorKind::TimedOut.into())),
-            read => read,
-        }
+        self.look(read, context)
     }
 }
 
@@ -95,7 +88,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(written)
+        self.look(written, context)
     }
 
     fn poll_write_vectored(
@@ -104,7 +97,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.note(written)
+        self.look(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -122,15 +115,28 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-    use tokio::time::advance;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::{advance, timeout};
 
     use super::*;
 
+    /// A visitor's end, and a connection over which they have asked something.
+    fn asked_over() -> (DuplexStream, Connection<DuplexStream>) {
+        let (visitor, door) = duplex(64);
+        let asked = Asked::default();
+        asked.note();
+        (visitor, Connection::over(door, asked))
+    }
+
+    fn assert_hung_up_when_idle(end: &io::Error, idle_since: Instant) {
+        assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+        let idle = idle_since.elapsed();
+        assert!(LOOK_EVERY <= idle && idle <= 2 * LOOK_EVERY + Duration::from_secs(1), "{idle:?}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_connection_stays_while_anything_happens_and_ends_when_nothing_does() {
-        let (mut visitor, door) = duplex(64);
-        let mut connection = Connection::over(door);
+        let (mut visitor, mut connection) = asked_over();
         let mut byte = [0];
         for _ in 0..10 {
             advance(LOOK_EVERY - Duration::from_secs(1)).await;
@@ -139,29 +145,55 @@ mod tests {
         }
         let idle_since = Instant::now();
         let end = connection.read(&mut byte).await.unwrap_err();
-        assert_eq!(end.kind(), io::ErrorKind::TimedOut);
-        let idle = idle_since.elapsed();
-        assert!(LOOK_EVERY <= idle && idle <= 2 * LOOK_EVERY + Duration::from_secs(1), "{idle:?}");
+        assert_hung_up_when_idle(&end, idle_since);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_is_being_sent_counts_as_well() {
-        let (mut visitor, door) = duplex(64);
-        let mut connection = Connection::over(door);
+        let (mut visitor, mut connection) = asked_over();
         let mut byte = [0];
         for _ in 0..10 {
             advance(LOOK_EVERY - Duration::from_secs(1)).await;
             connection.write_all(b"x").await.unwrap();
             visitor.read_exact(&mut byte).await.unwrap();
-            let read = tokio::time::timeout(Duration::from_millis(1), connection.read(&mut byte));
+            let read = timeout(Duration::from_millis(1), connection.read(&mut byte));
             assert!(read.await.is_err(), "nothing was sent, and nothing has ended");
         }
     }
 
     #[tokio::test(start_paused = true)]
+    async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
+        let (_visitor, mut connection) = asked_over();
+        let idle_since = Instant::now();
+        let end = connection.write_all(&[0; 1000]).await.unwrap_err();
+        assert_hung_up_when_idle(&end, idle_since);
+        let (_visitor, mut connection) = asked_over();
+        connection.write_all(&[0; 64]).await.unwrap();
+        let idle_since = Instant::now();
+        let end = connection.write_vectored(&[io::IoSlice::new(&[0; 64])]).await.unwrap_err();
+        assert_hung_up_when_idle(&end, idle_since);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_sends_without_asking_anything_is_hung_up_on_too() {
+        let (mut visitor, door) = duplex(64);
+        let mut connection = Connection::over(door, Asked::default());
+        let opened_at = Instant::now();
+        let end = loop {
+            visitor.write_all(b"x").await.unwrap();
+            connection.read_exact(&mut [0]).await.unwrap();
+            match timeout(Duration::from_secs(1), connection.read(&mut [0])).await {
+                Ok(end) => break end.unwrap_err(),
+                Err(_) => assert!(opened_at.elapsed() < FIRST_REQUEST_WITHIN + Duration::from_secs(2)),
+            }
+        };
+        assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+        assert!(opened_at.elapsed() >= FIRST_REQUEST_WITHIN);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn faults_of_the_stream_are_told() {
-        let (visitor, door) = duplex(64);
-        let mut connection = Connection::over(door);
+        let (visitor, mut connection) = asked_over();
         drop(visitor);
         assert_eq!(connection.read(&mut [0]).await.unwrap(), 0);
         assert!(connection.write_all(b"x").await.is_err());

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use config::Settings;
 use tokio::time::timeout;
 
@@ -22,7 +23,9 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
     findings
         .note("clock", "set the clocks of this machine and of the database by NTP", clock(settings))
         .await;
-    findings.note("signing secret", "check secrets.signing and the data directory", signing(settings)).await;
+    findings
+        .note("secrets", "set secrets.signing, or for an edge alone secrets.links", secrets(settings))
+        .await;
     findings.note("addresses", "free the port, or set api.listen and edge.listen", addresses(settings)).await;
     Ok(if findings.faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -87,9 +90,22 @@ async fn clock(settings: &Settings) -> anyhow::Result<String> {
     Ok(format!("{ours}, as the database says too"))
 }
 
-async fn signing(settings: &Settings) -> anyhow::Result<String> {
-    settings.signing_secret(&domain::Chance::from_system())?;
-    Ok("it is there".to_owned())
+/// A host that is all edge needs no signing secret.
+async fn secrets(settings: &Settings) -> anyhow::Result<String> {
+    let secrets = &settings.secrets;
+    let state = match (&secrets.signing, &secrets.links) {
+        (Some(_), Some(_)) => "secrets.signing and secrets.links are set",
+        (Some(_), None) => "secrets.signing is set",
+        (None, _) if settings.dev_mode => {
+            settings.signing_secret(&domain::Chance::from_system()).context("the data directory")?;
+            "the signing secret is in the data directory"
+        }
+        (None, Some(_)) => "secrets.links is set, which is enough for `handbill edge` alone",
+        (None, None) => {
+            anyhow::bail!("neither secrets.signing nor secrets.links is set, and dev mode is off")
+        }
+    };
+    Ok(state.to_owned())
 }
 
 /// A port that is in use is no fault when it is this very service that uses it.

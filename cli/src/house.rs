@@ -5,7 +5,7 @@ use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
 use bus::Bus;
 use config::Settings;
-use domain::link::SigningKey;
+use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock};
 use service::{JobQueue, Parts, Rules, Service, TokenUses};
 use store::{Blobs, Store};
@@ -21,12 +21,19 @@ pub(crate) struct House {
     pub(crate) blobs: Blobs,
     pub(crate) bus: Bus,
     pub(crate) queues: Queues,
-    pub(crate) service: Service,
-    pub(crate) signing_key: SigningKey,
+    /// How this process hands jobs to the queues.
+    pub(crate) jobs: JobQueue,
     pub(crate) clock: Clock,
-    ledgers: Ledgers,
+    pub(crate) chance: Chance,
     pushing: JoinHandle<()>,
     stop_pushing: CancellationToken,
+}
+
+/// Where operations are carried out: in every process but a mere edge, which has no need of money or of the signing
+/// secret.
+pub(crate) struct Office {
+    pub(crate) service: Service,
+    ledgers: Ledgers,
 }
 
 /// Who sees to the schema.
@@ -49,41 +56,50 @@ impl House {
         let woken = queues.clone();
         bus.on_wake(move |queue| woken.wake_handle(queue).notify_one());
 
-        let signing_key = SigningKey::new(settings.signing_secret(&chance)?.reveal());
-        let terms = LedgerTerms {
-            tariff: settings.tariff(),
-            chance: chance.clone(),
-            clock: clock.clone(),
-            idle_after: LedgerTerms::IDLE_AFTER,
-        };
-        let ledgers = Ledgers::start(store.clone(), terms).await?;
-        let (queue, pushes) = JobQueue::new();
+        let (jobs, pushes) = JobQueue::new();
         let stop_pushing = CancellationToken::new();
         let pushing = tokio::spawn({
             let (queues, stop) = (queues.clone(), stop_pushing.clone());
             async move { queues.run_pushes(pushes, stop).await }
         });
-        let service = Service::new(Parts {
-            store: store.clone(),
-            blobs: blobs.clone(),
-            ledgers: ledgers.clone(),
-            queue,
-            bus: bus.clone(),
-            clock: clock.clone(),
-            chance: chance.clone(),
-            token_uses: TokenUses::default(),
-            card: parts::card_rail(settings)?,
-            rules: rules(settings, &signing_key),
-        });
-        Ok(Self { store, blobs, bus, queues, service, signing_key, clock, ledgers, pushing, stop_pushing })
+        Ok(Self { store, blobs, bus, queues, jobs, clock, chance, pushing, stop_pushing })
     }
 
-    /// Keeps what waits to be pushed, settles what waits to be settled, closes the databases.
+    /// Keeps what waits to be pushed and closes the databases.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         self.stop_pushing.cancel();
         self.pushing.await.context("stop pushing jobs")?;
-        self.ledgers.stop().await;
         self.store.close().await
+    }
+}
+
+impl Office {
+    pub(crate) async fn open(settings: &Settings, house: &House) -> anyhow::Result<Self> {
+        let terms = LedgerTerms {
+            tariff: settings.tariff(),
+            chance: house.chance.clone(),
+            clock: house.clock.clone(),
+            idle_after: LedgerTerms::IDLE_AFTER,
+        };
+        let ledgers = Ledgers::start(house.store.clone(), terms).await?;
+        let service = Service::new(Parts {
+            store: house.store.clone(),
+            blobs: house.blobs.clone(),
+            ledgers: ledgers.clone(),
+            queue: house.jobs.clone(),
+            bus: house.bus.clone(),
+            clock: house.clock.clone(),
+            chance: house.chance.clone(),
+            token_uses: TokenUses::default(),
+            card: parts::card_rail(settings)?,
+            rules: rules(settings, &house.chance)?,
+        });
+        Ok(Self { service, ledgers })
+    }
+
+    /// Settles what waits to be settled.
+    pub(crate) async fn close(self) {
+        self.ledgers.stop().await;
     }
 }
 
@@ -98,16 +114,17 @@ async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow
     bail!("the database does not have the newest schema: run `handbill migrate` first")
 }
 
-fn rules(settings: &Settings, signing_key: &SigningKey) -> Rules {
-    Rules {
+fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
+    Ok(Rules {
         tariff: settings.tariff(),
         addresses: settings.addresses(),
-        signing_key: signing_key.clone(),
+        signing_key: SigningKey::new(settings.signing_secret(chance)?.reveal()),
+        link_key: LinkKey::new(settings.link_secret(chance)?.reveal()),
         is_dev_mode: settings.dev_mode,
         signups_per_minute: settings.limits.signups_per_minute,
         logins_per_minute: settings.limits.logins_per_minute,
         registrations_per_minute: settings.limits.registrations_per_minute,
         reports_per_minute: settings.limits.reports_per_minute,
         purge_grace: settings.limits.purge_grace,
-    }
+    })
 }

@@ -3,32 +3,30 @@
 //! The order of stopping follows the way of a publish: first the doors, which wait for the jobs of the requests
 //! that they have; then the workers; then the counters are flushed and the ground floor is closed.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use api::ApiSettings;
 use config::Settings;
-use domain::Queue;
+use domain::link::LinkKey;
+use domain::{Job, JobEnvelope, Queue};
 use edge::{Edge, EdgeSettings};
 use futures::FutureExt;
-use poem::listener::{Acceptor, Listener, TcpListener};
-use poem::{IntoEndpoint, Server};
+use service::Service;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use workers::PoolSettings;
 
-use crate::connections::Connections;
-use crate::house::{House, Schema};
+use crate::doors::Door;
+use crate::house::{House, Office, Schema};
 use crate::{say, stop};
 
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
 // A process has 30 s to stop; the parts stop one behind the other, so they share them.
-/// How long a door waits for the requests that it has.
-const DOOR_STOP_WAIT: Duration = Duration::from_secs(20);
 /// How long jobs may run on in a process that has doors, too.
 const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
 /// How long jobs may run on in a process that is all workers.
@@ -71,6 +69,10 @@ impl Roles {
         Self { pool: Some(pool), schedule, ..Self::none() }
     }
 
+    fn has_office(&self) -> bool {
+        self.api || self.pool.is_some()
+    }
+
     fn none() -> Self {
         Self { api: false, edge: false, pool: None, schedule: false, schema: Schema::Require }
     }
@@ -81,25 +83,58 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
     let house = House::open(settings, roles.schema).await?;
+    let office = if roles.has_office() { Some(Office::open(settings, &house).await?) } else { None };
     let stop_work = CancellationToken::new();
-    let api = if roles.api { Some(open_api(settings, &house, &stop).await?) } else { None };
     let edge = if roles.edge { Some(open_edge(settings, &house, &stop).await?) } else { None };
-    let token_uses = roles.api.then(|| start_token_uses(&house, &stop_work));
-    let work = roles.pool.clone().map(|pool| start_workers(&house, pool, &stop_work, &stop));
-    let schedule = roles.schedule.then(|| start_schedule(&house, &stop));
+    let business = match &office {
+        Some(office) => Business::start(settings, &roles, &house, office, &stop_work, &stop).await?,
+        None => Business::default(),
+    };
     announce(settings, &roles);
 
     stop.cancelled().await;
     let finishing = async {
-        let doors = tokio::join!(finish(api), finish_edge(edge));
+        let doors = tokio::join!(finish(business.api), finish_edge(edge));
         stop_work.cancel();
-        let rest = (finish(work).await, finish(schedule).await, finish(token_uses).await);
+        let rest =
+            (finish(business.work).await, finish(business.schedule).await, finish(business.token_uses).await);
+        if let Some(office) = office {
+            office.close().await;
+        }
         let closed = house.close().await;
         doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2).and(closed)
     };
     timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// What runs on an office.
+#[derive(Default)]
+struct Business {
+    api: Option<Running>,
+    token_uses: Option<Running>,
+    work: Option<Running>,
+    schedule: Option<Running>,
+}
+
+impl Business {
+    async fn start(
+        settings: &Settings,
+        roles: &Roles,
+        house: &House,
+        office: &Office,
+        stop_work: &CancellationToken,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Self> {
+        let service = &office.service;
+        Ok(Self {
+            api: if roles.api { Some(open_api(settings, service, stop).await?) } else { None },
+            token_uses: roles.api.then(|| start_token_uses(service, stop_work)),
+            work: roles.pool.clone().map(|pool| start_workers(house, service, pool, stop_work, stop)),
+            schedule: roles.schedule.then(|| start_schedule(service, stop)),
+        })
+    }
 }
 
 type Running = JoinHandle<anyhow::Result<()>>;
@@ -124,18 +159,18 @@ async fn finish(running: Option<Running>) -> anyhow::Result<()> {
     }
 }
 
-async fn listen(address: SocketAddr, key: &str) -> anyhow::Result<Connections> {
-    let acceptor = TcpListener::bind(address).into_acceptor().await;
-    acceptor.map(Connections::of).with_context(|| format!("listen on {key} {address}"))
-}
-
-async fn open_api(settings: &Settings, house: &House, stop: &CancellationToken) -> anyhow::Result<Running> {
-    let acceptor = listen(settings.api.listen, "api.listen").await?;
+async fn open_api(
+    settings: &Settings,
+    service: &Service,
+    stop: &CancellationToken,
+) -> anyhow::Result<Running> {
+    let door = Door::open(settings.api.listen, "api.listen", settings.api.connections_max).await?;
+    let carried_on = TaskTracker::new();
     let routes = api::routes(
-        house.service.clone(),
-        ApiSettings { trusted_proxies: settings.api.trusted_proxies.clone() },
+        service.clone(),
+        ApiSettings { trusted_proxies: settings.api.trusted_proxies.clone(), carried_on: carried_on.clone() },
     );
-    Ok(start(serve(acceptor, routes, stop.clone()), stop))
+    Ok(start(door.serve(routes, carried_on, stop.clone()), stop))
 }
 
 /// An edge with its tally, which outlives the last request.
@@ -162,7 +197,7 @@ async fn open_edge(
     house: &House,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
-    let acceptor = listen(settings.edge.listen, "edge.listen").await?;
+    let door = Door::open(settings.edge.listen, "edge.listen", settings.edge.connections_max).await?;
     let edge = Arc::new(Edge::new(
         EdgeSettings {
             domain: settings.edge.domain.clone(),
@@ -170,7 +205,7 @@ async fn open_edge(
             base_url: settings.api.base_url.clone(),
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
-            signing: house.signing_key.clone(),
+            link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
         },
         house.store.clone(),
         house.blobs.clone(),
@@ -178,46 +213,34 @@ async fn open_edge(
         house.clock.clone(),
     )?);
     let stop_tally = CancellationToken::new();
-    let service = house.service.clone();
     let tallying = tokio::spawn({
-        let (edge, stop) = (edge.clone(), stop_tally.clone());
-        async move {
-            let flush = move |views| {
-                let service = service.clone();
-                async move { service.enqueue_views(views).await }.boxed()
-            };
-            edge.run_tally(flush, stop).await;
-        }
+        let (edge, jobs, stop) = (edge.clone(), house.jobs.clone(), stop_tally.clone());
+        let chance = house.chance.clone();
+        let push = move |id, counted| {
+            let jobs = jobs.clone();
+            async move { jobs.push(JobEnvelope { id, reply_to: None, job: Job::Views(counted) }).await }
+                .boxed()
+        };
+        async move { edge.run_tally(push, chance, stop).await }
     });
-    let serving = start(serve(acceptor, edge.endpoint(), stop.clone()), stop);
+    let serving = start(door.serve(edge.endpoint(), TaskTracker::new(), stop.clone()), stop);
     Ok(RunningEdge { serving, edge, tallying, stop_tally })
-}
-
-async fn serve<A, E>(acceptor: A, endpoint: E, stop: CancellationToken) -> anyhow::Result<()>
-where
-    A: Acceptor + 'static,
-    E: IntoEndpoint,
-    E::Endpoint: 'static,
-{
-    Server::new_with_acceptor(acceptor)
-        .run_with_graceful_shutdown(endpoint, stop.cancelled_owned(), Some(DOOR_STOP_WAIT))
-        .await
-        .context("serve HTTP")
 }
 
 fn start_workers(
     house: &House,
+    service: &Service,
     pool: PoolSettings,
     stop_work: &CancellationToken,
     stop: &CancellationToken,
 ) -> Running {
-    let handler = workers::handler(house.service.clone(), house.queues.clone());
+    let handler = workers::handler(service.clone(), house.queues.clone());
     let (queues, stop_work) = (house.queues.clone(), stop_work.clone());
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
 }
 
-fn start_schedule(house: &House, stop: &CancellationToken) -> Running {
-    let (service, cancel) = (house.service.clone(), stop.clone());
+fn start_schedule(service: &Service, stop: &CancellationToken) -> Running {
+    let (service, cancel) = (service.clone(), stop.clone());
     let schedule = async move {
         workers::run_schedule(service, cancel).await;
         Ok(())
@@ -226,8 +249,8 @@ fn start_schedule(house: &House, stop: &CancellationToken) -> Running {
 }
 
 /// Writes when tokens were used, until the door has answered its last request.
-fn start_token_uses(house: &House, stop_work: &CancellationToken) -> Running {
-    let (service, stop) = (house.service.clone(), stop_work.clone());
+fn start_token_uses(service: &Service, stop_work: &CancellationToken) -> Running {
+    let (service, stop) = (service.clone(), stop_work.clone());
     tokio::spawn(async move {
         service.run_token_uses(stop.cancelled()).await;
         Ok(())

@@ -9,6 +9,7 @@ use domain::{DevRail, Tariff};
 use crate::fault::{Fault, Faults, Source};
 use crate::reader::{Line, Reader};
 use crate::section::mode::Mode;
+use crate::section::secrets;
 use crate::{Api, Card, Database, Edge, Limits, Log, Queue, Redis, Secrets, Storage, Workers};
 
 /// Everything that can be set, parsed and checked.
@@ -98,23 +99,42 @@ impl Settings {
 
     /// Whether these settings are enough for what a process is there for.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
+        let faults: Vec<_> =
+            [self.missing_secret(role), self.missing_redis(role)].into_iter().flatten().collect();
+        if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+    }
+
+    fn missing_secret(&self, role: Role) -> Option<Fault> {
+        let is_enough = match role {
+            Role::Edge => self.secrets.signing.is_some() || self.secrets.links.is_some(),
+            Role::Serve | Role::Api | Role::Worker => self.secrets.signing.is_some(),
+        };
+        (!self.dev_mode && !is_enough).then(|| Fault {
+            key: secrets::SIGNING.to_owned(),
+            source: Source::Default,
+            fault: "is not set, and dev mode is off".to_owned(),
+            expected: match role {
+                Role::Edge => secrets::expected_of_an_edge(),
+                Role::Serve | Role::Api | Role::Worker => secrets::expected(),
+            },
+        })
+    }
+
+    fn missing_redis(&self, role: Role) -> Option<Fault> {
         let name = match role {
-            Role::Serve => return Ok(()),
+            Role::Serve => return None,
             Role::Api => "api",
             Role::Edge => "edge",
             Role::Worker => "worker",
         };
-        if self.redis.url.is_some() {
-            return Ok(());
-        }
-        Err(Faults(vec![Fault {
+        self.redis.url.is_none().then(|| Fault {
             key: "redis.url".to_owned(),
             source: Source::Default,
             fault: format!("is not set, and `handbill {name}` hears from the other processes through it"),
             expected:
                 "expected HANDBILL_REDIS__URL=redis://host:6379/0, or run everything with `handbill serve`"
                     .to_owned(),
-        }]))
+        })
     }
 
     pub fn tariff(&self) -> Tariff {

@@ -15,7 +15,15 @@ const FILE_NAME: &str = "signing-secret";
 const LENGTH: usize = 43;
 
 impl Settings {
-    /// The secret that signs private links and opens the operator's routes: as set, or from the data directory.
+    /// The secret that signs private links: one of its own, or the signing secret.
+    pub fn link_secret(&self, chance: &Chance) -> Result<Secret> {
+        match &self.secrets.links {
+            Some(secret) => Ok(secret.clone()),
+            None => self.signing_secret(chance),
+        }
+    }
+
+    /// The secret that opens the operator's routes: as set, or from the data directory.
     pub fn signing_secret(&self, chance: &Chance) -> Result<Secret> {
         match &self.secrets.signing {
             Some(secret) => Ok(secret.clone()),

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use domain::DevRail;
+use domain::{Chance, DevRail};
 use tempfile::TempDir;
 
 use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
 use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load};
 
 /// Every key, with a value that is not its default, and how that value is shown.
-const EVERY_KEY: [(&str, &str, &str); 39] = [
+const EVERY_KEY: [(&str, &str, &str); 42] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -20,12 +20,14 @@ const EVERY_KEY: [(&str, &str, &str); 39] = [
     ("api.listen", "0.0.0.0:80", "0.0.0.0:80"),
     ("api.base_url", "https://api.example.com/", "https://api.example.com"),
     ("api.trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/8, ::1/128"),
+    ("api.connections_max", "21", "21"),
     ("edge.listen", "[::]:81", "[::]:81"),
     ("edge.serve_url", "https://pages.example.com", "https://pages.example.com"),
     ("edge.domain", "Pages.Example.com", "pages.example.com"),
     ("edge.url_style", "host", "host"),
     ("edge.cache_bytes", "1048576", "1048576"),
     ("edge.font_hosts", "fonts.example.com", "fonts.example.com"),
+    ("edge.connections_max", "22", "22"),
     ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
     ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),
     ("redis.url", "redis://:redispass@cache:6379/3", "redis://:hidden@cache:6379/3"),
@@ -35,6 +37,7 @@ const EVERY_KEY: [(&str, &str, &str); 39] = [
     ("storage.access_key_id", "keyid-secret", "(hidden)"),
     ("storage.secret_access_key", "access-secret", "(hidden)"),
     ("secrets.signing", "signing-secret-of-32-bytes-or-more", "(hidden)"),
+    ("secrets.links", "links-secret-of-32-bytes-or-more", "(hidden)"),
     ("secrets.operator_password", "operator-secret", "(hidden)"),
     ("card.webhook_secret", "webhook-secret", "(hidden)"),
     ("card.api_url", "https://card.example.com", "https://card.example.com"),
@@ -86,6 +89,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.edge.serve_url, "http://127.0.0.1:8081");
     assert_eq!(settings.edge.domain, "localhost");
     assert_eq!(settings.edge.cache_bytes, 64 * 1024 * 1024);
+    assert_eq!((settings.api.connections_max, settings.edge.connections_max), (10_000, 10_000));
     assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
     assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
     assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");
@@ -257,12 +261,33 @@ fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
     let with_secret = |secret: &str| {
         with_variables(&[("HANDBILL_DEV_MODE", "false"), ("HANDBILL_SECRETS__SIGNING", secret)])
     };
-    assert!(
-        refused(with_secret(""))[0].starts_with("secrets.signing (default): is not set, and dev mode is off")
-    );
+    for role in [Role::Serve, Role::Api, Role::Edge, Role::Worker] {
+        let faults = with_secret("").unwrap().check_role(role).unwrap_err().to_string();
+        let expected = "secrets.signing (default): is not set, and dev mode is off";
+        assert!(faults.starts_with(expected), "{faults}");
+    }
     assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
     let settings = with_secret(&"s".repeat(32)).unwrap();
     assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
+}
+
+#[test]
+fn an_edge_may_have_the_secret_of_the_links_alone() {
+    let with_links = |secret: &str| {
+        with_variables(&[
+            ("HANDBILL_DEV_MODE", "false"),
+            ("HANDBILL_REDIS__URL", "redis://127.0.0.1:6379/0"),
+            ("HANDBILL_SECRETS__LINKS", secret),
+        ])
+    };
+    assert!(refused(with_links(&"l".repeat(31)))[0].starts_with("secrets.links"));
+    let settings = with_links(&"l".repeat(32)).unwrap();
+    assert!(settings.check_role(Role::Edge).is_ok());
+    assert!(settings.check_role(Role::Api).is_err());
+    let lacking = |role| with_links("").unwrap().check_role(role).unwrap_err().to_string();
+    assert!(lacking(Role::Edge).contains("HANDBILL_SECRETS__LINKS"), "{}", lacking(Role::Edge));
+    assert!(!lacking(Role::Api).contains("HANDBILL_SECRETS__LINKS"), "it needs more than that");
+    assert_eq!(settings.link_secret(&Chance::seeded(1)).unwrap().reveal(), "l".repeat(32));
 }
 
 #[test]
@@ -296,6 +321,8 @@ fn addresses_of_parts_take_only_their_schemes() {
         ("HANDBILL_EDGE__DOMAIN", "example.com:81"),
         ("HANDBILL_EDGE__FONT_HOSTS", "fonts.example.com; script-src *"),
         ("HANDBILL_WORKERS__CONCURRENCY", "0"),
+        ("HANDBILL_API__CONNECTIONS_MAX", "0"),
+        ("HANDBILL_EDGE__CONNECTIONS_MAX", "1000001"),
     ];
     for (name, value) in wrong {
         assert_eq!(refused(with_variables(&[(name, value)])).len(), 1, "{name}={value}");

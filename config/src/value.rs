@@ -30,6 +30,10 @@ pub(crate) struct HostName(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Concurrency(pub usize);
 
+/// How many connections a door has open at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Connections(pub usize);
+
 impl Value for bool {
     const EXPECTED: &'static str = "true or false";
 
@@ -164,6 +168,18 @@ impl Value for Concurrency {
 
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().filter(|jobs| (1..=1024).contains(jobs)).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Value for Connections {
+    const EXPECTED: &'static str = "a whole number from 1 to 1000000";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|connections| (1..=1_000_000).contains(connections)).map(Self)
     }
 
     fn show(&self) -> String {

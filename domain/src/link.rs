@@ -1,10 +1,12 @@
 //! The addresses that the service hands out, made in one place.
 
+use std::fmt;
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::Host;
+use crate::{Host, UploadTicket};
 
 /// Where the service is reached from outside. Addresses have no slash at the end.
 #[derive(Clone, Debug)]
@@ -44,37 +46,57 @@ impl Addresses {
         format!("{}/invite/{code}", self.base_url)
     }
 
+    /// Where an upload is put: whoever has this address may, once.
+    pub fn upload(&self, ticket: &UploadTicket, key: &SigningKey) -> String {
+        format!("{}/v1/uploads/{}", self.base_url, ticket.signed(key))
+    }
+
     /// The link to hand out for a private page (spec 4.12).
-    pub fn signed_page(&self, host: &Host, key: &SigningKey) -> String {
+    pub fn signed_page(&self, host: &Host, key: &LinkKey) -> String {
         format!("{}?sig={}", self.page(host), key.signature(host))
     }
 }
 
-/// The secret that signs private links. It never shows itself.
+/// The secret that is the operator's, and that signs whatever the service alone may have said. It never shows itself.
 #[derive(Clone)]
-pub struct SigningKey(Vec<u8>);
+pub struct SigningKey(Secret);
+
+/// The secret that signs private links, and nothing else. It never shows itself.
+#[derive(Clone)]
+pub struct LinkKey(Secret);
+
+#[derive(Clone)]
+struct Secret(Vec<u8>);
 
 impl SigningKey {
-    const SIGNATURE_HEX_LENGTH: usize = 16;
-
     pub fn new(secret: &str) -> Self {
-        Self(secret.as_bytes().to_vec())
+        Self(Secret(secret.as_bytes().to_vec()))
     }
 
-    /// `sig`: the first 16 hex characters of an HMAC-SHA256 of the host.
-    pub fn signature(&self, host: &Host) -> String {
-        // An HMAC takes a key of any length; the error of this constructor cannot occur.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
-        mac.update(host.as_str().as_bytes());
-        let mut signature = hex::encode(mac.finalize().into_bytes());
-        signature.truncate(Self::SIGNATURE_HEX_LENGTH);
-        signature
+    /// An HMAC-SHA256 of a text, in hex. Texts of different kinds must never be alike.
+    pub(crate) fn authenticate(&self, text: &str) -> String {
+        self.0.authenticate(text)
     }
 
     /// Whether somebody knows the secret itself: the operator does. What is compared are hashes of one length, so the
     /// time that it takes tells nothing.
     pub fn is_known_to(&self, offered: &[u8]) -> bool {
-        bool::from(Sha256::digest(&self.0).ct_eq(&Sha256::digest(offered)))
+        bool::from(Sha256::digest(&self.0.0).ct_eq(&Sha256::digest(offered)))
+    }
+}
+
+impl LinkKey {
+    const SIGNATURE_HEX_LENGTH: usize = 16;
+
+    pub fn new(secret: &str) -> Self {
+        Self(Secret(secret.as_bytes().to_vec()))
+    }
+
+    /// `sig`: the first 16 hex characters of an HMAC-SHA256 of the host.
+    pub fn signature(&self, host: &Host) -> String {
+        let mut signature = self.0.authenticate(host.as_str());
+        signature.truncate(Self::SIGNATURE_HEX_LENGTH);
+        signature
     }
 
     pub fn verifies(&self, host: &Host, signature: &str) -> bool {
@@ -84,9 +106,24 @@ impl SigningKey {
     }
 }
 
-impl std::fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Secret {
+    fn authenticate(&self, text: &str) -> String {
+        // An HMAC takes a key of any length; the error of this constructor cannot occur.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
+        mac.update(text.as_bytes());
+        hex::encode(mac.finalize().into_bytes())
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SigningKey(…)")
+    }
+}
+
+impl fmt::Debug for LinkKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkKey(…)")
     }
 }
 
@@ -112,14 +149,14 @@ mod tests {
 
     #[test]
     fn a_signature_is_16_hex_characters_and_fits_one_host_only() {
-        let key = SigningKey::new("a secret");
+        let key = LinkKey::new("a secret");
         let (host, other): (Host, Host) = ("my-page-a1b2".parse().unwrap(), "my-page-a1b3".parse().unwrap());
         let signature = key.signature(&host);
         assert_eq!(signature.len(), 16);
         assert!(key.verifies(&host, &signature));
         assert!(!key.verifies(&other, &signature));
         assert!(!key.verifies(&host, ""));
-        assert!(!SigningKey::new("another").verifies(&host, &signature));
+        assert!(!LinkKey::new("another").verifies(&host, &signature));
     }
 
     #[test]

@@ -5,12 +5,26 @@ use std::ops::Range;
 use async_stream::try_stream;
 use bytes::Bytes;
 use futures::TryStreamExt;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
 
 use crate::content::{Chunks, Source};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+/// What no address may hold as it is (RFC 3986). A percent sign stays: what is encoded already is not encoded again.
+const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 pub async fn whole(status: StatusCode, mut headers: HeaderMap, source: Source) -> anyhow::Result<Response> {
     headers.insert(header::CONTENT_LENGTH, source.length());
@@ -79,14 +93,15 @@ fn content_range(part: &Range<u64>, size_bytes: u64) -> String {
     format!("bytes {}-{}/{size_bytes}", part.start, part.end - 1)
 }
 
-pub fn not_modified(headers: HeaderMap) -> Response {
+pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
+    headers.insert(header::ETAG, etag);
     respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
 }
 
 /// To the same place with a slash at the end; the query, and with it a `sig`, goes along.
 pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
-    headers.insert(header::LOCATION, HeaderValue::try_from(location)?);
+    headers.insert(header::LOCATION, address(&location)?);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
     Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
 }
@@ -95,9 +110,14 @@ pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> an
 pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
     let query = uri.query().map_or_else(String::new, |query| format!("&{query}"));
     let location = format!("{}?sig={signature}{query}", uri.path());
-    headers.insert(header::LOCATION, HeaderValue::try_from(location)?);
+    headers.insert(header::LOCATION, address(&location)?);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
     Ok(respond(StatusCode::FOUND, headers, Body::empty()))
+}
+
+/// Requests may hold raw UTF-8, and are understood; addresses that are sent back may not.
+fn address(text: &str) -> anyhow::Result<HeaderValue> {
+    Ok(HeaderValue::try_from(utf8_percent_encode(text, NOT_IN_ADDRESSES).to_string())?)
 }
 
 /// The answer to a probe.
@@ -105,6 +125,7 @@ pub fn alive() -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     respond(StatusCode::OK, headers, Body::from("ok"))
 }
 

@@ -10,6 +10,7 @@ pub struct Validators<'a> {
     /// Strong, with its quotes.
     pub etag: &'a str,
     pub modified_at: Time,
+    pub now: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +41,28 @@ pub fn judge(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
     let is_held = if headers.contains_key(header::IF_NONE_MATCH) {
         names_tag(headers, header::IF_NONE_MATCH, validators.etag, weak)
     } else {
-        // A rollback makes the date go back, so only the very date that was given proves anything.
-        date_of(headers, header::IF_MODIFIED_SINCE).is_some_and(|date| date == validators.modified_second())
+        // No two states of a site bear the same second, whenever and on whichever host they came to be: so the very
+        // date that was given names one state, and only that date proves anything, never a later one. Who saw the site
+        // just before a change was given the date of the state before, though the change may have been begun, and be
+        // dated, earlier than that visit. Who was given no date keeps the time of the answer: that was before the second
+        // of the state that they saw, and every later state bears a later one.
+        has_begun(validators.modified_at, validators.now)
+            && date_of(headers, header::IF_MODIFIED_SINCE)
+                .is_some_and(|date| date == validators.modified_second())
     };
     if is_held { Verdict::NotModified } else { Verdict::Send }
 }
 
-/// Whether a range may be taken from this representation: `If-Range` names it, or there is none.
-pub fn may_range(headers: &HeaderMap, validators: &Validators<'_>) -> bool {
-    let Some(condition) = headers.get(header::IF_RANGE) else { return true };
-    let Ok(condition) = condition.to_str() else { return false };
-    condition == validators.etag
-        || httpdate::parse_http_date(condition).is_ok_and(|date| date == validators.modified_second())
+/// Whether a range may be taken from this representation: `If-Range` names its tag, or there is none. A date is the
+/// site's and not the file's, and too weak to put parts of two answers together by.
+pub fn may_range(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    headers.get(header::IF_RANGE).is_none_or(|condition| condition == etag)
+}
+
+/// Whether the second of a date has begun. One change upon the other drives the dates of a site ahead of the clock, and
+/// what lies ahead must not be told (RFC 9110, 8.8.2.1).
+pub fn has_begun(modified_at: Time, now: Time) -> bool {
+    second_of(modified_at) <= second_of(now)
 }
 
 impl Validators<'_> {
@@ -74,8 +85,19 @@ fn date_of(headers: &HeaderMap, name: HeaderName) -> Option<SystemTime> {
 }
 
 fn names_tag(headers: &HeaderMap, name: HeaderName, etag: &str, same: fn(&str, &str) -> bool) -> bool {
-    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).map(str::trim).any(|tag| tag == "*" || same(tag, etag))
+    let lines = || headers.get_all(&name).into_iter().filter_map(|line| line.to_str().ok());
+    let is_any = lines().count() == 1 && lines().all(|line| line.trim() == "*");
+    is_any || lines().flat_map(tags).any(|tag| same(tag, etag))
+}
+
+/// The tags of a list. A comma between quotes is a part of its tag.
+fn tags(list: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    let ends_tag = move |character| {
+        is_quoted ^= character == '"';
+        character == ',' && !is_quoted
+    };
+    list.split(ends_tag).map(str::trim)
 }
 
 fn strong(tag: &str, etag: &str) -> bool {
@@ -94,9 +116,10 @@ mod tests {
     const DATE: &str = "Thu, 01 Jan 1970 00:16:40 GMT";
     const EARLIER: &str = "Thu, 01 Jan 1970 00:16:39 GMT";
     const LATER: &str = "Thu, 01 Jan 1970 00:16:41 GMT";
+    const MODIFIED_AT: Time = Time::from_millis(1_000_999);
 
     fn validators() -> Validators<'static> {
-        Validators { etag: ETAG, modified_at: Time::from_millis(1_000_999) }
+        Validators { etag: ETAG, modified_at: MODIFIED_AT, now: MODIFIED_AT }
     }
 
     fn headers(lines: &[(HeaderName, &str)]) -> HeaderMap {
@@ -111,6 +134,12 @@ mod tests {
             ("\"x\", \"abc-br\"", true),
             ("\"x\",W/\"abc-br\" , \"y\"", true),
             ("*", true),
+            (" * ", true),
+            ("\"x,y\", \"abc-br\"", true),
+            ("\"x,*,y\"", false),
+            ("\"x\", *", false),
+            ("*, \"x\"", false),
+            ("\"x,\"abc-br\",y\"", false),
             ("\"abc\"", false),
             ("abc-br", false),
             ("w/\"abc-br\"", false),
@@ -127,6 +156,10 @@ mod tests {
         let mut headers = headers(&[(header::IF_NONE_MATCH, "\"x\"")]);
         headers.append(header::IF_NONE_MATCH, ETAG.parse().unwrap());
         assert_eq!(judge(&headers, &validators()), Verdict::NotModified);
+        headers.append(header::IF_MATCH, "*".parse().unwrap());
+        assert_eq!(judge(&headers, &validators()), Verdict::NotModified);
+        headers.append(header::IF_MATCH, "*".parse().unwrap());
+        assert_eq!(judge(&headers, &validators()), Verdict::PreconditionFailed, "a star stands alone");
     }
 
     #[test]
@@ -145,10 +178,30 @@ mod tests {
     }
 
     #[test]
+    fn a_date_proves_nothing_before_its_second_has_begun() {
+        let since = headers(&[(header::IF_MODIFIED_SINCE, DATE)]);
+        for (millis_after, verdict) in [
+            (-10_000, Verdict::Send),
+            (-1000, Verdict::Send),
+            (-999, Verdict::NotModified),
+            (0, Verdict::NotModified),
+            (10_000, Verdict::NotModified),
+        ] {
+            let now = Time::from_millis(MODIFIED_AT.millis() + millis_after);
+            assert_eq!(
+                judge(&since, &Validators { now, ..validators() }),
+                verdict,
+                "{millis_after} ms after"
+            );
+        }
+    }
+
+    #[test]
     fn a_precondition_that_fails_is_said() {
         for (lines, expected) in [
             (vec![(header::IF_MATCH, ETAG)], Verdict::Send),
             (vec![(header::IF_MATCH, "*")], Verdict::Send),
+            (vec![(header::IF_MATCH, "\"x,*\"")], Verdict::PreconditionFailed),
             (vec![(header::IF_MATCH, "W/\"abc-br\"")], Verdict::PreconditionFailed),
             (vec![(header::IF_MATCH, "\"x\"")], Verdict::PreconditionFailed),
             (vec![(header::IF_UNMODIFIED_SINCE, DATE)], Verdict::Send),
@@ -160,12 +213,13 @@ mod tests {
 
     #[test]
     fn a_range_is_taken_only_from_what_the_visitor_has_begun() {
+        let etag = HeaderValue::from_static(ETAG);
         for (sent, may) in
-            [(ETAG, true), ("W/\"abc-br\"", false), ("\"x\"", false), (DATE, true), (EARLIER, false)]
+            [(ETAG, true), ("W/\"abc-br\"", false), ("\"x\"", false), ("*", false), (DATE, false)]
         {
-            assert_eq!(may_range(&headers(&[(header::IF_RANGE, sent)]), &validators()), may, "{sent}");
+            assert_eq!(may_range(&headers(&[(header::IF_RANGE, sent)]), &etag), may, "{sent}");
         }
-        assert!(may_range(&HeaderMap::new(), &validators()));
+        assert!(may_range(&HeaderMap::new(), &etag));
     }
 
     #[test]

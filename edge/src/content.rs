@@ -1,50 +1,77 @@
 //! Content: the bytes of a form, from memory or from the store.
 //!
 //! What is small is kept in memory by hash, dress and encoding, and is made once however many ask for it at once.
-//! What is large streams from the store and is never held whole.
+//! What is large streams from the store and is never held whole; a large page that must be dressed is held if it is
+//! small once it is encoded. Only so many pages are pressed at once: whoever would wait too long for that gets the page
+//! dressed on its way, larger but at once. A page that is there must never be refused because others are pressed.
 
+mod dressing;
+
+use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use async_stream::try_stream;
 use bytes::Bytes;
-use domain::{BlobHash, Encoding};
+use domain::BlobHash;
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
 use poem::Body;
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use store::Blobs;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::bounds::Bounds;
-use crate::form::{Form, HELD_BYTES_MAX, Key};
-use crate::rewrite::{Badge, Rewriter};
-use crate::sign_links::LinkSigner;
+use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
+use crate::rewrite::{Badge, RULES};
+use crate::sign_links::{LinkSigner, Origins};
+use dressing::Dressing;
 
 pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
-/// How large a page can get by its dress and still be kept.
-const DRESSED_BYTES_MAX: u64 = 2 * HELD_BYTES_MAX;
 /// What a content takes about.
 const HELD_BYTES: u64 = 16 << 10;
 /// What a place in the cache takes besides its content.
 const PLACE_BYTES: u64 = 320;
 /// A visitor waits no longer than this for the store to begin to answer.
 pub const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long a page waits for its turn to be pressed.
+const TURN_WAIT_MAX: Duration = Duration::from_secs(1);
+/// A visitor waits no longer than this for a page to be pressed, its turn included. A build that is not optimized takes
+/// twenty times as long for it.
+const PRESS_WAIT_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 100 } else { 5 });
 
 pub struct Contents {
-    held: Cache<Key, Arc<Held>, ByWeight>,
+    kept: Arc<Cache<Key, Kept, ByWeight>>,
+    /// Pages to be pressed take turns.
+    turns: Arc<Semaphore>,
     blobs: Blobs,
     badge: Badge,
+    origins: Origins,
+    marks: DressMarks,
+}
+
+/// What is known of a form.
+#[derive(Clone)]
+enum Kept {
+    Held(Arc<Held>),
+    /// Dressed and encoded it is still too large. So that this is not tried anew for every visitor.
+    TooLarge,
+}
+
+/// Why a page was not pressed.
+enum NotPressed {
+    NoTurn,
+    Trouble(anyhow::Error),
 }
 
 pub enum Content {
     Ready(Source),
-    /// A large page that is dressed on its way; how long it gets nobody knows before it is sent.
+    /// A page that is dressed on its way and not encoded; how long it gets nobody knows before it is sent.
     Dressed(Chunks),
 }
 
@@ -70,91 +97,136 @@ pub struct Stored {
 }
 
 impl Contents {
-    pub fn new(capacity_bytes: u64, blobs: Blobs, base_url: &str) -> Self {
-        let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: DRESSED_BYTES_MAX };
-        Self { held: bounds.cache(ByWeight), blobs, badge: Badge::new(base_url) }
+    pub fn new(capacity_bytes: u64, blobs: Blobs, base_url: &str, origins: Origins) -> Self {
+        let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: HELD_BYTES_MAX };
+        let badge = Badge::new(base_url);
+        let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
+        let (kept, turns) = (Arc::new(bounds.cache(ByWeight)), Arc::new(Semaphore::new(presses_max())));
+        Self { kept, turns, blobs, badge, origins, marks }
     }
 
     /// Of a content in memory it is there already; of any other it is written.
     pub fn etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
-        match self.held.get(&form.key()) {
-            Some(held) => Ok(held.etag.clone()),
+        match self.kept.get(&form.key()) {
+            Some(Kept::Held(held)) => Ok(held.etag.clone()),
+            Some(Kept::TooLarge) => self.write_etag(&form.unencoded()),
             None => self.write_etag(form),
         }
     }
 
     fn write_etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
-        HeaderValue::try_from(form.etag(self.badge.mark())).context("an ETag")
+        HeaderValue::try_from(form.etag(&self.marks)).context("an ETag")
     }
 
     /// What is in memory, without a wait.
     pub fn recall(&self, form: &Form<'_>) -> Option<Content> {
-        self.held.get(&form.key()).map(|held| Content::Ready(Source::Held(held)))
+        match self.kept.get(&form.key())? {
+            Kept::Held(held) => Some(Content::Ready(Source::Held(held))),
+            Kept::TooLarge => None,
+        }
     }
 
-    /// From memory or from the store. The wait is bounded as a whole: a visitor may be the last of many in turn.
+    /// Whether it is known in which form this one is shown in the end. Whether a large page gets small enough to be
+    /// encoded is not, before that was tried.
+    pub fn is_settled(&self, form: &Form<'_>) -> bool {
+        let may_stay_large = !form.dress.is_plain() && form.file.size_bytes > HELD_BYTES_MAX;
+        form.encoding.is_none() || !may_stay_large || self.kept.peek(&form.key()).is_some()
+    }
+
+    /// From memory or from the store.
     pub async fn open(&self, form: &Form<'_>) -> anyhow::Result<Content> {
-        timeout(STORE_WAIT_MAX, self.fetch(form)).await.context("the blob store stays silent")?
+        if form.dress.is_plain() {
+            // Bounded as a whole: a visitor may be the last of many in turn.
+            let opened = timeout(STORE_WAIT_MAX, self.open_plain(form)).await;
+            return Ok(Content::Ready(opened.context("the blob store stays silent")??));
+        }
+        if form.may_be_held() {
+            let key = form.key();
+            let pressed = self.kept.get_or_insert_async(&key, self.press(form));
+            match timeout(PRESS_WAIT_MAX, pressed).await {
+                Ok(Ok(Kept::Held(held))) => return Ok(Content::Ready(Source::Held(held))),
+                Ok(Err(NotPressed::Trouble(error))) => return Err(error),
+                Ok(Ok(Kept::TooLarge) | Err(NotPressed::NoTurn)) | Err(_) => {}
+            }
+        }
+        Ok(Content::Dressed(self.dressing(form)?.on_its_way().await?))
     }
 
-    async fn fetch(&self, form: &Form<'_>) -> anyhow::Result<Content> {
-        let stored = Stored { blobs: self.blobs.clone(), hash: form.file.hash, range: form.stored_range() };
-        if form.is_held() {
-            let held = self.held.get_or_insert_async(&form.key(), self.make(form, stored)).await?;
-            return Ok(Content::Ready(Source::Held(held)));
+    async fn open_plain(&self, form: &Form<'_>) -> anyhow::Result<Source> {
+        let stored = self.stored(form);
+        if form.may_be_held() {
+            let read = async { self.hold(form, stored.clone().read().await?) };
+            if let Kept::Held(held) = self.kept.get_or_insert_async(&form.key(), read).await? {
+                return Ok(Source::Held(held));
+            }
         }
-        if form.dress.is_plain() {
-            return Ok(Content::Ready(Source::Stored(stored)));
-        }
-        let plain = stored.part(0..stored.size_bytes()).await?;
-        Ok(Content::Dressed(dress_on_the_way(plain, self.rewriter(form)?)))
+        Ok(Source::Stored(stored))
+    }
+
+    /// Takes a turn, and then goes on even if its visitor waits no longer: the next one finds what was made.
+    async fn press(&self, form: &Form<'_>) -> Result<Kept, NotPressed> {
+        let Ok(Ok(turn)) = timeout(TURN_WAIT_MAX, self.turns.clone().acquire_owned()).await else {
+            return Err(NotPressed::NoTurn);
+        };
+        let (kept, key, dressing) = (self.kept.clone(), form.key(), self.dressing(form)?);
+        let etag = self.write_etag(form)?;
+        let pressing = tokio::spawn(async move {
+            let _turn = turn;
+            let pressed = dressing.press().await?.map_or(Kept::TooLarge, |bytes| Kept::held(bytes, etag));
+            kept.insert(key, pressed.clone());
+            anyhow::Ok(pressed)
+        });
+        Ok(pressing.await.context("press a page")??)
+    }
+
+    fn hold(&self, form: &Form<'_>, bytes: Bytes) -> anyhow::Result<Kept> {
+        Ok(Kept::held(bytes, self.write_etag(form)?))
+    }
+
+    fn stored(&self, form: &Form<'_>) -> Stored {
+        Stored { blobs: self.blobs.clone(), hash: form.file.hash, range: form.stored_range() }
+    }
+
+    fn dressing(&self, form: &Form<'_>) -> anyhow::Result<Dressing> {
+        let sign = |links| LinkSigner::new(&links, form.host, &self.origins);
+        Ok(Dressing {
+            stored: self.stored(form),
+            markup: form.dress.markup,
+            badge: form.dress.has_badge.then(|| self.badge.clone()),
+            signer: form.dress.links.map(sign).transpose()?,
+            encoding: form.encoding,
+        })
     }
 
     #[cfg(test)]
-    pub fn held_count(&self) -> usize {
-        self.held.len()
+    pub fn kept_count(&self) -> usize {
+        self.kept.len()
     }
 
-    async fn make(&self, form: &Form<'_>, stored: Stored) -> anyhow::Result<Arc<Held>> {
-        let stored = stored.read().await?;
-        let bytes = if form.dress.is_plain() {
-            stored
-        } else {
-            let (rewriter, encoding) = (self.rewriter(form)?, form.encoding);
-            // It takes milliseconds, so it is done where nobody else waits.
-            tokio::task::spawn_blocking(move || dress_and_press(rewriter, &stored, encoding)).await??
-        };
-        Ok(Arc::new(Held { length: HeaderValue::from(bytes.len()), etag: self.write_etag(form)?, bytes }))
-    }
-
-    fn rewriter(&self, form: &Form<'_>) -> anyhow::Result<Rewriter> {
-        let badge = form.dress.has_badge.then_some(&self.badge);
-        let signer = form.dress.links.map(|links| LinkSigner::new(&links, form.host)).transpose()?;
-        Ok(Rewriter::new(badge, signer))
+    /// As if so many pages were being pressed that there is no turn left.
+    #[cfg(test)]
+    pub async fn take_all_turns(&self) -> tokio::sync::OwnedSemaphorePermit {
+        let count = u32::try_from(presses_max()).unwrap();
+        self.turns.clone().acquire_many_owned(count).await.unwrap()
     }
 }
 
-fn dress_and_press(
-    mut rewriter: Rewriter,
-    plain: &[u8],
-    encoding: Option<Encoding>,
-) -> anyhow::Result<Bytes> {
-    let mut dressed = Vec::from(rewriter.feed(plain)?);
-    dressed.extend_from_slice(&rewriter.finish()?);
-    match encoding {
-        Some(encoding) => crate::press::press(&dressed, encoding),
-        None => Ok(dressed.into()),
+impl Kept {
+    fn held(bytes: Bytes, etag: HeaderValue) -> Self {
+        let length = HeaderValue::from(bytes.len());
+        Self::Held(Arc::new(Held { bytes, etag, length }))
     }
 }
 
-fn dress_on_the_way(mut plain: Chunks, mut rewriter: Rewriter) -> Chunks {
-    let dressed = try_stream! {
-        while let Some(chunk) = plain.try_next().await? {
-            yield rewriter.feed(&chunk).map_err(std::io::Error::other)?;
-        }
-        yield rewriter.finish().map_err(std::io::Error::other)?;
-    };
-    dressed.boxed()
+/// More at once would not be done sooner, and each takes memory.
+fn presses_max() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
+}
+
+impl From<anyhow::Error> for NotPressed {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Trouble(error)
+    }
 }
 
 impl Stored {
@@ -169,7 +241,11 @@ impl Stored {
         Ok(bytes)
     }
 
-    pub async fn part(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
+    async fn whole(&self) -> anyhow::Result<Chunks> {
+        self.part(0..self.size_bytes()).await
+    }
+
+    async fn part(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
         let from = self.range.start;
         let opened = self.blobs.stream(self.hash, from + part.start..from + part.end);
         timeout(STORE_WAIT_MAX, opened).await.context("the blob store stays silent")?
@@ -206,7 +282,7 @@ impl Source {
     pub async fn whole(&self) -> anyhow::Result<Body> {
         match self {
             Source::Held(held) => Ok(Body::from_bytes(held.bytes.clone())),
-            Source::Stored(stored) => self.part(0..stored.size_bytes()).await,
+            Source::Stored(stored) => Ok(Body::from_bytes_stream(stored.whole().await?)),
         }
     }
 }
@@ -214,8 +290,11 @@ impl Source {
 #[derive(Clone)]
 struct ByWeight;
 
-impl Weighter<Key, Arc<Held>> for ByWeight {
-    fn weight(&self, _: &Key, held: &Arc<Held>) -> u64 {
-        PLACE_BYTES + held.bytes.len() as u64
+impl Weighter<Key, Kept> for ByWeight {
+    fn weight(&self, _: &Key, kept: &Kept) -> u64 {
+        match kept {
+            Kept::Held(held) => PLACE_BYTES + held.bytes.len() as u64,
+            Kept::TooLarge => PLACE_BYTES,
+        }
     }
 }

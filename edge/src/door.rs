@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bus::EdgeSeat;
-use domain::link::SigningKey;
-use domain::{Clock, Host};
+use domain::link::LinkKey;
+use domain::{Clock, Host, Time};
 use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
 use store::Store;
@@ -36,7 +36,7 @@ pub struct Inner {
     pub seat: EdgeSeat,
     pub contents: Contents,
     pub store: Store,
-    pub signing: SigningKey,
+    pub link_key: LinkKey,
     pub clock: Clock,
     pub tally: Tally,
     pub troubles: Troubles,
@@ -48,6 +48,7 @@ pub struct Visit<'r> {
     pub address: Address<'r>,
     pub site: &'r Site,
     pub pass: Pass,
+    pub now: Time,
 }
 
 impl Door {
@@ -88,15 +89,15 @@ impl Inner {
         let site = self.site(&address.host).await?.ok_or(Closed::Missing)?;
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
-        let visitor = Visitor { name, query, referer };
-        let pass = gate::admit(&site.route, &address, &visitor, &self.signing, self.clock.now())?;
-        let visit = Visit { request, address, site: &site, pass };
+        let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
+        let pass = gate::admit(&site.route, &address, &visitor, &self.link_key, now)?;
+        let visit = Visit { request, address, site: &site, pass, now };
         match resolve(&site.route.manifest, visit.address.path) {
             Resolved::File(file) => self.show(&visit, file).await,
             Resolved::OwnNotFound(file) => self.show_not_found(&visit, file).await,
             Resolved::Nothing => Err(Closed::Missing.into()),
             Resolved::Folder => {
-                let headers = self.policy.of_site(&site);
+                let headers = self.policy.of_site(&visit);
                 Ok(answer::redirect(headers, visit.address.with_slash(), query)?)
             }
         }

@@ -81,11 +81,13 @@ fn find_by_path(path: &str) -> Result<Found<'_>, Closed> {
     Ok(Found::Site(Address { mount: Mount::Path, host, path }))
 }
 
-/// The name that the request is for, without its port. A target in absolute form comes before the header.
+/// The name that the request is for, without its port. A target in absolute form comes before the header, which
+/// HTTP/1.1 demands nevertheless (RFC 9112, 3.2).
 pub fn name_of<'r>(uri: &'r Uri, headers: &'r HeaderMap, version: Version) -> Result<&'r str, Closed> {
     let mut sent = headers.get_all(header::HOST).iter();
     let name = match (uri.authority(), sent.next()) {
         (_, Some(_)) if sent.next().is_some() => return Err(Closed::Malformed),
+        (_, None) if version == Version::HTTP_11 => return Err(Closed::Malformed),
         (Some(authority), _) => authority.as_str(),
         (None, Some(value)) => value.to_str().map_err(|_| Closed::Malformed)?,
         (None, None) if version < Version::HTTP_11 => "",
@@ -225,6 +227,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         assert_eq!(name_of(&uri, &headers, Version::HTTP_11), Err(Closed::Malformed));
         assert_eq!(name_of(&uri, &headers, Version::HTTP_10), Ok(""));
+        let absolute: Uri = "http://my-page-a1b2.pages.example/".parse().unwrap();
+        assert_eq!(name_of(&absolute, &headers, Version::HTTP_11), Err(Closed::Malformed));
+        for version in [Version::HTTP_10, Version::HTTP_2] {
+            assert_eq!(name_of(&absolute, &headers, version), Ok("my-page-a1b2.pages.example"));
+        }
         headers.append(header::HOST, poem::http::HeaderValue::from_bytes(b"\xff").unwrap());
         assert_eq!(name_of(&uri, &headers, Version::HTTP_11), Err(Closed::Malformed));
         headers.append(header::HOST, "b".parse().unwrap());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use domain::link::SigningKey;
+use domain::link::LinkKey;
 use domain::{BlobHash, Encoding, Host, ManifestFile, Route, Visibility};
 use poem::http::HeaderMap;
 
@@ -10,7 +10,7 @@ use crate::find::{Address, Mount};
 use crate::negotiate;
 
 /// A file in the shape that one visitor gets.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
     pub host: &'a Host,
     pub file: &'a ManifestFile,
@@ -18,9 +18,18 @@ pub struct Form<'a> {
     pub encoding: Option<Encoding>,
 }
 
-/// What is done to the HTML of a page before it is shown.
+/// What a page is written in, and so how it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Markup {
+    #[default]
+    Html,
+    Xhtml,
+}
+
+/// What is done to a page before it is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dress {
+    pub markup: Markup,
     pub has_badge: bool,
     pub links: Option<SignedLinks>,
 }
@@ -49,27 +58,40 @@ pub struct Key {
 /// What is larger than this streams from the store and is never held whole.
 pub const HELD_BYTES_MAX: u64 = 1 << 20;
 
+/// What tells one way of dressing from another: pages that were dressed by other rules are other representations.
+#[derive(Debug)]
+pub struct DressMarks {
+    badge: String,
+    links: String,
+}
+
 /// How much of a hash an `ETag` shows: 128 bits.
 const ETAG_HASH_LENGTH: usize = 32;
+const MARK_LENGTH: usize = 6;
 
 impl<'a> Form<'a> {
     /// The form of a file for a visitor who takes these encodings.
     pub fn choose(host: &'a Host, file: &'a ManifestFile, dress: Dress, accepted: &HeaderMap) -> Self {
-        let form = Self { host, file, dress, encoding: None };
-        // What is dressed on its way is not encoded too.
-        let is_encodable = dress.is_plain() || form.is_held();
-        let encoding = if is_encodable { negotiate::choose(accepted, &file.variants) } else { None };
-        Self { encoding, ..form }
+        Self { host, file, dress, encoding: negotiate::choose(accepted, &file.variants) }
     }
 
-    /// Whether it is kept in memory.
-    pub fn is_held(&self) -> bool {
+    /// Whether it may be small enough to be kept in memory. How small a page gets that must be dressed and then encoded
+    /// is seen when it is done.
+    pub fn may_be_held(&self) -> bool {
         let stored = self.stored_range();
-        stored.end - stored.start <= HELD_BYTES_MAX
+        let is_encoded_here = !self.dress.is_plain() && self.encoding.is_some();
+        is_encoded_here || stored.end - stored.start <= HELD_BYTES_MAX
+    }
+
+    /// The same without an encoding.
+    pub fn unencoded(self) -> Self {
+        Self { encoding: None, ..self }
     }
 
     pub fn key(&self) -> Key {
-        Key { hash: self.file.hash, dress: self.dress, encoding: self.encoding }
+        // What is not dressed is the same bytes in whatever markup.
+        let dress = if self.dress.is_plain() { Dress::default() } else { self.dress };
+        Key { hash: self.file.hash, dress, encoding: self.encoding }
     }
 
     /// Where the bytes of this form lie in the blob, before any dressing.
@@ -83,17 +105,17 @@ impl<'a> Form<'a> {
         variant.map_or(plain, |variant| variant.offset_bytes..variant.offset_bytes + variant.size_bytes)
     }
 
-    /// `badge_mark` tells one wording of the badge from another.
-    pub fn etag(&self, badge_mark: &str) -> String {
-        let mut etag = String::with_capacity(ETAG_HASH_LENGTH + 24);
+    pub fn etag(&self, marks: &DressMarks) -> String {
+        let mut etag = String::with_capacity(ETAG_HASH_LENGTH + 32);
         etag.push('"');
         etag.push_str(&self.file.hash.to_string()[..ETAG_HASH_LENGTH]);
         if self.dress.has_badge {
             etag.push('-');
-            etag.push_str(badge_mark);
+            etag.push_str(&marks.badge);
         }
-        if self.dress.links.is_some() {
-            etag.push_str("-signed");
+        if let Some(links) = &self.dress.links {
+            etag.push_str("-signed-");
+            etag.push_str(&mark_of(&[&marks.links, links.signature.as_str()]));
         }
         if let Some(encoding) = self.encoding {
             etag.push('-');
@@ -104,15 +126,39 @@ impl<'a> Form<'a> {
     }
 }
 
-impl Dress {
-    pub fn of(route: &Route, address: &Address<'_>, file: &ManifestFile, key: &SigningKey) -> Self {
-        if !is_html(file) {
-            return Self::default();
+impl DressMarks {
+    /// `rules` decide how pages are dressed, `badge` is what they wear, `origins` are where their site lies.
+    pub fn new(rules: &[&str], badge: &str, origins: &str) -> Self {
+        let rules = mark_of(rules);
+        Self { badge: mark_of(&[&rules, badge]), links: mark_of(&[&rules, origins]) }
+    }
+}
+
+fn mark_of(texts: &[&str]) -> String {
+    let mut mark = BlobHash::of(texts.join("\n").as_bytes()).to_string();
+    mark.truncate(MARK_LENGTH);
+    mark
+}
+
+impl Markup {
+    /// None when the file is no page in itself.
+    pub fn of(file: &ManifestFile) -> Option<Self> {
+        match file.content_type.split(';').next().unwrap_or_default() {
+            "text/html" => Some(Self::Html),
+            "application/xhtml+xml" => Some(Self::Xhtml),
+            _ => None,
         }
+    }
+}
+
+impl Dress {
+    pub fn of(route: &Route, address: &Address<'_>, file: &ManifestFile, key: &LinkKey) -> Self {
+        let Some(markup) = Markup::of(file) else { return Self::default() };
         let is_private = route.visibility == Visibility::Private;
         let links = is_private.then(|| Signature::of(&route.host, key)).flatten();
         let (mount, depth) = (address.mount, address.depth());
         Self {
+            markup,
             // Spec 3.1: while provisional, a small badge is injected into served pages.
             has_badge: route.expires_at.is_some(),
             links: links.map(|signature| SignedLinks { signature, mount, depth }),
@@ -120,12 +166,12 @@ impl Dress {
     }
 
     pub fn is_plain(&self) -> bool {
-        *self == Self::default()
+        !self.has_badge && self.links.is_none()
     }
 }
 
 impl Signature {
-    pub fn of(host: &Host, key: &SigningKey) -> Option<Self> {
+    pub fn of(host: &Host, key: &LinkKey) -> Option<Self> {
         key.signature(host).as_bytes().try_into().ok().map(Self)
     }
 
@@ -140,14 +186,9 @@ impl std::fmt::Debug for Signature {
     }
 }
 
-/// HTML that browsers read as such, and that can be rewritten as such.
-fn is_html(file: &ManifestFile) -> bool {
-    file.content_type.starts_with("text/html")
-}
-
 /// A page in itself, rather than an asset of one: it counts as a view and carries the content security policy.
 pub fn is_document(file: &ManifestFile) -> bool {
-    is_html(file) || file.content_type.starts_with("application/xhtml+xml")
+    Markup::of(file).is_some()
 }
 
 #[cfg(test)]
@@ -155,6 +196,8 @@ mod tests {
     use domain::Variant;
 
     use super::*;
+
+    const BADGED: Dress = Dress { markup: Markup::Html, has_badge: true, links: None };
 
     fn file(content_type: &str) -> ManifestFile {
         ManifestFile {
@@ -166,8 +209,8 @@ mod tests {
         }
     }
 
-    fn links() -> SignedLinks {
-        let key = SigningKey::new("secret");
+    fn links(secret: &str) -> SignedLinks {
+        let key = LinkKey::new(secret);
         let signature = Signature::of(&"my-page-a1b2".parse().unwrap(), &key).unwrap();
         SignedLinks { signature, mount: Mount::Path, depth: 0 }
     }
@@ -176,11 +219,12 @@ mod tests {
     fn every_form_has_an_etag_of_its_own() {
         let (file, host) = (file("text/html"), "my-page-a1b2".parse().unwrap());
         let mut etags: Vec<String> = Vec::new();
+        let marks = DressMarks::new(&["rules"], "badge", "http://x");
         for has_badge in [false, true] {
-            for links in [None, Some(links())] {
+            for links in [None, Some(links("secret")), Some(links("other"))] {
                 for encoding in [None, Some(Encoding::Brotli), Some(Encoding::Zstd), Some(Encoding::Gzip)] {
-                    let form = Form { host: &host, file: &file, dress: Dress { has_badge, links }, encoding };
-                    etags.push(form.etag("b0"));
+                    let dress = Dress { has_badge, links, ..Dress::default() };
+                    etags.push(Form { host: &host, file: &file, dress, encoding }.etag(&marks));
                 }
             }
         }
@@ -197,37 +241,71 @@ mod tests {
         let range = |dress, encoding| Form { host: &host, file: &file, dress, encoding }.stored_range();
         assert_eq!(range(Dress::default(), None), 0..100);
         assert_eq!(range(Dress::default(), Some(Encoding::Gzip)), 100..140);
-        assert_eq!(range(Dress { has_badge: true, links: None }, Some(Encoding::Gzip)), 0..100);
+        assert_eq!(range(BADGED, Some(Encoding::Gzip)), 0..100);
     }
 
     #[test]
-    fn a_large_page_is_not_encoded_when_it_must_be_dressed() {
-        let host = "my-page-a1b2".parse().unwrap();
-        let mut accepted = HeaderMap::new();
-        accepted.insert(poem::http::header::ACCEPT_ENCODING, "gzip".parse().unwrap());
-        let large = ManifestFile { size_bytes: HELD_BYTES_MAX + 1, ..file("text/html") };
-        let badge = Dress { has_badge: true, links: None };
-        for (file, dress, encoding, is_held) in [
-            (&file("text/html"), badge, Some(Encoding::Gzip), true),
-            (&large, Dress::default(), Some(Encoding::Gzip), true),
-            (&large, badge, None, false),
+    fn other_rules_make_another_etag_of_a_dressed_page_alone() {
+        let (file, host) = (file("text/html"), "my-page-a1b2".parse().unwrap());
+        let etag = |dress, rules, badge, origins| {
+            let marks = DressMarks::new(&[rules], badge, origins);
+            Form { host: &host, file: &file, dress, encoding: None }.etag(&marks)
+        };
+        let signed = Dress { links: Some(links("secret")), ..Dress::default() };
+        for (dress, (rules, badge, origins)) in [
+            (Dress::default(), (false, false, false)),
+            (BADGED, (true, true, false)),
+            (signed, (true, false, true)),
         ] {
-            let form = Form::choose(&host, file, dress, &accepted);
-            assert_eq!((form.encoding, form.is_held()), (encoding, is_held), "{form:?}");
+            let first = etag(dress, "1", "badge", "http://x");
+            assert_eq!(etag(dress, "2", "badge", "http://x") != first, rules, "{dress:?}");
+            assert_eq!(etag(dress, "1", "wording", "http://x") != first, badge, "{dress:?}");
+            assert_eq!(etag(dress, "1", "badge", "http://y") != first, origins, "{dress:?}");
         }
     }
 
     #[test]
-    fn a_signature_never_shows_in_a_log() {
-        assert!(!format!("{:?}", links()).contains(links().signature.as_str()));
-        assert_eq!(links().signature.as_str().len(), 16);
+    fn only_what_is_known_to_be_large_is_never_held() {
+        let host = "my-page-a1b2".parse().unwrap();
+        let large = ManifestFile { size_bytes: HELD_BYTES_MAX + 1, ..file("text/html") };
+        let gzip = Some(Encoding::Gzip);
+        for (file, dress, encoding, may_be_held) in [
+            (&file("text/html"), BADGED, None, true),
+            (&large, Dress::default(), gzip, true),
+            (&large, Dress::default(), None, false),
+            (&large, BADGED, gzip, true),
+            (&large, BADGED, None, false),
+        ] {
+            let form = Form { host: &host, file, dress, encoding };
+            assert_eq!(form.may_be_held(), may_be_held, "{form:?}");
+        }
     }
 
     #[test]
-    fn xhtml_is_a_document_that_is_left_as_it_is() {
-        assert!(is_document(&file("application/xhtml+xml; charset=utf-8")));
-        assert!(!is_html(&file("application/xhtml+xml; charset=utf-8")));
-        assert!(is_document(&file("text/html; charset=utf-8")));
-        assert!(!is_document(&file("image/svg+xml; charset=utf-8")));
+    fn a_page_in_two_markups_is_dressed_twice_and_kept_plain_once() {
+        let (html, xhtml) = (file("text/html; charset=utf-8"), file("application/xhtml+xml; charset=utf-8"));
+        let host = "my-page-a1b2".parse().unwrap();
+        let key = |file: &ManifestFile, has_badge| {
+            let markup = Markup::of(file).unwrap();
+            let dress = Dress { markup, has_badge, links: None };
+            Form { host: &host, file, dress, encoding: None }.key()
+        };
+        assert_eq!(key(&html, false), key(&xhtml, false));
+        assert_ne!(key(&html, true), key(&xhtml, true));
+    }
+
+    #[test]
+    fn a_signature_never_shows_in_a_log() {
+        assert!(!format!("{:?}", links("secret")).contains(links("secret").signature.as_str()));
+        assert_eq!(links("secret").signature.as_str().len(), 16);
+    }
+
+    #[test]
+    fn html_and_xhtml_are_pages_and_nothing_else_is() {
+        assert_eq!(Markup::of(&file("text/html; charset=utf-8")), Some(Markup::Html));
+        assert_eq!(Markup::of(&file("application/xhtml+xml; charset=utf-8")), Some(Markup::Xhtml));
+        for asset in ["image/svg+xml; charset=utf-8", "text/html-sandboxed", "text/plain", ""] {
+            assert!(!is_document(&file(asset)), "{asset}");
+        }
     }
 }

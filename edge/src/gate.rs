@@ -2,8 +2,8 @@
 //!
 //! The order is fixed (unknown and deleted hosts were 404 before): expired 410, blocked 451, private 403.
 
-use domain::link::SigningKey;
-use domain::{Host, ModerationStatus, Route, Time, Visibility};
+use domain::link::LinkKey;
+use domain::{Host, ManifestFile, ModerationStatus, Route, Time, Visibility};
 use poem::http::HeaderMap;
 use url::Url;
 
@@ -33,13 +33,21 @@ pub enum Purpose {
 const PURPOSE: &str = "sec-fetch-dest";
 
 impl Purpose {
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub fn of(headers: &HeaderMap, file: &ManifestFile) -> Self {
         match headers.get(PURPOSE).map(|value| value.as_bytes()) {
             Some(b"style" | b"script" | b"worker" | b"sharedworker") => Self::LoadsMore,
             Some(b"empty") => Self::Fetch,
-            _ => Self::Other,
+            Some(_) => Self::Other,
+            // Browsers say it over https and to their own machine only; then the file itself must tell.
+            None if may_load_more(file) => Self::LoadsMore,
+            None => Self::Other,
         }
     }
+}
+
+fn may_load_more(file: &ManifestFile) -> bool {
+    let essence = file.content_type.split(';').next().unwrap_or_default().trim_end();
+    matches!(essence, "text/css" | "text/javascript" | "application/javascript")
 }
 
 /// What a visitor brings along.
@@ -54,7 +62,7 @@ pub fn admit(
     route: &Route,
     address: &Address<'_>,
     visitor: &Visitor<'_>,
-    key: &SigningKey,
+    key: &LinkKey,
     now: Time,
 ) -> Result<Pass, Closed> {
     if route.expires_at.is_some_and(|expires_at| expires_at <= now) {
@@ -71,13 +79,13 @@ pub fn admit(
     }
 }
 
-fn has_signature(query: Option<&str>, host: &Host, key: &SigningKey) -> bool {
+fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {
     let mut parts = query.unwrap_or_default().split('&');
     parts.find_map(|part| part.strip_prefix("sig=")).is_some_and(|signature| key.verifies(host, signature))
 }
 
 /// Fonts from a stylesheet and what scripts fetch carry no `sig`, but their `Referer` does.
-fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &SigningKey) -> bool {
+fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &LinkKey) -> bool {
     let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
     let is_same_name = page.host_str().is_some_and(|name| bare(name).eq_ignore_ascii_case(visitor.name));
     let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.host));
@@ -105,7 +113,7 @@ mod tests {
             visibility,
             moderation,
             expires_at,
-            published_at: NOW,
+            updated_at: NOW,
             manifest: Manifest::default(),
         }
     }
@@ -118,11 +126,11 @@ mod tests {
     ) -> Result<Pass, Closed> {
         let name = if mount == Mount::Path { "127.0.0.1" } else { "my-page-a1b2.localhost" };
         let address = Address { mount, host: route.host.clone(), path: "/" };
-        admit(route, &address, &Visitor { name, query, referer }, &SigningKey::new("secret"), NOW)
+        admit(route, &address, &Visitor { name, query, referer }, &LinkKey::new("secret"), NOW)
     }
 
     fn sig() -> String {
-        SigningKey::new("secret").signature(&"my-page-a1b2".parse().unwrap())
+        LinkKey::new("secret").signature(&"my-page-a1b2".parse().unwrap())
     }
 
     #[test]
@@ -141,7 +149,7 @@ mod tests {
     fn a_private_site_opens_to_its_signature_alone() {
         let route = route(Visibility::Private, ModerationStatus::Pass, None);
         let sig = sig();
-        let of_another = SigningKey::new("secret").signature(&"my-page-a1b3".parse().unwrap());
+        let of_another = LinkKey::new("secret").signature(&"my-page-a1b3".parse().unwrap());
         for (query, is_open) in [
             (format!("sig={sig}"), true),
             (format!("a=b&sig={sig}&c"), true),

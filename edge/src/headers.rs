@@ -4,8 +4,9 @@ use anyhow::Context;
 use domain::{ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use crate::door::Visit;
 use crate::form::is_document;
-use crate::sites::Site;
+use crate::gate::Pass;
 
 /// The headers that depend on settings.
 pub struct HeaderPolicy {
@@ -18,7 +19,8 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, max-age=60");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NOINDEX: HeaderValue = HeaderValue::from_static("noindex");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
-const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const BY_REFERER_TOO: HeaderValue = HeaderValue::from_static("Accept-Encoding, Referer, Sec-Fetch-Dest");
 
 /// Room for all headers of an answer, so that the map never grows.
 const HEADERS_EXPECTED: usize = 16;
@@ -31,10 +33,10 @@ impl HeaderPolicy {
     }
 
     /// What an answer says whether or not it has a body: also a redirect and a 304.
-    pub fn of_site(&self, site: &Site) -> HeaderMap {
+    pub fn of_site(&self, visit: &Visit<'_>) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(HEADERS_EXPECTED);
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-        let visibility = site.route.visibility;
+        let visibility = visit.site.route.visibility;
         headers
             .insert(header::CACHE_CONTROL, if visibility == Visibility::Private { PRIVATE } else { PUBLIC });
         if visibility != Visibility::Public {
@@ -43,22 +45,33 @@ impl HeaderPolicy {
         if visibility == Visibility::Private {
             headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
         }
+        // Who comes to the same address from elsewhere is shut out, or led on.
+        if visit.pass == Pass::AssetsOnly {
+            headers.insert(header::VARY, BY_REFERER_TOO);
+        }
         headers
     }
 
     /// What every answer of a file says besides.
-    pub fn of_file(&self, site: &Site, file: &ManifestFile) -> HeaderMap {
-        let mut headers = self.of_site(site);
+    pub fn of_file(&self, visit: &Visit<'_>, file: &ManifestFile) -> HeaderMap {
+        let mut headers = self.of_site(visit);
         // Said of every file: the next version of this one may come encoded.
-        headers.insert(header::VARY, ACCEPT_ENCODING);
-        if let Some(last_modified) = &site.last_modified {
+        headers.entry(header::VARY).or_insert(BY_ENCODING);
+        if let Some(last_modified) = visit.site.last_modified(visit.now) {
             headers.insert(header::LAST_MODIFIED, last_modified.clone());
         }
-        if is_document(file) {
+        if may_run_scripts(file) {
             headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security.clone());
         }
         headers
     }
+}
+
+/// What a browser that opens it shows as a document of its own, with all the rights of the site. A drawing is one, and
+/// so is any XML, which may hold a page or a drawing.
+fn may_run_scripts(file: &ManifestFile) -> bool {
+    let essence = file.content_type.split(';').next().unwrap_or_default().trim_end();
+    is_document(file) || essence.ends_with("+xml") || essence.ends_with("/xml")
 }
 
 /// Spec 4.12: inline scripts and styles, `data:` and `blob:` addresses, and a web-font host; else the own site only.
@@ -76,11 +89,17 @@ mod tests {
     use domain::{
         AccountId, ArtifactId, BlobHash, Chance, Manifest, ModerationStatus, Route, Time, VersionId,
     };
+    use poem::Request;
 
     use super::*;
+    use crate::find::{Address, Mount};
+    use crate::sites::Site;
+
+    const CHANGED_AT: Time = Time::from_millis(1_000_000);
+    const LATER: Time = Time::from_millis(2_000_000);
 
     fn site(visibility: Visibility) -> Site {
-        let (now, chance) = (Time::from_millis(1_000_000), Chance::seeded(1));
+        let (now, chance) = (CHANGED_AT, Chance::seeded(1));
         Site::new(Route {
             host: "my-page-a1b2".parse().unwrap(),
             account: AccountId::new(now, &chance),
@@ -89,7 +108,7 @@ mod tests {
             visibility,
             moderation: ModerationStatus::Pass,
             expires_at: None,
-            published_at: now,
+            updated_at: now,
             manifest: Manifest::default(),
         })
     }
@@ -105,8 +124,15 @@ mod tests {
     }
 
     fn said(visibility: Visibility, content_type: &str) -> Vec<String> {
+        said_to(visibility, Pass::Full, LATER, content_type)
+    }
+
+    fn said_to(visibility: Visibility, pass: Pass, now: Time, content_type: &str) -> Vec<String> {
         let policy = HeaderPolicy::new(&["https://fonts.example".to_owned()]).unwrap();
-        let headers = policy.of_file(&site(visibility), &file(content_type));
+        let (request, site) = (Request::default(), site(visibility));
+        let address = Address { mount: Mount::Name, host: site.route.host.clone(), path: "/a" };
+        let visit = Visit { request: &request, address, site: &site, pass, now };
+        let headers = policy.of_file(&visit, &file(content_type));
         let mut lines: Vec<_> =
             headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
         lines.sort();
@@ -127,11 +153,38 @@ mod tests {
     }
 
     #[test]
-    fn html_carries_the_content_security_policy() {
+    fn what_can_run_scripts_carries_the_content_security_policy() {
         let policy = "content-security-policy: default-src 'self' 'unsafe-inline' data: blob:; \
                       style-src 'self' 'unsafe-inline' data: blob: https://fonts.example; \
                       font-src 'self' data: blob: https://fonts.example";
-        assert!(said(Visibility::Public, "text/html; charset=utf-8").contains(&policy.to_owned()));
+        for (content_type, is_guarded) in [
+            ("text/html; charset=utf-8", true),
+            ("application/xhtml+xml", true),
+            ("image/svg+xml; charset=utf-8", true),
+            ("application/xml", true),
+            ("text/xml; charset=utf-8", true),
+            ("text/css; charset=utf-8", false),
+            ("image/png", false),
+        ] {
+            let said = said(Visibility::Public, content_type);
+            assert_eq!(said.contains(&policy.to_owned()), is_guarded, "{content_type}");
+        }
+    }
+
+    #[test]
+    fn a_site_whose_date_lies_ahead_does_not_say_it() {
+        let says_when = |now| {
+            let said = said_to(Visibility::Public, Pass::Full, now, "image/png");
+            said.iter().any(|line| line.starts_with("last-modified"))
+        };
+        assert!(says_when(CHANGED_AT));
+        assert!(!says_when(Time::from_millis(CHANGED_AT.millis() - 1)));
+    }
+
+    #[test]
+    fn what_is_let_in_by_its_referer_is_kept_for_that_referer_only() {
+        let said = said_to(Visibility::Private, Pass::AssetsOnly, LATER, "image/png");
+        assert!(said.contains(&"vary: Accept-Encoding, Referer, Sec-Fetch-Dest".to_owned()), "{said:?}");
     }
 
     #[test]

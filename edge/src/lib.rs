@@ -38,8 +38,8 @@ use anyhow::Context;
 use bus::Bus;
 use closed::{ClosedPages, Troubles};
 use content::Contents;
-use domain::link::SigningKey;
-use domain::{Clock, ViewCount};
+use domain::link::LinkKey;
+use domain::{Chance, Clock, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use store::{Blobs, Store};
 use tokio_util::sync::CancellationToken;
@@ -50,8 +50,9 @@ pub use door::Door;
 use door::Inner;
 use find::Names;
 use headers::HeaderPolicy;
+use sign_links::Origins;
 use sites::Sites;
-use tally::Tally;
+use tally::{Delivery, Tally};
 
 /// What an edge must know besides where things are stored.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ pub struct EdgeSettings {
     /// Where pages may load web fonts from, as sources of a content security policy: `fonts.example`.
     pub font_hosts: Vec<String>,
     /// Checks the `sig` of private sites and carries it on.
-    pub signing: SigningKey,
+    pub link_key: LinkKey,
 }
 
 /// An edge of this process.
@@ -101,8 +102,13 @@ impl Edge {
             names: Names::new(&settings.domain, &serve_url),
             policy: HeaderPolicy::new(&settings.font_hosts)?,
             closed_pages: ClosedPages::new(&settings.base_url),
-            contents: Contents::new(settings.cache_bytes - route_bytes, blobs, &settings.base_url),
-            signing: settings.signing,
+            contents: Contents::new(
+                settings.cache_bytes - route_bytes,
+                blobs,
+                &settings.base_url,
+                Origins::new(&serve_url, &settings.domain),
+            ),
+            link_key: settings.link_key,
             tally: Tally::default(),
             troubles: Troubles::default(),
             sites,
@@ -118,12 +124,14 @@ impl Edge {
         Door::new(self.inner.clone())
     }
 
-    /// Flushes the counted views until cancelled, and once more at the end, after the last answer was given.
-    pub async fn run_tally<F>(&self, flush: F, cancel: CancellationToken)
+    /// Flushes the counted views until cancelled, and once more at the end, after the last answer was given. `push`
+    /// keeps a batch as a job of this id: once, however often it is called.
+    pub async fn run_tally<F>(&self, push: F, chance: Chance, cancel: CancellationToken)
     where
-        F: Fn(Vec<ViewCount>) -> BoxFuture<'static, anyhow::Result<()>>,
+        F: Fn(JobId, ViewsJob) -> BoxFuture<'static, anyhow::Result<()>>,
     {
-        self.inner.tally.run(flush, cancel).await;
+        let clock = self.inner.clock.clone();
+        Delivery::new(&self.inner.tally, clock, chance, push).run(cancel).await;
     }
 
     /// Gives the seat up, so that changes need not wait for an edge that has stopped.

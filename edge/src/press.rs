@@ -2,39 +2,102 @@
 //!
 //! Stored files were encoded at publish time with more patience; this is for dressed pages only.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::Context;
+use brotli::CompressorWriter;
 use bytes::Bytes;
 use domain::Encoding;
+use flate2::write::GzEncoder;
 
 const BROTLI_QUALITY: i32 = 5;
+/// How far back it looks: about as much of a page lies in memory at once.
+const BROTLI_WINDOW_BITS: i32 = 20;
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
+const BUFFER_BYTES: usize = 4096;
 
-pub fn press(plain: &[u8], encoding: Encoding) -> anyhow::Result<Bytes> {
-    let pressed = match encoding {
-        Encoding::Brotli => brotli(plain),
-        Encoding::Zstd => zstd::bulk::compress(plain, ZSTD_LEVEL),
-        Encoding::Gzip => gzip(plain),
-    };
-    pressed.map(Bytes::from).context("encode a page")
+/// Takes a page in piece by piece and holds what it becomes, as long as there is room.
+pub enum Press {
+    Plain(Room),
+    Brotli(Box<CompressorWriter<Room>>),
+    Zstd(zstd::Encoder<'static, Room>),
+    Gzip(GzEncoder<Room>),
 }
 
-fn brotli(mut plain: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut pressed = Vec::new();
-    let parameters = brotli::enc::BrotliEncoderParams {
-        quality: BROTLI_QUALITY,
-        ..brotli::enc::BrotliEncoderParams::default()
-    };
-    brotli::BrotliCompress(&mut plain, &mut pressed, &parameters)?;
-    Ok(pressed)
+/// Where what was made lies. What does not fit is thrown away, all of it.
+pub struct Room {
+    bytes: Vec<u8>,
+    bytes_max: u64,
+    is_full: bool,
 }
 
-fn gzip(plain: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(GZIP_LEVEL));
-    encoder.write_all(plain)?;
-    encoder.finish()
+impl Press {
+    pub fn new(encoding: Option<Encoding>, bytes_max: u64) -> anyhow::Result<Self> {
+        let room = Room { bytes: vec![], bytes_max, is_full: false };
+        Ok(match encoding {
+            None => Self::Plain(room),
+            Some(Encoding::Brotli) => {
+                let parameters = brotli::enc::BrotliEncoderParams {
+                    quality: BROTLI_QUALITY,
+                    lgwin: BROTLI_WINDOW_BITS,
+                    ..brotli::enc::BrotliEncoderParams::default()
+                };
+                Self::Brotli(Box::new(CompressorWriter::with_params(room, BUFFER_BYTES, &parameters)))
+            }
+            Some(Encoding::Zstd) => {
+                Self::Zstd(zstd::Encoder::new(room, ZSTD_LEVEL).context("open an encoder")?)
+            }
+            Some(Encoding::Gzip) => Self::Gzip(GzEncoder::new(room, flate2::Compression::new(GZIP_LEVEL))),
+        })
+    }
+
+    pub fn write(&mut self, piece: &[u8]) -> anyhow::Result<()> {
+        let encoder: &mut dyn Write = match self {
+            Self::Plain(room) => room,
+            Self::Brotli(encoder) => encoder,
+            Self::Zstd(encoder) => encoder,
+            Self::Gzip(encoder) => encoder,
+        };
+        encoder.write_all(piece).context("encode a page")
+    }
+
+    /// Whether there was no room for what the page has become so far.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Plain(room) => room.is_full,
+            Self::Brotli(encoder) => encoder.get_ref().is_full,
+            Self::Zstd(encoder) => encoder.get_ref().is_full,
+            Self::Gzip(encoder) => encoder.get_ref().is_full,
+        }
+    }
+
+    /// All of it; none when there was no room.
+    pub fn finish(self) -> anyhow::Result<Option<Bytes>> {
+        let room = match self {
+            Self::Plain(room) => room,
+            Self::Brotli(encoder) => encoder.into_inner(),
+            Self::Zstd(encoder) => encoder.finish().context("encode the end of a page")?,
+            Self::Gzip(encoder) => encoder.finish().context("encode the end of a page")?,
+        };
+        Ok((!room.is_full).then(|| room.bytes.into()))
+    }
+}
+
+impl Write for Room {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.is_full |= (self.bytes.len() + piece.len()) as u64 > self.bytes_max;
+        if self.is_full {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(piece);
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -43,20 +106,60 @@ mod tests {
 
     use super::*;
 
+    fn encodings() -> impl Iterator<Item = Option<Encoding>> {
+        Encoding::ALL.into_iter().map(Some).chain([None])
+    }
+
+    fn press(page: &[u8], encoding: Option<Encoding>, bytes_max: u64) -> Option<Bytes> {
+        let mut press = Press::new(encoding, bytes_max).unwrap();
+        for piece in page.chunks(777) {
+            press.write(piece).unwrap();
+        }
+        press.finish().unwrap()
+    }
+
     #[test]
     fn what_is_pressed_unfolds_to_the_same_bytes() {
         let page = "<p>again and again</p>".repeat(100);
-        for encoding in Encoding::ALL {
-            let pressed = press(page.as_bytes(), encoding).unwrap();
-            assert!(pressed.len() < page.len() / 4);
+        for encoding in encodings() {
+            let pressed = press(page.as_bytes(), encoding, 1 << 20).unwrap();
             let mut plain = String::new();
             match encoding {
-                Encoding::Brotli => brotli::Decompressor::new(&pressed[..], 4096).read_to_string(&mut plain),
-                Encoding::Zstd => zstd::Decoder::new(&pressed[..]).unwrap().read_to_string(&mut plain),
-                Encoding::Gzip => flate2::read::GzDecoder::new(&pressed[..]).read_to_string(&mut plain),
+                None => plain.push_str(str::from_utf8(&pressed).unwrap()),
+                Some(Encoding::Brotli) => {
+                    brotli::Decompressor::new(&pressed[..], 4096).read_to_string(&mut plain).unwrap();
+                }
+                Some(Encoding::Zstd) => {
+                    zstd::Decoder::new(&pressed[..]).unwrap().read_to_string(&mut plain).unwrap();
+                }
+                Some(Encoding::Gzip) => {
+                    flate2::read::GzDecoder::new(&pressed[..]).read_to_string(&mut plain).unwrap();
+                }
             }
-            .unwrap();
             assert_eq!(plain, page, "{encoding:?}");
+            assert!(encoding.is_none() || pressed.len() < page.len() / 4, "{encoding:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_thrown_away_while_it_grows() {
+        let mut noise = domain::BlobHash::of(b"noise");
+        let mut page = Vec::new();
+        for _ in 0..2_000 {
+            noise = domain::BlobHash::of(noise.to_string().as_bytes());
+            page.extend_from_slice(noise.to_string().as_bytes());
+        }
+        for encoding in encodings() {
+            let whole = press(&page, encoding, 10 << 20).unwrap().len() as u64;
+            assert_eq!(press(&page, encoding, whole).unwrap().len() as u64, whole, "{encoding:?}");
+            assert_eq!(press(&page, encoding, whole - 1), None, "{encoding:?}");
+            let mut press = Press::new(encoding, 1000).unwrap();
+            let mut written_bytes = 0;
+            while !press.is_full() {
+                press.write(&page).unwrap();
+                written_bytes += page.len();
+                assert!(written_bytes < 5 << 20, "{encoding:?} is not seen to be too large before its end");
+            }
         }
     }
 }

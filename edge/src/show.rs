@@ -23,15 +23,18 @@ impl Inner {
         {
             return Ok(redirect);
         }
-        let form = self.form(visit, file);
-        let headers = self.policy.of_file(visit.site, file);
+        let (form, content) = self.settle(self.form(visit, file)).await?;
+        let headers = self.policy.of_file(visit, file);
         if conditional::has_conditions(visit.request.headers())
-            && let Some(not_modified) = self.judge(visit, &form, &headers)?
+            && let Some(etag) = self.etag_if_held(visit, &form)?
         {
             self.count_view(visit, file);
-            return Ok(not_modified);
+            return Ok(answer::not_modified(headers, etag));
         }
-        let content = self.content(&form).await?;
+        let (form, content) = match content {
+            Some(content) => (form, content),
+            None => self.content(form).await?,
+        };
         let response = self.send(visit, &form, headers, content).await?;
         if response.status() == StatusCode::OK {
             self.count_view(visit, file);
@@ -41,11 +44,11 @@ impl Inner {
 
     /// What the site itself says of a path that is not there: always whole, and no view of anything.
     pub async fn show_not_found(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
-        let form = self.form(visit, file);
-        let mut headers = self.policy.of_file(visit.site, file);
+        let (form, content) = self.content(self.form(visit, file)).await?;
+        let mut headers = self.policy.of_file(visit, file);
         headers.remove(header::LAST_MODIFIED);
         describe(&mut headers, &form)?;
-        match self.content(&form).await? {
+        match content {
             Content::Ready(source) => Ok(answer::whole(StatusCode::NOT_FOUND, headers, source).await?),
             Content::Dressed(chunks) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, chunks)),
         }
@@ -54,47 +57,51 @@ impl Inner {
     /// What pages are made of is shown to the pages that have the `sig`. What loads more itself gets the `sig` into
     /// its own address on the way, or a style sheet that it imports could not load its fonts.
     fn show_asset_only(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Option<Response>, Failure> {
-        let purpose = Purpose::of(visit.request.headers());
+        let purpose = Purpose::of(visit.request.headers(), file);
         if is_document(file) {
             return if purpose == Purpose::Fetch { Ok(None) } else { Err(Closed::Private.into()) };
         }
         if purpose != Purpose::LoadsMore {
             return Ok(None);
         }
-        let headers = self.policy.of_site(visit.site);
-        let signature = self.signing.signature(&visit.site.route.host);
+        let headers = self.policy.of_site(visit);
+        let signature = self.link_key.signature(&visit.site.route.host);
         Ok(Some(answer::redirect_signed(headers, visit.request.uri(), &signature)?))
     }
 
     fn form<'v>(&self, visit: &'v Visit<'_>, file: &'v ManifestFile) -> Form<'v> {
-        let dress = Dress::of(&visit.site.route, &visit.address, file, &self.signing);
+        let dress = Dress::of(&visit.site.route, &visit.address, file, &self.link_key);
         Form::choose(&visit.site.route.host, file, dress, visit.request.headers())
     }
 
-    /// The 304, if the visitor holds this form already.
-    fn judge(
-        &self,
-        visit: &Visit<'_>,
-        form: &Form<'_>,
-        headers: &HeaderMap,
-    ) -> Result<Option<Response>, Failure> {
+    /// The `ETag` of this form, if the visitor holds it already.
+    fn etag_if_held(&self, visit: &Visit<'_>, form: &Form<'_>) -> Result<Option<HeaderValue>, Failure> {
         let etag = self.contents.etag(form)?;
         match conditional::judge(visit.request.headers(), &validators(visit, &etag)?) {
             Verdict::Send => Ok(None),
             Verdict::PreconditionFailed => Err(Closed::PreconditionFailed.into()),
-            Verdict::NotModified => {
-                let mut headers = headers.clone();
-                headers.insert(header::ETAG, etag);
-                Ok(Some(answer::not_modified(headers)))
-            }
+            Verdict::NotModified => Ok(Some(etag)),
         }
     }
 
-    async fn content(&self, form: &Form<'_>) -> anyhow::Result<Content> {
-        match self.contents.recall(form) {
-            Some(content) => Ok(content),
-            None => Box::pin(self.contents.open(form)).await,
+    /// The form that it has in the end, and its content if that had to be made to know: a condition is judged by the
+    /// `ETag` that is sent and by no other.
+    async fn settle<'v>(&self, form: Form<'v>) -> anyhow::Result<(Form<'v>, Option<Content>)> {
+        if self.contents.is_settled(&form) {
+            return Ok((form, None));
         }
+        let (form, content) = self.content(form).await?;
+        Ok((form, Some(content)))
+    }
+
+    /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
+    async fn content<'v>(&self, form: Form<'v>) -> anyhow::Result<(Form<'v>, Content)> {
+        let content = match self.contents.recall(&form) {
+            Some(content) => content,
+            None => Box::pin(self.contents.open(&form)).await?,
+        };
+        let form = if matches!(content, Content::Dressed(_)) { form.unencoded() } else { form };
+        Ok((form, content))
     }
 
     async fn send(
@@ -157,7 +164,7 @@ fn wanted(visit: &Visit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Res
     let headers = visit.request.headers();
     let mut ranges = headers.get_all(header::RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(Wanted::Whole) };
-    if !conditional::may_range(headers, &validators(visit, etag)?) {
+    if !conditional::may_range(headers, etag) {
         return Ok(Wanted::Whole);
     }
     Ok(range.to_str().map_or(Wanted::Whole, |range| range::wanted(range, size_bytes)))
@@ -165,5 +172,5 @@ fn wanted(visit: &Visit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Res
 
 fn validators<'e>(visit: &Visit<'_>, etag: &'e HeaderValue) -> anyhow::Result<Validators<'e>> {
     let etag = etag.to_str().context("an ETag")?;
-    Ok(Validators { etag, modified_at: visit.site.route.published_at })
+    Ok(Validators { etag, modified_at: visit.site.route.updated_at, now: visit.now })
 }

@@ -1,112 +1,203 @@
 //! Sign links: carries the `sig` of a private site on to the links within its pages.
 //!
-//! Only links that stay within the site are signed: the `sig` must not be told to anybody else.
+//! Only links that stay within the site are signed: the `sig` must not be told to anybody else. So a link is judged as
+//! a browser reads it, its character references resolved, and what cannot be judged is not signed.
+//!
+//! What a relative link is relative to may be said after it, by a `<base>` that comes late. A page that is held is then
+//! read a second time; one that is dressed on its way is gone by then, so its links before a late base that leads out
+//! of the site carry the `sig` with them.
+//!
+//! A browser tells modules apart by the address that was asked for. A script that a page names (signed here) and
+//! another script imports (led to its signed address by a redirect) is therefore two modules to it, and runs twice.
 
+mod bases;
+mod forms;
+mod refresh;
+
+use anyhow::Context;
 use domain::Host;
-use lol_html::html_content::ContentType;
-use lol_html::send::Element;
-use url::Url;
+use domain::link::{Addresses, UrlStyle};
+use url::{Position, Url};
 
 use crate::form::{Signature, SignedLinks};
+use bases::Bases;
+use forms::{Forms, Leads};
 
-/// Knows where a page lies, and so which of its links stay within the site.
+/// A start tag, in whichever markup. Values are text: what character references stand for, not how they are written.
+pub trait Tag {
+    /// In lower case, without a prefix.
+    fn name(&self) -> String;
+    /// Whether it may be none of HTML's, though it is called like one.
+    fn may_be_foreign(&self) -> bool;
+    fn attribute(&self, name: &str) -> Option<String>;
+    fn set_attribute(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
+}
+
+/// The addresses by which everybody knows a site, whichever way its visitor came.
+pub struct Origins {
+    scheme: String,
+    styles: [Addresses; 2],
+}
+
+/// Knows where a page lies, and so which of its links stay within the site. A clone that reads the same page anew knows
+/// its bases already.
+#[derive(Clone)]
 pub struct LinkSigner {
     signature: Signature,
-    root: Url,
-    base: Base,
+    /// The addresses of the site's root, each with a slash at its end.
+    roots: Vec<String>,
+    bases: Bases,
+    forms: Forms,
 }
 
-/// What relative links are relative to: the first `<base>` of a page decides.
-enum Base {
-    Page(Url),
-    Declared(Url),
-}
-
-/// The page's own origin is of no matter to relative links; this one is nobody's.
-const ORIGIN: &str = "http://site.invalid";
+/// The name by which a visitor came is of no matter to relative links; this one is nobody's.
+const NAME: &str = "site.invalid";
+/// What stands in no head.
+const FOREIGN: &str = "";
+/// Schemes whose addresses name a host.
+const SPECIAL_SCHEMES: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
 
 const LINKS: [&str; 7] = ["href", "src", "poster", "action", "formaction", "background", "xlink:href"];
 const LINK_SETS: [&str; 2] = ["srcset", "imagesrcset"];
 
-impl LinkSigner {
-    pub fn new(links: &SignedLinks, host: &Host) -> anyhow::Result<Self> {
-        let root = Url::parse(ORIGIN)?.join(&links.mount.root(host))?;
-        // The names of the folders do not matter to what leads out of them.
-        let page = root.join(&"folder/".repeat(usize::from(links.depth)))?;
-        Ok(Self { signature: links.signature, root, base: Base::Page(page) })
+impl Origins {
+    pub fn new(serve_url: &Url, domain: &str) -> Self {
+        let style = |url_style| Addresses {
+            base_url: String::new(),
+            serve_url: serve_url.as_str().trim_end_matches('/').to_owned(),
+            edge_domain: domain.to_owned(),
+            url_style,
+        };
+        Self { scheme: serve_url.scheme().to_owned(), styles: [style(UrlStyle::Path), style(UrlStyle::Host)] }
     }
 
-    pub fn sign_element(&mut self, element: &mut Element<'_, '_>) -> lol_html::HandlerResult {
-        match element.tag_name().as_str() {
+    /// Tells one set of addresses from another.
+    pub fn mark(&self) -> String {
+        let [by_path, _] = &self.styles;
+        format!("{} {}", by_path.serve_url, by_path.edge_domain)
+    }
+
+    fn roots(&self, host: &Host) -> impl Iterator<Item = String> {
+        let pages = self.styles.iter().map(|style| style.page(host));
+        // Not every host is a label that can stand in a name.
+        pages.filter_map(|page| Url::parse(&page).ok()).map(String::from)
+    }
+}
+
+impl LinkSigner {
+    pub fn new(links: &SignedLinks, host: &Host, origins: &Origins) -> anyhow::Result<Self> {
+        let root = Url::parse(&format!("{}://{NAME}{}", origins.scheme, links.mount.root(host)))?;
+        // The names of the folders do not matter to what leads out of them.
+        let page = root.join(&"folder/".repeat(usize::from(links.depth))).context("where a page lies")?;
+        let roots = std::iter::once(root.into()).chain(origins.roots(host)).collect();
+        Ok(Self { signature: links.signature, roots, bases: Bases::of(page), forms: Forms::default() })
+    }
+
+    pub fn sign_tag(&mut self, tag: &mut impl Tag) -> anyhow::Result<()> {
+        let name = tag.name();
+        self.bases.pass(if tag.may_be_foreign() { FOREIGN } else { &name });
+        match name.as_str() {
             "base" => {
-                self.note_base(element);
+                if let Some(href) = tag.attribute("href") {
+                    self.bases.declare(&href);
+                }
                 return Ok(());
             }
-            "meta" => self.sign_refresh(element)?,
-            "form" => self.sign_form(element),
-            "object" => self.sign_attribute(element, "data", |signer, value| signer.sign(value))?,
+            "meta" => self.sign_refresh(tag)?,
+            "form" => self.enter_form(tag),
+            "button" | "input" => self.note_button(tag)?,
+            "object" => self.sign_attribute(tag, "data", Self::sign)?,
             _ => {}
         }
         for name in LINKS {
-            self.sign_attribute(element, name, |signer, value| signer.sign(value))?;
+            self.sign_attribute(tag, name, Self::sign)?;
         }
         for name in LINK_SETS {
-            self.sign_attribute(element, name, |signer, value| signer.sign_set(value))?;
+            self.sign_attribute(tag, name, Self::sign_set)?;
         }
         Ok(())
+    }
+
+    /// At the end of a form: the field that carries the `sig`, as markup, if this form gets one.
+    pub fn leave_form(&mut self) -> Option<String> {
+        // Written so that it is both HTML and XML.
+        let field = format!(
+            "<input xmlns=\"http://www.w3.org/1999/xhtml\" type=\"hidden\" name=\"sig\" value=\"{}\" />",
+            self.signature.as_str()
+        );
+        self.forms.leave().then_some(field)
     }
 
     fn sign_attribute(
         &self,
-        element: &mut Element<'_, '_>,
+        tag: &mut impl Tag,
         name: &str,
-        sign: impl Fn(&Self, &str) -> Option<String>,
-    ) -> lol_html::HandlerResult {
-        if let Some(signed) = element.get_attribute(name).and_then(|value| sign(self, &value)) {
-            element.set_attribute(name, &signed)?;
+        sign: fn(&Self, &str) -> Option<String>,
+    ) -> anyhow::Result<()> {
+        match tag.attribute(name).and_then(|value| sign(self, &value)) {
+            Some(signed) => tag.set_attribute(name, &signed),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether links were judged before a base that they are relative to. If so the page wants to be read anew.
+    pub fn settle_late_base(&self) -> bool {
+        self.bases.settle_if_late()
+    }
+
+    /// A form that is sent by GET drops the query of its address, so the `sig` goes in as a field.
+    fn enter_form(&mut self, tag: &impl Tag) {
+        let method = tag.attribute("method").unwrap_or_default().to_ascii_lowercase();
+        let is_get = !matches!(method.as_str(), "post" | "dialog");
+        let leads = if is_get { self.sends_to(tag.attribute("action")) } else { Leads::Out };
+        self.forms.enter(tag.attribute("id"), leads);
+    }
+
+    /// A button may send its form elsewhere, and all fields with it.
+    fn note_button(&mut self, tag: &mut impl Tag) -> anyhow::Result<()> {
+        if self.sends_to(tag.attribute("formaction")) == Leads::Out
+            && !self.forms.may_be_led_out(tag.attribute("form").as_deref())
+        {
+            // Its form has the field already. A button of no form sends nothing.
+            tag.set_attribute("form", "")?;
         }
         Ok(())
     }
 
-    fn note_base(&mut self, element: &Element<'_, '_>) {
-        if let Base::Page(page) = &self.base
-            && let Some(declared) = element.get_attribute("href").and_then(|href| page.join(&href).ok())
-        {
-            self.base = Base::Declared(declared);
-        }
-    }
-
-    /// A form that is sent by GET drops the query of its address, so the `sig` goes in as a field.
-    fn sign_form(&self, element: &mut Element<'_, '_>) {
-        let is_get = element.get_attribute("method").is_none_or(|method| method.eq_ignore_ascii_case("get"));
-        let action = element.get_attribute("action").unwrap_or_default();
-        if is_get && self.stays_within(&action) {
-            let field = format!("<input type=\"hidden\" name=\"sig\" value=\"{}\">", self.signature.as_str());
-            element.prepend(&field, ContentType::Html);
-        }
+    /// Without an address a form is sent to the page that it is on.
+    fn sends_to(&self, action: Option<String>) -> Leads {
+        let action = action.unwrap_or_default();
+        let action = action.trim_matches(is_stripped);
+        let stays = action.is_empty() || self.is_within(&self.targets(action));
+        if stays { Leads::Within } else { Leads::Out }
     }
 
     /// `<meta http-equiv="refresh" content="5; url=next.html">`
-    fn sign_refresh(&self, element: &mut Element<'_, '_>) -> lol_html::HandlerResult {
-        let kind = element.get_attribute("http-equiv").unwrap_or_default();
+    fn sign_refresh(&self, tag: &mut impl Tag) -> anyhow::Result<()> {
+        let kind = tag.attribute("http-equiv").unwrap_or_default();
         if !kind.eq_ignore_ascii_case("refresh") {
             return Ok(());
         }
-        self.sign_attribute(element, "content", |signer, content| {
-            let link_at = content.to_ascii_lowercase().find("url=")? + "url=".len();
-            let (wait, link) = content.split_at(link_at);
-            Some(format!("{wait}{}", signer.sign(link.trim_matches(['\'', '"', ' ']))?))
+        self.sign_attribute(tag, "content", |signer, content| {
+            let place = refresh::address_in(content)?;
+            let signed = signer.sign(&content[place.clone()])?;
+            Some(format!("{}{signed}{}", &content[..place.start], &content[place.end..]))
         })
     }
 
-    /// The link with its `sig`, as attribute text; none when it stays as it is.
+    /// The link with its `sig`; none when it stays as it is.
     fn sign(&self, link: &str) -> Option<String> {
-        let link = link.trim();
-        if link.is_empty() || link.starts_with('#') || !self.stays_within(link) {
+        let link = link.trim_matches(is_stripped);
+        if link.is_empty() || (link.starts_with('#') && self.bases.is_page_alone()) {
             return None;
         }
-        let (address, fragment) = link.split_at(fragment_at(link));
-        let joint = if address.contains('?') { "&amp;" } else { "?" };
+        let targets = self.targets(link);
+        let has_sig = |target: &Url| target.query_pairs().any(|(name, _)| name == "sig");
+        if !self.is_within(&targets) || targets.iter().any(has_sig) {
+            return None;
+        }
+        let (address, fragment) = link.split_at(link.find('#').unwrap_or(link.len()));
+        let joint = if address.contains('?') { '&' } else { '?' };
         Some(format!("{address}{joint}sig={}{fragment}", self.signature.as_str()))
     }
 
@@ -115,7 +206,7 @@ impl LinkSigner {
         let mut signed = Vec::new();
         let mut rest = set.trim_start_matches(is_gap);
         while !rest.is_empty() {
-            let (link, after) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+            let (link, after) = rest.split_at(rest.find(is_space).unwrap_or(rest.len()));
             let bare = link.trim_end_matches(',');
             let ends_here = bare.len() < link.len();
             let (descriptor, next) =
@@ -127,113 +218,45 @@ impl LinkSigner {
         (!signed.is_empty()).then(|| signed.join(", "))
     }
 
-    fn stays_within(&self, link: &str) -> bool {
-        let (Base::Page(base) | Base::Declared(base)) = &self.base;
-        let Ok(target) = base.join(link) else { return false };
-        let is_signed = target.query_pairs().any(|(name, _)| name == "sig" || name == "amp;sig");
-        target.origin() == self.root.origin() && target.path().starts_with(self.root.path()) && !is_signed
+    /// Where a link may lead; nothing when that cannot be told.
+    fn targets(&self, link: &str) -> Vec<Url> {
+        if is_ambiguous(link) {
+            return vec![];
+        }
+        Url::parse(link).map_or_else(|_| self.bases.join(link), |target| vec![target])
     }
+
+    /// Wherever it leads, that is within the site.
+    fn is_within(&self, targets: &[Url]) -> bool {
+        let is_within = |target: &Url| {
+            let address = &target[..Position::AfterPath];
+            let is_below =
+                |root: &String| address.starts_with(root) || Some(address) == root.strip_suffix('/');
+            self.roots.iter().any(is_below)
+        };
+        !targets.is_empty() && targets.iter().all(is_within)
+    }
+}
+
+/// Browsers take `https:a` for relative on a page that came by https, and for a host on any other.
+fn is_ambiguous(link: &str) -> bool {
+    let link: String = link.chars().filter(|character| !matches!(character, '\t' | '\n' | '\r')).collect();
+    let Some((scheme, rest)) = link.trim_start_matches(is_stripped).split_once(':') else { return false };
+    SPECIAL_SCHEMES.iter().any(|special| scheme.eq_ignore_ascii_case(special)) && !rest.starts_with("//")
+}
+
+/// What browsers take from both ends of a link.
+fn is_stripped(character: char) -> bool {
+    character <= ' '
+}
+
+fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
 
 fn is_gap(character: char) -> bool {
-    character.is_whitespace() || character == ','
-}
-
-/// Where the fragment begins. A `#` after `&` belongs to a character reference.
-fn fragment_at(link: &str) -> usize {
-    let bytes = link.as_bytes();
-    let is_fragment = |at: &usize| bytes[*at] == b'#' && (*at == 0 || bytes[*at - 1] != b'&');
-    (0..bytes.len()).find(is_fragment).unwrap_or(bytes.len())
+    is_space(character) || character == ','
 }
 
 #[cfg(test)]
-pub mod tests {
-    use domain::link::SigningKey;
-
-    use super::*;
-    use crate::find::Mount;
-
-    /// For pages of `my-page-a1b2`.
-    pub fn signer(mount: Mount, depth: u16) -> LinkSigner {
-        let host: Host = "my-page-a1b2".parse().unwrap();
-        let signature = Signature::of(&host, &SigningKey::new("secret")).unwrap();
-        LinkSigner::new(&SignedLinks { signature, mount, depth }, &host).unwrap()
-    }
-
-    /// With an `S` in the signature's place.
-    pub fn short(signed: String) -> String {
-        signed.replace(signer(Mount::Name, 0).signature.as_str(), "S")
-    }
-
-    fn signed(mount: Mount, depth: u16, link: &str) -> String {
-        signer(mount, depth).sign(link).map_or_else(|| link.to_owned(), short)
-    }
-
-    #[test]
-    fn links_within_the_site_carry_the_signature() {
-        for (link, expected) in [
-            ("next.html", "next.html?sig=S"),
-            ("css/app.css", "css/app.css?sig=S"),
-            ("./", "./?sig=S"),
-            ("..", "..?sig=S"),
-            ("../x.png", "../x.png?sig=S"),
-            ("a.html#part", "a.html?sig=S#part"),
-            ("a.html?b=c", "a.html?b=c&amp;sig=S"),
-            ("a.html?b=c&amp;d#e", "a.html?b=c&amp;d&amp;sig=S#e"),
-            ("?page=2", "?page=2&amp;sig=S"),
-            (" a.html ", "a.html?sig=S"),
-            ("/site/my-page-a1b2/b.html", "/site/my-page-a1b2/b.html?sig=S"),
-            ("../../my-page-a1b2/b.html", "../../my-page-a1b2/b.html?sig=S"),
-            ("x&#38;y.html", "x&#38;y.html?sig=S"),
-        ] {
-            assert_eq!(signed(Mount::Path, 1, link), expected, "{link}");
-        }
-    }
-
-    #[test]
-    fn links_out_of_the_site_stay_as_they_are() {
-        for link in [
-            "https://example.com/",
-            "//example.com/a",
-            "mailto:a@b.example",
-            "javascript:void(0)",
-            "data:text/plain,x",
-            "blob:x",
-            "#part",
-            "",
-            "/",
-            "/site/other-c3d4/",
-            "../../",
-            "../../other-c3d4/x.html",
-            "..\\..\\other-c3d4\\x.html",
-            "%2e%2e/%2e%2e/other-c3d4/",
-            "a.html?sig=0123",
-            "a.html?x&amp;sig=0123",
-        ] {
-            assert_eq!(signed(Mount::Path, 1, link), link, "{link}");
-        }
-    }
-
-    #[test]
-    fn on_a_name_of_its_own_everything_below_the_root_is_the_site() {
-        assert_eq!(signed(Mount::Name, 0, "/img/a.png"), "/img/a.png?sig=S");
-        assert_eq!(signed(Mount::Name, 0, "../../a.png"), "../../a.png?sig=S");
-        assert_eq!(signed(Mount::Name, 0, "//example.com/a.png"), "//example.com/a.png");
-    }
-
-    #[test]
-    fn each_candidate_of_a_set_is_signed() {
-        let signer = signer(Mount::Name, 0);
-        for (set, expected) in [
-            ("a.png", "a.png?sig=S"),
-            ("a.png 1x, b.png 2x", "a.png?sig=S 1x, b.png?sig=S 2x"),
-            ("a.png, b.png", "a.png?sig=S, b.png?sig=S"),
-            ("\n a.png   100w ,\n b.png 200w\n", "a.png?sig=S   100w, b.png?sig=S 200w"),
-            ("data:image/png;base64,AA 1x, b.png 2x", "data:image/png;base64,AA 1x, b.png?sig=S 2x"),
-            ("https://example.com/a.png 1x", "https://example.com/a.png 1x"),
-        ] {
-            assert_eq!(short(signer.sign_set(set).unwrap()), expected, "{set}");
-        }
-        assert_eq!(signer.sign_set(" , "), None);
-    }
-}
+pub mod tests;

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::{Host, Route};
+use domain::{Host, Route, Time};
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::{Cache, EntryAction, EntryResult};
 use tokio::time::Instant;
 
 use crate::bounds::Bounds;
-use crate::conditional::http_date;
+use crate::conditional::{has_begun, http_date};
 
 /// A route, with what is made of it once for all visits.
 pub struct Site {
     pub route: Route,
-    pub last_modified: Option<HeaderValue>,
+    last_modified: Option<HeaderValue>,
     weight_bytes: u64,
     /// How long after the look that found it the store was last asked whether it still stands, and it did.
     stood_after_micros: AtomicU64,
@@ -56,13 +56,18 @@ const HOST_BYTES_MAX: u64 = 1 << 16;
 
 impl Site {
     pub fn new(route: Route) -> Self {
-        let last_modified = http_date(route.published_at);
+        let last_modified = http_date(route.updated_at);
         let weigh = |file: &domain::ManifestFile| {
             FILE_BYTES + (file.path.as_str().len() + file.content_type.len()) as u64
         };
         let weight_bytes = route.manifest.files().iter().map(weigh).sum();
         let (stood_after_micros, is_visited) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { route, last_modified, weight_bytes, stood_after_micros, is_visited }
+    }
+
+    /// `Last-Modified`, from its second on.
+    pub fn last_modified(&self, now: Time) -> Option<&HeaderValue> {
+        self.last_modified.as_ref().filter(|_| has_begun(self.route.updated_at, now))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tally: views of HTML documents, counted in memory and handed over in batches.
 //!
-//! Nothing is lost while the process lives: what could not be handed over is counted again.
+//! Nothing is lost while the process lives, and nothing is billed twice: a batch that could not be handed over may have
+//! been kept nevertheless, so that very batch, under its own job id, is handed over again. It must never count the
+//! views of a batch anew.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -8,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::{AccountId, Host, ViewCount};
+use domain::{AccountId, Chance, Clock, Host, JobId, ViewCount, ViewsJob};
 use futures::future::BoxFuture;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +20,7 @@ const FLUSH_EVERY: Duration = Duration::from_millis(500);
 /// How many hosts go into one batch.
 const BATCH_HOSTS_MAX: usize = 1000;
 /// The last flush is tried this often, as nobody comes after it.
-const LAST_FLUSHES_MAX: usize = 5;
+const LAST_FLUSHES_MAX: usize = 12;
 
 const SHARDS: usize = 16;
 
@@ -28,68 +30,44 @@ pub struct Tally {
     shards: [Mutex<Counts>; SHARDS],
 }
 
-type Counts = HashMap<Host, (AccountId, u64)>;
+/// A host has one account, but after a purge its name may come to another.
+type Counts = HashMap<Host, Vec<(AccountId, u64)>>;
+
+/// Hands over what was counted.
+pub struct Delivery<'t, F> {
+    tally: &'t Tally,
+    clock: Clock,
+    chance: Chance,
+    push: F,
+    /// What was taken from the tally and is not known to be kept. Nothing more is taken while there is any, so that the
+    /// hosts are its bound, too.
+    pending: Vec<Batch>,
+}
+
+#[derive(Clone)]
+struct Batch {
+    job: JobId,
+    counted: ViewsJob,
+}
 
 impl Tally {
     pub fn count(&self, account: AccountId, host: &Host) {
         let mut counts = self.shard(host);
-        match counts.get_mut(host) {
-            Some((counted_for, count)) if *counted_for == account => *count += 1,
-            _ => {
-                counts.insert(host.clone(), (account, 1));
-            }
+        let known =
+            counts.get_mut(host).and_then(|of_host| of_host.iter_mut().find(|(of, _)| *of == account));
+        match known {
+            Some((_, count)) => *count += 1,
+            None => counts.entry(host.clone()).or_default().push((account, 1)),
         }
     }
 
     /// Takes everything that was counted.
     pub fn drain(&self) -> Vec<ViewCount> {
-        let count = |(host, (account, count))| ViewCount { account, host, count };
-        self.shards
-            .iter()
-            .flat_map(|shard| std::mem::take(&mut *lock(shard)).into_iter().map(count))
-            .collect()
-    }
-
-    fn put_back(&self, views: Vec<ViewCount>) {
-        for view in views {
-            let mut counts = self.shard(&view.host);
-            counts.entry(view.host).or_insert((view.account, 0)).1 += view.count;
-        }
-    }
-
-    /// Flushes until cancelled, and then until nothing is left.
-    pub async fn run<F>(&self, flush: F, cancel: CancellationToken)
-    where
-        F: Fn(Vec<ViewCount>) -> BoxFuture<'static, anyhow::Result<()>>,
-    {
-        let mut ticks = tokio::time::interval(FLUSH_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
-            self.flush(&flush).await;
-        }
-        for _ in 0..LAST_FLUSHES_MAX {
-            if self.flush(&flush).await == Flushed::All {
-                return;
-            }
-            tokio::time::sleep(FLUSH_EVERY).await;
-        }
-        let lost: u64 = self.drain().iter().map(|view| view.count).sum();
-        tracing::error!(views.lost = lost, "views could not be handed over before the end");
-    }
-
-    async fn flush<F>(&self, flush: &F) -> Flushed
-    where
-        F: Fn(Vec<ViewCount>) -> BoxFuture<'static, anyhow::Result<()>>,
-    {
-        let mut flushed = Flushed::All;
-        for batch in self.drain().chunks(BATCH_HOSTS_MAX) {
-            if let Err(error) = flush(batch.to_vec()).await {
-                tracing::warn!(error = format!("{error:#}"), "views are kept for the next flush");
-                self.put_back(batch.to_vec());
-                flushed = Flushed::InPart;
-            }
-        }
-        flushed
+        let counts = self.shards.iter().flat_map(|shard| std::mem::take(&mut *lock(shard)));
+        let views = |(host, of_host): (Host, Vec<(AccountId, u64)>)| {
+            of_host.into_iter().map(move |(account, count)| ViewCount { account, host: host.clone(), count })
+        };
+        counts.flat_map(views).collect()
     }
 
     fn shard(&self, host: &Host) -> MutexGuard<'_, Counts> {
@@ -99,7 +77,66 @@ impl Tally {
     }
 }
 
-#[derive(PartialEq)]
+impl<'t, F> Delivery<'t, F>
+where
+    F: Fn(JobId, ViewsJob) -> BoxFuture<'static, anyhow::Result<()>>,
+{
+    /// `push` keeps a batch as a job of this id: once, however often it is called.
+    pub fn new(tally: &'t Tally, clock: Clock, chance: Chance, push: F) -> Self {
+        Self { tally, clock, chance, push, pending: Vec::new() }
+    }
+
+    /// Flushes until cancelled, and then until nothing is left.
+    pub async fn run(mut self, cancel: CancellationToken) {
+        let mut ticks = tokio::time::interval(FLUSH_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
+            self.flush().await;
+        }
+        for _ in 0..LAST_FLUSHES_MAX {
+            if self.flush().await == Flushed::All {
+                return;
+            }
+            tokio::time::sleep(FLUSH_EVERY).await;
+        }
+        self.seal();
+        let lost: u64 =
+            self.pending.iter().flat_map(|batch| &batch.counted.views).map(|view| view.count).sum();
+        tracing::error!(views.lost = lost, "views could not be handed over before the end");
+    }
+
+    async fn flush(&mut self) -> Flushed {
+        self.push_pending().await;
+        if self.pending.is_empty() {
+            self.seal();
+            self.push_pending().await;
+        }
+        if self.pending.is_empty() { Flushed::All } else { Flushed::InPart }
+    }
+
+    /// Takes what was counted into batches.
+    fn seal(&mut self) {
+        let now = self.clock.now();
+        for views in self.tally.drain().chunks(BATCH_HOSTS_MAX) {
+            let counted = ViewsJob { counted_at: now, views: views.to_vec() };
+            self.pending.push(Batch { job: JobId::new(now, &self.chance), counted });
+        }
+    }
+
+    async fn push_pending(&mut self) {
+        for batch in std::mem::take(&mut self.pending) {
+            if let Err(error) = (self.push)(batch.job, batch.counted.clone()).await {
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "views are handed over again with the next flush"
+                );
+                self.pending.push(batch);
+            }
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
 enum Flushed {
     All,
     InPart,
@@ -112,26 +149,65 @@ fn lock(shard: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    use domain::{Chance, Time};
+    use domain::Time;
     use futures::FutureExt;
 
     use super::*;
 
-    fn account() -> AccountId {
-        AccountId::new(Time::from_millis(0), &Chance::seeded(1))
+    const NOW: Time = Time::from_millis(1_000_000);
+
+    fn account(seed: u64) -> AccountId {
+        AccountId::new(NOW, &Chance::seeded(seed))
     }
 
     fn host(number: usize) -> Host {
         format!("page-{number}-a1b2").parse().unwrap()
     }
 
+    /// A queue that keeps each job once. While it is deaf it keeps what is pushed and says that it did not, as one does
+    /// whose answer got lost.
+    #[derive(Clone, Default)]
+    struct Queue {
+        kept: Arc<Mutex<HashMap<JobId, ViewsJob>>>,
+        pushes: Arc<Mutex<Vec<JobId>>>,
+        is_deaf: Arc<AtomicBool>,
+    }
+
+    impl Queue {
+        fn delivery<'t>(
+            &self,
+            tally: &'t Tally,
+        ) -> Delivery<'t, impl Fn(JobId, ViewsJob) -> BoxFuture<'static, anyhow::Result<()>> + use<>>
+        {
+            let queue = self.clone();
+            let push = move |job, counted| {
+                queue.pushes.lock().unwrap().push(job);
+                let before = queue.kept.lock().unwrap().insert(job, counted);
+                let after = queue.kept.lock().unwrap().get(&job).cloned();
+                assert!(before.is_none() || before == after, "another batch under the same id");
+                let is_deaf = queue.is_deaf.load(Ordering::SeqCst);
+                async move {
+                    anyhow::ensure!(!is_deaf, "no answer");
+                    Ok(())
+                }
+                .boxed()
+            };
+            Delivery::new(tally, Clock::manual(NOW), Chance::seeded(1), push)
+        }
+
+        fn views(&self) -> u64 {
+            let kept = self.kept.lock().unwrap();
+            kept.values().flat_map(|counted| &counted.views).map(|view| view.count).sum()
+        }
+    }
+
     #[test]
     fn views_are_counted_by_host_and_taken_once() {
         let tally = Tally::default();
         for number in [1, 2, 1, 1] {
-            tally.count(account(), &host(number));
+            tally.count(account(1), &host(number));
         }
         let mut views = tally.drain();
         views.sort_by_key(|view| view.count);
@@ -140,48 +216,61 @@ mod tests {
         assert!(tally.drain().is_empty());
     }
 
+    #[test]
+    fn a_host_that_comes_to_another_account_keeps_the_views_of_both() {
+        let tally = Tally::default();
+        for seed in [1, 2, 2, 1, 1] {
+            tally.count(account(seed), &host(1));
+        }
+        let counts: Vec<_> = tally.drain().into_iter().map(|view| (view.account, view.count)).collect();
+        assert_eq!(counts, [(account(1), 3), (account(2), 2)]);
+    }
+
+    #[tokio::test]
+    async fn a_batch_whose_push_failed_is_pushed_again_as_the_same_job() {
+        let (tally, queue) = (Tally::default(), Queue::default());
+        let mut delivery = queue.delivery(&tally);
+        queue.is_deaf.store(true, Ordering::SeqCst);
+        for _ in 0..5 {
+            tally.count(account(1), &host(1));
+            assert_eq!(delivery.flush().await, Flushed::InPart);
+        }
+        assert_eq!(queue.kept.lock().unwrap().len(), 1, "what is counted meanwhile waits");
+        queue.is_deaf.store(false, Ordering::SeqCst);
+        assert_eq!(delivery.flush().await, Flushed::All);
+        assert_eq!(queue.views(), 5, "neither lost nor counted twice");
+        let pushes = queue.pushes.lock().unwrap().clone();
+        assert!(pushes[..6].iter().all(|job| *job == pushes[0]) && pushes.len() == 7, "{pushes:?}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_failed_flush_loses_nothing_and_the_end_flushes_once_more() {
-        let tally = Arc::new(Tally::default());
-        let (calls, delivered) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
-        let flush = {
-            let (calls, delivered) = (calls.clone(), delivered.clone());
-            move |views: Vec<ViewCount>| {
-                let is_first = calls.fetch_add(1, Ordering::SeqCst) == 0;
-                let delivered = delivered.clone();
-                async move {
-                    anyhow::ensure!(!is_first, "not yet");
-                    delivered.lock().unwrap().extend(views);
-                    Ok(())
-                }
-                .boxed()
-            }
-        };
-        tally.count(account(), &host(1));
+        let (tally, queue) = (Arc::new(Tally::default()), Queue::default());
+        queue.is_deaf.store(true, Ordering::SeqCst);
+        tally.count(account(1), &host(1));
         let cancel = CancellationToken::new();
         let running = tokio::spawn({
-            let (tally, cancel) = (tally.clone(), cancel.clone());
-            async move { tally.run(flush, cancel).await }
+            let (tally, queue, cancel) = (tally.clone(), queue.clone(), cancel.clone());
+            async move { queue.delivery(&tally).run(cancel).await }
         });
         tokio::time::sleep(FLUSH_EVERY * 3).await;
-        assert_eq!(delivered.lock().unwrap().iter().map(|view| view.count).sum::<u64>(), 1);
-        tally.count(account(), &host(2));
+        tally.count(account(1), &host(2));
         cancel.cancel();
+        tokio::time::sleep(FLUSH_EVERY * 3).await;
+        queue.is_deaf.store(false, Ordering::SeqCst);
         running.await.unwrap();
-        assert_eq!(delivered.lock().unwrap().len(), 2);
+        assert_eq!(queue.views(), 2);
+        assert!(tally.drain().is_empty());
     }
 
     #[tokio::test]
     async fn many_hosts_go_in_bounded_batches() {
-        let tally = Tally::default();
-        (0..BATCH_HOSTS_MAX + 1).for_each(|number| tally.count(account(), &host(number)));
-        let sizes = Arc::new(Mutex::new(Vec::new()));
-        let noted = sizes.clone();
-        let flush = move |views: Vec<ViewCount>| {
-            noted.lock().unwrap().push(views.len());
-            async { Ok(()) }.boxed()
-        };
-        assert!(tally.flush(&flush).await == Flushed::All);
-        assert_eq!(*sizes.lock().unwrap(), [BATCH_HOSTS_MAX, 1]);
+        let (tally, queue) = (Tally::default(), Queue::default());
+        (0..BATCH_HOSTS_MAX + 1).for_each(|number| tally.count(account(1), &host(number)));
+        assert_eq!(queue.delivery(&tally).flush().await, Flushed::All);
+        let mut sizes: Vec<_> =
+            queue.kept.lock().unwrap().values().map(|counted| counted.views.len()).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [1, BATCH_HOSTS_MAX]);
     }
 }

@@ -1,4 +1,4 @@
-//! The object store: contents by their hash, and the spool. Contents are written once and never overwritten.
+//! The object store: contents by their hash, the spool, and what agents have uploaded. Contents are written once and never overwritten.
 
 use std::ops::Range;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use domain::{BlobHash, Time, Variant, VersionId};
+use domain::{AccountId, BlobHash, Time, UploadId, UploadTicket, Variant, VersionId};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::aws::AmazonS3Builder;
@@ -17,8 +17,10 @@ use object_store::{
     BackoffConfig, ClientOptions, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
     RetryConfig,
 };
+use tokio::time::timeout;
 
 use crate::pack::{self, Layout};
+use crate::reading::Reading;
 
 /// Where a thing lies in the object store. There is no other way to name an object.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,8 @@ enum StorageKey {
     Blob(BlobHash),
     /// An upload on its way to becoming blobs.
     Spool(VersionId),
+    /// Files that an agent has put at an address, until it publishes them or they have had their time.
+    Upload(UploadTicket),
 }
 
 /// How to reach an S3-compatible store.
@@ -48,9 +52,14 @@ pub struct Blobs {
 }
 
 /// A store that does not answer makes the caller wait no longer than this.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
+const LIST_WAIT_MAX: Duration = Duration::from_secs(60);
+const CONNECT_WAIT_MAX: Duration = Duration::from_secs(2);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRIES_MAX: usize = 2;
+
+/// An account keeps a handful of uploads; more than this are there only if something has gone wrong.
+const UPLOADS_LISTED_MAX: usize = 1_000;
 
 impl Blobs {
     /// Blobs as files below a folder; a put has reached the disk when it returns.
@@ -64,8 +73,9 @@ impl Blobs {
         let is_plain = settings.endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
         let client = ClientOptions::new()
             .with_allow_http(is_plain)
-            .with_timeout(REQUEST_TIMEOUT)
-            .with_connect_timeout(Duration::from_secs(2));
+            // It would bound a stream as a whole, however slowly a visitor takes it. Every wait has its own bound here.
+            .with_timeout_disabled()
+            .with_connect_timeout(CONNECT_WAIT_MAX);
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&settings.bucket)
             .with_region(&settings.region)
@@ -87,7 +97,7 @@ impl Blobs {
     pub async fn put(&self, hash: BlobHash, content: Bytes, layout: Layout) -> anyhow::Result<Vec<Variant>> {
         let key = self.key(StorageKey::Blob(hash));
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.objects.put_opts(&key, layout.object(&content), options).await {
+        match within(self.objects.put_opts(&key, layout.object(&content), options)).await? {
             Ok(_) => Ok(layout.variants()),
             // Another worker was first; what it wrote says how it is laid out.
             Err(object_store::Error::AlreadyExists { .. }) => self.variants(hash).await,
@@ -100,8 +110,8 @@ impl Blobs {
         let key = self.key(StorageKey::Blob(hash));
         let options =
             GetOptions { range: Some(GetRange::Suffix(pack::TRAILER_BYTES)), ..GetOptions::default() };
-        let trailer =
-            self.objects.get_opts(&key, options).await.context("read a blob's trailer")?.bytes().await?;
+        let trailer = within(async { self.objects.get_opts(&key, options).await?.bytes().await }).await?;
+        let trailer = trailer.context("read a blob's trailer")?;
         pack::read_trailer(&trailer)
     }
 
@@ -110,14 +120,15 @@ impl Blobs {
             return Ok(Bytes::new());
         }
         let wanted = range.end - range.start;
-        let bytes =
-            self.objects.get_range(&self.key(StorageKey::Blob(hash)), range).await.context("read a blob")?;
+        let key = self.key(StorageKey::Blob(hash));
+        let bytes = within(self.objects.get_range(&key, range)).await?.context("read a blob")?;
         if bytes.len() as u64 != wanted {
             bail!("the blob {hash} is shorter than its manifest says");
         }
         Ok(bytes)
     }
 
+    /// A part of a blob, in chunks, at the pace of whoever takes them.
     pub async fn stream(
         &self,
         hash: BlobHash,
@@ -126,10 +137,9 @@ impl Blobs {
         if range.is_empty() {
             return Ok(futures::stream::empty().boxed());
         }
-        let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
-        let found =
-            self.objects.get_opts(&self.key(StorageKey::Blob(hash)), options).await.context("open a blob")?;
-        Ok(found.into_stream().map_err(std::io::Error::other).boxed())
+        let key = self.key(StorageKey::Blob(hash));
+        let reading = Reading::begin(self.objects.clone(), key, range).await.context("open a blob")?;
+        Ok(reading.into_stream())
     }
 
     pub async fn delete_blob(&self, hash: BlobHash) -> anyhow::Result<()> {
@@ -138,20 +148,14 @@ impl Blobs {
 
     /// Keeps a large upload until its worker comes.
     pub async fn spool(&self, version: VersionId, content: Bytes) -> anyhow::Result<()> {
-        self.objects
-            .put(&self.key(StorageKey::Spool(version)), content.into())
-            .await
-            .context("spool an upload")?;
+        let key = self.key(StorageKey::Spool(version));
+        within(self.objects.put(&key, content.into())).await?.context("spool an upload")?;
         Ok(())
     }
 
     /// A spooled upload; none when it was taken already.
     pub async fn spooled(&self, version: VersionId) -> anyhow::Result<Option<Bytes>> {
-        match self.objects.get(&self.key(StorageKey::Spool(version))).await {
-            Ok(found) => Ok(Some(found.bytes().await?)),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error).context("read a spooled upload"),
-        }
+        self.get(StorageKey::Spool(version)).await.context("read a spooled upload")
     }
 
     pub async fn delete_spooled(&self, version: VersionId) -> anyhow::Result<()> {
@@ -160,21 +164,63 @@ impl Blobs {
 
     /// Deletes uploads that nobody came for. How many there were.
     pub async fn sweep_spool(&self, spooled_before: Time, at_most: usize) -> anyhow::Result<usize> {
-        let folder = self.join("spool");
-        let old: Vec<Key> = self
+        self.sweep("spool", spooled_before, at_most).await
+    }
+
+    /// Keeps what was put at an upload's address. False when something was put there before: that stays.
+    pub async fn keep_upload(&self, ticket: UploadTicket, content: Bytes) -> anyhow::Result<bool> {
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let key = self.key(StorageKey::Upload(ticket));
+        match within(self.objects.put_opts(&key, content.into(), options)).await? {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(error).context("keep an upload"),
+        }
+    }
+
+    /// What was put at an upload's address, if anything was.
+    pub async fn kept_upload(&self, ticket: UploadTicket) -> anyhow::Result<Option<Bytes>> {
+        self.get(StorageKey::Upload(ticket)).await.context("read a kept upload")
+    }
+
+    /// The uploads of an account that are kept, the oldest first.
+    pub async fn kept_uploads(&self, account: AccountId) -> anyhow::Result<Vec<UploadId>> {
+        let folder = self.join(&format!("uploads/{account}"));
+        let listing =
+            self.objects.list(Some(&folder)).map_ok(|found| found.location).take(UPLOADS_LISTED_MAX);
+        let listed = timeout(LIST_WAIT_MAX, listing.try_collect()).await.map_err(std::io::Error::from);
+        let keys: Vec<Key> = listed.context("the blob store lists nothing")?.context("list kept uploads")?;
+        let mut uploads: Vec<_> =
+            keys.iter().filter_map(|key| key.filename()?.parse::<UploadId>().ok()).collect();
+        uploads.sort_unstable();
+        Ok(uploads)
+    }
+
+    pub async fn delete_upload(&self, ticket: UploadTicket) -> anyhow::Result<()> {
+        self.delete(StorageKey::Upload(ticket)).await
+    }
+
+    /// Deletes what was put at addresses before a moment. How much there was.
+    pub async fn sweep_uploads(&self, kept_before: Time, at_most: usize) -> anyhow::Result<usize> {
+        self.sweep("uploads", kept_before, at_most).await
+    }
+
+    async fn sweep(&self, folder: &str, written_before: Time, at_most: usize) -> anyhow::Result<usize> {
+        let folder = self.join(folder);
+        let listing = self
             .objects
             .list(Some(&folder))
             .try_filter(|found| {
-                let is_old = found.last_modified.timestamp_millis() < spooled_before.millis();
+                let is_old = found.last_modified.timestamp_millis() < written_before.millis();
                 futures::future::ready(is_old)
             })
             .map_ok(|found| found.location)
             .take(at_most)
-            .try_collect()
-            .await
-            .context("list the spool")?;
+            .try_collect();
+        let listed = timeout(LIST_WAIT_MAX, listing).await.map_err(std::io::Error::from);
+        let old: Vec<Key> = listed.context("the blob store lists nothing")?.context("list old uploads")?;
         for key in &old {
-            self.objects.delete(key).await.context("delete an old upload")?;
+            within(self.objects.delete(key)).await?.context("delete an old upload")?;
         }
         Ok(old.len())
     }
@@ -182,16 +228,23 @@ impl Blobs {
     /// Whether the store can be written and read: for `handbill doctor`.
     pub async fn probe(&self) -> anyhow::Result<()> {
         let key = self.join("probe");
-        self.objects
-            .put(&key, Bytes::from_static(b"handbill").into())
-            .await
-            .context("write to the blob store")?;
-        self.objects.get(&key).await.context("read from the blob store")?;
-        self.objects.delete(&key).await.context("delete from the blob store")
+        let content = Bytes::from_static(b"handbill");
+        within(self.objects.put(&key, content.into())).await?.context("write to the blob store")?;
+        within(self.objects.get(&key)).await?.context("read from the blob store")?;
+        within(self.objects.delete(&key)).await?.context("delete from the blob store")
+    }
+
+    async fn get(&self, key: StorageKey) -> anyhow::Result<Option<Bytes>> {
+        let key = self.key(key);
+        match within(async { self.objects.get(&key).await?.bytes().await }).await? {
+            Ok(content) => Ok(Some(content)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn delete(&self, key: StorageKey) -> anyhow::Result<()> {
-        match self.objects.delete(&self.key(key)).await {
+        match within(self.objects.delete(&self.key(key))).await? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error).context("delete from the blob store"),
         }
@@ -204,10 +257,21 @@ impl Blobs {
                 self.join(&format!("blobs/{}/{hash}", &hash[..2]))
             }
             StorageKey::Spool(version) => self.join(&format!("spool/{version}")),
+            StorageKey::Upload(UploadTicket { account, upload }) => {
+                self.join(&format!("uploads/{account}/{upload}"))
+            }
         }
     }
 
     fn join(&self, rest: &str) -> Key {
         Key::from(format!("{}/{rest}", self.prefix))
     }
+}
+
+/// Waits no longer than a caller can. A store that is silent is away.
+pub(crate) async fn within<T>(answer: impl Future<Output = T>) -> anyhow::Result<T> {
+    timeout(ANSWER_WAIT_MAX, answer)
+        .await
+        .map_err(std::io::Error::from)
+        .context("the blob store stays silent")
 }

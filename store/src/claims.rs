@@ -9,7 +9,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryS
 
 use crate::accounts::lock_account;
 use crate::members::{self, NewMember};
-use crate::{Store, audit, rows};
+use crate::{Store, audit, routes, rows};
 
 /// How a claim ended.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ async fn unlimit_routes(
     let of_the_account = entity::route::Column::AccountId.eq(account.id.to_string());
     entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ExpiresAt, Expr::value(None::<i64>))
-        .col_expr(entity::route::Column::UpdatedAt, Expr::value(now.millis()))
+        .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
         .filter(of_the_account.clone())
         .exec(transaction)
         .await?;

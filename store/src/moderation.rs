@@ -11,7 +11,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
-use crate::{Store, artifacts, reports, rows};
+use crate::{Store, artifacts, reports, routes, rows};
 
 /// What a decision says that rests on no scan.
 const NO_FINDINGS: &str = "[]";
@@ -234,7 +234,7 @@ pub(crate) async fn mark(
     }
     let routes = entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
-        .col_expr(entity::route::Column::UpdatedAt, Expr::value(now.millis()))
+        .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
         .filter(entity::route::Column::VersionId.eq(version.id.as_str()))
         .exec_with_returning(transaction)
         .await?;

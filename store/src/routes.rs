@@ -1,10 +1,13 @@
 //! The edge's one row for a host: read by edges, moved with the pointer.
+//!
+//! Every change bears a date of its own, and no two of a route may fall into one second: by that second, which is all
+//! that HTTP knows of a time, a visitor tells the edge what they hold.
 
 use std::collections::HashMap;
 
 use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
+use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::{Store, rows};
@@ -19,7 +22,7 @@ impl Store {
     /// How the routes of these hosts stand, for who holds them already: everything that changes, without the files.
     pub async fn route_states(&self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
         use entity::route::Column;
-        let found: Vec<(String, String, String, String, Option<i64>)> = entity::route::Entity::find()
+        let found: Vec<StateRow> = entity::route::Entity::find()
             .select_only()
             .columns([
                 Column::Host,
@@ -27,29 +30,31 @@ impl Store {
                 Column::Visibility,
                 Column::ModerationStatus,
                 Column::ExpiresAt,
+                Column::UpdatedAt,
             ])
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
             .into_tuple()
             .all(&self.database.reader)
             .await?;
-        let state = |(host, version, visibility, moderation, expires_at): (
-            String,
-            String,
-            String,
-            String,
-            Option<i64>,
-        )| {
+        let state = |(host, version, visibility, moderation, expires_at, updated_at): StateRow| {
             let state = RouteState {
                 version: rows::parse(&version, "a version id")?,
                 visibility: rows::visibility(&visibility)?,
                 moderation: rows::moderation(&moderation)?,
                 expires_at: expires_at.map(Time::from_millis),
+                updated_at: Time::from_millis(updated_at),
             };
             Ok((rows::parse(&host, "a host")?, state))
         };
         found.into_iter().map(state).collect()
     }
 }
+
+/// How far apart two changes of a route are at least.
+const CHANGES_APART_MILLIS: i64 = 1000;
+
+/// A host, its version, visibility, moderation status, end and last change.
+type StateRow = (String, String, String, String, Option<i64>, i64);
 
 /// What can change about a route. All else is a matter of the host or of the version, which never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,12 +63,13 @@ pub struct RouteState {
     pub visibility: Visibility,
     pub moderation: ModerationStatus,
     pub expires_at: Option<Time>,
+    pub updated_at: Time,
 }
 
 impl RouteState {
     pub fn of(route: &Route) -> Self {
-        let Route { version, visibility, moderation, expires_at, .. } = *route;
-        Self { version, visibility, moderation, expires_at }
+        let Route { version, visibility, moderation, expires_at, updated_at, .. } = *route;
+        Self { version, visibility, moderation, expires_at, updated_at }
     }
 }
 
@@ -95,8 +101,8 @@ pub(crate) async fn point(
         entity::route::Column::ExpiresAt,
         entity::route::Column::PublishedAt,
         entity::route::Column::Manifest,
-        entity::route::Column::UpdatedAt,
     ]);
+    replace.value(entity::route::Column::UpdatedAt, changed_at(now));
     entity::route::Entity::insert(row).on_conflict(replace).exec_without_returning(transaction).await?;
     Ok(())
 }
@@ -108,15 +114,20 @@ pub(crate) async fn show(
     to: Visibility,
     now: Time,
 ) -> anyhow::Result<()> {
-    let change = entity::route::ActiveModel {
-        visibility: Set(to.as_str().to_owned()),
-        updated_at: Set(now.millis()),
-        ..Default::default()
-    };
     entity::route::Entity::update_many()
-        .set(change)
+        .col_expr(entity::route::Column::Visibility, Expr::value(to.as_str()))
+        .col_expr(entity::route::Column::UpdatedAt, changed_at(now))
         .filter(entity::route::Column::Host.eq(host.as_str()))
         .exec(transaction)
         .await?;
     Ok(())
+}
+
+/// The date of a change to a route that is there. `now` was read before the change waited for its turn, on a host whose
+/// clock may be behind: a change before it can bear the same second, or a later one.
+pub(crate) fn changed_at(now: Time) -> Expr {
+    let before = (entity::route::Entity, entity::route::Column::UpdatedAt);
+    let earliest = || Expr::col(before).add(CHANGES_APART_MILLIS);
+    let is_late_enough = earliest().lte(now.millis());
+    CaseStatement::new().case(is_late_enough, now.millis()).finally(earliest()).into()
 }

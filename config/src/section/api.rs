@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 use crate::reader::Reader;
 use crate::section::mode::Mode;
-use crate::value::WebAddress;
+use crate::value::{Connections, WebAddress};
 
 /// The control plane.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Api {
     /// `{base_url}`, without a slash at the end.
     pub base_url: String,
     pub trusted_proxies: Vec<IpNet>,
+    /// How many connections are open at a time; more wait to be taken.
+    pub connections_max: usize,
 }
 
 impl Api {
@@ -23,9 +25,15 @@ impl Api {
         let listen = reader.required("api.listen");
         let base_url = reader.required::<WebAddress>("api.base_url");
         let trusted_proxies = reader.required("api.trusted_proxies");
+        let connections_max = reader.required::<Connections>("api.connections_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "api.listen", listen);
         }
-        Some(Self { listen: listen?, base_url: base_url?.0, trusted_proxies: trusted_proxies? })
+        Some(Self {
+            listen: listen?,
+            base_url: base_url?.0,
+            trusted_proxies: trusted_proxies?,
+            connections_max: connections_max?.0,
+        })
     }
 }

@@ -7,7 +7,7 @@ use domain::link::UrlStyle;
 
 use crate::reader::Reader;
 use crate::section::mode::Mode;
-use crate::value::{HostName, Value, WebAddress};
+use crate::value::{Connections, HostName, Value, WebAddress};
 
 /// The serving edge.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Edge {
     pub url_style: UrlStyle,
     pub cache_bytes: u64,
     pub font_hosts: Vec<String>,
+    /// How many connections are open at a time; more wait to be taken.
+    pub connections_max: usize,
 }
 
 impl Edge {
@@ -29,6 +31,7 @@ impl Edge {
         let url_style = reader.required("edge.url_style");
         let cache_bytes = reader.required("edge.cache_bytes");
         let font_hosts = reader.required::<Vec<HostName>>("edge.font_hosts");
+        let connections_max = reader.required::<Connections>("edge.connections_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "edge.listen", listen);
         }
@@ -39,6 +42,7 @@ impl Edge {
             url_style: url_style?,
             cache_bytes: cache_bytes?,
             font_hosts: font_hosts?.into_iter().map(|host| host.0).collect(),
+            connections_max: connections_max?.0,
         })
     }
 }

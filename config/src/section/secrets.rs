@@ -1,42 +1,50 @@
-//! The secrets that hold the whole house. Outside dev mode there must never be a start without a signing secret, or
-//! with a short one.
+//! The secrets that hold the whole house. Outside dev mode none of them may be short, and there must never be a start
+//! without those that the process's role needs; see [`Settings::check_role`](crate::Settings::check_role).
 
-use crate::reader::Reader;
+use crate::reader::{Reader, variable_of};
 use crate::secret::Secret;
 use crate::section::mode::Mode;
 
-const SIGNING_LENGTH_MIN: usize = 32;
+pub(crate) const SIGNING: &str = "secrets.signing";
+const LINKS: &str = "secrets.links";
+const LENGTH_BYTES_MIN: usize = 32;
 
 /// What the operator knows and nobody else.
 #[derive(Clone, Debug)]
 pub struct Secrets {
     /// Unset in dev mode only; see [`Settings::signing_secret`](crate::Settings::signing_secret).
     pub signing: Option<Secret>,
+    /// Signs private links in the place of the signing secret, so that an edge need not know that one.
+    pub links: Option<Secret>,
     pub operator_password: Option<Secret>,
 }
 
 impl Secrets {
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Self {
-        let signing = reader.optional::<Secret>("secrets.signing");
-        let operator_password = reader.optional("secrets.operator_password");
-        if mode.is_some_and(|mode| !mode.dev_mode) {
-            demand_length(reader, signing.as_ref());
-        }
-        Self { signing, operator_password }
+        let [signing, links] = [SIGNING, LINKS].map(|key| {
+            let secret = reader.optional::<Secret>(key);
+            if mode.is_some_and(|mode| !mode.dev_mode) {
+                demand_length(reader, key, secret.as_ref());
+            }
+            secret
+        });
+        Self { signing, links, operator_password: reader.optional("secrets.operator_password") }
     }
 }
 
-fn demand_length(reader: &mut Reader, signing: Option<&Secret>) {
-    let fault = match signing {
-        None => "is not set, and dev mode is off".to_owned(),
-        Some(secret) if secret.reveal().len() < SIGNING_LENGTH_MIN => {
-            format!("has {} bytes, and dev mode is off", secret.reveal().len())
-        }
-        Some(_) => return,
-    };
-    reader.fault(
-        "secrets.signing",
-        fault,
-        format!("expected a secret of {SIGNING_LENGTH_MIN} bytes or more"),
-    );
+fn demand_length(reader: &mut Reader, key: &'static str, secret: Option<&Secret>) {
+    if let Some(length_bytes) = secret.map(|secret| secret.reveal().len())
+        && length_bytes < LENGTH_BYTES_MIN
+    {
+        reader.fault(key, format!("has {length_bytes} bytes, and dev mode is off"), expected());
+    }
+}
+
+pub(crate) fn expected() -> String {
+    format!("expected a secret of {LENGTH_BYTES_MIN} bytes or more")
+}
+
+pub(crate) fn expected_of_an_edge() -> String {
+    let links = variable_of(LINKS);
+    format!("{}, here or, which is all that an edge needs, in {links}", expected())
 }

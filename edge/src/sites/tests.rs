@@ -12,9 +12,9 @@ fn host(number: usize) -> Host {
     format!("page-{number}-a1b2").parse().unwrap()
 }
 
-/// A route whose `published_at` tells it from others.
-fn route(host: &Host, published_at_millis: i64) -> Route {
-    let (now, chance) = (Time::from_millis(published_at_millis), Chance::seeded(1));
+/// A route whose `updated_at` tells it from others.
+fn route(host: &Host, updated_at_millis: i64) -> Route {
+    let (now, chance) = (Time::from_millis(updated_at_millis), Chance::seeded(1));
     Route {
         host: host.clone(),
         account: AccountId::new(now, &chance),
@@ -23,15 +23,15 @@ fn route(host: &Host, published_at_millis: i64) -> Route {
         visibility: Visibility::Public,
         moderation: ModerationStatus::Pass,
         expires_at: None,
-        published_at: now,
+        updated_at: now,
         manifest: Manifest::default(),
     }
 }
 
-async fn look(sites: &Sites, host: &Host, published_at_millis: i64) -> i64 {
-    let read = async { Ok(Some(route(host, published_at_millis))) };
+async fn look(sites: &Sites, host: &Host, updated_at_millis: i64) -> i64 {
+    let read = async { Ok(Some(route(host, updated_at_millis))) };
     let site = sites.look(host, |_| true, read).await.unwrap().unwrap();
-    site.route.published_at.millis()
+    site.route.updated_at.millis()
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn a_route_is_read_once_and_again_when_nobody_vouches_for_it() {
     assert!(sites.recall(&host, |_| false).is_none());
     let read = async { Ok(Some(route(&host, 3))) };
     let site = sites.look(&host, |_| false, read).await.unwrap().unwrap();
-    assert_eq!(site.route.published_at.millis(), 3);
+    assert_eq!(site.route.updated_at.millis(), 3);
     assert_eq!(look(&sites, &host, 4).await, 3, "what was read anew is kept");
 }
 
@@ -68,7 +68,7 @@ async fn a_look_that_began_before_a_drop_leaves_nothing_behind() {
                 go_on.notified().await;
                 Ok(Some(route(&host, 1)))
             };
-            sites.look(&host, |_| true, read).await.unwrap().unwrap().route.published_at.millis()
+            sites.look(&host, |_| true, read).await.unwrap().unwrap().route.updated_at.millis()
         }
     });
     begun.notified().await;

@@ -31,7 +31,7 @@ async fn a_page_comes_in_the_encoding_asked_for_with_headers_to_match() {
         assert_eq!(seen.says("cache-control"), Some("public, max-age=60"));
         assert_eq!(seen.says("vary"), Some("Accept-Encoding"));
         assert_eq!(seen.says("x-content-type-options"), Some("nosniff"));
-        assert_eq!(seen.says("last-modified"), Some("Fri, 15 Jan 2027 08:00:00 GMT"));
+        assert_eq!(seen.says("last-modified"), Some("Fri, 15 Jan 2027 07:00:00 GMT"));
         assert!(seen.says("content-security-policy").unwrap().contains("https://fonts.example"));
         assert_eq!(seen.says("x-robots-tag"), None);
         etags.push(seen.says("etag").unwrap().to_owned());
@@ -127,22 +127,193 @@ async fn parts_are_parts_of_the_form_that_was_chosen() {
 }
 
 #[tokio::test]
-async fn a_large_page_is_dressed_on_its_way() {
+async fn a_large_page_is_dressed_once_and_kept_when_it_gets_small() {
     let house = House::build().await;
     let filler = "<p>filler</p>".repeat(HELD_BYTES_MAX as usize / 12);
     let large = format!("<body><a href=b.html>{filler}</body>");
     let route = provisional(&house, &[("index.html", &large)]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = house.signing.signature(&route.host);
-    let seen = house.visit(&route, &format!("/?sig={sig}"), &[("accept-encoding", "br")]).await;
-    assert_eq!((seen.status, seen.says("content-length"), seen.says("content-encoding")), (200, None, None));
-    let text = seen.text();
-    assert!(
-        text.starts_with(&format!("<body><a href=\"b.html?sig={sig}\">")) && text.ends_with("</div></body>")
+    let sig = house.link_key.signature(&route.host);
+    let path = format!("/?sig={sig}");
+    for (held_count, encoding) in ["br", "zstd", "gzip"].into_iter().enumerate() {
+        let accept = ("accept-encoding", encoding);
+        let seen = house.visit(&route, &path, &[accept]).await;
+        assert_eq!((seen.status, seen.says("content-encoding")), (200, Some(encoding)));
+        assert_eq!(seen.says("content-length"), Some(seen.body.len().to_string().as_str()));
+        let plain = seen.plain();
+        assert!(plain.starts_with(&format!("<body><a href=\"b.html?sig={sig}\">")), "{encoding}");
+        assert!(plain.ends_with("</div></body>") && plain.len() > large.len(), "{encoding}");
+        let again = house.visit(&route, &path, &[accept]).await;
+        assert_eq!(again.body.as_ptr(), seen.body.as_ptr(), "it is made once");
+        assert_eq!(house.edge.inner.contents.kept_count(), held_count + 1);
+        let etag = seen.says("etag").unwrap();
+        assert_eq!(house.visit(&route, &path, &[accept, ("if-none-match", etag)]).await.status, 304);
+    }
+}
+
+#[tokio::test]
+async fn a_large_page_that_stays_large_is_dressed_on_its_way() {
+    let house = House::build().await;
+    let large = noisy_page();
+    let route = provisional(&house, &[("index.html", &large)]).await;
+    let first = house.visit(&route, "/", &[("accept-encoding", "br")]).await;
+    assert_eq!(
+        (first.status, first.says("content-length"), first.says("content-encoding")),
+        (200, None, None)
     );
-    assert_eq!(house.edge.inner.contents.held_count(), 0, "it is not kept");
-    let etag = seen.says("etag").unwrap();
-    assert_eq!(house.visit(&route, &format!("/?sig={sig}"), &[("if-none-match", etag)]).await.status, 304);
+    assert!(first.text().starts_with(&large[..large.len() - 7]) && first.text().ends_with("</div></body>"));
+    assert_eq!(house.edge.inner.contents.kept_count(), 1, "it is remembered that it stays large");
+    let plain = house.visit(&route, "/", &[]).await;
+    assert_eq!((plain.says("content-length"), plain.body == first.body), (None, true));
+    assert_eq!(plain.says("etag"), first.says("etag"), "it is the same form");
+    let etag = first.says("etag").unwrap();
+    for accept in ["br", "identity"] {
+        let headers = [("accept-encoding", accept), ("if-none-match", etag)];
+        assert_eq!(house.visit(&route, "/", &headers).await.status, 304, "{accept}");
+    }
+}
+
+/// Large, and large still when it is encoded.
+fn noisy_page() -> String {
+    let mut noise = domain::BlobHash::of(b"noise");
+    let mut large = "<body>".to_owned();
+    while (large.len() as u64) < 3 * HELD_BYTES_MAX {
+        noise = domain::BlobHash::of(noise.to_string().as_bytes());
+        large.push_str(&noise.to_string());
+    }
+    large.push_str("</body>");
+    large
+}
+
+/// Large, and small when it is encoded.
+fn large_page() -> String {
+    format!("<body>{}</body>", "filler ".repeat(HELD_BYTES_MAX as usize / 6))
+}
+
+#[tokio::test]
+async fn more_large_pages_than_can_be_pressed_at_once_are_all_shown() {
+    let house = House::build().await;
+    let route = provisional(&house, &[("404.html", &large_page())]).await;
+    let route = Route { visibility: Visibility::Private, ..route };
+    let sig = house.link_key.signature(&route.host);
+    house.know(&route).await;
+    let targets: Vec<_> =
+        (0..12).map(|depth| format!("/site/{HOST}/{}?sig={sig}", "a/".repeat(depth))).collect();
+    let visits = targets
+        .iter()
+        .map(|target| house.knock(Method::GET, target, &[("host", "x"), ("accept-encoding", "zstd")]));
+    for seen in futures::future::join_all(visits).await {
+        assert_eq!(seen.status, 404);
+        assert!(seen.plain().ends_with("</div></body>"));
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
+    let house = House::build().await;
+    let files = [("index.html", large_page()), ("small.html", page())];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    let route = provisional(&house, &files).await;
+    let turns = house.edge.inner.contents.take_all_turns().await;
+    let accept = ("accept-encoding", "zstd");
+    for path in ["/", "/small"] {
+        let seen = house.visit(&route, path, &[accept]).await;
+        assert_eq!((seen.status, seen.says("content-encoding")), (200, None), "{path}");
+        assert!(seen.text().contains("is hosted on"), "{path}");
+        let etag = seen.says("etag").unwrap();
+        let plain = house.visit(&route, path, &[("if-none-match", etag)]).await;
+        assert_eq!(plain.status, 304, "{path}: it is the form without an encoding");
+    }
+    assert_eq!(house.edge.inner.contents.kept_count(), 0);
+    drop(turns);
+    for path in ["/", "/small"] {
+        let seen = house.visit(&route, path, &[accept]).await;
+        assert_eq!((seen.status, seen.says("content-encoding")), (200, Some("zstd")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
+    let house = House::build().await;
+    let route = provisional(&house, &[("index.html", &large_page())]).await;
+    house.know(&route).await;
+    let target = format!("/site/{HOST}/");
+    let visit = house.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "zstd")]);
+    assert!(tokio::time::timeout(Duration::ZERO, visit).await.is_err());
+    let contents = &house.edge.inner.contents;
+    let pressed = async {
+        while contents.kept_count() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), pressed).await.unwrap();
+    drop(contents.take_all_turns().await);
+}
+
+#[tokio::test]
+async fn a_condition_is_judged_by_the_form_that_is_sent() {
+    for text in [noisy_page(), large_page()] {
+        let sent = {
+            let house = House::build().await;
+            let route = provisional(&house, &[("index.html", &text)]).await;
+            house.visit(&route, "/", &[("accept-encoding", "zstd")]).await
+        };
+        for (name, status) in [("if-match", 200), ("if-none-match", 304)] {
+            // A house that has not seen the page yet.
+            let house = House::build().await;
+            let route = provisional(&house, &[("index.html", &text)]).await;
+            let headers = [("accept-encoding", "zstd"), (name, sent.says("etag").unwrap())];
+            for _ in 0..2 {
+                let seen = house.visit(&route, "/", &headers).await;
+                assert_eq!((seen.status, seen.says("etag")), (status, sent.says("etag")), "{name}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_base_that_comes_late_decides_for_the_links_before_it_too() {
+    let house = House::build().await;
+    let page = |base: &str| format!("<head><link href=a.css><base href='{base}'></head><a href='../b'>");
+    let files = [("out.html", page("https://cdn.example/")), ("in.html", page("sub/"))];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
+    let sig = house.link_key.signature(&route.host);
+    let out = house.visit(&route, &format!("/out?sig={sig}"), &[]).await;
+    assert_eq!(out.text(), files[0].1);
+    let within = house.visit(&route, &format!("/in?sig={sig}"), &[("accept-encoding", "gzip")]).await;
+    let expected = files[1].1.replace("a.css", &format!("\"a.css?sig={sig}\""));
+    assert_eq!(within.plain(), expected.replace("'../b'", &format!("\"../b?sig={sig}\"")));
+}
+
+#[tokio::test]
+async fn xhtml_wears_the_badge_and_its_links_are_signed() {
+    let house = House::build().await;
+    let page = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><a href=\"b\"/></body></html>";
+    let route = provisional(&house, &[("index.xhtml", page), ("index.html", page)]).await;
+    let route = Route { visibility: Visibility::Private, ..route };
+    let sig = house.link_key.signature(&route.host);
+    let xhtml = house.visit(&route, &format!("/index.xhtml?sig={sig}"), &[]).await;
+    assert_eq!(xhtml.says("content-type"), Some("application/xhtml+xml; charset=utf-8"));
+    assert!(xhtml.text().contains(&format!("<a href=\"b?sig={sig}\"/><div xmlns")), "{}", xhtml.text());
+    assert!(xhtml.text().ends_with("</div></body></html>"), "{}", xhtml.text());
+    let html = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    assert!(html.text().contains(&format!("<a href=\"b?sig={sig}\" />")), "{}", html.text());
+}
+
+#[tokio::test]
+async fn absolute_links_to_the_site_itself_are_signed() {
+    let house = House::build().await;
+    let within = ["http://127.0.0.1:8081/site/my-page-a1b2/a", "//my-page-a1b2.localhost:8081/a"];
+    let out = ["http://127.0.0.1:8080/site/my-page-a1b2/a", "http://other-c3d4.localhost:8081/a"];
+    let page = |sig: &str| {
+        let within = within.map(|link| format!("<a href=\"{link}{sig}\">"));
+        format!("{}{}", within.concat(), out.map(|link| format!("<a href=\"{link}\">")).concat())
+    };
+    let route = Route { visibility: Visibility::Private, ..house.site(&[("index.html", &page(""))]).await };
+    let sig = house.link_key.signature(&route.host);
+    let seen = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    assert_eq!(seen.text(), page(&format!("?sig={sig}")));
 }
 
 #[tokio::test]
@@ -155,7 +326,7 @@ async fn many_who_want_a_cold_page_share_one_content() {
         (0..50).map(|_| house.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "br")]));
     let seen = futures::future::join_all(visits).await;
     assert!(seen.iter().all(|one| one.status == 200 && one.body.as_ptr() == seen[0].body.as_ptr()));
-    assert_eq!(house.edge.inner.contents.held_count(), 1);
+    assert_eq!(house.edge.inner.contents.kept_count(), 1);
 }
 
 #[tokio::test]

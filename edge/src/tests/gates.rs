@@ -85,7 +85,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
 async fn a_private_site_works_as_a_whole_from_its_signed_link() {
     let house = House::build().await;
     let route = private_site(&house).await;
-    let sig = house.signing.signature(&route.host);
+    let sig = house.link_key.signature(&route.host);
     let page = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(page.text(), format!("<body><a href=\"b.html?sig={sig}\">{SECRET_TEXT}</a></body>"));
     assert_eq!(page.says("cache-control"), Some("private, max-age=60"));
@@ -95,6 +95,16 @@ async fn a_private_site_works_as_a_whole_from_its_signed_link() {
     let stylesheet = format!("http://127.0.0.1:8081/site/{HOST}/a.css?sig={sig}");
     let font = house.visit(&route, "/f.woff2", &[("referer", &stylesheet)]).await;
     assert_eq!((font.status, font.text()), (200, "font"));
+    assert_eq!(font.says("vary"), Some("Accept-Encoding, Referer, Sec-Fetch-Dest"));
+    let held = [("referer", stylesheet.as_str()), ("if-none-match", font.says("etag").unwrap())];
+    let unchanged = house.visit(&route, "/f.woff2", &held).await;
+    assert_eq!((unchanged.status, unchanged.says("vary")), (304, font.says("vary")));
+    let signed = house.visit(&route, &format!("/f.woff2?sig={sig}"), &[]).await;
+    assert_eq!(
+        (signed.status, signed.says("vary")),
+        (200, Some("Accept-Encoding")),
+        "the address says it all"
+    );
     assert_eq!(house.visit(&route, "/f.woff2", &[]).await.status, 403);
     let document = house.visit(&route, "/b.html", &[("referer", &stylesheet)]).await;
     assert_eq!(document.status, 403, "a referer opens assets, not documents");
@@ -112,7 +122,7 @@ async fn a_private_site_works_as_a_whole_from_its_signed_link() {
 async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
     let house = House::build().await;
     let route = private_site(&house).await;
-    let sig = house.signing.signature(&route.host);
+    let sig = house.link_key.signature(&route.host);
     let root = format!("http://127.0.0.1:8081/site/{HOST}");
     let signed = format!("{root}/first.css?sig={sig}");
     // A browser that imports a style sheet from another is led to its signed address, so that this is the `Referer`
@@ -125,6 +135,7 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
         let seen = house.visit(&route, path, &headers).await;
         assert_eq!((seen.status, seen.says("location")), (302, Some(location.as_str())));
         assert_eq!(seen.says("cache-control"), Some("private, max-age=60"));
+        assert_eq!(seen.says("vary"), Some("Accept-Encoding, Referer, Sec-Fetch-Dest"));
         let wrong = format!("{path}{}sig=0123456789abcdef", if path.contains('?') { '&' } else { '?' });
         let led = house.visit(&route, &wrong, &headers).await.says("location").unwrap().to_owned();
         let there = house.visit(&route, led.strip_prefix(&format!("/site/{HOST}")).unwrap(), &headers).await;
@@ -147,6 +158,55 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
 }
 
 #[tokio::test]
+async fn browsers_that_do_not_say_what_for_are_led_by_what_the_file_is() {
+    let house = House::build().await;
+    let files =
+        [("index.html", "x"), ("a.css", "x"), ("b.js", "x"), ("c.mjs", "x"), ("d.png", "x"), ("e.json", "x")];
+    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
+    let sig = house.link_key.signature(&route.host);
+    let referer = format!("http://127.0.0.1:8081/site/{HOST}/first.css?sig={sig}");
+    for (path, status) in
+        [("/a.css", 302), ("/b.js", 302), ("/c.mjs", 302), ("/d.png", 200), ("/e.json", 200), ("/", 403)]
+    {
+        let seen = house.visit(&route, path, &[("referer", referer.as_str())]).await;
+        assert_eq!(seen.status, status, "{path}");
+        let location = (status == 302).then(|| format!("/site/{HOST}{path}?sig={sig}"));
+        assert_eq!(seen.says("location"), location.as_deref());
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
+    let house = House::build().await;
+    let files = [("ünï/index.html", "x"), ("ünï/a.css", "x"), ("a b/index.html", "x")];
+    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
+    let sig = house.link_key.signature(&route.host);
+    for (path, led_to) in
+        [("/ünï", "/%C3%BCn%C3%AF/"), ("/%C3%BCn%c3%af", "/%C3%BCn%c3%af/"), ("/a%20b", "/a%20b/")]
+    {
+        let seen = house.visit(&route, &format!("{path}?sig={sig}&q=é"), &[]).await;
+        let location = format!("/site/{HOST}{led_to}?sig={sig}&q=%C3%A9");
+        assert_eq!((seen.status, seen.says("location")), (301, Some(location.as_str())));
+    }
+    let referer = format!("http://127.0.0.1:8081/site/{HOST}/?sig={sig}");
+    let headers = [("referer", referer.as_str()), ("sec-fetch-dest", "style")];
+    let seen = house.visit(&route, "/ünï/a.css", &headers).await;
+    let location = format!("/site/{HOST}/%C3%BCn%C3%AF/a.css?sig={sig}");
+    assert_eq!((seen.status, seen.says("location")), (302, Some(location.as_str())));
+}
+
+#[tokio::test]
+async fn a_probe_is_answered_and_taken_for_nothing_else() {
+    let house = House::build().await;
+    let seen = house.knock(Method::GET, "/healthz", &[("host", "127.0.0.1")]).await;
+    assert_eq!((seen.status, seen.text()), (200, "ok"));
+    assert_eq!(
+        (seen.says("x-content-type-options"), seen.says("cache-control")),
+        (Some("nosniff"), Some("no-store"))
+    );
+}
+
+#[tokio::test]
 async fn a_private_page_is_signed_for_the_way_it_was_reached() {
     let house = House::build().await;
     let files = [
@@ -154,7 +214,7 @@ async fn a_private_page_is_signed_for_the_way_it_was_reached() {
         ("a/b.html", "<a href='../../x'>"),
     ];
     let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
-    let sig = house.signing.signature(&route.host);
+    let sig = house.link_key.signature(&route.host);
     let by_path = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(by_path.text(), format!("<a href=\"/\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"));
     let name = [("host", "my-page-a1b2.localhost")];

@@ -13,6 +13,8 @@ use store::Layout;
 use super::super::*;
 
 pub const NOW: Time = Time::from_millis(1_800_000_000_000);
+/// When the sites here last changed: long enough ago for the date to prove something.
+pub const CHANGED_AT: Time = Time::from_millis(NOW.millis() - 3_600_000);
 pub const HOST: &str = "my-page-a1b2";
 
 pub struct House {
@@ -21,7 +23,7 @@ pub struct House {
     pub blobs: Blobs,
     pub bus: Bus,
     pub clock: Clock,
-    pub signing: SigningKey,
+    pub link_key: LinkKey,
     _folder: tempfile::TempDir,
 }
 
@@ -37,17 +39,17 @@ impl House {
         let store = Store::open(&format!("sqlite://{}", folder.path().join("h.db").display())).await.unwrap();
         store.migrate().await.unwrap();
         let blobs = Blobs::local(&folder.path().join("blobs")).unwrap();
-        let (bus, clock, signing) = (Bus::local("test"), Clock::manual(NOW), SigningKey::new("secret"));
+        let (bus, clock, link_key) = (Bus::local("test"), Clock::manual(NOW), LinkKey::new("secret"));
         let settings = EdgeSettings {
             domain: "localhost".into(),
             serve_url: "http://127.0.0.1:8081".into(),
             base_url: "http://127.0.0.1:8080".into(),
             cache_bytes: 64 << 20,
             font_hosts: vec!["https://fonts.example".into()],
-            signing: signing.clone(),
+            link_key: link_key.clone(),
         };
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();
-        Self { edge, store, blobs, bus, clock, signing, _folder: folder }
+        Self { edge, store, blobs, bus, clock, link_key, _folder: folder }
     }
 
     /// Stores a file as a worker would.
@@ -110,7 +112,7 @@ pub fn route(files: Vec<ManifestFile>) -> Route {
         visibility: Visibility::Public,
         moderation: ModerationStatus::Pass,
         expires_at: None,
-        published_at: NOW,
+        updated_at: CHANGED_AT,
         manifest: Manifest::new(files),
     }
 }

@@ -38,6 +38,7 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
         blobs_as_of: SweepNumber::default(),
         payment: None,
         created_via: "test".into(),
+        message: None,
         created_by: None,
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };

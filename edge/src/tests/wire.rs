@@ -48,6 +48,12 @@ async fn a_head_tells_the_length_and_sends_no_body() {
         (format!("GET {target} HTTP/1.0\r\n\r\n"), "200 OK", Some(17), true),
         (format!("GET {target} HTTP/1.1\r\nConnection: close\r\n\r\n"), "400 Bad Request", None, true),
         (
+            "GET http://my-page-a1b2.localhost/ HTTP/1.1\r\nConnection: close\r\n\r\n".to_owned(),
+            "400 Bad Request",
+            None,
+            true,
+        ),
+        (
             format!("GET {target} HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n"),
             "400 Bad Request",
             None,

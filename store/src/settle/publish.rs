@@ -64,6 +64,7 @@ pub(super) async fn settle(
         free_publishes_left: terms.tariff.free_publishes_left(book.standing()),
         balance: book.balance(),
         expires_at: book.account.expires_at.map(domain::Time::from_millis),
+        visibility: rows::visibility(&artifact.visibility)?,
         receipt,
     })))
 }
@@ -177,7 +178,7 @@ async fn insert_version(
         file_count: i32::try_from(deed.manifest.files().len()).unwrap_or(i32::MAX),
         created_via: deed.created_via.clone(),
         created_by: deed.created_by.map(|token| token.to_string()),
-        message: None,
+        message: deed.message.clone().map(String::from),
         moderation_status: ModerationStatus::Pending.as_str().to_owned(),
         moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
         created_at: book.now.millis(),

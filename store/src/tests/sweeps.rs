@@ -49,6 +49,7 @@ impl Bed {
             blobs_as_of: look.as_of,
             payment: None,
             created_via: "test".into(),
+            message: None,
             created_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };

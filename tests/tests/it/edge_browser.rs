@@ -43,6 +43,11 @@ const SCRIPT: &str = "import { sentence } from './words/sentence.js';
     document.getElementById('said').textContent = sentence(facts.number);";
 const SENTENCE: &str = "export const sentence = number => `The number is ${number}`;";
 
+/// A page that a browser shows only if it is well-formed, also when it has been dressed.
+const XHTML: &str = "<?xml version=\"1.0\"?><!DOCTYPE html>
+    <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>Strict</title><script src=\"js/mark.js\"/></head>
+    <body><p>1 &lt; 2<br/></p><form action=\"more/second.html\"><button id=\"on\">On</button></form></body></html>";
+
 /// What a page of the site is made of, each by the end of its address.
 const PARTS: [&str; 8] = [
     "css/app.css",
@@ -72,12 +77,29 @@ async fn a_private_site_on_a_name_of_its_own_works_whole_by_its_signed_link() {
     private_site_works(&signed_url).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_private_xhtml_page_stays_well_formed_and_its_form_leads_on() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let signed_url = publish_privately(&world).await;
+    let browser = Browser::start().await;
+    browser.open(&signed_url.replace("?sig=", "strict.xhtml?sig=")).await;
+    assert_eq!((browser.status().await, browser.title().await.as_str()), (200, "Strict"));
+    let seen = "[document.contentType, document.getElementsByTagName('parsererror').length, window.mark,
+        getComputedStyle(document.querySelector('body > [data-handbill-badge]')).position]";
+    assert_eq!(browser.evaluate(seen).await, json!(["application/xhtml+xml", 0, "made", "fixed"]));
+    browser.click("#on").await;
+    eventually(PATIENCE, "Second", async || (browser.title().await == "Second").then_some(())).await;
+    assert_whole(&browser, "Second").await;
+}
+
 /// Publishes the site, and has its signed link.
 async fn publish_privately(world: &World) -> String {
     let (font, image) = (hex(FONT), hex(IMAGE));
-    let files: [(&str, &[u8]); 10] = [
+    let files: [(&str, &[u8]); 12] = [
         ("index.html", FRONT.as_bytes()),
         ("more/second.html", SECOND.as_bytes()),
+        ("strict.xhtml", XHTML.as_bytes()),
+        ("js/mark.js", b"window.mark = 'made'"),
         ("css/app.css", STYLE.as_bytes()),
         ("css/type/face.css", FACE.as_bytes()),
         ("fonts/square.woff2", &font),

@@ -362,11 +362,18 @@ async fn reading_login(world: &World) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edge_serves_and_counts_with_a_login_that_may_only_read() {
-    let world = World::with(Mode::Production, program!()).start().await;
+async fn an_edge_serves_and_counts_with_a_login_that_may_only_read_and_no_secret_but_the_links() {
+    let links = ("HANDBILL_SECRETS__LINKS", "the-secret-of-the-links-of-a-test-world-0123456789");
+    let world = World::with(Mode::Production, program!()).env(links.0, links.1).start().await;
     let (reader, role) = reading_login(&world).await;
     let owner = world.setting("HANDBILL_DATABASE__URL").to_owned();
-    let settings = [("HANDBILL_DATABASE__URL", reader.as_str()), ("HANDBILL_QUEUE__URL", owner.as_str())];
+    let settings = [
+        ("HANDBILL_DATABASE__URL", reader.as_str()),
+        ("HANDBILL_QUEUE__URL", owner.as_str()),
+        ("HANDBILL_DEV_MODE", "false"),
+        ("HANDBILL_SECRETS__SIGNING", ""),
+        links,
+    ];
     let edge = world.start_edge_with(&settings).await;
     let visitor: Visitor = world.visitor().at(&edge);
 
@@ -380,6 +387,10 @@ async fn an_edge_serves_and_counts_with_a_login_that_may_only_read() {
     assert_serves(&front_page(&visitor, &rolled_back).await, &page_saying("number 1"));
     let views = async || agent.usage().await.expect(200).integer("traffic.views");
     eventually(PATIENCE, "four views", async || (views().await == 4).then_some(())).await;
+    agent.buy_credit(5.0).paying("dev:5").await.expect(200);
+    let hidden = agent.set_visibility("my-page", "private").await.expect(200);
+    front_page(&visitor, &rolled_back).await.expect(403);
+    visitor.open(&hidden.string("signed_url")).await.expect(200);
     agent.delete("my-page").await.expect(200);
     front_page(&visitor, &rolled_back).await.expect(404);
 

@@ -1,9 +1,13 @@
 //! Spec 4.12, by a judge from outside: REDbot asks for pages and their parts in every way that HTTP knows, and looks
 //! for faults in what comes back.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use handbill_tests::{Mode, Value, World, program};
 use tokio::process::Command;
+
+use crate::moderation::becomes;
 
 const PAGE: &str = "<!doctype html><html lang=\"en\"><head><title>A page</title></head><body>";
 
@@ -24,6 +28,8 @@ const COMPRESSED: &str = "CONNEG_GZIP_GOOD";
 async fn redbot_finds_nothing_bad_in_what_the_edge_answers() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let url = publish_site(&world).await;
+    // From then on the edge tells when the site last changed.
+    world.advance(Duration::from_secs(3));
     let whole = [&VALIDATED[..], &[IN_PARTS]].concat();
     let compressed = [&whole[..], &[COMPRESSED]].concat();
     let expected = [
@@ -56,7 +62,10 @@ async fn publish_site(world: &World) -> String {
         ("img/noise.png", &image),
         ("docs/index.html", page.as_bytes()),
     ];
-    world.agent().await.publish_files("my-site", &files).await.expect(201).string("url")
+    let agent = world.agent().await;
+    let published = agent.publish_files("my-site", &files).await.expect(201);
+    becomes(&agent, "my-site", "pass").await;
+    published.string("url")
 }
 
 /// Nothing went wrong, nothing is bad, and no warning is new.

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use handbill_tests::{Mode, PATIENCE, World, eventually, program};
+use handbill_tests::{Cable, Mode, PATIENCE, World, eventually, program};
 
 use crate::expectations::{assert_serves, front_page, page_saying};
 
 /// Without Redis a change waits until every edge has forgotten: two seconds, and the looks for the outcome.
 const WITHOUT_REDIS: Duration = Duration::from_secs(10);
+/// An edge that does not answer is waited for until it trusts nothing: two seconds, and the publish itself.
+const CUT_OFF: Duration = Duration::from_secs(4);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_redis_publishes_go_on() {
@@ -28,6 +30,39 @@ async fn without_redis_publishes_go_on() {
     world.redis().start().await;
     agent.publish("my-page", page_saying("three")).await.expect(201);
     assert_serves(&front_page(&world.visitor(), &first).await, &page_saying("three"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    let (scheme, rest) = world.setting("HANDBILL_REDIS__URL").split_once("://").unwrap();
+    let (server, database) = rest.split_once('/').unwrap();
+    let cable = Cable::to(server).await;
+    let redis_url = format!("{scheme}://{}/{database}", cable.address());
+    let edge = world.start_edge_with(&[("HANDBILL_REDIS__URL", &redis_url)]).await;
+    let (agent, visitors) = (world.agent().await, [world.visitor().at(&edge), world.visitor()]);
+    let published = agent.publish("my-page", page_saying("number 0")).await.expect(201);
+    for visitor in &visitors {
+        assert_serves(&front_page(visitor, &published).await, &page_saying("number 0"));
+    }
+    cable.cut();
+    // First while it still trusts what it has, and then while it has given that up.
+    for number in 1..4 {
+        let page = page_saying(&format!("number {number}"));
+        let started = Instant::now();
+        agent.publish("my-page", page.clone()).await.expect(201);
+        assert!(started.elapsed() < CUT_OFF, "{:?}", started.elapsed());
+        for visitor in &visitors {
+            assert_serves(&front_page(visitor, &published).await, &page);
+        }
+    }
+    cable.mend();
+    eventually(PATIENCE, "the edge hears of changes again", async || {
+        edge.log().contains("Redis is back").then_some(())
+    })
+    .await;
+    agent.activate("my-page", 1).await.expect(200);
+    assert_serves(&front_page(&visitors[0], &published).await, &page_saying("number 0"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,0 +1,39 @@
+//! Redis has lost the list of edges, while they go on as before.
+
+use super::*;
+
+#[tokio::test]
+async fn an_edge_that_redis_has_forgotten_is_told_and_waited_for_all_the_same() {
+    let url = database().await;
+    let (one, two) = (Edge::join(&url, "edge-1").await, Edge::join(&url, "edge-2").await);
+    let api = Bus::redis(&url, "api").await.unwrap();
+    for number in 0..50 {
+        let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+        let (began, host) = (Instant::now(), host(&format!("page-{number:04}")));
+        let from = if number % 2 == 0 { &api } else { &one.bus };
+        from.notify_edges(std::slice::from_ref(&host)).await;
+        assert_eq!(one.dropped().last(), Some(&host));
+        assert_eq!(two.dropped().last(), Some(&host));
+        assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    }
+    assert_eq!(one.dropped().len(), 50, "nobody is told twice");
+}
+
+#[tokio::test]
+async fn who_hears_and_does_not_answer_is_waited_for_though_it_is_on_no_list() {
+    let url = database().await;
+    let api = Bus::redis(&url, "api").await.unwrap();
+    let client = redis::Client::open(url.as_str()).unwrap();
+    let mut silent = client.get_async_pubsub().await.unwrap();
+    silent.subscribe(format!("handbill:{}:notices", url.rsplit('/').next().unwrap())).await.unwrap();
+
+    let began = Instant::now();
+    api.notify_edges(&[host("page-abcd")]).await;
+    let took = began.elapsed();
+    assert!(took >= Bus::EDGE_TRUST && took < Bus::EDGE_TRUST + AT_ONCE, "{took:?}");
+
+    // By now any edge that trusts its cache would be on the list.
+    let began = Instant::now();
+    api.notify_edges(&[host("page-abcd")]).await;
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}

@@ -1,0 +1,88 @@
+//! Dressing: a page that is to be dressed, from the store to what the visitor gets: pressed small enough
+//! to be held, or dressed on its way.
+//!
+//! It must never hold a large page whole. Each wait for the store is bounded where the store is read.
+
+use anyhow::ensure;
+use async_stream::try_stream;
+use bytes::Bytes;
+use domain::Encoding;
+use futures::{StreamExt, TryStreamExt};
+use tokio::task::spawn_blocking;
+
+use super::{Chunks, Stored};
+use crate::form::{HELD_BYTES_MAX, Markup};
+use crate::press::Press;
+use crate::rewrite::{Badge, Rewriter};
+use crate::sign_links::LinkSigner;
+
+pub struct Dressing {
+    pub stored: Stored,
+    pub markup: Markup,
+    pub badge: Option<Badge>,
+    pub signer: Option<LinkSigner>,
+    pub encoding: Option<Encoding>,
+}
+
+/// A page that is being dressed and encoded.
+struct Work {
+    rewriter: Rewriter,
+    press: Press,
+}
+
+impl Dressing {
+    /// All of it; none when it does not get small.
+    pub async fn press(&self) -> anyhow::Result<Option<Bytes>> {
+        let pressed = self.press_once().await?;
+        match &self.signer {
+            // Now it is known what the links before the base are relative to.
+            Some(signer) if pressed.is_some() && signer.settle_late_base() => self.press_once().await,
+            _ => Ok(pressed),
+        }
+    }
+
+    /// Never encoded, for nobody knows how large it gets.
+    pub async fn on_its_way(&self) -> anyhow::Result<Chunks> {
+        let (mut plain, mut rewriter) = (self.stored.whole().await?, self.rewriter()?);
+        let dressed = try_stream! {
+            while let Some(chunk) = plain.try_next().await? {
+                yield rewriter.feed(&chunk).map_err(std::io::Error::other)?;
+            }
+            yield rewriter.finish().map_err(std::io::Error::other)?;
+        };
+        Ok(dressed.boxed())
+    }
+
+    /// Chunk by chunk, so that the page never lies whole in memory before it is small. The work takes a while, so it is
+    /// done where nobody else waits.
+    async fn press_once(&self) -> anyhow::Result<Option<Bytes>> {
+        let press = Press::new(self.encoding, HELD_BYTES_MAX)?;
+        let mut work = Work { rewriter: self.rewriter()?, press };
+        let (mut plain, mut plain_bytes) = (self.stored.whole().await?, 0);
+        while let Some(chunk) = plain.try_next().await? {
+            plain_bytes += chunk.len() as u64;
+            work = spawn_blocking(move || work.take(&chunk)).await??;
+            if work.press.is_full() {
+                return Ok(None);
+            }
+        }
+        ensure!(plain_bytes == self.stored.size_bytes(), "the blob {} was cut short", self.stored.hash);
+        spawn_blocking(move || work.finish()).await?
+    }
+
+    fn rewriter(&self) -> anyhow::Result<Rewriter> {
+        Rewriter::new(self.markup, self.badge.as_ref(), self.signer.clone())
+    }
+}
+
+impl Work {
+    fn take(mut self, chunk: &[u8]) -> anyhow::Result<Self> {
+        self.press.write(&self.rewriter.feed(chunk)?)?;
+        Ok(self)
+    }
+
+    fn finish(mut self) -> anyhow::Result<Option<Bytes>> {
+        self.press.write(&self.rewriter.finish()?)?;
+        self.press.finish()
+    }
+}

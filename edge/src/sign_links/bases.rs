@@ -1,0 +1,196 @@
+//! Bases: what the relative links of a page are relative to.
+//!
+//! Browsers take the first `<base>` of a page, for the links before it too. They pass over one that is not part of the
+//! page, as in a `<template>` or an `<svg>`, and which are, only they know for sure. So a base decides alone only if
+//! nothing but the tags of a head came before it; any other is taken for possible, and what is relative must stay within
+//! the site under each.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use url::Url;
+
+/// What is known of a page's bases. Its clones share it, so that one who reads the page anew knows all of them at once.
+#[derive(Clone)]
+pub struct Bases(Arc<Mutex<Seen>>);
+
+struct Seen {
+    page: Url,
+    known: Known,
+    place: Place,
+    /// Whether a link was judged by what is known so far.
+    is_relied_on: bool,
+    is_late: bool,
+    /// Whether everything is known from an earlier reading.
+    is_settled: bool,
+}
+
+enum Known {
+    /// Nothing but where the page lies.
+    Page,
+    Base(Url),
+    /// One of these, or the page.
+    AnyOf(Vec<Url>),
+    /// What nobody can tell.
+    Nothing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Plain,
+    Doubtful,
+}
+
+/// Within these, and after them, a base is a base.
+const PLAIN_TAGS: [&str; 9] = ["html", "head", "title", "meta", "link", "script", "style", "base", "body"];
+/// A page with more bases in doubtful places than this is not puzzled over.
+const DOUBTFUL_MAX: usize = 8;
+
+impl Bases {
+    pub fn of(page: Url) -> Self {
+        let (known, place) = (Known::Page, Place::Plain);
+        let seen = Seen { page, known, place, is_relied_on: false, is_late: false, is_settled: false };
+        Self(Arc::new(Mutex::new(seen)))
+    }
+
+    /// Notes that this tag came.
+    pub fn pass(&self, tag: &str) {
+        let mut seen = self.lock();
+        if seen.place == Place::Plain && !PLAIN_TAGS.contains(&tag) {
+            seen.place = Place::Doubtful;
+        }
+    }
+
+    /// Notes a base.
+    pub fn declare(&self, href: &str) {
+        let mut seen = self.lock();
+        let base = seen.resolve(href);
+        seen.note(base);
+    }
+
+    /// Whether only the page itself is known.
+    pub fn is_page_alone(&self) -> bool {
+        let mut seen = self.lock();
+        seen.is_relied_on = true;
+        matches!(seen.known, Known::Page)
+    }
+
+    /// Where a relative link may lead; nothing when that cannot be told.
+    pub fn join(&self, link: &str) -> Vec<Url> {
+        let mut seen = self.lock();
+        seen.is_relied_on = true;
+        let joined = match &seen.known {
+            Known::Page => seen.page.join(link).map(|url| vec![url]),
+            Known::Base(base) => base.join(link).map(|url| vec![url]),
+            Known::AnyOf(bases) => bases.iter().chain([&seen.page]).map(|base| base.join(link)).collect(),
+            Known::Nothing => Ok(vec![]),
+        };
+        joined.unwrap_or_default()
+    }
+
+    /// At the end of a page: whether links were judged without a base that came after them. What is known now stays, for
+    /// whoever reads the page anew.
+    pub fn settle_if_late(&self) -> bool {
+        let mut seen = self.lock();
+        seen.is_settled = true;
+        seen.is_late
+    }
+
+    /// Nothing is left half done by whoever panics with it in hand.
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn note(&mut self, base: Option<Url>) {
+        if self.is_settled {
+            return;
+        }
+        self.known = match (std::mem::replace(&mut self.known, Known::Nothing), base) {
+            // The first one decides.
+            (known @ (Known::Base(_) | Known::Nothing), _) => {
+                self.known = known;
+                return;
+            }
+            (_, None) => Known::Nothing,
+            (Known::Page, Some(base)) if self.place == Place::Plain => Known::Base(base),
+            (Known::Page, Some(base)) => Known::AnyOf(vec![base]),
+            (Known::AnyOf(bases), Some(_)) if bases.len() == DOUBTFUL_MAX => Known::Nothing,
+            (Known::AnyOf(mut bases), Some(base)) => {
+                bases.push(base);
+                Known::AnyOf(bases)
+            }
+        };
+        self.is_late |= self.is_relied_on;
+    }
+
+    /// None when browsers do not agree on it.
+    fn resolve(&self, href: &str) -> Option<Url> {
+        if super::is_ambiguous(href) {
+            return None;
+        }
+        // Browsers pass over a base that nothing can be relative to.
+        let declared = self.page.join(href).ok().filter(|base| !base.cannot_be_a_base());
+        Some(declared.unwrap_or_else(|| self.page.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bases() -> Bases {
+        Bases::of(Url::parse("https://x.example/site/").unwrap())
+    }
+
+    fn joined(bases: &Bases) -> Vec<String> {
+        bases.join("a").into_iter().map(String::from).collect()
+    }
+
+    #[test]
+    fn the_first_base_among_the_tags_of_a_head_decides() {
+        let bases = bases();
+        for tag in ["html", "head", "link", "base"] {
+            bases.pass(tag);
+        }
+        bases.declare("/b/");
+        bases.declare("https://evil.example/");
+        assert_eq!(joined(&bases), ["https://x.example/b/a"]);
+    }
+
+    #[test]
+    fn where_there_is_doubt_every_base_and_the_page_are_possible() {
+        let bases = bases();
+        bases.pass("template");
+        bases.declare("/b/");
+        bases.declare("https://evil.example/");
+        assert_eq!(
+            joined(&bases),
+            ["https://x.example/b/a", "https://evil.example/a", "https://x.example/site/a"]
+        );
+        for _ in 0..DOUBTFUL_MAX {
+            bases.declare("/c/");
+        }
+        assert!(joined(&bases).is_empty(), "so many are not puzzled over");
+    }
+
+    #[test]
+    fn a_base_is_late_when_a_link_was_judged_without_it() {
+        for (is_linked, is_late) in [(false, false), (true, true)] {
+            let bases = bases();
+            if is_linked {
+                bases.join("a");
+            }
+            bases.declare("/b/");
+            assert_eq!(bases.settle_if_late(), is_late);
+            let anew = bases.clone();
+            anew.declare("/c/");
+            assert_eq!(joined(&anew), ["https://x.example/b/a"], "what is settled stays");
+        }
+        let bases = bases();
+        bases.declare("/b/");
+        bases.join("a");
+        bases.declare("/c/");
+        assert!(!bases.settle_if_late(), "the second base is none");
+    }
+}

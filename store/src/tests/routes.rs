@@ -1,0 +1,90 @@
+//! The dates of a route, by which visitors tell the edge what they hold.
+
+use domain::{Payment, Ruling, UserId, Visibility, VisibilityDeed};
+
+use super::team::user;
+use super::*;
+use crate::{Claimed, ModeratorsWord, Ruled};
+
+/// A change that waited for its turn, or whose host's clock is behind, knows the time from before.
+const BEHIND: Time = Time::from_millis(START.millis() - 2500);
+
+/// A page and its dates.
+struct Dated<'a> {
+    bed: &'a Bed,
+    page: Published,
+    last: Time,
+}
+
+impl<'a> Dated<'a> {
+    async fn of(bed: &'a Bed, page: Published) -> Self {
+        let last = updated_at(bed, &page).await;
+        Self { bed, page, last }
+    }
+
+    async fn assert_moved_on_by_a_second(&mut self, change: &str) {
+        let date = updated_at(self.bed, &self.page).await;
+        assert_eq!(date.millis() - self.last.millis(), 1000, "{change}");
+        self.last = date;
+    }
+
+    async fn show_to(&self, to: Visibility) {
+        let deed = Deed::Visibility(VisibilityDeed {
+            account: self.page.account,
+            job: self.bed.job(),
+            slug: "page".parse().unwrap(),
+            to,
+            pinned_to: None,
+            payment: (to != Visibility::Public).then_some(Payment::Dev(Micro::new(500_000))),
+        });
+        let terms = Terms { tariff: Tariff::default(), chance: self.bed.chance.clone(), now: BEHIND };
+        let outcomes = self.bed.store.settle(self.page.account, &[deed], &terms).await.unwrap();
+        assert!(matches!(outcomes[..], [Outcome::VisibilitySet(_)]), "{outcomes:?}");
+    }
+}
+
+async fn updated_at(bed: &Bed, page: &Published) -> Time {
+    bed.store.route(&page.host).await.unwrap().unwrap().updated_at
+}
+
+on_both_databases! {
+    async fn no_two_states_of_a_route_bear_the_same_second(bed: &Bed) {
+        let account = Account::provisional(START, HOUR, &bed.chance);
+        let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
+        bed.store.insert_account(&account, &token).await.unwrap();
+        let page = bed.publish(account.id, "page", b"one").await;
+        let mut dated = Dated::of(bed, page.clone()).await;
+        assert_eq!(dated.last, START);
+
+        bed.publish(account.id, "page", b"two").await;
+        dated.assert_moved_on_by_a_second("publish").await;
+
+        let slug = "page".parse().unwrap();
+        bed.store.activate(account.id, &slug, 1, BEHIND).await.unwrap();
+        dated.assert_moved_on_by_a_second("activate").await;
+
+        for to in [Visibility::Unlisted, Visibility::Public] {
+            dated.show_to(to).await;
+            dated.assert_moved_on_by_a_second("visibility").await;
+        }
+
+        let word = ModeratorsWord {
+            account: account.id,
+            artifact: page.artifact,
+            ruling: Ruling::Block,
+            moderator: UserId::new(START, &bed.chance),
+            now: BEHIND,
+        };
+        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done);
+        dated.assert_moved_on_by_a_second("moderation").await;
+
+        let claimer = user(bed, "olga").await;
+        let claimed = bed.store.claim(&account.claim_code, claimer, BEHIND, &bed.chance).await.unwrap();
+        assert!(matches!(claimed, Claimed::Now { .. }));
+        dated.assert_moved_on_by_a_second("claim").await;
+
+        let much_later = START.plus(HOUR);
+        bed.store.activate(account.id, &slug, 2, much_later).await.unwrap();
+        assert_eq!(updated_at(bed, &page).await, much_later, "the clock has caught up");
+    }
+}
