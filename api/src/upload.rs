@@ -1,10 +1,11 @@
-//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), and the `slug`.
+//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and
+//! the `message` of the version.
 //!
 //! An [`Upload`] is not read until a handler has looked at the caller, so that a sure no costs nobody an upload. It
 //! is read as it streams, within the bounds of [`crate::body`] and [`FileSet`]: a byte too many ends it at once.
 
 use bytes::BytesMut;
-use domain::{FileSet, Refusal, SitePath, Slug};
+use domain::{FileSet, MalformedMessage, Message, Refusal, SitePath, Slug};
 use futures::StreamExt;
 use multer::{Field, Multipart};
 use poem::http::header;
@@ -19,11 +20,13 @@ use crate::body;
 use crate::refusal::RefusedCall;
 
 mod room;
+mod staged;
 
 pub use room::{RoomTaken, UploadRoom};
+pub use staged::StagedUpload;
 
-/// The longest text of a `slug` part that is looked at.
-const SLUG_BYTES_MAX: usize = 256;
+/// The longest text part that is looked at: a message in letters of four bytes.
+const TEXT_BYTES_MAX: usize = 4 * Message::LENGTH_MAX;
 
 /// A field name of the client's is told back to this length.
 const FIELD_NAME_LENGTH_MAX: usize = 64;
@@ -39,6 +42,7 @@ pub struct Upload {
 /// A multipart body that was read and keeps all the rules.
 pub struct Uploaded {
     pub slug: Option<Slug>,
+    pub message: Option<Message>,
     pub files: Vec<UploadedFile>,
     /// To be held as long as the files are.
     pub room: RoomTaken,
@@ -58,8 +62,7 @@ impl Upload {
         while let Some(rest) = body.next().await {
             rest.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
         }
-        let (slug, files) = parts.finish()?;
-        Ok(Uploaded { slug, files, room })
+        parts.finish(room)
     }
 }
 
@@ -67,6 +70,7 @@ impl Upload {
 #[derive(Default)]
 struct Parts {
     slug: Option<Slug>,
+    message: Option<Message>,
     source: Option<Source>,
     set: FileSet,
     files: Vec<UploadedFile>,
@@ -82,28 +86,35 @@ impl Parts {
     async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
+            Some("message") => self.take_message(field).await,
             Some("html") => self.take_html(field).await,
             Some("files") => self.take_file(field).await,
             Some(other) => {
-                Err(Refusal::invalid(told(other), "is no field of this form; it has slug, html and files"))
+                let fault = "is no field of this form; it has slug, message, html and files";
+                Err(Refusal::invalid(told(other), fault))
             }
             None if is_named_in_utf_8(&field) => Err(Refusal::invalid("body", "has a part without a name")),
             None => Err(Refusal::invalid("body", "has a part whose name is not in UTF-8")),
         }
     }
 
-    async fn take_slug(&mut self, mut field: Field<'_>) -> Result<(), Refusal> {
+    async fn take_slug(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         if self.slug.is_some() {
             return Err(Refusal::invalid("slug", "occurs twice"));
         }
-        let mut text = Vec::new();
-        while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
-            text.extend_from_slice(&chunk);
-            if text.len() > SLUG_BYTES_MAX {
-                break;
-            }
+        self.slug = Some(parse_slug(&text_of(field).await?)?);
+        Ok(())
+    }
+
+    /// A form sends its empty fields too: an empty message is none.
+    async fn take_message(&mut self, field: Field<'_>) -> Result<(), Refusal> {
+        if self.message.is_some() {
+            return Err(Refusal::invalid("message", "occurs twice"));
         }
-        self.slug = Some(parse_slug(&text)?);
+        let text = text_of(field).await?;
+        if !text.is_empty() {
+            self.message = Some(parse_message(&text)?);
+        }
         Ok(())
     }
 
@@ -153,12 +164,24 @@ impl Parts {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Option<Slug>, Vec<UploadedFile>), Refusal> {
+    fn finish(self, room: RoomTaken) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() {
             return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
         }
-        Ok((self.slug, self.files))
+        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room })
     }
+}
+
+/// A part that is a short text; of a longer one as much as shows that it is too long.
+async fn text_of(mut field: Field<'_>) -> Result<Vec<u8>, Refusal> {
+    let mut text = Vec::new();
+    while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
+        text.extend_from_slice(&chunk);
+        if text.len() > TEXT_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(text)
 }
 
 fn both() -> Refusal {
@@ -167,6 +190,19 @@ fn both() -> Refusal {
 
 fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Refusal::malformed_slug)
+}
+
+fn parse_message(text: &[u8]) -> Result<Message, Refusal> {
+    let fault = match std::str::from_utf8(text) {
+        // Cut, and perhaps within a letter.
+        _ if text.len() > TEXT_BYTES_MAX => MalformedMessage.to_string(),
+        Err(_) => "is not in UTF-8".to_owned(),
+        Ok(text) => match text.parse() {
+            Ok(message) => return Ok(message),
+            Err(fault @ MalformedMessage) => fault.to_string(),
+        },
+    };
+    Err(Refusal::invalid("message", fault))
 }
 
 fn cut_short() -> Refusal {
@@ -212,7 +248,12 @@ impl Payload for Upload {
     fn schema_ref() -> MetaSchemaRef {
         inline(MetaSchema {
             description: Some("Send `html` or `files`, not both."),
-            properties: vec![("slug", slug_schema()), ("html", html_schema()), ("files", files_schema())],
+            properties: vec![
+                ("slug", slug_schema()),
+                ("message", message_schema()),
+                ("html", html_schema()),
+                ("files", files_schema()),
+            ],
             one_of: vec![requiring("html"), requiring("files")],
             example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
@@ -245,6 +286,15 @@ fn slug_schema() -> MetaSchemaRef {
     inline(MetaSchema {
         description: Some("The artifact's name on the account. Omitted: one is made up."),
         pattern: Some(Slug::PATTERN.to_owned()),
+        ..MetaSchema::new("string")
+    })
+}
+
+fn message_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("What is new in this version, for whoever reads the list of versions."),
+        pattern: Some(Message::PATTERN.to_owned()),
+        max_length: Some(Message::LENGTH_MAX),
         ..MetaSchema::new("string")
     })
 }

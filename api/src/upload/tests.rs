@@ -49,6 +49,22 @@ async fn fault(parts: &[Part<'_>]) -> String {
 }
 
 #[tokio::test]
+async fn a_message_is_one_short_line() {
+    let long = "\u{10348}".repeat(1000);
+    for (bad, expected) in [
+        (b"two\nlines".as_slice(), "message: must be 1 to 200 characters, none of them a control character"),
+        (&[b'x'; 201], "message: must be 1 to 200 characters, none of them a control character"),
+        (long.as_bytes(), "message: must be 1 to 200 characters, none of them a control character"),
+        (b"\xff", "message: is not in UTF-8"),
+    ] {
+        assert_eq!(fault(&[("message", None, bad), ("html", None, b"<p>")]).await, expected);
+    }
+    let twice = [("message", None, b"a".as_slice()), ("message", None, b"b"), ("html", None, b"<p>")];
+    assert_eq!(fault(&twice).await, "message: occurs twice");
+    assert_eq!(send(&[("message", None, b""), ("html", None, b"<p>")]).await.0, 200);
+}
+
+#[tokio::test]
 async fn a_page_is_stored_as_index_html() {
     let sent = send(&[("slug", None, b"my-page"), ("html", None, b"<h1>Hello</h1>")]).await;
     assert_eq!(sent, (200, json!(["my-page", "index.html 14"])));

@@ -1,0 +1,127 @@
+//! What an MCP request passes before and after the protocol's own library: its token, its form, and answers that the
+//! library gives as plain text and we give in a form that programs read.
+//!
+//! The token never goes further than this: what comes behind may log a request's headers.
+
+use bytes::Bytes;
+use domain::Refusal;
+use domain::link::Addresses;
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{Endpoint, Request, Response};
+use service::{Caller, Service};
+
+use super::{malformed, measure};
+use crate::refusal::{RefusedCall, respond};
+use crate::service_of::service_of;
+use crate::upload::UploadRoom;
+use crate::{body, caller, same_site};
+
+const CONTENT_TYPE: &str = "application/json";
+
+/// What the library wants to read there: it gives JSON only, but asks that a client take either.
+const ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+/// Whoever sends no token is told of a realm; whose token is no good, of that too (RFC 6750).
+const TOKEN_MISSING: HeaderValue = HeaderValue::from_static("Bearer realm=\"handbill\"");
+const TOKEN_INVALID: HeaderValue =
+    HeaderValue::from_static("Bearer realm=\"handbill\", error=\"invalid_token\"");
+
+/// What a tool needs of the request that called it.
+#[derive(Clone)]
+pub struct Visit {
+    pub service: Service,
+    pub caller: Caller,
+    /// For what a tool takes into memory beside the request.
+    pub room: UploadRoom,
+}
+
+/// The endpoint around the protocol's library.
+pub struct McpEndpoint<E> {
+    protocol: E,
+}
+
+impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
+    pub fn around(protocol: E) -> Self {
+        Self { protocol }
+    }
+
+    async fn answer(&self, mut request: Request, visit: Visit) -> poem::Result<Response> {
+        demand_own_origin(&request, visit.service.addresses())?;
+        demand_json(&request)?;
+        let _room = visit.room.take(body::declared_bytes(&request)).await.map_err(RefusedCall::from)?;
+        let message = request.take_body().into_bytes().await?;
+        measure::demand_few_values(&message).map_err(RefusedCall::from)?;
+        request.set_body(message.clone());
+        request.headers_mut().insert(header::ACCEPT, ACCEPT);
+        request.headers_mut().remove(header::AUTHORIZATION);
+        request.headers_mut().remove(header::COOKIE);
+        request.extensions_mut().insert(visit);
+        readable(self.protocol.call(request).await?, &message).await
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let service = service_of(&request)?.clone();
+        let caller = match service.authenticate(caller::bearer(&request)).await.map_err(RefusedCall::from) {
+            Ok(caller) => caller,
+            Err(RefusedCall(refusal)) if *refusal == Refusal::Unauthorized => {
+                return Ok(challenged(&request));
+            }
+            Err(refused) => return Err(refused.into()),
+        };
+        let room = request.data().cloned().unwrap_or_else(UploadRoom::new);
+        self.answer(request, Visit { service, caller, room }).await
+    }
+}
+
+fn challenged(request: &Request) -> Response {
+    let mut response = respond(&Refusal::Unauthorized);
+    let challenge = if caller::authorization(request).is_some() { TOKEN_INVALID } else { TOKEN_MISSING };
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
+}
+
+/// MCP 2025-11-25, transports: what a page of another origin sends is answered 403. A program names no origin. Other than
+/// [`same_site::demand`] this does not believe the `Host` of the request: it is there against pages that make a name of
+/// theirs lead here, which are of one origin with that name.
+fn demand_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
+    let own = same_site::origin_of(&addresses.base_url);
+    match request.headers().get(header::ORIGIN) {
+        Some(origin) if !origin.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => {
+            Err(Refusal::ForeignPage.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn demand_json(request: &Request) -> Result<(), RefusedCall> {
+    let essence = request.content_type().and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    if essence.trim().eq_ignore_ascii_case(CONTENT_TYPE) {
+        return Ok(());
+    }
+    Err(Refusal::UnsupportedMediaType { expected: CONTENT_TYPE.to_owned() }.into())
+}
+
+/// The library's answer, if a program can read it; else the same in a form that it can.
+async fn readable(response: Response, message: &Bytes) -> poem::Result<Response> {
+    let is_json = response.content_type().is_some_and(|kind| kind.starts_with(CONTENT_TYPE));
+    let status = response.status();
+    if is_json || status.is_success() {
+        return Ok(response);
+    }
+    let fault = response.into_body().into_string().await?;
+    let refusal = match status {
+        // The content type was looked at before: this is a body that is no message.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Ok(malformed::told(message)),
+        // What is left of a request's own faults is its headers.
+        StatusCode::BAD_REQUEST => Refusal::invalid("header", fault.trim_start_matches("Bad Request: ")),
+        _ => {
+            tracing::error!(http.status = status.as_u16(), error = fault, "the protocol's library gave up");
+            Refusal::Internal
+        }
+    };
+    Err(RefusedCall::from(refusal).into())
+}

@@ -1,0 +1,229 @@
+//! Publishing: files that stand in the call, or an upload that was staged before.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use domain::{Activation, FileSet, Refusal, SitePath, Slug, Target};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use service::{Addressed, PublishRequest, UploadedFile};
+
+use crate::mcp::arguments::{self, GivenSlug};
+use crate::mcp::endpoint::Visit;
+use crate::mcp::tool::{Effect, Tool};
+use crate::refusal::RefusedCall;
+use crate::wire;
+
+const CREATED_VIA: &str = "mcp";
+
+pub struct PublishArtifact;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    slug: Option<GivenSlug>,
+    files: Option<Vec<File>>,
+    upload: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with path and content")]
+struct File {
+    path: SitePath,
+    content: String,
+    /// None is the default, and so is null.
+    encoding: Option<Encoding>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+enum Encoding {
+    #[default]
+    #[serde(rename = "utf-8")]
+    Utf8,
+    #[serde(rename = "base64")]
+    Base64,
+}
+
+impl Tool for PublishArtifact {
+    const NAME: &'static str = "publish_artifact";
+    const TITLE: &'static str = "Publish a page or a site";
+    const DESCRIPTION: &'static str = "\
+Publish a web page or a static site and get its public URL. Use it whenever somebody wants HTML to be online: a \
+report, a demo, a dashboard, a small site. With a new slug (or none) it makes a new artifact with a URL of its own; \
+with the slug of an artifact that you have it adds a version, makes it live at once and keeps the URL. Earlier \
+versions stay: rollback_artifact brings them back.
+
+Send either files (the content itself) or upload (from stage_upload, for large, many or binary files). There should be \
+an index.html, which is what the URL shows. Link your own files by relative paths, such as css/app.css: the site is \
+served below a path, so /css/app.css does not work. At most 50 files and 10 MB together. Only static files are served; \
+scripts in the page run in the visitor's browser.
+
+Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}}. Give url to your \
+human; when the artifact is private there is signed_url too, which is then the link to give, since url answers 403. If account.expires_at is not null the account is provisional, and the page goes offline at that time: tell your \
+human so, together with the claim_url of get_account, which they open to keep it.
+
+Costs one of the account's free publishes (free_publishes_left says how many are left); past them {publish_price} USD, taken \
+from credit. Without credit it is refused with payment_required and the price, and nothing is published: tell your \
+human the amount, then add_credits, then this same call again. Needs the scope artifacts:write.";
+    const EFFECT: Effect = Effect::Publishes;
+
+    type Arguments = Arguments;
+    type Answer = wire::PublishResult;
+
+    fn schema() -> Value {
+        let properties = json!({
+            "slug": {
+                "type": "string",
+                "pattern": Slug::PATTERN,
+                "description": "The artifact's name on your account: lower-case letters, digits and dashes, such as \
+                                \"quarterly-report\". It becomes part of the URL. The same slug again adds a version \
+                                and keeps the URL; left out, a new one is made up.",
+            },
+            "files": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": FileSet::FILES_MAX,
+                "description": "The files of the site. For one page: [{\"path\": \"index.html\", \"content\": \
+                                \"<!doctype html>…\"}]. A publish replaces the whole site, so send every file of it.",
+                "items": file_schema(),
+            },
+            "upload": {
+                "type": "string",
+                "description": "The upload that stage_upload named, instead of files, after its files were put there.",
+            },
+        });
+        arguments::object(properties, &[])
+    }
+
+    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+        let Visit { service, caller, .. } = visit;
+        let Arguments { slug, files, upload } = arguments;
+        let content = content_of(files, upload)?;
+        service.check_publish(caller, Addressed::ByBody, None, None).await?;
+        // What comes from an upload takes memory that the request did not ask for.
+        let _room = match &content {
+            Content::Files(_) => None,
+            Content::Upload(_) => Some(visit.room.take(None).await?),
+        };
+        let request = PublishRequest {
+            slug: slug.map(|given| given.0),
+            files: match content {
+                Content::Files(files) => files,
+                Content::Upload(upload) => service.uploaded(caller, &upload).await?,
+            },
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            payment: None,
+            idempotency_key: None,
+            created_via: CREATED_VIA,
+            message: None,
+        };
+        let published = service.publish(caller, request).await?;
+        Ok(wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses()))
+    }
+}
+
+fn file_schema() -> Value {
+    let properties = json!({
+        "path": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": SitePath::LENGTH_MAX,
+            "description": "The file's path within the site, relative and with forward slashes, such as \
+                            \"index.html\" or \"css/app.css\".",
+        },
+        "content": {
+            "type": "string",
+            "description": "The file's content: its text, or base64 where encoding says so.",
+        },
+        "encoding": {
+            "type": "string",
+            "enum": ["utf-8", "base64"],
+            "default": "utf-8",
+            "description": "base64 for a small image or another binary file; stage_upload is better for larger ones.",
+        },
+    });
+    arguments::object(properties, &["path", "content"])
+}
+
+/// What is to be published.
+enum Content {
+    Files(Vec<UploadedFile>),
+    Upload(String),
+}
+
+fn content_of(files: Option<Vec<File>>, upload: Option<String>) -> Result<Content, Refusal> {
+    match (files, upload) {
+        (Some(files), None) => Ok(Content::Files(taken(files)?)),
+        (None, Some(upload)) => Ok(Content::Upload(upload)),
+        (Some(_), Some(_)) => {
+            Err(Refusal::invalid("upload", "cannot be sent together with files; send one of them"))
+        }
+        (None, None) => Err(Refusal::invalid("files", "is missing, and so is upload; send one of them")),
+    }
+}
+
+/// The files, if they keep the rules of a publish.
+fn taken(files: Vec<File>) -> Result<Vec<UploadedFile>, Refusal> {
+    if files.is_empty() {
+        return Err(Refusal::invalid("files", "is empty; a publish has at least one file"));
+    }
+    let mut set = FileSet::default();
+    let mut taken = Vec::with_capacity(files.len());
+    for (number, File { path, content, encoding }) in files.into_iter().enumerate() {
+        set.add(&path)?;
+        let bytes = decoded(number, content, encoding.unwrap_or_default())?;
+        set.grow(bytes.len())?;
+        taken.push(UploadedFile { path, bytes });
+    }
+    Ok(taken)
+}
+
+fn decoded(number: usize, content: String, encoding: Encoding) -> Result<Bytes, Refusal> {
+    match encoding {
+        Encoding::Utf8 => Ok(content.into()),
+        Encoding::Base64 => {
+            let misfit = |fault| {
+                Refusal::invalid(format!("files[{number}].content"), format!("is no base64: {fault}"))
+            };
+            STANDARD.decode(content.trim()).map(Bytes::from).map_err(misfit)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, content: impl Into<String>) -> File {
+        File { path: path.parse().unwrap(), content: content.into(), encoding: None }
+    }
+
+    #[test]
+    fn files_keep_the_rules_of_every_publish() {
+        let code = |files: Vec<File>| taken(files).unwrap_err().code();
+        assert_eq!(code(vec![]), "invalid_request");
+        assert_eq!(code(vec![file("a", ""), file("a", "")]), "invalid_request");
+        assert_eq!(code((0..51).map(|number| file(&format!("{number}"), "")).collect()), "too_large");
+        let half = "x".repeat(usize::try_from(FileSet::BYTES_MAX / 2).unwrap());
+        assert_eq!(code(vec![file("a", half.clone()), file("b", half.clone()), file("c", "x")]), "too_large");
+        assert_eq!(taken(vec![file("a", half.clone()), file("b", half)]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn base64_is_decoded_and_what_is_none_is_named() {
+        let read = |content: &str| decoded(3, content.to_owned(), Encoding::Base64);
+        assert_eq!(read("AP8=\n").unwrap(), &b"\0\xff"[..]);
+        assert!(read("<p>").unwrap_err().message().starts_with("files[3].content: is no base64"));
+    }
+
+    #[test]
+    fn either_files_or_an_upload_is_sent() {
+        let fault = |files, upload| match content_of(files, upload) {
+            Err(refusal) => refusal.message(),
+            Ok(_) => panic!("taken"),
+        };
+        assert!(fault(None, None).contains("files: is missing"));
+        assert!(fault(Some(vec![file("a", "")]), Some("x".into())).contains("upload: cannot be sent"));
+    }
+}

@@ -1,0 +1,130 @@
+//! What holds for every tool: what a model is told of its arguments is what the tool reads.
+
+use domain::{FileSet, Micro, Missing, Refusal, Tariff, UploadTicket};
+use serde_json::{Value, json};
+use service::WAITING_UPLOADS_MAX;
+
+use super::*;
+use crate::mcp::arguments;
+use crate::mcp::tool::Tool;
+
+/// Everything that a schema says of the properties, against what the arguments take.
+fn assert_arguments_are_as_told<T: Tool>() -> &'static str {
+    let (name, schema) = (T::NAME, T::schema());
+    assert_eq!(schema["type"], "object", "{name}");
+    assert_eq!(schema["additionalProperties"], false, "{name}");
+    let properties = schema["properties"].as_object().expect("properties");
+    for (property, told) in properties {
+        assert!(told["description"].as_str().is_some_and(|text| text.len() > 15), "{name}: {property}");
+    }
+    let unknown = fault::<T>(json!({ "no such argument": 1 }));
+    let expected: Vec<_> = unknown.split('`').skip(3).step_by(2).collect();
+    assert_eq!(
+        sorted(expected),
+        sorted(properties.keys().map(String::as_str).collect()),
+        "{name}: {unknown}"
+    );
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    if let Some(first) = required.first() {
+        assert_eq!(fault::<T>(json!({})), format!("missing field `{}`", first.as_str().unwrap()), "{name}");
+    } else {
+        assert!(arguments::read::<T::Arguments>(None).is_ok(), "{name}");
+    }
+    name
+}
+
+fn fault<T: Tool>(given: Value) -> String {
+    let Err(refusal) = arguments::read::<T::Arguments>(given.as_object().cloned()) else {
+        panic!("{} takes {given}", T::NAME)
+    };
+    refusal.message().split_once("fit: ").unwrap().1.replacen("no such argument: ", "", 1)
+}
+
+fn sorted(mut names: Vec<&str>) -> Vec<&str> {
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
+    let told = [
+        assert_arguments_are_as_told::<publish_artifact::PublishArtifact>(),
+        assert_arguments_are_as_told::<stage_upload::StageUpload>(),
+        assert_arguments_are_as_told::<list_artifacts::ListArtifacts>(),
+        assert_arguments_are_as_told::<get_artifact::GetArtifact>(),
+        assert_arguments_are_as_told::<rollback_artifact::RollbackArtifact>(),
+        assert_arguments_are_as_told::<delete_artifact::DeleteArtifact>(),
+        assert_arguments_are_as_told::<get_account::GetAccount>(),
+        assert_arguments_are_as_told::<create_claim_link::CreateClaimLink>(),
+        assert_arguments_are_as_told::<create_invite::CreateInvite>(),
+        assert_arguments_are_as_told::<add_credits::AddCredits>(),
+    ];
+    let listed: Vec<_> = ALL.iter().map(|tool| tool.name).collect();
+    assert_eq!(told.to_vec(), listed);
+}
+
+#[test]
+fn every_tool_is_told_of_with_title_effect_and_what_comes_back() {
+    for tool in ALL {
+        let described = (tool.described)(&Tariff::default());
+        assert!(described.title.is_some_and(|title| !title.is_empty()), "{}", tool.name);
+        let description = described.description.unwrap();
+        assert!(description.contains("Returns ") && description.contains("Use it"), "{description}");
+        let costs = ["Free", "Costs", "charged", "costs 0.005"];
+        assert!(costs.iter().any(|word| description.contains(word)), "{description}");
+        let told = described.annotations.unwrap();
+        let hints = [told.read_only_hint, told.destructive_hint, told.idempotent_hint, told.open_world_hint];
+        assert!(hints.iter().all(Option::is_some), "{}", tool.name);
+        assert_ne!((told.read_only_hint, told.destructive_hint), (Some(true), Some(true)));
+    }
+}
+
+fn description(tool: &str, tariff: &Tariff) -> String {
+    let listed = ALL.iter().find(|listed| listed.name == tool).unwrap();
+    (listed.described)(tariff).description.unwrap().into_owned()
+}
+
+#[test]
+fn the_price_that_a_model_reads_is_the_one_that_is_charged() {
+    let tariff = Tariff { publish_price: Micro::new(12_345), ..Tariff::default() };
+    for tool in ["publish_artifact", "add_credits"] {
+        let told = description(tool, &tariff);
+        assert!(told.contains("0.012345 USD") && !told.contains("0.005"), "{told}");
+    }
+    for tool in ALL {
+        let told = description(tool.name, &tariff);
+        assert!(!told.contains(crate::mcp::tool::PUBLISH_PRICE), "{told}");
+    }
+}
+
+#[test]
+fn the_bounds_that_a_model_reads_are_those_that_are_kept() {
+    let tariff = Tariff::default();
+    let files = format!("t most {} files and {} MB", FileSet::FILES_MAX, FileSet::BYTES_MAX / 1_048_576);
+    let minutes = format!("{} minutes", UploadTicket::LIFETIME.as_secs() / 60);
+    let newest = format!("The newest {WAITING_UPLOADS_MAX} uploads");
+    let (publish, stage) = (description("publish_artifact", &tariff), description("stage_upload", &tariff));
+    let hint = Refusal::NotFound(Missing::Upload).hint();
+    for (text, says) in [
+        (publish.as_str(), &files),
+        (&stage, &files),
+        (crate::mcp::server::INSTRUCTIONS, &files),
+        (&stage, &minutes),
+        (&hint, &minutes),
+        (&stage, &newest),
+    ] {
+        assert!(text.contains(says), "no {says:?} in {text}");
+    }
+    assert_eq!(UploadTicket::KEPT.as_secs(), 3_600, "\"within the hour\"");
+    assert!(stage.contains("within the hour") && hint.contains("within the hour"), "{stage}\n{hint}");
+}
+
+#[test]
+fn what_is_left_out_of_a_file_may_also_be_null() {
+    let file = json!({ "path": "a", "content": "b", "encoding": null });
+    let given = json!({ "files": [file], "slug": null });
+    assert!(
+        arguments::read::<<publish_artifact::PublishArtifact as Tool>::Arguments>(given.as_object().cloned())
+            .is_ok()
+    );
+}

@@ -1,0 +1,69 @@
+//! The addresses that the MCP tool `stage_upload` gives. Who has the address needs no other credential; the body must
+//! never be read before the address has been looked at.
+
+use poem::web::Data;
+use poem_openapi::OpenApi;
+use poem_openapi::param::Path;
+use poem_openapi::payload::Json;
+use service::Service;
+
+use super::Tag;
+use crate::answer::{Answer, Created, refusals};
+use crate::refusal::RefusedCall;
+use crate::upload::StagedUpload;
+use crate::wire;
+
+/// Below this, a body is an upload of whatever content type.
+pub const PATH_PREFIX: &str = "/v1/uploads/";
+
+#[derive(Default)]
+pub struct Uploads;
+
+refusals! {
+    Keep: InvalidRequest, AccountExpired, NotFound, UploadTaken, TooLarge;
+}
+
+#[OpenApi(tag = "Tag::Artifacts")]
+impl Uploads {
+    /// Upload files to a staged address
+    ///
+    /// The address comes from the MCP tool `stage_upload`; it needs no token, takes one upload and lasts 15 minutes.
+    /// Send a form with `html` or `files` as in a publish, or, under any other content type, a page as it is. Nothing
+    /// is published by it: call the MCP tool `publish_artifact` with `upload` within the hour.
+    #[oai(path = "/v1/uploads/:ticket", method = "post", operation_id = "upload_files")]
+    async fn post(
+        &self,
+        /// The last part of the address.
+        ticket: Path<String>,
+        upload: StagedUpload,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::KeptUpload>, Keep> {
+        Ok(keep(&service, &ticket, upload).await?)
+    }
+
+    /// Put files at a staged address
+    ///
+    /// The same as `POST`, for tools that upload with `PUT`.
+    #[oai(path = "/v1/uploads/:ticket", method = "put", operation_id = "put_files")]
+    async fn put(
+        &self,
+        /// The last part of the address.
+        ticket: Path<String>,
+        upload: StagedUpload,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::KeptUpload>, Keep> {
+        Ok(keep(&service, &ticket, upload).await?)
+    }
+}
+
+async fn keep(
+    service: &Service,
+    ticket: &str,
+    upload: StagedUpload,
+) -> Result<Created<wire::KeptUpload>, RefusedCall> {
+    let ticket = service.open_upload(ticket).await?;
+    let read = upload.read().await?;
+    let kept = service.keep_upload(ticket, read.files).await?;
+    drop(read.room);
+    Ok(Created::Created(Json(kept.into())))
+}

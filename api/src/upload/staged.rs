@@ -1,0 +1,120 @@
+//! The body of a staged upload: the form of a publish, or a page as it is, which is what most tools send by themselves.
+
+use bytes::BytesMut;
+use domain::{FileSet, Refusal, SitePath};
+use futures::StreamExt;
+use poem::{Body, Request, RequestBody};
+use poem_openapi::payload::{ParsePayload, Payload};
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use service::UploadedFile;
+
+use super::{
+    RoomTaken, Upload, UploadRoom, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
+};
+use crate::body;
+
+/// A body that has not been read yet.
+pub enum StagedUpload {
+    Form(Upload),
+    /// Any other content type: the bytes of `index.html`.
+    Page(PageBody),
+}
+
+pub struct PageBody {
+    body: Body,
+    declared_bytes: Option<u64>,
+    room: UploadRoom,
+}
+
+/// A body that was read and keeps all the rules.
+pub struct ReadUpload {
+    pub files: Vec<UploadedFile>,
+    /// To be held as long as the files are.
+    pub room: RoomTaken,
+}
+
+impl StagedUpload {
+    pub async fn read(self) -> Result<ReadUpload, Refusal> {
+        match self {
+            StagedUpload::Form(upload) => files_of(upload.read().await?),
+            StagedUpload::Page(page) => page.read().await,
+        }
+    }
+}
+
+fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
+    let Uploaded { slug, message, files, room } = uploaded;
+    let field = slug.map(|_| "slug").or(message.map(|_| "message"));
+    match field {
+        Some(field) => Err(Refusal::invalid(field, "belongs to the publish, not to the upload")),
+        None => Ok(ReadUpload { files, room }),
+    }
+}
+
+impl PageBody {
+    async fn read(self) -> Result<ReadUpload, Refusal> {
+        let room = self.room.take(self.declared_bytes).await?;
+        let (path, mut set) = (SitePath::index(), FileSet::default());
+        set.add(&path)?;
+        let mut page = BytesMut::new();
+        let mut body = Box::pin(self.body.into_bytes_stream());
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
+            set.grow(chunk.len())?;
+            page.extend_from_slice(&chunk);
+        }
+        if page.is_empty() {
+            return Err(Refusal::invalid("body", "is empty; send a form with files, or a page as it is"));
+        }
+        Ok(ReadUpload { files: vec![UploadedFile { path, bytes: page.freeze() }], room })
+    }
+}
+
+fn form_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("Send `html` or `files`, not both."),
+        properties: vec![("html", html_schema()), ("files", files_schema())],
+        one_of: vec![requiring("html"), requiring("files")],
+        ..MetaSchema::new("object")
+    })
+}
+
+fn page_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("The bytes of `index.html`."),
+        format: Some("binary"),
+        min_length: Some(1),
+        ..MetaSchema::new("string")
+    })
+}
+
+impl<'a> ApiExtractor<'a> for StagedUpload {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(_registry: &mut Registry) {}
+
+    fn request_meta() -> Option<MetaRequest> {
+        let form = MetaMediaType { content_type: Upload::CONTENT_TYPE, schema: form_schema() };
+        let page = MetaMediaType { content_type: "application/octet-stream", schema: page_schema() };
+        Some(MetaRequest { description: None, content: vec![form, page], required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        if request.content_type().is_some_and(Upload::check_content_type) {
+            return Ok(Self::Form(<Upload as ParsePayload>::from_request(request, body).await?));
+        }
+        Ok(Self::Page(PageBody {
+            body: body.take()?,
+            declared_bytes: body::declared_bytes(request),
+            room: request.data().cloned().unwrap_or_else(UploadRoom::new),
+        }))
+    }
+}

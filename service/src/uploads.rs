@@ -1,0 +1,156 @@
+//! Files on their way past a model: an agent asks for an address, puts them there by itself, and publishes them by
+//! name. What is put there is no version yet: it costs nothing, and goes when it has had its time.
+
+use anyhow::{Context, anyhow};
+use bus::RateLimit;
+use bytes::{Bytes, BytesMut};
+use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket, has_expired};
+
+use crate::{Answer, Caller, Service, UploadedFile, content};
+
+/// Addresses that an account gets in a minute.
+const STAGES_PER_MINUTE: u32 = 20;
+
+/// Uploads that wait for an account at a time: they are stored, and nobody pays for it. One more, and the oldest goes.
+pub const WAITING_MAX: usize = 5;
+
+/// What stands between the places of the files and their content. No JSON on one line has it.
+const LINE_END: u8 = b'\n';
+
+/// An address for an upload.
+#[derive(Clone, Debug)]
+pub struct StagedUpload {
+    pub upload: UploadId,
+    /// Whoever has it may upload there.
+    pub url: String,
+    pub expires_at: Time,
+}
+
+/// An upload that waits to be published.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptUpload {
+    pub upload: UploadId,
+    pub file_count: usize,
+    pub total_bytes: u64,
+    /// Until when it can be published.
+    pub expires_at: Time,
+}
+
+impl Service {
+    /// Makes an address for an upload to this account.
+    pub async fn stage_upload(&self, caller: &Caller) -> Answer<StagedUpload> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let key = caller.account.to_string();
+        self.take(RateLimit { name: "stage", key, per_minute: STAGES_PER_MINUTE }).await?;
+        let ticket = UploadTicket::new(caller.account, now, &self.0.chance);
+        Ok(StagedUpload {
+            upload: ticket.upload,
+            url: self.addresses().upload(&ticket, &self.0.rules.signing_key),
+            expires_at: ticket.expires_at(),
+        })
+    }
+
+    /// The ticket of an address, if we have given it and it still takes an upload. Asked before a body is read.
+    pub async fn open_upload(&self, ticket: &str) -> Answer<UploadTicket> {
+        let ticket = UploadTicket::read(ticket, &self.0.rules.signing_key)
+            .ok_or(Refusal::NotFound(Missing::Upload))?;
+        let now = self.0.clock.now();
+        if now >= ticket.expires_at() {
+            return Err(Refusal::NotFound(Missing::LapsedUpload).into());
+        }
+        // Spec 5.7: a provisional account past expiry is read-only.
+        let account = self.0.store.account(ticket.account).await?;
+        let account = account.ok_or(Refusal::NotFound(Missing::LapsedUpload))?;
+        if has_expired(account.expires_at, now) {
+            return Err(Refusal::AccountExpired.into());
+        }
+        Ok(ticket)
+    }
+
+    /// Keeps files for an account until they are published. An address takes them once.
+    pub async fn keep_upload(&self, ticket: UploadTicket, files: Vec<UploadedFile>) -> Answer<KeptUpload> {
+        let file_count = files.len();
+        let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
+        self.make_way_for(ticket).await?;
+        if !self.0.blobs.keep_upload(ticket, packed(files)?).await? {
+            return Err(Refusal::UploadTaken.into());
+        }
+        tracing::info!(upload.id = %ticket.upload, upload.bytes = total_bytes, "upload kept");
+        Ok(KeptUpload { upload: ticket.upload, file_count, total_bytes, expires_at: ticket.kept_until() })
+    }
+
+    /// Deletes the oldest uploads of the account, so that with this one it has no more than it may.
+    async fn make_way_for(&self, ticket: UploadTicket) -> Answer<()> {
+        let waiting = self.0.blobs.kept_uploads(ticket.account).await?;
+        if waiting.contains(&ticket.upload) {
+            return Err(Refusal::UploadTaken.into());
+        }
+        // An old address must not come to life again by what has made way already.
+        if waiting.iter().filter(|upload| **upload > ticket.upload).count() >= WAITING_MAX {
+            return Err(Refusal::NotFound(Missing::LapsedUpload).into());
+        }
+        let too_many = (waiting.len() + 1).saturating_sub(WAITING_MAX);
+        for upload in waiting.into_iter().take(too_many) {
+            self.0.blobs.delete_upload(UploadTicket { account: ticket.account, upload }).await?;
+        }
+        Ok(())
+    }
+
+    /// The files of an upload. Another account's is not there for the caller. They stay, so that a publish that is
+    /// refused can be tried again.
+    pub async fn uploaded(&self, caller: &Caller, upload: &str) -> Answer<Vec<UploadedFile>> {
+        caller.may(Scope::ArtifactsWrite)?;
+        // What is not even formed like an upload's name is as unknown as any other.
+        let upload = upload.parse().map_err(|_| Refusal::NotFound(Missing::Upload))?;
+        let ticket = UploadTicket { account: caller.account, upload };
+        if self.0.clock.now() >= ticket.kept_until() {
+            return Err(Refusal::NotFound(Missing::LapsedUpload).into());
+        }
+        let kept = self.0.blobs.kept_upload(ticket).await?.ok_or(Refusal::NotFound(Missing::Upload))?;
+        Ok(unpacked(kept)?)
+    }
+}
+
+fn packed(files: Vec<UploadedFile>) -> anyhow::Result<Bytes> {
+    let mut bytes = BytesMut::from(&*serde_json::to_vec(&content::places_of(&files))?);
+    bytes.extend_from_slice(&[LINE_END]);
+    bytes.extend_from_slice(&content::joined(files));
+    Ok(bytes.freeze())
+}
+
+fn unpacked(mut kept: Bytes) -> anyhow::Result<Vec<UploadedFile>> {
+    let end =
+        kept.iter().position(|byte| *byte == LINE_END).ok_or_else(|| anyhow!("an upload has no places"))?;
+    let places: Vec<SpooledFile> =
+        serde_json::from_slice(&kept.split_to(end)).context("read the places of an upload")?;
+    let files = content::split(&places, kept.split_off(1))?;
+    Ok(files.into_iter().map(|(path, bytes)| UploadedFile { path, bytes }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, content: &'static [u8]) -> UploadedFile {
+        UploadedFile { path: path.parse().unwrap(), bytes: Bytes::from_static(content) }
+    }
+
+    #[test]
+    fn an_upload_is_unpacked_as_it_was_packed() {
+        let files =
+            vec![file("index.html", b"<p>\n\n</p>"), file("a b/ü.bin", b"\0\xff\n"), file("empty", b"")];
+        let unpacked = unpacked(packed(files.clone()).unwrap()).unwrap();
+        let told = |files: &[UploadedFile]| {
+            files.iter().map(|file| (file.path.to_string(), file.bytes.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&unpacked), told(&files));
+    }
+
+    #[test]
+    fn what_is_no_upload_is_a_bug_and_not_half_a_site() {
+        for bad in [&b""[..], b"[]", b"[]\nmore", b"{}\n", br#"[{"path":"a","size_bytes":2}]"#] {
+            assert!(unpacked(Bytes::from_static(bad)).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Spec 4.11, the protocol's side: what is said before and around the calls of tools, and what answers a message that
+//! is none.
+
+use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
+
+const TOOLS: [&str; 10] = [
+    "publish_artifact",
+    "stage_upload",
+    "list_artifacts",
+    "get_artifact",
+    "rollback_artifact",
+    "delete_artifact",
+    "get_account",
+    "create_claim_link",
+    "create_invite",
+    "add_credits",
+];
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+
+in_both_modes! {
+    async fn a_client_is_greeted_in_the_version_it_asks_for_or_in_the_newest(world: World) {
+        let agent = world.agent().await;
+        for (asked, spoken) in [
+            ("2025-06-18", "2025-06-18"),
+            ("2025-11-25", "2025-11-25"),
+            ("2024-11-05", "2025-11-25"),
+            ("2031-01-01", "2025-11-25"),
+            ("no version", "2025-11-25"),
+        ] {
+            let greeting = greeted(&agent, asked).await;
+            assert_eq!(greeting.at("result.protocolVersion"), spoken, "asked for {asked}");
+            assert_eq!(greeting.at("id"), 1);
+            assert_eq!(greeting.header("Mcp-Session-Id"), "");
+        }
+        let greeting = greeted(&agent, "2025-06-18").await.at("result");
+        assert_eq!(fields_of(&greeting["capabilities"]), ["tools"]);
+        assert_eq!(greeting["serverInfo"]["name"], "handbill");
+        let guide = greeting["instructions"].as_str().unwrap();
+        for word in ["publish_artifact", "relative paths", "claim_url", "add_credits", "your human"] {
+            assert!(guide.contains(word), "{word} is not in the guide: {guide}");
+        }
+    }
+
+    async fn pings_are_answered_and_notifications_are_taken_without_an_answer(world: World) {
+        let agent = world.agent().await;
+        let pong = agent.post("/mcp").raw("application/json", PING).await.expect(200);
+        assert_eq!(pong.json(), json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+        let texted = agent.mcp(&json!({ "jsonrpc": "2.0", "id": "seven", "method": "ping" })).await.expect(200);
+        assert_eq!(texted.at("id"), "seven");
+        for note in ["notifications/initialized", "notifications/cancelled", "notifications/of-my-own"] {
+            let params = json!({ "requestId": 1 });
+            let taken = agent.mcp(&json!({ "jsonrpc": "2.0", "method": note, "params": params })).await.expect(202);
+            assert!(taken.body.is_empty(), "{taken:?}");
+        }
+    }
+
+    async fn every_tool_is_listed_with_a_closed_schema_and_what_it_does(world: World) {
+        let agent = world.agent().await;
+        let listed = agent.ask_mcp("tools/list", &json!({})).await.expect(200).at("result");
+        assert_eq!(listed.get("nextCursor"), None);
+        let tools = listed["tools"].as_array().unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, TOOLS);
+        for tool in tools {
+            assert_eq!(
+                fields_of(tool),
+                ["annotations", "description", "inputSchema", "name", "title"],
+                "{tool}"
+            );
+            assert!(tool["description"].as_str().unwrap().len() > 200, "{tool}");
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+            assert_eq!(
+                fields_of(&tool["annotations"]),
+                ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"]
+            );
+        }
+        let that = |hint: &str| {
+            let is_so = |tool: &&Value| tool["annotations"][hint] == true;
+            tools.iter().filter(is_so).map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(that("readOnlyHint"), ["list_artifacts", "get_artifact", "get_account"]);
+        assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
+        assert_eq!(that("openWorldHint"), ["publish_artifact"]);
+        let slug = &tools[3]["inputSchema"]["properties"]["slug"];
+        assert_eq!(slug["pattern"], "^[a-z0-9-]{3,40}$");
+    }
+
+    async fn a_method_or_a_tool_that_is_not_there_is_an_error_of_the_protocol(world: World) {
+        let agent = world.agent().await;
+        let code = async |method: &str, params: Value| {
+            let answer = agent.ask_mcp(method, &params).await.expect(200);
+            assert!(answer.string("error.message").len() > 10, "{answer:?}");
+            (answer.at("error.code"), answer.at("id"))
+        };
+        assert_eq!(code("tools/call", json!({ "name": "no_such_tool" })).await, (json!(-32602), json!(1)));
+        for method in ["no/such/method", "logging/setLevel", "resources/subscribe"] {
+            assert_eq!(code(method, json!({ "level": "info", "uri": "x:y" })).await.0, json!(-32601), "{method}");
+        }
+        for (method, params) in [
+            ("tools/call", json!({})),
+            ("tools/call", json!({ "name": 5 })),
+            ("tools/call", json!({ "name": "get_account", "arguments": [] })),
+            ("initialize", json!({ "protocolVersion": 1 })),
+        ] {
+            assert_eq!(code(method, params).await.0, json!(-32602), "{method}");
+        }
+    }
+
+    async fn what_is_no_message_is_answered_in_the_form_of_the_protocol(world: World) {
+        let agent = world.agent().await;
+        for (body, code, id) in [
+            ("", -32700, json!(null)),
+            ("{\"jsonrpc\": \"2.0\", \"id\": 1, ", -32700, json!(null)),
+            ("hello", -32700, json!(null)),
+            ("[]", -32600, json!(null)),
+            (&format!("[{PING}]"), -32600, json!(null)),
+            ("{}", -32600, json!(null)),
+            ("\"ping\"", -32600, json!(null)),
+            (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, -32600, json!(7)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, json!(null)),
+            (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, -32600, json!(7)),
+        ] {
+            let refused = agent.post("/mcp").raw("application/json", body.to_owned()).await.expect(400);
+            assert_eq!(refused.header("Content-Type"), "application/json", "{body}");
+            assert_eq!(fields_of(&refused.json()), ["error", "id", "jsonrpc"], "{body}");
+            assert_eq!((refused.integer("error.code"), refused.at("id")), (code, id), "{body}");
+        }
+    }
+
+    async fn only_who_has_a_token_is_answered_at_all(world: World) {
+        let agent = world.agent().await;
+        let bare = world.stranger().post("/mcp").raw("application/json", PING).await;
+        let bare = bare.refused(401, "unauthorized");
+        assert_eq!(bare.header("WWW-Authenticate"), "Bearer realm=\"handbill\"");
+        assert!(bare.string("hint").contains("POST /v1/signup"), "{bare:?}");
+        let revoked = agent.minted(&json!({})).await;
+        let id = agent.tokens().await.expect(200).string("0.id");
+        agent.revoke_token(&id).await.expect(200);
+        for bad in [&agent.with_token("nonsense"), &agent.with_token(&format!("svc_sk_{}", "x".repeat(32))), &revoked] {
+            // The token is looked at before anything else, the greeting included.
+            let greeting = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client() });
+            for refused in [
+                bad.ask_mcp("initialize", &greeting).await,
+                bad.ask_mcp("ping", &json!({})).await,
+                bad.post("/mcp").raw("text/plain", "nonsense").await,
+            ] {
+                let refused = refused.refused(401, "unauthorized");
+                let challenge = "Bearer realm=\"handbill\", error=\"invalid_token\"";
+                assert_eq!(refused.header("WWW-Authenticate"), challenge);
+            }
+        }
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+        let cookie = human.post("/mcp").raw("application/json", PING).await;
+        cookie.refused(401, "unauthorized");
+    }
+
+    async fn other_methods_are_answered_with_the_one_that_there_is(world: World) {
+        let agent = world.agent().await;
+        for caller in [&agent, &world.stranger()] {
+            for method in [Method::GET, Method::DELETE, Method::PUT] {
+                let refused = caller.call(method, "/mcp").header("Accept", "text/event-stream").await;
+                let refused = refused.refused(405, "method_not_allowed");
+                assert_eq!(refused.header("Allow"), "POST");
+                assert!(refused.string("hint").contains("again with POST"), "{refused:?}");
+            }
+        }
+    }
+
+    async fn a_plain_client_is_served_and_one_that_speaks_something_else_is_told(world: World) {
+        let agent = world.agent().await;
+        for accept in ["application/json", "*/*", "application/json, text/event-stream", "text/html"] {
+            let pong = agent.post("/mcp").header("Accept", accept).raw("application/json", PING).await.expect(200);
+            assert_eq!(pong.header("Content-Type"), "application/json", "{accept}");
+        }
+        let charset = agent.post("/mcp").raw("application/json; charset=utf-8", PING).await.expect(200);
+        assert_eq!(charset.at("result"), json!({}));
+        for (version, status) in [("2025-06-18", 200), ("2025-11-25", 200), ("2025-03-26", 200), ("1999-01-01", 400)] {
+            let call = agent.post("/mcp").header("MCP-Protocol-Version", version).raw("application/json", PING);
+            let answer = call.await.expect(status);
+            if status == 400 {
+                answer.refused(400, "invalid_request").naming("MCP-Protocol-Version");
+            }
+        }
+        for kind in ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"] {
+            let refused = agent.post("/mcp").raw(kind, PING).await.refused(415, "unsupported_media_type");
+            assert!(refused.string("message").contains("application/json"), "{refused:?}");
+        }
+    }
+
+    async fn a_page_of_another_origin_is_refused_and_a_program_behind_any_name_is_not(world: World) {
+        let agent = world.agent().await;
+        let own = world.base_url();
+        for (host, origin, status) in [
+            ("evil.example", "http://evil.example", 403),
+            (own.trim_start_matches("http://"), "http://evil.example", 403),
+            (own.trim_start_matches("http://"), "null", 403),
+            ("proxy.internal", "", 200),
+            (own.trim_start_matches("http://"), &own, 200),
+        ] {
+            let call = agent.post("/mcp").header("Host", host).raw("application/json", PING);
+            let call = if origin.is_empty() { call } else { call.header("Origin", origin) };
+            let answer = call.await.expect(status);
+            if status == 403 {
+                answer.refused(403, "forbidden");
+            }
+        }
+    }
+
+    async fn a_message_of_very_many_values_is_refused_before_it_is_read(world: World) {
+        let agent = world.agent().await;
+        let zeros = "0,".repeat(8_000_000);
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"get_account","arguments":{{"x":[{zeros}0]}}}}}}"#
+        );
+        let refused = agent.post("/mcp").raw("application/json", call).await.refused(413, "too_large");
+        assert!(refused.string("message").contains("JSON values"), "{refused:?}");
+        // What is no message, and as large, is no better.
+        let refused = agent.post("/mcp").raw("application/json", format!("[{zeros}0]")).await;
+        refused.refused(413, "too_large");
+    }
+
+    async fn a_message_is_bounded_and_one_of_ten_megabytes_still_fits(world: World) {
+        let agent = world.agent().await;
+        let too_large = agent.post("/mcp").raw("application/json", vec![b' '; 17 * 1_048_576]).await;
+        too_large.refused(413, "too_large");
+        let page = "x".repeat(10 * 1_048_576);
+        let files = json!([{ "path": "index.html", "content": page }]);
+        let published = agent.call_tool("publish_artifact", &json!({ "files": files })).await.expect(200);
+        assert_eq!(published.at("result.isError"), false, "{published:?}");
+        let files = json!([{ "path": "index.html", "content": page + "x" }]);
+        let refused = agent.call_tool("publish_artifact", &json!({ "files": files })).await.expect(200);
+        assert_eq!(refused.string("result.structuredContent.code"), "too_large");
+    }
+}
+
+fn client() -> Value {
+    json!({ "name": "test", "version": "1" })
+}
+
+async fn greeted(agent: &Agent, version: &str) -> Reply {
+    let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client() });
+    let greeting = agent.ask_mcp("initialize", &params).await.expect(200);
+    assert_eq!(greeting.header("Content-Type"), "application/json");
+    greeting
+}

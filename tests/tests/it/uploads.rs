@@ -1,0 +1,247 @@
+//! Spec 4.11, beyond it: files that are put at an address of their own and published by name, so that their bytes pass
+//! by no model.
+
+use std::path::Path;
+use std::time::Duration;
+
+use handbill_tests::{
+    Agent, Call, Method, Mode, PATIENCE, Value, World, eventually, fields_of, in_both_modes, json, program,
+};
+
+use crate::expectations::{PAGE, assert_serves, millis_from_now, page_saying};
+use crate::mcp::{failed, told};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+in_both_modes! {
+    async fn a_site_is_uploaded_as_the_curl_line_says_and_published_as_often_as_it_takes(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let staged = stage(&agent).await;
+        assert_eq!(fields_of(&staged), ["curl", "expires_at", "hint", "upload", "url"]);
+        let (url, curl) = (staged["url"].as_str().unwrap(), staged["curl"].as_str().unwrap());
+        assert_eq!(curl, format!("curl -sS -F 'files=@index.html;filename=index.html' '{url}'"));
+        assert!((14..=15).contains(&(millis_from_now(staged["expires_at"].as_str().unwrap()) / 60_000 + 1)));
+        // Before anything was put there, there is nothing to publish.
+        failed(&publish(&agent, "my-page", &staged).await, "not_found");
+
+        let kept = address(&world, &staged)
+            .file("index.html", PAGE)
+            .file("css/app.css", "h1 { color: teal }")
+            .await
+            .expect(201);
+        assert_eq!(kept.field_names(), ["expires_at", "file_count", "hint", "total_bytes", "upload"]);
+        assert_eq!((kept.at("upload"), kept.integer("file_count")), (staged["upload"].clone(), 2));
+        assert_eq!(kept.integer("total_bytes"), i64::try_from(PAGE.len() + 18).unwrap());
+        assert!(kept.string("hint").contains("publish_artifact"), "{kept:?}");
+        assert_eq!(agent.artifacts().await.expect(200).json(), json!([]), "an upload is no publish");
+
+        for version in 1..=2 {
+            let published = told(&publish(&agent, "my-page", &staged).await);
+            assert_eq!(published["version"], version);
+            let url = published["url"].as_str().unwrap();
+            assert_serves(&visitor.open(url).await, PAGE);
+            let sheet = visitor.open(&format!("{url}css/app.css")).await.expect(200);
+            assert_eq!(sheet.text(), "h1 { color: teal }");
+        }
+        let versions = agent.artifact("my-page").await.expect(200).at("versions");
+        assert_eq!((&versions[0]["created_via"], &versions[0]["file_count"]), (&json!("mcp"), &json!(2)));
+    }
+
+    async fn a_page_is_uploaded_as_it_is(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let large = page_saying(&"large ".repeat(100_000));
+        for (method, kind) in [
+            (Method::PUT, "text/html"),
+            (Method::POST, "application/x-www-form-urlencoded"),
+            (Method::PUT, "application/octet-stream"),
+        ] {
+            let staged = stage(&agent).await;
+            let call = world.stranger().call(method, path_of(&staged)).raw(kind, large.clone());
+            assert_eq!(call.await.expect(201).integer("total_bytes"), i64::try_from(large.len()).unwrap());
+            let published = told(&publish(&agent, "my-page", &staged).await);
+            assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, &large);
+        }
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+        let published = told(&publish(&agent, "my-page", &staged).await);
+        assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, PAGE);
+    }
+
+    async fn an_address_takes_one_upload(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let staged = stage(&agent).await;
+        let put = |html: &str| world.stranger().call(Method::PUT, path_of(&staged)).raw("text/html", html.to_owned());
+        // What was refused left nothing there.
+        put("").await.refused(400, "invalid_request");
+        put(&page_saying("first")).await.expect(201);
+        for _ in 0..2 {
+            let refused = put(&page_saying("second")).await.refused(409, "upload_taken");
+            assert!(refused.string("hint").contains("stage_upload"), "{refused:?}");
+        }
+        let published = told(&publish(&agent, "my-page", &staged).await);
+        assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, &page_saying("first"));
+    }
+
+    async fn an_address_and_what_was_put_there_have_their_time(world: World) {
+        let (agent, _) = crate::teams::claimed_by(&world, "ada").await;
+        let (early, late) = (stage(&agent).await, stage(&agent).await);
+        address(&world, &early).field("html", PAGE).await.expect(201);
+        world.advance(14 * MINUTE);
+        told(&publish(&agent, "my-page", &early).await);
+        world.advance(2 * MINUTE);
+        let refused = address(&world, &late).field("html", PAGE).await.refused(404, "not_found");
+        assert!(refused.string("message").contains("any more"), "{refused:?}");
+        assert!(refused.string("hint").contains("stage_upload"), "{refused:?}");
+        told(&publish(&agent, "my-page", &early).await);
+        world.advance(45 * MINUTE);
+        let lapsed = failed(&publish(&agent, "my-page", &early).await, "not_found");
+        assert!(lapsed["hint"].as_str().unwrap().contains("stage_upload"), "{lapsed}");
+    }
+
+    async fn an_address_that_we_did_not_give_is_none(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        let good = path_of(&staged).to_owned();
+        let last = good.chars().last().unwrap();
+        let mended = &good[..good.len() - 1];
+        for path in [
+            format!("{mended}{}", if last == '0' { '1' } else { '0' }),
+            format!("{good}0"),
+            mended.to_owned(),
+            "/v1/uploads/nonsense".to_owned(),
+            format!("/v1/uploads/{}", staged["upload"].as_str().unwrap()),
+        ] {
+            let refused = world.stranger().post(&path).field("html", PAGE).await.refused(404, "not_found");
+            assert!(refused.string("message").contains("upload"), "{path}: {refused:?}");
+        }
+        let wrong = world.stranger().get(&good).await.refused(405, "method_not_allowed");
+        assert_eq!(wrong.header("Allow"), "POST, PUT");
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+    }
+
+    async fn an_upload_is_its_account_s_alone(world: World) {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+        failed(&publish(&other, "my-page", &staged).await, "not_found");
+        for name in ["", "nonsense", "01KC4GZJ2Q8W5T7RXN3VB6M9DE", "../../blobs"] {
+            failed(&publish(&agent, "my-page", &json!({ "upload": name })).await, "not_found");
+        }
+        // Another token of the account publishes it as well.
+        let colleague = agent.minted(&json!({ "scopes": "artifacts:write" })).await;
+        told(&publish(&colleague, "my-page", &staged).await);
+    }
+
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
+    async fn an_upload_outlasts_a_price(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+        failed(&publish(&agent, "my-page", &staged).await, "payment_required");
+        let credit = json!({ "amount_usd": 1, "payment_scheme": "dev" });
+        told(&agent.call_tool("add_credits", &credit).await);
+        let published = told(&publish(&agent, "my-page", &staged).await);
+        assert_eq!(published["account"]["credits_usd"], json!(0.995));
+    }
+
+    async fn an_upload_keeps_the_rules_of_a_publish(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        let call = || address(&world, &staged);
+        let crowd = (0..51).fold(call(), |call, file| call.file(&format!("{file}.txt"), "x"));
+        crowd.await.refused(413, "too_large");
+        call().raw("text/html", vec![b'x'; 10 * 1_048_576 + 1]).await.refused(413, "too_large");
+        call().file("big", vec![b'x'; 10 * 1_048_576 + 1]).await.refused(413, "too_large");
+        call().file("../index.html", PAGE).await.refused(400, "invalid_request").naming("files");
+        call().file("a", PAGE).file("a", PAGE).await.refused(400, "invalid_request").naming("files");
+        call().field("html", PAGE).field("slug", "my-page").await.refused(400, "invalid_request").naming("slug");
+        call().field("html", PAGE).field("message", "new").await.refused(400, "invalid_request").naming("message");
+        call().await.refused(400, "invalid_request").naming("body");
+        // After all that, the address still takes its one upload.
+        call().raw("text/html", vec![b'x'; 10 * 1_048_576]).await.expect(201);
+    }
+
+    async fn the_newest_uploads_of_an_account_are_kept_and_the_oldest_makes_way(world: World) {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let theirs = stage(&other).await;
+        address(&world, &theirs).field("html", PAGE).await.expect(201);
+        let mut all = Vec::new();
+        for _ in 0..6 {
+            let staged = stage(&agent).await;
+            address(&world, &staged).field("html", PAGE).await.expect(201);
+            all.push(staged);
+        }
+        let gone = failed(&publish(&agent, "my-page", &all[0]).await, "not_found");
+        assert!(gone["hint"].as_str().unwrap().contains("stage_upload"), "{gone}");
+        // Its address does not bring it back.
+        address(&world, &all[0]).field("html", PAGE).await.refused(404, "not_found");
+        for staged in &all[1..] {
+            address(&world, staged).field("html", PAGE).await.refused(409, "upload_taken");
+        }
+        told(&publish(&agent, "my-page", &all[1]).await);
+        told(&publish(&agent, "my-page", &all[5]).await);
+        told(&publish(&other, "my-page", &theirs).await);
+    }
+
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "5m")]
+    async fn an_account_that_has_expired_keeps_no_more_uploads(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        world.advance(6 * MINUTE);
+        let refused = address(&world, &staged).field("html", PAGE).await.refused(403, "account_expired");
+        assert!(refused.string("hint").contains("POST /v1/signup"), "{refused:?}");
+    }
+
+    async fn an_account_gets_so_many_addresses_a_minute(world: World) {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let mut given = 0;
+        let refused = loop {
+            let reply = agent.call_tool("stage_upload", &json!({})).await;
+            if reply.at("result.isError") == json!(true) {
+                break failed(&reply, "rate_limited");
+            }
+            given += 1;
+            assert!(given < 100, "no end of addresses");
+        };
+        assert!(given >= 20, "only {given}: {refused}");
+        stage(&other).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_uploaded_is_swept_away_when_it_has_had_its_time() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    let uploads = world.folder().join("data/blobs/uploads");
+    let staged = stage(&agent).await;
+    address(&world, &staged).field("html", PAGE).await.expect(201);
+    assert_eq!(files_below(&uploads), 1);
+    // The sweep comes every hour.
+    world.advance(130 * MINUTE);
+    let is_empty = async || (files_below(&uploads) == 0).then_some(());
+    eventually(PATIENCE, "the sweep of uploads", is_empty).await;
+}
+
+fn files_below(folder: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let counted = |path: &Path| if path.is_dir() { files_below(path) } else { 1 };
+    entries.map(|entry| counted(&entry.unwrap().path())).sum()
+}
+
+async fn stage(agent: &Agent) -> Value {
+    told(&agent.call_tool("stage_upload", &json!({})).await)
+}
+
+async fn publish(agent: &Agent, slug: &str, staged: &Value) -> handbill_tests::Reply {
+    agent.call_tool("publish_artifact", &json!({ "slug": slug, "upload": staged["upload"] })).await
+}
+
+/// A call to the address that was staged, by somebody without a token.
+fn address(world: &World, staged: &Value) -> Call {
+    world.stranger().post(path_of(staged))
+}
+
+fn path_of(staged: &Value) -> &str {
+    let url = staged["url"].as_str().unwrap();
+    &url[url.find("/v1/").expect("an address of the API")..]
+}
