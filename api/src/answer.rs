@@ -1,39 +1,77 @@
 //! What a handler returns: its success, or a refusal that documents itself.
 //!
-//! A handler says by a type which statuses its refusals may have; that type is what `/openapi.json` lists. The
-//! statuses themselves are decided in [`crate::refusal`], never here.
+//! A handler says by a type which refusals it may give; that type is what `/openapi.json` lists. What a refusal means
+//! stands in the catalogue and its status is decided in [`crate::refusal`], never here.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use domain::Refusal;
+use domain::{Refusal, RefusalEntry, RefusalKind};
 use poem_openapi::payload::Json;
 use poem_openapi::registry::{MetaHeader, MetaMediaType, MetaResponse, MetaResponses, Registry};
 use poem_openapi::types::{ToJSON, Type};
 use poem_openapi::{ApiResponse, ResponseContent};
 use service::Failure;
 
-use crate::refusal::RefusedCall;
+use crate::refusal::{RefusedCall, status_of};
 use crate::wire;
 
 /// The success of an operation, or one of the refusals that it may meet.
 pub type Answer<T, O> = Result<T, Refused<O>>;
 
-/// The statuses under which an operation may refuse, beside 500 and 503, which any may.
+/// What is said of the refusals that an operation may give.
 pub trait Operation {
-    const REFUSALS: &'static [u16];
+    fn refusals() -> &'static [ToldStatus];
 }
 
-/// Declares operations by the statuses of their refusals: `refusals! { One: 401, 403, 404; }`.
+/// A status of refusals, and the codes that it may have with their meanings.
+pub struct ToldStatus {
+    status: u16,
+    description: String,
+}
+
+/// Those that any operation may give.
+const ANYWHERE: [RefusalKind; 2] = [RefusalKind::Internal, RefusalKind::Overloaded];
+
+/// Declares operations by their refusals: `refusals! { One: Unauthorized, InsufficientScope, NotFound; }`.
 macro_rules! refusals {
-    ($($name:ident: $($status:literal),+;)+) => {$(
+    ($($name:ident: $($kind:ident),+;)+) => {$(
         pub enum $name {}
 
         impl $crate::answer::Operation for $name {
-            const REFUSALS: &'static [u16] = &[$($status),+];
+            fn refusals() -> &'static [$crate::answer::ToldStatus] {
+                static TOLD: std::sync::LazyLock<Vec<$crate::answer::ToldStatus>> =
+                    std::sync::LazyLock::new(|| $crate::answer::told(&[$(domain::RefusalKind::$kind),+]));
+                &TOLD
+            }
         }
     )+};
 }
 pub(crate) use refusals;
+
+/// The statuses of these refusals and of those that any operation may give.
+pub fn told(kinds: &[RefusalKind]) -> Vec<ToldStatus> {
+    let mut by_status: BTreeMap<u16, Vec<RefusalEntry>> = BTreeMap::new();
+    for entry in kinds.iter().chain(&ANYWHERE).map(|kind| kind.entry()) {
+        by_status.entry(status_of(&entry.example).as_u16()).or_default().push(entry);
+    }
+    let told = by_status.into_iter();
+    told.map(|(status, entries)| ToldStatus { status, description: description(&entries) }).collect()
+}
+
+/// A line for each code, with every meaning that it may have here.
+fn description(entries: &[RefusalEntry]) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    for entry in entries {
+        let code = entry.example.code();
+        match lines.iter_mut().find(|(told, _)| *told == code) {
+            Some((_, meanings)) => meanings.extend([" ", entry.meaning]),
+            None => lines.push((code, entry.meaning.to_owned())),
+        }
+    }
+    let lines = lines.into_iter().map(|(code, meanings)| format!("`{code}`: {meanings}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
 
 /// Something was made.
 #[derive(ApiResponse)]
@@ -75,8 +113,7 @@ impl<O> From<Refused<O>> for poem::Error {
 
 impl<O: Operation> ApiResponse for Refused<O> {
     fn meta() -> MetaResponses {
-        let statuses = O::REFUSALS.iter().chain(&[500, 503]);
-        MetaResponses { responses: statuses.copied().map(documented).collect() }
+        MetaResponses { responses: O::refusals().iter().map(documented).collect() }
     }
 
     fn register(registry: &mut Registry) {
@@ -85,9 +122,10 @@ impl<O: Operation> ApiResponse for Refused<O> {
     }
 }
 
-fn documented(status: u16) -> MetaResponse {
+fn documented(told: &'static ToldStatus) -> MetaResponse {
+    let status = told.status;
     MetaResponse {
-        description: description(status),
+        description: &told.description,
         status: Some(status),
         status_range: None,
         content: content(status),
@@ -109,29 +147,5 @@ fn retry_after() -> MetaHeader {
         required: true,
         deprecated: false,
         schema: u64::schema_ref(),
-    }
-}
-
-fn description(status: u16) -> &'static str {
-    match status {
-        400 => {
-            "`invalid_request` names the field and its fault; `invalid_body` says why the JSON does not fit."
-        }
-        401 => "`unauthorized`: no token or session, or none that is good any more.",
-        402 => "`payment_required`: the challenge says what settles this exact request.",
-        403 => {
-            "The caller may not: `insufficient_scope`, `account_expired`, `quota_exceeded`, `forbidden`, or what the \
-             code says."
-        }
-        404 => "`not_found`: there is no such thing for the caller; the message says what is missing.",
-        410 => "`account_expired`: too late, the account has expired.",
-        409 => "A conflict: `slug_taken`, `idempotency_conflict`, or what the code says.",
-        413 => "`too_large`: more bytes or files than a publish or the account may have.",
-        415 => "`unsupported_media_type`: the body is of another content type than the one listed.",
-        429 => "`rate_limited`: wait as long as `Retry-After` says.",
-        501 => "`not_configured`: this deployment has no card rail.",
-        502 => "`processor_error`: the card processor refused, or did not answer.",
-        503 => "`overloaded`: busy, or a part is down. Retry with the same `Idempotency-Key`.",
-        _ => "`internal_error`: a bug; retry once.",
     }
 }

@@ -1,20 +1,39 @@
-//! The documents that describe the API: `/openapi.json` for machines, `/docs` and `/docs/errors` for people. They load
-//! nothing from elsewhere.
+//! The documents that describe the API: `/openapi.json` for machines, `/docs` and `/docs/errors` for people, `/skill`,
+//! `/skill/reference.md` and `/llms.txt` for agents. They load nothing from elsewhere.
+//!
+//! No document may say by hand what another source knows: endpoints come from the OpenAPI document, codes from the
+//! catalogue, prices and limits from the settings.
 
 mod complete;
 mod errors;
 mod examples;
+mod facts;
+mod llms;
+mod reference;
+mod skill;
 
+use askama::Template;
 use bytes::Bytes;
 use poem::endpoint::make_sync;
-use poem::{Response, Route, get};
+use poem::{Response, Route, RouteMethod, get};
 
-use crate::rest;
+use self::llms::Llms;
+use self::reference::Reference;
+use self::skill::Skill;
+use crate::{pages, rest};
+
+pub use facts::Facts;
+
+const JSON: &str = "application/json; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 
 #[derive(Clone, Debug)]
 pub struct Documents {
     openapi: Bytes,
     docs: Bytes,
+    facts: Facts,
 }
 
 /// The OpenAPI document of an API that is reached at `base_url`.
@@ -23,15 +42,15 @@ pub fn openapi_document(base_url: &str) -> String {
 }
 
 impl Documents {
-    pub fn new(base_url: &str) -> Self {
-        let service = rest::open_api(base_url);
-        let (spec, openapi) = (service.spec(), openapi_document(base_url));
+    pub fn new(facts: &Facts) -> Self {
+        let service = rest::open_api(&facts.base_url);
+        let (spec, openapi) = (service.spec(), openapi_document(&facts.base_url));
         let docs = service
             .swagger_ui_html()
             .replace(&spec, &openapi)
             .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
             .replace(UI, &format!("{LINKS}{UI}"));
-        Self { openapi: openapi.into(), docs: format!("<!doctype html>{docs}").into() }
+        Self { openapi: openapi.into(), docs: format!("<!doctype html>{docs}").into(), facts: facts.clone() }
     }
 
     pub fn openapi(&self) -> &str {
@@ -39,21 +58,34 @@ impl Documents {
     }
 
     pub fn routes(&self) -> Route {
-        let Self { openapi, docs } = self.clone();
+        let reference = Reference::of(self.openapi());
+        let Self { openapi, docs, facts } = self.clone();
         Route::new()
-            .at("/openapi.json", document(openapi, "application/json; charset=utf-8"))
-            .at("/docs", document(docs, "text/html; charset=utf-8"))
+            .at("/openapi.json", document(openapi, JSON))
+            .at("/docs", document(docs, HTML))
             .at("/docs/errors", get(make_sync(|_| errors::html())))
+            .at("/skill", template(Skill::new(facts.clone()), MARKDOWN))
+            .at("/skill/reference.md", template(reference, MARKDOWN))
+            .at("/llms.txt", template(Llms { facts }, TEXT))
     }
 }
 
 const UI: &str = r#"<div id="ui"></div>"#;
 const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
-<a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a></nav>
+<a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
+<a href="/skill">Skill for agents</a> · <a href="/skill/reference.md">Reference in Markdown</a></nav>
 "#;
 
-fn document(text: Bytes, content_type: &'static str) -> poem::RouteMethod {
-    get(make_sync(move |_| Response::builder().content_type(content_type).body(text.clone())))
+fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
+    get(make_sync(move |_| answer(text.clone(), content_type)))
+}
+
+fn template(template: impl Template + Send + Sync + 'static, content_type: &'static str) -> RouteMethod {
+    get(make_sync(move |_| pages::rendered(&template).map(|text| answer(text, content_type))))
+}
+
+fn answer(text: impl Into<poem::Body>, content_type: &'static str) -> Response {
+    Response::builder().content_type(content_type).body(text)
 }
 
 #[cfg(test)]

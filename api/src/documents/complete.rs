@@ -1,8 +1,8 @@
 //! What the OpenAPI document says beyond what poem-openapi can: that request objects take no unknown fields, which
 //! numbers an integer can hold, and an example of every JSON body. It must never say what the routes do not keep.
 
-use domain::Refusal;
-use serde_json::{Map, Value, json};
+use domain::{Refusal, RefusalEntry};
+use serde_json::{Map, Value};
 
 use super::examples;
 use crate::refusal::{status_of, told};
@@ -14,14 +14,13 @@ pub fn complete(document: &str) -> String {
     close_requests(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
-        let is_for_people = operation["security"] == json!([{ "session": [] }]);
         for media in contents(operation.get_mut("requestBody")) {
             show(media, &components);
         }
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         for (status, response) in responses {
             describe(response, &components);
-            let refusal = status.parse().ok().and_then(|status| refusal_of(status, is_for_people));
+            let refusal = refusal_of(status, response["description"].as_str().unwrap_or_default());
             for media in contents(Some(response)) {
                 match &refusal {
                     Some(refusal) => media["example"] = told(refusal),
@@ -68,13 +67,12 @@ fn show(media: &mut Value, components: &Value) {
     }
 }
 
-/// A refusal that an operation may answer with this status.
-fn refusal_of(status: u16, is_for_people: bool) -> Option<Refusal> {
-    if status == 401 && is_for_people {
-        return Some(Refusal::NotSignedIn);
-    }
-    let of_status = |refusal: &Refusal| status_of(refusal).as_u16() == status;
-    Refusal::catalogue().into_iter().map(|entry| entry.example).find(of_status)
+/// An example of the refusals that a response is described with.
+fn refusal_of(status: &str, description: &str) -> Option<Refusal> {
+    let is_told = |entry: &RefusalEntry| {
+        status_of(&entry.example).as_str() == status && description.contains(entry.meaning)
+    };
+    Refusal::catalogue().into_iter().find(is_told).map(|entry| entry.example)
 }
 
 fn bound_integers(value: &mut Value) {

@@ -15,12 +15,13 @@ struct ErrorsPage {
     entries: Vec<Entry>,
 }
 
-struct Entry {
-    code: &'static str,
-    status: u16,
-    meaning: &'static str,
-    message: String,
-    hint: String,
+/// A code of the catalogue, for readers.
+pub struct Entry {
+    pub code: &'static str,
+    pub status: u16,
+    pub meaning: &'static str,
+    pub message: String,
+    pub hint: String,
 }
 
 /// The page, for people.
@@ -28,8 +29,8 @@ pub fn html() -> Result<Response, RefusedCall> {
     page(StatusCode::OK, &ErrorsPage { entries: entries() })
 }
 
-// By status, so that one finds a code by what came back.
-fn entries() -> Vec<Entry> {
+/// All of them by status, so that one finds a code by what came back.
+pub fn entries() -> Vec<Entry> {
     let mut entries: Vec<_> = Refusal::catalogue()
         .into_iter()
         .map(|entry| Entry {

@@ -8,6 +8,11 @@ pub fn of(schema: &Value, components: &Value) -> Option<Value> {
     Examples { components }.of(schema, "", "")
 }
 
+/// A text that stands for a field of this name.
+pub fn of_field(name: &str) -> Option<String> {
+    of_name(name)?.as_str().map(str::to_owned)
+}
+
 struct Examples<'a> {
     components: &'a Value,
 }
@@ -20,7 +25,10 @@ impl Examples<'_> {
         }
         if let Some(reference) = schema["$ref"].as_str() {
             let title = reference.rsplit('/').next()?;
-            return field(owner, name).or_else(|| self.of(self.components.get(title)?, title, name));
+            let named = self.components.get(title)?;
+            // What is known by its name is a value; an object is put together, whatever its field is called.
+            let known = if named["type"] == "object" { None } else { field(owner, name) };
+            return known.or_else(|| self.of(named, title, name));
         }
         // A reference with words of its own beside it.
         if let Some(described) = schema["allOf"].get(0) {
@@ -56,6 +64,8 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Joined", "hint") => json!("publish with POST /v1/publish"),
         ("Joined", "scopes") => json!("artifacts:read,artifacts:write"),
         ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
+        ("KeptUpload", "hint") => json!("nothing is published yet: call the MCP tool publish_artifact"),
+        ("TrafficUsage", "free_limit") => json!(1_000_000),
         ("CheckoutSession", "url") => json!("https://checkout.example/c/cs_test_a1b2c3"),
         ("CheckoutSession", "hint") => json!("open the url to pay; the credit follows the payment"),
         _ => return None,
@@ -68,7 +78,7 @@ fn of_name(name: &str) -> Option<Value> {
 
 fn of_names(name: &str) -> Option<Value> {
     Some(match name {
-        "id" | "artifact_id" | "user_id" | "created_by" => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        "id" | "upload" | "artifact_id" | "user_id" | "created_by" => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         "session_id" => json!("cs_test_a1b2c3"),
         "handle" => json!("acct_7f3k9m2q8x1z"),
         "slug" => json!("my-page"),
@@ -80,8 +90,12 @@ fn of_names(name: &str) -> Option<Value> {
         "code" => json!("Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
         "token" => json!("svc_sk_0123456789abcdefghijABCDEFGHIJxy"),
         "name" => json!("nightly build"),
+        "message" => json!("Mend the title"),
         "scopes" => json!("artifacts:write,artifacts:read,tokens:manage,account:manage"),
-        "username" => json!("ada"),
+        "username" | "user" => json!("ada"),
+        "ticket" => {
+            json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE01KC4GZJ2Q8W5T7RXN3VB6M9DF0123456789abcdef0123456789abcdef")
+        }
         "rail" => json!("dev"),
         "created_via" => json!("api"),
         _ => return None,

@@ -5,7 +5,7 @@ use poem::http::StatusCode;
 use poem::test::TestClient;
 use serde_json::{Value, json};
 
-use super::openapi_document;
+use super::{Facts, openapi_document};
 use crate::paths_of;
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
@@ -46,7 +46,7 @@ const SPECIFIED: [&str; 31] = [
 ];
 
 fn served() -> TestClient<impl Endpoint> {
-    TestClient::new(paths_of(BASE_URL).0)
+    TestClient::new(paths_of(&Facts::sample()).0)
 }
 
 fn document() -> Value {
@@ -164,8 +164,9 @@ fn every_operation_lists_the_answers_that_it_must_have() {
         if told.get("requestBody").is_some() {
             must("400", "it takes a body");
             must("413", "its body is bounded");
-            // What the card processor sends is taken by its signature, whatever it is said to be.
-            let has_a_type = !name.contains(" /webhooks/");
+            // What the card processor sends is taken by its signature, whatever it is said to be; an upload is either
+            // a form or, under any other type, a page.
+            let has_a_type = !name.contains(" /webhooks/") && !name.contains(" /v1/uploads/");
             assert!(!has_a_type || operation.has("415"), "{name} lists no 415: its body has a type");
         }
         if name.contains('{') {
@@ -183,6 +184,52 @@ fn every_operation_lists_the_answers_that_it_must_have() {
             let headers = &told["responses"][status]["headers"];
             assert!(headers["Retry-After"].is_object(), "{status} of {name} does not list Retry-After");
         }
+    }
+}
+
+/// The codes that a status of an operation is described with.
+fn codes_of(told: &Value, status: &str) -> Vec<String> {
+    let description = told["responses"][status]["description"].as_str().unwrap_or_default();
+    description.lines().filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_code_of_an_operation_is_in_the_catalogue_with_that_status_and_the_example_bears_one() {
+    let document = document();
+    let entries = super::errors::entries();
+    for operation in Operation::of(&document) {
+        for (status, _, media) in operation.bodies().filter(|(status, ..)| status.starts_with(['4', '5'])) {
+            let (name, codes) = (&operation.name, codes_of(operation.told, status));
+            assert!(!codes.is_empty(), "{status} of {name} names no code");
+            for code in &codes {
+                let is_known = |entry: &super::errors::Entry| {
+                    entry.code == code.as_str() && entry.status.to_string() == status
+                };
+                assert!(entries.iter().any(is_known), "{name}: {code} is no {status}");
+            }
+            let shown = media["example"]["code"].as_str().unwrap_or_default();
+            assert!(codes.iter().any(|code| code == shown), "{status} of {name} shows {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn an_operation_lists_its_own_codes_and_no_others() {
+    let document = document();
+    for (path, method, status, codes) in [
+        ("/auth/login", "post", "401", &["invalid_credentials"][..]),
+        ("/auth/register", "post", "400", &["invalid_request", "invalid_body", "weak_password"]),
+        ("/auth/register", "post", "409", &["username_taken"]),
+        ("/v1/account/join", "post", "409", &["invite_revoked", "invite_expired", "invite_used_up"]),
+        ("/v1/account/join", "post", "403", &["agent_join_disabled", "quota_exceeded"]),
+        ("/v1/uploads/{ticket}", "post", "409", &["upload_taken"]),
+        ("/v1/account/claim-link", "post", "409", &["already_claimed"]),
+        ("/v1/credits/checkout", "post", "403", &["session_required", "forbidden", "account_expired"]),
+        ("/v1/account", "get", "403", &["insufficient_scope", "forbidden"]),
+        ("/v1/artifacts/{slug}", "get", "403", &["insufficient_scope", "forbidden"]),
+        ("/v1/publish", "post", "409", &["idempotency_conflict"]),
+    ] {
+        assert_eq!(codes_of(&document["paths"][path][method], status), codes, "{status} of {method} {path}");
     }
 }
 
@@ -248,7 +295,9 @@ async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
         response.assert_header("content-type", "text/html; charset=utf-8");
         let page = response.0.into_body().into_string().await.unwrap();
         assert!(page.contains(says), "{path}");
-        for foreign in ["<script src", "<link rel=\"stylesheet\" href=\"http", "@import", "<img src=\"http"] {
+        for foreign in
+            ["<script src=\"http", "<link rel=\"stylesheet\" href=\"http", "@import", "<img src=\"http"]
+        {
             assert!(!page.contains(foreign), "{foreign} in {path}");
         }
     }
@@ -258,6 +307,36 @@ async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
 async fn the_page_of_endpoints_shows_the_whole_document_and_leads_to_the_errors() {
     let docs = served().get("/docs").send().await.0.into_body().into_string().await.unwrap();
     assert!(docs.contains("href=\"/docs/errors\"") && docs.contains(&openapi_document(BASE_URL)));
+}
+
+#[tokio::test]
+async fn the_documents_for_agents_are_served_as_text_to_get_and_head_alone() {
+    for (path, kind, says) in [
+        ("/skill", "text/markdown; charset=utf-8", "---\nname: handbill\n"),
+        ("/skill/reference.md", "text/markdown; charset=utf-8", "# Handbill API reference\n"),
+        ("/llms.txt", "text/plain; charset=utf-8", "# Handbill\n\n> "),
+    ] {
+        let response = served().get(path).send().await;
+        response.assert_status_is_ok();
+        response.assert_header("content-type", kind);
+        let text = response.0.into_body().into_string().await.unwrap();
+        assert!(text.starts_with(says) && text.ends_with('\n'), "{path}: {text}");
+        let head = served().head(path).send().await;
+        head.assert_status_is_ok();
+        head.assert_text("").await;
+    }
+}
+
+/// Fails when the file under docs/ is not this text. With `HANDBILL_TEST_UPDATE=1` it writes the file anew.
+#[track_caller]
+pub fn assert_committed(name: &str, text: &str) {
+    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs")).join(name);
+    if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == text, "docs/{name} is out of date: run HANDBILL_TEST_UPDATE=1 cargo test -p api");
 }
 
 /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.

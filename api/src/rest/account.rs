@@ -15,9 +15,12 @@ use crate::wire;
 pub struct Account;
 
 refusals! {
-    Read: 401, 403;
-    Change: 400, 401, 403, 413, 415;
-    Rotate: 401, 403, 409;
+    Read: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    Change:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, TooLarge, UnsupportedMediaType;
+    Rotate:
+        Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AlreadyClaimed;
 }
 
 #[OpenApi(tag = "Tag::Account")]

@@ -20,9 +20,14 @@ use crate::wire;
 pub struct Artifacts;
 
 refusals! {
-    List: 401, 403;
-    One: 400, 401, 403, 404;
-    Change: 400, 401, 402, 403, 404, 413, 415;
+    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    One: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, NotFound;
+    Change:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType;
+    Delete:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        NotFound;
 }
 
 #[derive(ApiResponse)]
@@ -99,7 +104,7 @@ impl Artifacts {
         /// The artifact's name on the account.
         slug: Path<Slug>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Deleted>, One> {
+    ) -> Answer<Json<wire::Deleted>, Delete> {
         Ok(Json(service.delete(&caller.0, &slug.0).await?.into()))
     }
 }

@@ -22,11 +22,12 @@ use crate::{same_site, session_cookie, wire};
 pub struct Auth;
 
 refusals! {
-    Register: 400, 409, 413, 415, 429;
-    LogIn: 400, 401, 413, 415, 429;
-    LogOut: 403;
-    Look: 401;
-    Dev: 400, 404;
+    Register:
+        InvalidRequest, InvalidBody, WeakPassword, UsernameTaken, TooLarge, UnsupportedMediaType, RateLimited;
+    LogIn: InvalidRequest, InvalidBody, InvalidCredentials, TooLarge, UnsupportedMediaType, RateLimited;
+    LogOut: ForeignPage;
+    Look: NotSignedIn;
+    Dev: InvalidRequest, NotFound;
 }
 
 #[derive(ApiResponse)]

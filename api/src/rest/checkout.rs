@@ -17,7 +17,9 @@ use crate::wire;
 pub struct Checkout;
 
 refusals! {
-    Open: 400, 401, 403, 413, 415, 501, 502;
+    Open:
+        InvalidRequest, InvalidBody, NotSignedIn, SessionRequired, Forbidden, ForeignPage, AccountExpired,
+        TooLarge, UnsupportedMediaType, NotConfigured, ProcessorError;
 }
 
 #[OpenApi(tag = "Tag::Money")]
@@ -35,6 +37,6 @@ impl Checkout {
         service: Data<&Service>,
     ) -> Answer<Json<wire::Checkout>, Open> {
         let amount = body.read()?;
-        Ok(Json(service.open_checkout(&person.0, named_account(request), amount).await?.into()))
+        Ok(Json(service.open_checkout(&person.0, named_account(request), amount, None).await?.into()))
     }
 }

@@ -18,7 +18,9 @@ use crate::wire;
 pub struct Credits;
 
 refusals! {
-    Buy: 400, 401, 402, 403, 409, 413, 415;
+    Buy:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, PaymentRequired, IdempotencyConflict, TooLarge, UnsupportedMediaType;
 }
 
 #[derive(ApiResponse)]

@@ -16,9 +16,9 @@ use crate::wire;
 pub struct Internal;
 
 refusals! {
-    Meter: 400, 404, 413, 415;
-    CleanUp: 404;
-    View: 400, 404, 413, 415;
+    Meter: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
+    CleanUp: NotFound;
+    View: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
 }
 
 #[OpenApi(tag = "Tag::Operator")]

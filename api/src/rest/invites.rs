@@ -17,9 +17,11 @@ use crate::wire;
 pub struct Invites;
 
 refusals! {
-    Create: 400, 401, 403, 413, 415;
-    List: 401, 403;
-    Revoke: 401, 403, 404;
+    Create:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, NotClaimed, TooMany, TooLarge, UnsupportedMediaType;
+    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
 }
 
 #[OpenApi(tag = "Tag::Team")]

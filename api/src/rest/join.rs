@@ -16,7 +16,9 @@ use crate::wire;
 pub struct Join;
 
 refusals! {
-    JoinCall: 400, 403, 404, 409, 413, 415, 429;
+    JoinCall:
+        InvalidRequest, InvalidBody, AgentJoinDisabled, TooMany, NotFound, InviteRevoked, InviteExpired,
+        InviteUsedUp, TooLarge, UnsupportedMediaType, RateLimited;
 }
 
 #[OpenApi(tag = "Tag::Team")]

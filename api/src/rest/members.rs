@@ -16,8 +16,8 @@ use crate::wire;
 pub struct Members;
 
 refusals! {
-    List: 401, 403;
-    Remove: 401, 403, 404;
+    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    Remove: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
 }
 
 #[OpenApi(tag = "Tag::Team")]

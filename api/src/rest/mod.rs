@@ -18,6 +18,7 @@ mod reports;
 mod signup;
 mod status;
 mod tokens;
+mod uploads;
 mod usage;
 mod versions;
 mod webhook;
@@ -39,12 +40,13 @@ type AboutService = status::Status;
 type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
-type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions);
+type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
 type AboutOperator = internal::Internal;
 
 pub use auth::end_session;
+pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;
 
 #[derive(Tags)]
 enum Tag {

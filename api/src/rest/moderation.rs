@@ -18,7 +18,9 @@ use crate::wire;
 pub struct Moderation;
 
 refusals! {
-    Moderate: 400, 401, 403, 404, 409, 413, 415;
+    Moderate:
+        InvalidRequest, InvalidBody, NotSignedIn, ForeignPage, NotFound, AmbiguousSlug, TooLarge,
+        UnsupportedMediaType;
 }
 
 #[OpenApi(tag = "Tag::Moderation")]

@@ -22,7 +22,9 @@ const CREATED_VIA: &str = "api";
 pub struct Publish;
 
 refusals! {
-    PublishCall: 400, 401, 402, 403, 409, 413, 415;
+    PublishCall:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        QuotaExceeded, PaymentRequired, IdempotencyConflict, TooLarge, UnsupportedMediaType;
 }
 
 #[derive(ApiResponse)]
@@ -81,7 +83,7 @@ pub async fn publish(
     deal: Deal,
 ) -> Result<Published, RefusedCall> {
     service.check_publish(caller, addressed, deal.payment.as_ref(), deal.key.as_deref()).await?;
-    let Uploaded { slug, files, room } = upload.read().await?;
+    let Uploaded { slug, message, files, room } = upload.read().await?;
     let request = PublishRequest {
         slug: slug_of(addressed, slug)?,
         files,
@@ -93,10 +95,11 @@ pub async fn publish(
         payment: deal.payment,
         idempotency_key: deal.key,
         created_via: CREATED_VIA,
+        message,
     };
     let published = service.publish(caller, request).await?;
     drop(room);
-    let result = wire::PublishResult::new(&published, service.addresses());
+    let result = wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses());
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
     Ok(Published::Published(Json(result), receipt))
 }

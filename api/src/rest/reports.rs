@@ -15,7 +15,7 @@ use crate::wire;
 pub struct Reports;
 
 refusals! {
-    ReportCall: 400, 404, 413, 415, 429;
+    ReportCall: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType, RateLimited;
 }
 
 #[OpenApi(tag = "Tag::Moderation")]

@@ -15,7 +15,7 @@ use crate::wire;
 pub struct SignUp;
 
 refusals! {
-    NewAccount: 429;
+    NewAccount: RateLimited;
 }
 
 #[OpenApi(tag = "Tag::Account")]

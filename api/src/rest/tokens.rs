@@ -17,9 +17,11 @@ use crate::wire;
 pub struct Tokens;
 
 refusals! {
-    List: 401, 403;
-    Mint: 400, 401, 403, 404, 413, 415;
-    Revoke: 401, 403, 404;
+    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    Mint:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, TooMany, NotFound, TooLarge, UnsupportedMediaType;
+    Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
 }
 
 #[OpenApi(tag = "Tag::Tokens")]

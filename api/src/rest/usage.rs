@@ -14,7 +14,7 @@ use crate::wire;
 pub struct Usage;
 
 refusals! {
-    Read: 401, 403;
+    Read: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
 }
 
 #[OpenApi(tag = "Tag::Account")]

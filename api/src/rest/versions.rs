@@ -22,8 +22,12 @@ use crate::wire;
 pub struct Versions;
 
 refusals! {
-    Add: 400, 401, 402, 403, 404, 409, 413, 415;
-    Activate: 400, 401, 403, 404, 413, 415;
+    Add:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        PaymentRequired, NotFound, IdempotencyConflict, TooLarge, UnsupportedMediaType;
+    Activate:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, NotFound, TooLarge, UnsupportedMediaType;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]

@@ -20,7 +20,7 @@ use crate::wire;
 pub struct Webhook;
 
 refusals! {
-    Take: 400, 413, 501;
+    Take: InvalidRequest, InvalidBody, TooLarge, NotConfigured;
 }
 
 #[OpenApi(tag = "Tag::Money")]

@@ -1,0 +1,115 @@
+//! What the documents tell of this deployment: its addresses, prices and limits. They come from the settings and from
+//! the rules of the trade, and must never be written into a template.
+
+use std::time::Duration;
+
+use domain::link::Addresses;
+use domain::{DevRail, FileSet, Host, InviteTerms, Message, Micro, Slug, Tariff};
+
+use crate::wire::CreditPurchase;
+
+const BYTES_PER_MB: u64 = 1_048_576;
+const BYTES_PER_GB: f64 = 1e9;
+
+/// The facts, in the units in which people speak of them. Prices are in US dollars.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub base_url: String,
+    pub serve_url: String,
+    /// Where a page with the host `my-page-a1b2` is served.
+    pub page_url: String,
+    /// Whether a call can pay with `X-PAYMENT`.
+    pub takes_payments: bool,
+    pub publish_price: Micro,
+    pub visibility_price: Micro,
+    pub storage_price_per_gb: Micro,
+    pub traffic_price_per_million: Micro,
+    /// In words, such as `30 minutes`.
+    pub provisional_lifetime: String,
+    pub provisional_publishes: u64,
+    pub provisional_mb: u64,
+    pub claimed_publishes: u64,
+    pub claimed_artifacts: u64,
+    pub free_storage_gb: f64,
+    pub free_views: u64,
+    pub credit_usd_min: i64,
+    pub credit_usd_max: i64,
+}
+
+// What holds for every deployment.
+impl Facts {
+    pub const FILES_MAX: usize = FileSet::FILES_MAX;
+    pub const PUBLISH_MB_MAX: u64 = FileSet::BYTES_MAX / BYTES_PER_MB;
+    pub const MESSAGE_LENGTH_MAX: usize = Message::LENGTH_MAX;
+    pub const SLUG: &str = Slug::PATTERN;
+    pub const INVITE_USES: u32 = InviteTerms::USES;
+    pub const INVITE_USES_MAX: u32 = InviteTerms::USES_MAX;
+    pub const INVITE_HOURS: u32 = InviteTerms::TTL_HOURS;
+    pub const INVITE_HOURS_MAX: u32 = InviteTerms::TTL_HOURS_MAX;
+    pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    pub fn of(addresses: &Addresses, tariff: &Tariff) -> Self {
+        Self {
+            base_url: addresses.base_url.clone(),
+            serve_url: addresses.serve_url.clone(),
+            page_url: "my-page-a1b2"
+                .parse()
+                .map_or_else(|_| String::new(), |host: Host| addresses.page(&host)),
+            takes_payments: tariff.dev_rail == DevRail::Open,
+            publish_price: tariff.publish_price,
+            visibility_price: tariff.visibility_price,
+            storage_price_per_gb: tariff.storage_price_per_gb,
+            traffic_price_per_million: tariff.traffic_price_per_million,
+            provisional_lifetime: in_words(tariff.provisional_lifetime),
+            provisional_publishes: tariff.provisional_free_publishes,
+            provisional_mb: tariff.provisional_storage_bytes_max / BYTES_PER_MB,
+            claimed_publishes: tariff.claimed_free_publishes,
+            claimed_artifacts: tariff.claimed_artifacts_max,
+            free_storage_gb: tariff.free_storage_bytes as f64 / BYTES_PER_GB,
+            free_views: tariff.free_views,
+            credit_usd_min: CreditPurchase::USD_MIN,
+            credit_usd_max: CreditPurchase::USD_MAX,
+        }
+    }
+}
+
+/// A time in the largest unit in which it is whole.
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (count, unit) = match seconds {
+        _ if seconds.is_multiple_of(86_400) => (seconds / 86_400, "day"),
+        _ if seconds.is_multiple_of(3_600) => (seconds / 3_600, "hour"),
+        _ if seconds.is_multiple_of(60) => (seconds / 60, "minute"),
+        _ => (seconds, "second"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+impl Facts {
+    /// Those of a deployment as it is when nothing is set.
+    pub fn sample() -> Self {
+        Self::of(&Self::sample_addresses(), &Tariff::default())
+    }
+
+    pub fn sample_addresses() -> Addresses {
+        Addresses {
+            base_url: "http://127.0.0.1:8080".into(),
+            serve_url: "http://127.0.0.1:8081".into(),
+            edge_domain: "localhost".into(),
+            url_style: domain::link::UrlStyle::Path,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_the_largest_unit_in_which_it_is_whole() {
+        let told = |seconds| in_words(Duration::from_secs(seconds));
+        assert_eq!([told(1800), told(60), told(2)], ["30 minutes", "1 minute", "2 seconds"]);
+        assert_eq!([told(7200), told(86_400), told(90)], ["2 hours", "1 day", "90 seconds"]);
+    }
+}

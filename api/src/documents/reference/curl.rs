@@ -1,0 +1,139 @@
+//! The call of an endpoint as a line of shell, made of the document's own examples. Credentials come from a file or
+//! from variables, so that nobody pastes one into a line.
+
+use serde_json::Value;
+
+use crate::documents::examples;
+
+/// Where the skill has put the token.
+const TOKEN_CONFIG: &str = "-K ~/.handbill/curl";
+
+/// The bytes of a page, whatever they are.
+const A_FILE: &str = "--data-binary @page.html";
+
+pub fn curl(base_url: &str, method: &str, path: &str, told: &Value) -> String {
+    let mut words = vec!["curl".to_owned()];
+    if method != "get" {
+        words.push(format!("-X {}", method.to_uppercase()));
+    }
+    words.extend(credential(told));
+    words.extend(required_headers(told));
+    words.extend(body(told));
+    words.push(quoted(&format!("{base_url}{}{}", filled(path), required_query(told))));
+    words.join(" ")
+}
+
+fn credential(told: &Value) -> Option<String> {
+    let first = told["security"][0].as_object()?.keys().next()?;
+    match first.as_str() {
+        "token" => Some(TOKEN_CONFIG.to_owned()),
+        "session" => Some(r#"-b "svc_sess=$SESSION""#.to_owned()),
+        "operator" => Some(r#"-H "X-Internal-Secret: $SIGNING_SECRET""#.to_owned()),
+        _ => None,
+    }
+}
+
+fn required_headers(told: &Value) -> Vec<String> {
+    let headers = required(told, "header");
+    headers.map(|(name, example)| format!("-H {}", quoted(&format!("{name}: {example}")))).collect()
+}
+
+fn required_query(told: &Value) -> String {
+    let pairs: Vec<_> = required(told, "query").map(|(name, example)| format!("{name}={example}")).collect();
+    if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
+}
+
+/// The parameters of one kind that must be there, each with an example.
+fn required<'a>(told: &'a Value, kind: &'static str) -> impl Iterator<Item = (&'a str, String)> {
+    let parameters = told["parameters"].as_array().into_iter().flatten();
+    let needed = parameters.filter(move |it| it["in"] == kind && it["required"] == true);
+    needed.filter_map(|it| {
+        let name = it["name"].as_str()?;
+        let example = it["schema"]["example"].as_str().map(str::to_owned);
+        Some((name, example.or_else(|| examples::of_field(name))?))
+    })
+}
+
+fn body(told: &Value) -> Vec<String> {
+    let content = told["requestBody"]["content"].as_object().into_iter().flatten().next();
+    let Some((content_type, media)) = content else { return Vec::new() };
+    if media["schema"]["format"] == "binary" {
+        return vec![format!("-H {}", quoted(&format!("Content-Type: {content_type}"))), A_FILE.to_owned()];
+    }
+    let Some(example) = media.get("example") else { return Vec::new() };
+    if content_type.starts_with("multipart/") {
+        let fields = example.as_object().into_iter().flatten();
+        let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        // Not -F: it takes a value that begins with `<` for the name of a file.
+        return fields
+            .map(|(name, it)| format!("--form-string {}", quoted(&format!("{name}={}", value(it)))))
+            .collect();
+    }
+    let content_type = content_type.split(';').next().unwrap_or(content_type);
+    vec![
+        format!("-H {}", quoted(&format!("Content-Type: {content_type}"))),
+        format!("-d {}", quoted(&example.to_string())),
+    ]
+}
+
+/// The path with an example in the place of each parameter.
+fn filled(path: &str) -> String {
+    let segments = path.split('/').map(|segment| {
+        let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        name.and_then(examples::of_field).unwrap_or_else(|| segment.to_owned())
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// One word of a POSIX shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_call_carries_its_credential_its_body_and_the_parameters_that_it_needs() {
+        let told = json!({
+            "security": [{ "token": [] }, { "session": [] }],
+            "parameters": [
+                { "in": "header", "name": "X-Needed", "required": true, "schema": { "example": "it's" } },
+                { "in": "query", "name": "user", "required": true, "schema": {} },
+                { "in": "header", "name": "X-PAYMENT", "required": false, "schema": { "example": "dev:5" } },
+            ],
+            "requestBody": { "content": { "application/json; charset=utf-8": { "example": { "version": 1 } } } },
+        });
+        assert_eq!(
+            curl("http://x", "post", "/v1/artifacts/{slug}/activate", &told),
+            r#"curl -X POST -K ~/.handbill/curl -H 'X-Needed: it'\''s' "#.to_owned()
+                + r#"-H 'Content-Type: application/json' -d '{"version":1}' 'http://x/v1/artifacts/my-page/activate?user=ada'"#
+        );
+    }
+
+    #[test]
+    fn bytes_are_sent_from_a_file() {
+        let content = json!({ "application/octet-stream": { "schema": { "format": "binary" } } });
+        assert_eq!(
+            curl("http://x", "put", "/v1/uploads/{id}", &json!({ "requestBody": { "content": content } }))
+                .split(" 'http")
+                .next(),
+            Some("curl -X PUT -H 'Content-Type: application/octet-stream' --data-binary @page.html")
+        );
+    }
+
+    #[test]
+    fn a_form_is_sent_as_text_and_a_plain_look_needs_nothing() {
+        let told = json!({ "requestBody": { "content": { "multipart/form-data": {
+            "example": { "html": "<h1>Hello</h1>" },
+        } } } });
+        assert_eq!(
+            curl("http://x", "post", "/v1/publish", &told),
+            "curl -X POST --form-string 'html=<h1>Hello</h1>' 'http://x/v1/publish'"
+        );
+        assert_eq!(curl("http://x", "get", "/v1/status", &json!({})), "curl 'http://x/v1/status'");
+    }
+}

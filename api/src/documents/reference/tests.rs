@@ -1,0 +1,109 @@
+use std::collections::HashSet;
+
+use askama::Template;
+use serde_json::json;
+
+use super::*;
+use crate::documents::openapi_document;
+
+fn reference() -> String {
+    Reference::of(&openapi_document("http://127.0.0.1:8080")).render().unwrap()
+}
+
+fn document() -> Value {
+    serde_json::from_str(&openapi_document("http://127.0.0.1:8080")).unwrap()
+}
+
+/// The part of the reference under a heading of the third rank.
+fn part<'a>(reference: &'a str, heading: &str) -> &'a str {
+    let start = reference.find(&format!("\n### {heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+    let rest = &reference[start + 5..];
+    &rest[..rest.find("\n##").unwrap_or(rest.len())]
+}
+
+#[test]
+fn every_endpoint_is_told_with_all_that_it_takes_and_answers() {
+    let (reference, document) = (reference(), document());
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, told) in item.as_object().unwrap() {
+            let name = format!("{} {path}", method.to_uppercase());
+            let part = part(&reference, &name);
+            for parameter in told["parameters"].as_array().into_iter().flatten() {
+                let listed = format!(
+                    "- `{}` ({}",
+                    parameter["name"].as_str().unwrap(),
+                    parameter["in"].as_str().unwrap()
+                );
+                assert!(part.contains(&listed), "{listed} of {name}:\n{part}");
+            }
+            for status in told["responses"].as_object().unwrap().keys() {
+                let is_told = part.contains(&format!("**{status}**"))
+                    || part.lines().any(|line| line.starts_with("Refusals: ") && line.contains(status));
+                assert!(is_told, "{status} of {name}:\n{part}");
+            }
+            assert!(part.contains("\ncurl "), "no call of {name}:\n{part}");
+        }
+    }
+}
+
+#[test]
+fn what_is_for_operators_comes_after_what_is_for_agents() {
+    let names: Vec<_> = sections(&document()).into_iter().map(|section| section.name).collect();
+    assert!(names.len() > 5 && names.last().unwrap() == "Operator", "{names:?}");
+}
+
+#[test]
+fn every_link_within_leads_to_a_heading_that_occurs_once() {
+    let reference = reference();
+    let headings: Vec<_> = reference
+        .lines()
+        .filter_map(|line| line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")))
+        .map(anchor)
+        .collect();
+    let different: HashSet<_> = headings.iter().collect();
+    assert_eq!(different.len(), headings.len(), "a heading occurs twice");
+    for link in reference.split("](#").skip(1) {
+        let target = link.split(')').next().unwrap().to_owned();
+        assert!(different.contains(&target), "no heading for #{target}");
+    }
+}
+
+#[test]
+fn fields_are_told_with_their_types_and_bounds() {
+    let reference = reference();
+    let invites = part(&reference, "POST /v1/account/invites");
+    assert!(invites.contains("- `max_uses` (optional, integer, 1 to 100): How many"), "{invites}");
+    assert!(invites.contains("- `role` (optional, `member` or `admin`): "), "{invites}");
+    let publish = part(&reference, "POST /v1/publish");
+    assert!(publish.contains("- `files` (optional, list of file, 1 to 50 items): "), "{publish}");
+    assert!(publish.contains("- `slug` (optional, string, `^[a-z0-9-]{3,40}$`): "), "{publish}");
+    assert!(publish.contains("**201** [PublishResult](#shape-publishresult): "), "{publish}");
+    assert!(publish.contains(" · 402 `payment_required` · "), "{publish}");
+    assert!(publish.contains(" · 409 `idempotency_conflict` · "), "{publish}");
+    let log_in = part(&reference, "POST /auth/login");
+    assert!(log_in.contains(" · 401 `invalid_credentials` · "), "{log_in}");
+    let standing = part(&reference, "Shape AccountStanding");
+    assert!(standing.contains("- `expires_at` (string or null): "), "{standing}");
+    assert!(standing.contains("- `free_publishes_left` (integer)\n"), "{standing}");
+}
+
+#[test]
+fn every_code_of_the_catalogue_is_told_with_its_hint() {
+    let reference = reference();
+    for entry in errors::entries() {
+        let told = format!("- **{}** `{}`: {}", entry.status, entry.code, entry.meaning);
+        assert!(reference.contains(&told) && reference.contains(&entry.hint), "{told}");
+    }
+}
+
+#[test]
+fn a_tag_without_endpoints_makes_no_section() {
+    let document = json!({ "tags": [{ "name": "Empty" }], "paths": {} });
+    assert!(sections(&document).is_empty());
+}
+
+/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+#[test]
+fn the_committed_endpoint_reference_is_the_one_that_is_served() {
+    crate::documents::tests::assert_committed("skills/handbill/reference.md", &reference());
+}

@@ -1,0 +1,95 @@
+//! `/skill`: how an agent comes from nothing to a page that a person has claimed, as a skill package. It must stay
+//! under 5,000 tokens, since an agent reads it whole, and its commands must work as they stand.
+
+use askama::Template;
+use domain::Challenge;
+use poem_openapi::types::ToJSON;
+
+use super::Facts;
+use crate::wire;
+
+#[derive(Template)]
+#[template(path = "skill.md")]
+pub struct Skill {
+    facts: Facts,
+    /// What a visibility change is answered with when nothing pays for it.
+    challenge: String,
+}
+
+impl Skill {
+    pub fn new(facts: Facts) -> Self {
+        let rail = if facts.takes_payments { domain::DevRail::Open } else { domain::DevRail::Closed };
+        let challenge = Challenge::new("visibility", facts.visibility_price, rail);
+        Self { challenge: wire::Challenge::from(&challenge).to_json_string(), facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Tariff;
+
+    use super::*;
+    use crate::documents::errors;
+
+    // No tokenizer of a language model is at hand; English and shell have more characters to a token than this.
+    const CHARACTERS_PER_TOKEN: f64 = 3.5;
+    const TOKENS_MAX: f64 = 5_000.0;
+    /// The bounds of the Agent Skills specification.
+    const LINES_MAX: usize = 500;
+    const DESCRIPTION_LENGTH_MAX: usize = 1_024;
+
+    fn skill(tariff: &Tariff) -> String {
+        Skill::new(Facts::of(&Facts::sample_addresses(), tariff)).render().unwrap()
+    }
+
+    #[test]
+    fn it_is_short_enough_to_be_read_whole() {
+        let skill = skill(&Tariff::default());
+        let tokens = skill.chars().count() as f64 / CHARACTERS_PER_TOKEN;
+        assert!(tokens < TOKENS_MAX, "about {tokens} tokens");
+        assert!(skill.lines().count() < LINES_MAX);
+        let head = skill.split("---").nth(1).unwrap();
+        assert!(head.len() < DESCRIPTION_LENGTH_MAX, "{head}");
+    }
+
+    #[test]
+    fn it_says_what_to_do_about_every_code_and_status() {
+        let skill = skill(&Tariff::default());
+        for entry in errors::entries() {
+            let (code, status) = (format!("`{}`", entry.code), entry.status.to_string());
+            let is_told = skill.lines().any(|line| line.contains(&code) && line.contains(&status));
+            assert!(is_told, "{code} {status}");
+        }
+    }
+
+    #[test]
+    fn its_numbers_are_those_of_the_settings() {
+        let tariff = Tariff {
+            publish_price: domain::Micro::new(12_345),
+            provisional_lifetime: std::time::Duration::from_secs(5_400),
+            provisional_free_publishes: 77,
+            claimed_free_publishes: 7_777,
+            claimed_artifacts_max: 888,
+            ..Tariff::default()
+        };
+        let skill = skill(&tariff);
+        for told in ["0.012345", "90 minutes", "77 in all", "7777 a month", "7777 publishes", "888 artifacts"]
+        {
+            assert!(skill.contains(told), "{told}");
+        }
+        assert!(!skill.contains("30 minutes") && !skill.contains("0.005"), "{skill}");
+    }
+
+    #[test]
+    fn where_no_call_can_pay_it_does_not_say_how() {
+        let skill = skill(&Tariff { dev_rail: domain::DevRail::Closed, ..Tariff::default() });
+        assert!(!skill.contains("dev:") && skill.contains("/dashboard"), "{skill}");
+        assert!(skill.contains(r#""scheme":"dev","status":"disabled""#), "{skill}");
+    }
+
+    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+    #[test]
+    fn the_committed_skill_is_the_one_that_is_served() {
+        crate::documents::tests::assert_committed("skills/handbill/SKILL.md", &skill(&Tariff::default()));
+    }
+}
