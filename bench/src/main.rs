@@ -5,6 +5,7 @@
 //! that a part needs, and runs this.
 
 mod agent;
+mod cli;
 mod edge;
 mod floor;
 mod house;
@@ -48,6 +49,7 @@ enum Part {
     Edge,
     Visible,
     Start,
+    Cli,
 }
 
 /// What every part stands on.
@@ -76,6 +78,7 @@ async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
             Part::Edge => Box::pin(edge::measure(bench, table)).await?,
             Part::Visible => visible::measure(bench, table).await?,
             Part::Start => start::measure(bench, table).await?,
+            Part::Cli => cli::measure(bench, table).await?,
         }
     }
     Ok(())

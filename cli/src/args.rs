@@ -4,22 +4,51 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use config::Role;
 use domain::Queue;
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version, about, after_help = client::HELP)]
 pub(crate) struct Arguments {
-    /// The settings file; without it `handbill.toml` here, if there is one.
-    #[arg(long, global = true, env = "HANDBILL_CONFIG", value_name = "PATH")]
+    /// The settings file of the server; without it `handbill.toml` here, if there is one.
+    #[arg(
+        long,
+        global = true,
+        env = "HANDBILL_CONFIG",
+        value_name = "PATH",
+        help_heading = "Options of the server commands"
+    )]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) client: client::Options,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Server(ServerCommand),
+    #[command(flatten)]
+    Client(client::Command),
+    /// Print the completions for a shell, to be sourced by it.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the man page, or put the pages of all commands into a folder.
+    Man {
+        /// Where the pages go, one for each command.
+        #[arg(long, value_name = "PATH")]
+        folder: Option<PathBuf>,
+    },
+}
+
+/// What an operator runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServerCommand {
     /// API, edge, workers and schedules in one process.
     Serve,
     /// The API alone; needs Redis, and workers elsewhere.
@@ -43,13 +72,15 @@ pub(crate) enum Command {
     Doctor,
 }
 
-impl Command {
-    pub(crate) fn role(&self) -> Role {
+impl ServerCommand {
+    /// What the process is there for, and its settings must be enough for. The other commands take what there is.
+    pub(crate) fn role(&self) -> Option<Role> {
         match self {
-            Command::Api => Role::Api,
-            Command::Edge => Role::Edge,
-            Command::Worker { .. } => Role::Worker,
-            Command::Serve | Command::Migrate | Command::Config | Command::Doctor => Role::Serve,
+            ServerCommand::Serve => Some(Role::Serve),
+            ServerCommand::Api => Some(Role::Api),
+            ServerCommand::Edge => Some(Role::Edge),
+            ServerCommand::Worker { .. } => Some(Role::Worker),
+            ServerCommand::Migrate | ServerCommand::Config | ServerCommand::Doctor => None,
         }
     }
 }
@@ -59,4 +90,16 @@ fn parse_queue(name: &str) -> Result<Queue, String> {
         let known: Vec<_> = Queue::ALL.into_iter().map(Queue::name).collect();
         format!("there is no queue of that name; the queues are {}", known.join(", "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -1,49 +1,69 @@
 //! The program `handbill`: its commands, and the one place that wires the crates into processes.
 //!
-//! Settings are loaded here and nowhere else; no other crate reads the environment or the settings file, but for the
-//! fault points of debug builds (`domain::fault`).
+//! The server's settings are loaded here and nowhere else; no other crate reads them, but for the fault points of
+//! debug builds (`domain::fault`). A client command must load none of them, and start no more than it needs: it is
+//! `client`'s.
 
 mod args;
 mod connections;
 mod doctor;
+mod doors;
 mod house;
 mod logging;
+mod manual;
 mod parts;
 mod serve;
 mod stop;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
 use config::{Settings, Sources};
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, ServerCommand};
 use serve::Roles;
 
 /// What a process exits with when the settings or the command line are wrong.
 const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let Arguments { config, client, command } = Arguments::parse();
+    match command {
+        Command::Server(command) => operate(&command, config),
+        Command::Client(command) => client::run(command, client),
+        Command::Completions { shell } => told(manual::print_completions(shell)),
+        Command::Man { folder: None } => told(manual::print_page()),
+        Command::Man { folder: Some(folder) } => told(manual::write_pages(&folder)),
+    }
+}
+
+fn operate(command: &ServerCommand, file: Option<PathBuf>) -> ExitCode {
     // A variable that is no text is no setting of ours; `std::env::vars` would panic over it.
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let sources = Sources { file: arguments.config.clone(), env };
-    let settings = match config::load(sources) {
+    let settings = match config::load(Sources { file, env }) {
         Ok(settings) => settings,
         Err(faults) => return complain(&faults.to_string(), EXIT_USAGE),
     };
-    if let Err(faults) = settings.check_role(arguments.command.role()) {
+    if let Some(Err(faults)) = command.role().map(|role| settings.check_role(role)) {
         return complain(&faults.to_string(), EXIT_USAGE);
     }
-    match run(&arguments.command, &settings) {
+    match run(command, &settings) {
         Ok(code) => code,
         Err(error) => complain(&format!("handbill: {error:#}"), 1),
     }
 }
 
-fn run(command: &Command, settings: &Settings) -> anyhow::Result<ExitCode> {
+fn told(done: anyhow::Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&format!("handbill: {error:#}"), 1),
+    }
+}
+
+fn run(command: &ServerCommand, settings: &Settings) -> anyhow::Result<ExitCode> {
     logging::start(&settings.log)?;
     // The rustls of every client in this process; it is installed once and cannot fail at the first time.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -51,15 +71,15 @@ fn run(command: &Command, settings: &Settings) -> anyhow::Result<ExitCode> {
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     runtime.block_on(async {
         match command {
-            Command::Serve => serve::run(settings, Roles::all(settings)).await?,
-            Command::Api => serve::run(settings, Roles::api()).await?,
-            Command::Edge => serve::run(settings, Roles::edge()).await?,
-            Command::Worker { queues, concurrency } => {
+            ServerCommand::Serve => serve::run(settings, Roles::all(settings)).await?,
+            ServerCommand::Api => serve::run(settings, Roles::api()).await?,
+            ServerCommand::Edge => serve::run(settings, Roles::edge()).await?,
+            ServerCommand::Worker { queues, concurrency } => {
                 serve::run(settings, Roles::worker(settings, queues, *concurrency)).await?;
             }
-            Command::Migrate => migrate(settings).await?,
-            Command::Config => show(settings),
-            Command::Doctor => return doctor::examine(settings).await,
+            ServerCommand::Migrate => migrate(settings).await?,
+            ServerCommand::Config => show(settings),
+            ServerCommand::Doctor => return doctor::examine(settings).await,
         }
         Ok(ExitCode::SUCCESS)
     })

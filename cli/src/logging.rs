@@ -8,7 +8,7 @@ use config::{Log, LogFormat};
 use tracing_subscriber::EnvFilter;
 
 /// What the libraries say at `info` repeats what our own lines say better.
-const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn";
+const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn,rmcp=warn";
 
 /// Logs go to standard error, so that what a command prints stays clean.
 pub(crate) fn start(log: &Log) -> anyhow::Result<()> {

@@ -1,0 +1,87 @@
+//! One function for each command: one or two calls of the API, and what people are told of them. No rule of the trade
+//! stands here; the service has them all.
+
+mod account;
+mod artifacts;
+mod credits;
+mod invites;
+mod members;
+mod publish;
+mod sign_in;
+mod tokens;
+
+use crate::command::Command;
+use crate::console::Said;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::hints::Subject;
+
+pub async fn run(command: Command, context: &Context) -> Result<(), Failure> {
+    let subject = Subject::of(&command);
+    dispatch(command, context).await.map_err(|failure| match subject.hint(&failure.told.code) {
+        Some(hint) => failure.hinting(hint),
+        None => failure,
+    })
+}
+
+async fn dispatch(command: Command, context: &Context) -> Result<(), Failure> {
+    match command {
+        Command::Signup => sign_in::signup(context).await,
+        Command::Login => sign_in::login(context).await,
+        Command::Join { code } => sign_in::join(context, code).await,
+        Command::Whoami => sign_in::whoami(context).await,
+        Command::Publish(publish) => publish::publish(context, publish).await,
+        Command::List => artifacts::list(context).await,
+        Command::Show(named) => artifacts::show(context, &named.slug).await,
+        Command::Versions(named) => artifacts::versions(context, &named.slug).await,
+        Command::Rollback { named, version } => artifacts::rollback(context, &named.slug, version).await,
+        Command::Activate { named, version } => artifacts::activate(context, &named.slug, version).await,
+        Command::Visibility { named, visibility } => {
+            artifacts::set_visibility(context, &named.slug, visibility).await
+        }
+        Command::Delete(named) => artifacts::delete(context, &named.slug).await,
+        Command::Open(named) => artifacts::open(context, &named.slug).await,
+        Command::Account => account::account(context).await,
+        Command::Usage => account::usage(context).await,
+        Command::ClaimLink => account::claim_link(context).await,
+        Command::Credits { amount } => credits::credits(context, amount).await,
+        Command::Tokens { command } => tokens::run(context, command).await,
+        Command::Invites { command } => invites::run(context, command).await,
+        Command::Members { command } => members::run(context, command).await,
+    }
+}
+
+/// Asks before what cannot be undone. A script says yes with --yes.
+async fn confirm(context: &Context, question: &str) -> Result<(), Failure> {
+    if context.options.yes {
+        return Ok(());
+    }
+    match context.console.ask(question).await? {
+        Said::Yes => Ok(()),
+        Said::No => Err(Failure::usage("nothing was done", "answer y, or give --yes, to go on")),
+        Said::Nothing => {
+            Err(Failure::usage("this cannot be undone, and nobody is there to ask", "give --yes to go on"))
+        }
+    }
+}
+
+/// A text of the user's as one part of a path: an id may not lead anywhere else.
+fn path_part(text: &str) -> Result<&str, Failure> {
+    let fits = (1..=100).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    let fault = || Failure::usage("an id or code is 1 to 100 letters and digits", "copy it from the list");
+    fits.then_some(text).ok_or_else(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_leads_to_no_other_path() {
+        for bad in ["", "..", "a/b", "a?b", "a%2fb", "ü", &"a".repeat(101)] {
+            assert!(path_part(bad).is_err(), "{bad}");
+        }
+        assert!(path_part("01K0000000000000000000000A").is_ok());
+    }
+}

@@ -1,0 +1,216 @@
+//! The commands on pages and sites.
+
+use domain::{Micro, Slug, Tariff, Time};
+use reqwest::Method;
+use serde_json::json;
+
+use super::confirm;
+use crate::browser;
+use crate::command::Visibility;
+use crate::context::Context;
+use crate::failure::{Failure, INSUFFICIENT_SCOPE};
+use crate::payment::{Purse, agree_beforehand, call_paying, credit_of};
+use crate::request::Request;
+use crate::server::{Reply, Server};
+use crate::show::{bytes, dollars, facts, or_nothing, table, usd, when};
+use crate::wire::{Artifact, ArtifactDetail, Deleted, Version};
+
+const ARTIFACTS: &str = "/v1/artifacts";
+const PUBLIC: &str = "public";
+const PRIVATE: &str = "private";
+
+pub async fn list(context: &Context) -> Result<(), Failure> {
+    let reply = context.server()?.get(ARTIFACTS).await?;
+    context.console.answer(&reply, |artifacts: Vec<Artifact>| {
+        let rows = artifacts.into_iter().map(|artifact| {
+            let Artifact { slug, visibility, moderation_status, version, url, .. } = artifact;
+            [slug, or_nothing(version), visibility, moderation_status, url]
+        });
+        let empty = "nothing is published yet; `handbill publish PATH` does that";
+        table(["SLUG", "LIVE", "VISIBILITY", "SCAN", "URL"], rows, empty)
+    })
+}
+
+pub async fn show(context: &Context, slug: &Slug) -> Result<(), Failure> {
+    let reply = context.server()?.get(&path_of(slug)).await?;
+    let now = context.clock.now();
+    context.console.answer(&reply, |detail: ArtifactDetail| {
+        let artifact = &detail.artifact;
+        let shown = facts([
+            ("slug", artifact.slug.clone()),
+            ("url", artifact.link().to_owned()),
+            ("host", artifact.host.clone()),
+            ("id", detail.id.clone()),
+            ("visibility", artifact.visibility.clone()),
+            ("scan", artifact.moderation_status.clone()),
+            ("live version", or_nothing(artifact.version)),
+            ("versions", detail.versions.len().to_string()),
+            ("created", when(&detail.created_at, now)),
+            ("changed", when(&detail.updated_at, now)),
+        ]);
+        format!("{shown}\n\n{}", versions_table(&detail.versions, now))
+    })
+}
+
+pub async fn versions(context: &Context, slug: &Slug) -> Result<(), Failure> {
+    let reply = context.server()?.get(&path_of(slug)).await?;
+    let detail = reply.json()?;
+    let typed: ArtifactDetail = reply.read()?;
+    context.console.answer_with(&detail["versions"], || versions_table(&typed.versions, context.clock.now()));
+    Ok(())
+}
+
+fn versions_table(versions: &[Version], now: Time) -> String {
+    let rows = versions.iter().map(|version| {
+        [
+            version.seq.to_string(),
+            if version.live { "live".to_owned() } else { String::new() },
+            when(&version.created_at, now),
+            version.file_count.to_string(),
+            bytes(version.total_bytes),
+            version.created_via.clone(),
+            version.moderation_status.clone(),
+            version.message.clone().unwrap_or_default(),
+        ]
+    });
+    table(["VERSION", "", "MADE", "FILES", "SIZE", "BY", "SCAN", "MESSAGE"], rows, "there are no versions")
+}
+
+/// Back to the version named, or to the newest one before the live one.
+pub async fn rollback(context: &Context, slug: &Slug, version: Option<u32>) -> Result<(), Failure> {
+    let version = match version {
+        Some(version) => version,
+        None => {
+            let detail: ArtifactDetail = context.server()?.get(&path_of(slug)).await?.read()?;
+            version_before(&detail).ok_or_else(|| {
+                let hint = format!(
+                    "`handbill versions {slug}` lists them; `handbill activate {slug} VERSION` picks one"
+                );
+                Failure::usage(format!("{slug} has no version before the live one"), hint)
+            })?
+        }
+    };
+    activate(context, slug, version).await
+}
+
+fn version_before(detail: &ArtifactDetail) -> Option<u32> {
+    let live = detail.artifact.version?;
+    detail.versions.iter().map(|version| version.seq).filter(|seq| *seq < live).max()
+}
+
+pub async fn activate(context: &Context, slug: &Slug, version: u32) -> Result<(), Failure> {
+    let server = context.server()?;
+    let request = Request::set(Method::POST, format!("{}/activate", path_of(slug)));
+    let reply = server.call(&request.json(json!({ "version": version }))).await?;
+    let link = link_of(&server, slug, reply.read()?).await;
+    context.console.answer(&reply, |_: Artifact| link)?;
+    context.console.note(&format!("version {version} of {slug} is live"));
+    Ok(())
+}
+
+/// The link that shows a page, also after a call that does not answer with the signed one of a private page.
+async fn link_of(server: &Server, slug: &Slug, artifact: Artifact) -> String {
+    if artifact.visibility != PRIVATE || artifact.signed_url.is_some() {
+        return artifact.link().to_owned();
+    }
+    let shown = server.get(&path_of(slug)).await;
+    // The version is live, so a link that cannot be had is no failure.
+    shown.and_then(|reply| reply.read()).unwrap_or(artifact).link().to_owned()
+}
+
+pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibility) -> Result<(), Failure> {
+    let wanted = match visibility {
+        Visibility::Public => PUBLIC,
+        Visibility::Unlisted => "unlisted",
+        Visibility::Private => PRIVATE,
+    };
+    let server = context.server()?;
+    let may_cost = visibility != Visibility::Public && may_be_public(&server, slug).await?;
+    let purse = if may_cost { agree_to_month(context, slug).await? } else { Purse::of(&context.options) };
+    let tells = may_cost && context.console.takes_notes();
+    let credit_before = if tells { credit_of(&server).await } else { None };
+    let request = Request::set(Method::PATCH, path_of(slug)).json(json!({ "visibility": wanted }));
+    let reply = call_paying(context, &server, request, purse).await?;
+    context.console.answer(&reply, |artifact: Artifact| artifact.link().to_owned())?;
+    context.console.note(&format!("{slug} is {wanted}"));
+    let artifact: Artifact = reply.read()?;
+    if let Some(receipt) = artifact.receipt {
+        let amount = usd(receipt.amount_usd);
+        context.console.note(&format!("paid {amount} by {}, receipt {}", receipt.rail, receipt.id));
+    } else if let Some(before) = credit_before {
+        tell_spent(context, before, credit_of(&server).await);
+    }
+    Ok(())
+}
+
+/// Whether the page is public, as far as the token may know.
+async fn may_be_public(server: &Server, slug: &Slug) -> Result<bool, Failure> {
+    match server.get(&path_of(slug)).await {
+        Ok(reply) => Ok(reply.read::<Artifact>()?.visibility == PUBLIC),
+        Err(failure) if failure.told.code == INSUFFICIENT_SCOPE => Ok(true),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Credit would pay the month without a question, so the question comes before the call. No call tells the price ahead:
+/// it is the documented one, and a 402 of a higher one is asked about anew.
+async fn agree_to_month(context: &Context, slug: &Slug) -> Result<Purse, Failure> {
+    let price = Tariff::default().visibility_price;
+    let what = format!("taking {slug} off the public costs {}, once a month", dollars(price));
+    agree_beforehand(context, &what, price).await
+}
+
+fn tell_spent(context: &Context, before: Micro, after: Option<Micro>) {
+    let Some(after) = after.filter(|after| *after < before) else { return };
+    let (spent, left) = (dollars(before - after), dollars(after));
+    context.console.note(&format!("spent {spent} of credit, {left} left"));
+}
+
+pub async fn delete(context: &Context, slug: &Slug) -> Result<(), Failure> {
+    let server = context.server()?;
+    confirm(context, &format!("Delete {slug}? Its URL stops at once.")).await?;
+    let reply = server.call(&Request::set(Method::DELETE, path_of(slug))).await?;
+    context.console.answer(&reply, |deleted: Deleted| format!("deleted {}", deleted.slug))
+}
+
+pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {
+    let reply: Reply = context.server()?.get(&path_of(slug)).await?;
+    let artifact: Artifact = reply.read()?;
+    let url = artifact.link().to_owned();
+    browser::open(&url).map_err(|failure| failure.hinting(format!("open it yourself: {url}")))?;
+    context.console.answer_with(&json!({ "slug": artifact.slug, "opened": url.clone() }), || url.clone());
+    Ok(())
+}
+
+fn path_of(slug: &Slug) -> String {
+    format!("{ARTIFACTS}/{slug}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detail(live: Option<u32>, seqs: &[u32]) -> ArtifactDetail {
+        let versions: Vec<_> = seqs
+            .iter()
+            .map(|seq| {
+                json!({
+                    "seq": seq, "total_bytes": 1, "file_count": 1, "created_via": "api", "live": Some(*seq) == live,
+                    "created_at": "2026-01-31T12:00:00Z", "moderation_status": "pass", "message": null,
+                })
+            })
+            .collect();
+        serde_json::from_value(json!({
+            "id": "1", "slug": "my-page", "host": "my-page-a1b2", "url": "http://a/", "visibility": "public",
+            "moderation_status": "pass", "version": live, "created_at": "", "updated_at": "", "versions": versions,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_rollback_goes_to_the_newest_version_before_the_live_one() {
+        assert_eq!(version_before(&detail(Some(3), &[4, 3, 2, 1])), Some(2));
+        assert_eq!(version_before(&detail(Some(1), &[2, 1])), None);
+        assert_eq!(version_before(&detail(None, &[1])), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! `handbill members`.
+
+use reqwest::Method;
+
+use super::{confirm, path_part};
+use crate::command::Members;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::show::{count, table, when, when_ever};
+use crate::wire::{RemovedMember, Team};
+
+const MEMBERS: &str = "/v1/account/members";
+
+pub async fn run(context: &Context, command: Option<Members>) -> Result<(), Failure> {
+    match command {
+        None | Some(Members::List) => list(context).await,
+        Some(Members::Remove { who }) => remove(context, &who).await,
+    }
+}
+
+async fn list(context: &Context) -> Result<(), Failure> {
+    let reply = context.server()?.get(MEMBERS).await?;
+    let now = context.clock.now();
+    context.console.answer(&reply, |team: Team| {
+        let members = team.members.into_iter().map(|member| {
+            let joined = when(&member.joined_at, now);
+            [member.username, member.role, joined, member.user_id]
+        });
+        let tokens = team.tokens.into_iter().map(|token| {
+            let used = when_ever(token.last_used_at.as_deref(), now);
+            [token.name, token.scopes, used, token.id]
+        });
+        let members =
+            table(["PERSON", "ROLE", "JOINED", "ID"], members, "nobody has claimed the account yet");
+        let tokens = table(["TOKEN", "SCOPES", "USED", "ID"], tokens, "there are no active tokens");
+        format!("{members}\n\n{tokens}")
+    })
+}
+
+async fn remove(context: &Context, who: &str) -> Result<(), Failure> {
+    let server = context.server()?;
+    let team: Team = server.get(MEMBERS).await?.read()?;
+    let member = team.members.into_iter().find(|member| member.user_id == who || member.username == who);
+    // Whoever is not listed is for the server to say no to.
+    let (user_id, name) = match member {
+        Some(member) => (member.user_id, member.username),
+        None => (path_part(who)?.to_owned(), who.to_owned()),
+    };
+    confirm(context, &format!("Remove {name}? The tokens that they minted stop working.")).await?;
+    let reply = server.call(&Request::set(Method::DELETE, format!("{MEMBERS}/{user_id}"))).await?;
+    context.console.answer(&reply, |removed: RemovedMember| {
+        let tokens = count(removed.tokens_revoked, "token", "tokens");
+        format!("removed {name} ({}), {tokens} revoked", removed.user_id)
+    })
+}

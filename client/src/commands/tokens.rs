@@ -1,0 +1,72 @@
+//! `handbill tokens`. A minted token is printed, once, because it is kept nowhere; no other secret ever is.
+
+use domain::Slug;
+use reqwest::Method;
+use serde_json::{Map, Value};
+
+use super::path_part;
+use crate::command::{Mint, Tokens};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::server::Server;
+use crate::show::{or_nothing, table, when, when_ever};
+use crate::wire::{ArtifactDetail, MintedToken, Revoked, Token};
+
+pub async fn run(context: &Context, command: Option<Tokens>) -> Result<(), Failure> {
+    match command {
+        None | Some(Tokens::List) => list(context).await,
+        Some(Tokens::Mint(asked)) => mint(context, asked).await,
+        Some(Tokens::Revoke { id }) => revoke(context, &id).await,
+    }
+}
+
+async fn list(context: &Context) -> Result<(), Failure> {
+    let reply = context.server()?.get("/v1/tokens").await?;
+    let now = context.clock.now();
+    context.console.answer(&reply, |tokens: Vec<Token>| {
+        let rows = tokens.into_iter().map(|token| {
+            let used = when_ever(token.last_used_at.as_deref(), now);
+            let expires = when_ever(token.expires_at.as_deref(), now);
+            let made = when(&token.created_at, now);
+            [token.id, token.name, token.scopes, or_nothing(token.artifact_id), made, used, expires]
+        });
+        table(["ID", "NAME", "SCOPES", "ONLY", "MADE", "USED", "EXPIRES"], rows, "there are no tokens")
+    })
+}
+
+async fn mint(context: &Context, asked: Mint) -> Result<(), Failure> {
+    let server = context.server()?;
+    let expires_at = asked.expires_at.or_else(|| Some(context.clock.now().plus(asked.expires_in?)));
+    let pin = match &asked.slug {
+        Some(slug) => Some(id_of(&server, slug).await?),
+        None => None,
+    };
+    let fields = [
+        ("name", asked.name),
+        ("scopes", asked.scopes),
+        ("artifact_id", pin),
+        ("expires_at", expires_at.map(|moment| moment.rfc3339())),
+    ];
+    let fields =
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?))));
+    let body = Value::Object(fields.collect::<Map<_, _>>());
+    let reply = server.call(&Request::make("/v1/tokens").json(body)).await?;
+    context.console.answer(&reply, |minted: MintedToken| minted.token)?;
+    let minted: MintedToken = reply.read()?;
+    context
+        .console
+        .note(&format!("{} may {}; it is not shown again", minted.minted.name, minted.minted.scopes));
+    Ok(())
+}
+
+async fn id_of(server: &Server, slug: &Slug) -> Result<String, Failure> {
+    let detail: ArtifactDetail = server.get(&format!("/v1/artifacts/{slug}")).await?.read()?;
+    Ok(detail.id)
+}
+
+async fn revoke(context: &Context, id: &str) -> Result<(), Failure> {
+    let request = Request::set(Method::DELETE, format!("/v1/tokens/{}", path_part(id)?));
+    let reply = context.server()?.call(&request).await?;
+    context.console.answer(&reply, |revoked: Revoked| format!("revoked {}", revoked.id))
+}

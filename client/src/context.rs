@@ -1,0 +1,153 @@
+//! What every command stands on: whom it speaks to and as whom, and what time it is.
+
+use std::env;
+
+use domain::{Chance, Clock, TokenSecret};
+use reqwest::Url;
+
+use crate::console::{Console, Said};
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::parse;
+use crate::profile::{Draft, Profile, ProfileFile};
+use crate::server::{Server, is_loopback, shown};
+
+const TOKEN_VARIABLE: &str = "HANDBILL_TOKEN";
+/// Where the embedded default answers.
+const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+
+pub struct Context {
+    pub options: Options,
+    pub console: Console,
+    pub clock: Clock,
+    pub chance: Chance,
+    /// The token of the environment, which wins over the profile's.
+    given: Option<TokenSecret>,
+}
+
+/// Which server, and as whom.
+pub struct Standing {
+    pub url: Url,
+    pub token: Option<TokenSecret>,
+    pub token_from: String,
+}
+
+impl Context {
+    pub fn new(options: Options, console: Console) -> Result<Self, Failure> {
+        let given = token_of_environment()?;
+        Ok(Self { options, console, clock: Clock::system(), chance: Chance::from_system(), given })
+    }
+
+    /// The server, as whoever holds the token.
+    pub fn server(&self) -> Result<Server, Failure> {
+        self.server_of(self.standing()?)
+    }
+
+    /// The server of this standing, if there is a token for it.
+    pub fn server_of(&self, standing: Standing) -> Result<Server, Failure> {
+        if standing.token.is_none() {
+            return Err(Failure::signed_out(
+                format!("there is no token for {}", shown(&standing.url)),
+                "run `handbill signup` for a new account, or `handbill login` with a token that you have",
+            ));
+        }
+        Server::new(standing.url, standing.token, self.console.clone())
+    }
+
+    /// The server, as nobody or as somebody whose token is not kept yet.
+    pub fn server_for(&self, url: &Url, token: Option<TokenSecret>) -> Result<Server, Failure> {
+        Server::new(url.clone(), token, self.console.clone())
+    }
+
+    /// Which server is meant, and the token for it. A profile's token goes to the profile's address only, so that a
+    /// mistyped `--url` gives it to nobody.
+    pub fn standing(&self) -> Result<Standing, Failure> {
+        let is_complete = self.given.is_some() && self.options.url.is_some();
+        let profile = if is_complete { Profile::default() } else { self.profile()? };
+        let kept = profile.url.as_deref().map(parse::address).transpose().map_err(|fault| {
+            Failure::usage(format!("the profile's url: {fault}"), "mend the profile, or give --url")
+        })?;
+        let default: Url = DEFAULT_URL.parse().map_err(|_| Failure::of_this_machine("no default address"))?;
+        let home = kept.unwrap_or(default);
+        let url = self.options.url.clone().unwrap_or_else(|| home.clone());
+        let own = profile.token.filter(|_| is_same(&url, &home));
+        let (token, token_from) = match (&self.given, own) {
+            (Some(given), _) => (Some(given.clone()), TOKEN_VARIABLE.to_owned()),
+            (None, Some(own)) => (Some(own), format!("profile {}", self.options.profile)),
+            (None, None) => (None, "nowhere".to_owned()),
+        };
+        if token.is_some() && url.scheme() == "http" && !is_loopback(&url) {
+            self.console
+                .note(&format!("{} is not encrypted: others on the way can read the token", shown(&url)));
+        }
+        Ok(Standing { url, token, token_from })
+    }
+
+    /// Makes ready to keep a new token, and asks before another one is lost by it.
+    pub async fn make_room_for_token(&self) -> Result<Draft, Failure> {
+        let file = self.profile_file()?;
+        let name = &self.options.profile;
+        if let Some(kept) = self.profile()?.with_token()
+            && !self.options.yes
+        {
+            let at = kept.url.unwrap_or_else(|| DEFAULT_URL.to_owned());
+            let question = format!("The profile {name} holds a token for {at}. Replace it?");
+            if self.console.ask(&question).await? != Said::Yes {
+                return Err(Failure::usage(
+                    format!(
+                        "the profile {name} holds a token for {at} already, and a lost token cannot be had again"
+                    ),
+                    "choose another --profile, or replace it with --yes",
+                ));
+            }
+        }
+        if self.given.is_some() {
+            self.console.warn(&format!(
+                "{TOKEN_VARIABLE} is set and wins over the profile; unset it to use the new token"
+            ));
+        }
+        file.draft()
+    }
+
+    fn profile(&self) -> Result<Profile, Failure> {
+        let found = self.profile_file()?.read()?;
+        if let Some(warning) = &found.warning {
+            self.console.warn(warning);
+        }
+        Ok(found.profile)
+    }
+
+    pub fn profile_file(&self) -> Result<ProfileFile, Failure> {
+        ProfileFile::of(&self.options.profile)
+    }
+}
+
+fn token_of_environment() -> Result<Option<TokenSecret>, Failure> {
+    let Some(text) = env::var_os(TOKEN_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    match text.to_str().map(str::trim).map(str::parse) {
+        Some(Ok(token)) => Ok(Some(token)),
+        _ => Err(Failure::signed_out(
+            format!("{TOKEN_VARIABLE} holds no token"),
+            "a token is svc_sk_ and 32 letters and digits; `handbill signup` gets one",
+        )),
+    }
+}
+
+fn is_same(one: &Url, other: &Url) -> bool {
+    shown(one) == shown(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_the_same_with_and_without_its_last_slash() {
+        let is = |one: &str, other: &str| is_same(&one.parse().unwrap(), &other.parse().unwrap());
+        assert!(is("http://a.example/handbill", "http://a.example/handbill/"));
+        assert!(is("http://A.example:80", "http://a.example"));
+        assert!(
+            !is("http://a.example", "https://a.example") && !is("http://a.example", "http://a.example:81")
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Arguments, parsed at the door. Whatever is wrong is told by what would be right.
+
+use std::time::Duration;
+
+use domain::{Micro, Slug, Time};
+use reqwest::Url;
+
+pub fn slug(text: &str) -> Result<Slug, String> {
+    text.parse().map_err(|_| format!("a slug matches {}", Slug::PATTERN))
+}
+
+/// Dollars with or without their sign: `0.50`, `$0.50`.
+pub fn dollars(text: &str) -> Result<Micro, String> {
+    Micro::parse_usd(text.strip_prefix('$').unwrap_or(text))
+        .filter(|amount| !amount.is_negative())
+        .ok_or_else(|| "an amount is US dollars with at most six decimals, such as 0.50".to_owned())
+}
+
+/// The base address of a Handbill. It must not end in a slash, because paths are put behind it.
+pub fn address(text: &str) -> Result<Url, String> {
+    let fault = |fault: &str| format!("{fault}; an address is such as https://handbill.example");
+    let url: Url = text.parse().map_err(|_| fault("this is no address"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(fault("only http and https are spoken"));
+    }
+    // What stands in an address is shown in messages.
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(fault("an address with a name or password in it is not taken"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(fault("it has a query or a fragment"));
+    }
+    Ok(url)
+}
+
+pub fn moment(text: &str) -> Result<Time, String> {
+    Time::parse_rfc3339(text).ok_or_else(|| "a moment is such as 2030-01-31T12:00:00Z".to_owned())
+}
+
+pub fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "a duration is such as 30m, 12h or 7d".to_owned())
+}
+
+pub fn idempotency_key(text: &str) -> Result<String, String> {
+    let fits = (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then(|| text.to_owned()).ok_or_else(|| "a key is 1 to 255 visible ASCII characters".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_http_and_holds_no_secret() {
+        for good in ["http://127.0.0.1:8080", "https://handbill.example/", "https://example.org/handbill"] {
+            assert!(address(good).is_ok(), "{good}");
+        }
+        for bad in ["handbill.example", "ftp://example.org", "https://ada:pw@example.org", "http://a/?b", ""]
+        {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn dollars_are_exact_and_never_negative() {
+        assert_eq!(dollars("0.50"), Ok(Micro::new(500_000)));
+        assert_eq!(dollars("$5"), Ok(Micro::new(5_000_000)));
+        for bad in ["-1", "1e3", "", "$", "0.0000001", "half"] {
+            assert!(dollars(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A profile: where a Handbill is and the token for it, in a file of its own in the user's config folder. Nobody else
+//! on the machine may read it, not even for the moment in which it is written. The token goes to no other address
+//! than the one that it was given for.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use domain::TokenSecret;
+use etcetera::BaseStrategy;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+const FOLDER: &str = "handbill";
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+/// The rights of everyone but the owner.
+const OTHERS: u32 = 0o077;
+/// A profile is two lines; a file that is longer is something else.
+const FILE_BYTES_MAX: u64 = 16 * 1024;
+
+/// The name of a profile, which is also the name of its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileName(String);
+
+impl FromStr for ProfileName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let fits = (1..=40).contains(&text.len()) && text.bytes().all(is_fit);
+        fits.then(|| Self(text.to_owned()))
+            .ok_or_else(|| "a profile's name is 1 to 40 letters, digits, dashes or underscores".to_owned())
+    }
+}
+
+impl std::fmt::Display for ProfileName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a profile holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    pub url: Option<String>,
+    pub token: Option<TokenSecret>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Written {
+    url: Option<String>,
+    token: Option<String>,
+}
+
+/// The file of one profile, there or not.
+#[derive(Clone, Debug)]
+pub struct ProfileFile {
+    path: PathBuf,
+}
+
+/// What was read, and what had to be put right on the way.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub profile: Profile,
+    pub warning: Option<String>,
+}
+
+/// A file that is ready to become the profile: whatever can fail has been tried before a token is at stake.
+#[derive(Debug)]
+pub struct Draft {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Profile {
+    /// The profile, if a token would be lost with it.
+    pub fn with_token(self) -> Option<Self> {
+        self.token.is_some().then_some(self)
+    }
+}
+
+impl ProfileFile {
+    pub fn of(name: &ProfileName) -> Result<Self, Failure> {
+        let strategy = etcetera::choose_base_strategy().map_err(|_| {
+            Failure::of_this_machine("there is no home folder for the profile: set HOME or XDG_CONFIG_HOME")
+        })?;
+        Ok(Self::in_folder(&strategy.config_dir().join(FOLDER), name))
+    }
+
+    fn in_folder(folder: &Path, name: &ProfileName) -> Self {
+        Self { path: folder.join(format!("{name}.toml")) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the profile; one that is not there is an empty one. Others' rights on the file are taken away.
+    pub fn read(&self) -> Result<Found, Failure> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::default()),
+            Err(error) => return Err(self.fault("cannot be read", &error)),
+        };
+        let warning = self.shut(&file)?;
+        let mut text = String::new();
+        file.take(FILE_BYTES_MAX)
+            .read_to_string(&mut text)
+            .map_err(|error| self.fault("cannot be read", &error))?;
+        Ok(Found { profile: self.parse(&text)?, warning })
+    }
+
+    /// Makes ready to write the profile.
+    pub fn draft(&self) -> Result<Draft, Failure> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(FOLDER_MODE)
+            .create(folder)
+            .map_err(|error| self.fault("needs a folder that cannot be made", &error))?;
+        let file = tempfile::Builder::new()
+            .prefix(".profile-")
+            .permissions(Permissions::from_mode(FILE_MODE))
+            .tempfile_in(folder)
+            .map_err(|error| self.fault("cannot be written", &error))?;
+        Ok(Draft { file, target: self.path.clone() })
+    }
+
+    fn shut(&self, file: &File) -> Result<Option<String>, Failure> {
+        let mode =
+            file.metadata().map_err(|error| self.fault("cannot be read", &error))?.permissions().mode();
+        if mode & OTHERS == 0 {
+            return Ok(None);
+        }
+        fs::set_permissions(&self.path, Permissions::from_mode(FILE_MODE))
+            .map_err(|error| self.fault("can be read by others, and that cannot be changed", &error))?;
+        Ok(Some(format!(
+            "{} could be read by others (mode {:03o}); it is yours alone now, but consider a new token",
+            self.path.display(),
+            mode & 0o777
+        )))
+    }
+
+    fn parse(&self, text: &str) -> Result<Profile, Failure> {
+        // What is wrong with it is not told in full: the parser shows the line, and the token stands in one.
+        let written: Written = toml::from_str(text)
+            .map_err(|_| self.malformed("is no TOML with the texts `url` and `token`"))?;
+        let token = written.token.as_deref().map(TokenSecret::from_str).transpose();
+        let token = token.map_err(|()| self.malformed("holds a token that is none"))?;
+        Ok(Profile { url: written.url, token })
+    }
+
+    fn malformed(&self, what: &str) -> Failure {
+        let message = format!("the profile {} {what}", self.path.display());
+        Failure::signed_out(message, "remove the file, then run `handbill login` or `handbill signup`")
+    }
+
+    fn fault(&self, what: &str, error: &std::io::Error) -> Failure {
+        Failure::of_this_machine(format!("the profile {} {what}: {error}", self.path.display()))
+    }
+}
+
+impl Draft {
+    /// Puts the profile in the place of what was there, whole.
+    pub fn keep(mut self, profile: Profile) -> Result<(), Failure> {
+        let written = Written { url: profile.url, token: profile.token.map(TokenSecret::reveal) };
+        let target = self.target.display().to_string();
+        let fault = |error: String| Failure::of_this_machine(format!("the profile {target}: {error}"));
+        let text = toml::to_string(&written).map_err(|_| fault("cannot be put in TOML".to_owned()))?;
+        self.file
+            .write_all(text.as_bytes())
+            .and_then(|()| self.file.as_file().sync_all())
+            .map_err(|error| fault(error.to_string()))?;
+        self.file.persist(&self.target).map_err(|error| fault(error.error.to_string()))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> TokenSecret {
+        TokenSecret::generate(&domain::Chance::seeded(1))
+    }
+
+    fn file_in(folder: &tempfile::TempDir) -> ProfileFile {
+        ProfileFile::in_folder(&folder.path().join("handbill"), &"default".parse().unwrap())
+    }
+
+    fn mode_of(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_profile_is_written_for_its_owner_alone_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(&folder);
+        assert_eq!(file.read().unwrap().profile, Profile::default());
+        let profile = Profile { url: Some("http://127.0.0.1:1".to_owned()), token: Some(token()) };
+        file.draft().unwrap().keep(profile.clone()).unwrap();
+        assert_eq!(mode_of(file.path()), 0o600);
+        assert_eq!(mode_of(file.path().parent().unwrap()), 0o700);
+        let found = file.read().unwrap();
+        assert_eq!((found.profile, found.warning), (profile, None));
+    }
+
+    #[test]
+    fn a_profile_that_others_could_read_is_shut_with_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(&folder);
+        file.draft().unwrap().keep(Profile { url: None, token: Some(token()) }).unwrap();
+        fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
+        assert!(file.read().unwrap().warning.unwrap().contains("644"));
+        assert_eq!(mode_of(file.path()), 0o600);
+        assert_eq!(file.read().unwrap().warning, None);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_profile_is_told_without_its_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(&folder);
+        file.draft().unwrap().keep(Profile::default()).unwrap();
+        for bad in ["token = \"svc_sk_tooshort\"", "token = svc_sk_unquoted", "token = 7"] {
+            fs::write(file.path(), bad).unwrap();
+            let failure = file.read().unwrap_err();
+            assert!(!format!("{failure:?}").contains("svc_sk_"), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_draft_that_is_not_kept_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(&folder);
+        drop(file.draft().unwrap());
+        assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_name_of_a_profile_leads_to_no_other_folder() {
+        for bad in ["", "../other", "a/b", ".", "a.b", &"a".repeat(41)] {
+            assert!(bad.parse::<ProfileName>().is_err(), "{bad}");
+        }
+        assert!("work-2_B".parse::<ProfileName>().is_ok());
+    }
+}

@@ -1,0 +1,85 @@
+//! One call of the API, complete, so that it can be sent again as it is.
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+
+use crate::retry::Repeat;
+use crate::upload::Upload;
+
+/// What is asked of the server. Paths are made of parsed values only.
+pub struct Request {
+    pub method: Method,
+    pub path: String,
+    pub repeat: Repeat,
+    body: Body,
+    key: Option<String>,
+    payment: Option<String>,
+}
+
+enum Body {
+    Empty,
+    Json(Value),
+    Upload(Upload),
+}
+
+impl Request {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path, Repeat::Harmless)
+    }
+
+    /// Sets something to what it is then, however often.
+    pub fn set(method: Method, path: impl Into<String>) -> Self {
+        Self::new(method, path, Repeat::Harmless)
+    }
+
+    /// Makes something new each time it is done.
+    pub fn make(path: impl Into<String>) -> Self {
+        Self::new(Method::POST, path, Repeat::Twice)
+    }
+
+    /// Makes something new once, however often it is sent.
+    pub fn make_once(path: impl Into<String>, key: String) -> Self {
+        Self { key: Some(key), ..Self::new(Method::POST, path, Repeat::Keyed) }
+    }
+
+    #[must_use]
+    pub fn json(self, body: Value) -> Self {
+        Self { body: Body::Json(body), ..self }
+    }
+
+    #[must_use]
+    pub fn upload(self, upload: Upload) -> Self {
+        Self { body: Body::Upload(upload), ..self }
+    }
+
+    #[must_use]
+    pub fn paying(self, payment: String) -> Self {
+        Self { payment: Some(payment), ..self }
+    }
+
+    /// Puts all of it into a call that is about to be sent.
+    pub fn put_into(&self, mut call: RequestBuilder) -> RequestBuilder {
+        if let Some(key) = &self.key {
+            call = call.header("Idempotency-Key", key);
+        }
+        if let Some(payment) = &self.payment {
+            call = call.header("X-PAYMENT", payment);
+        }
+        match &self.body {
+            Body::Empty => call,
+            Body::Json(body) => call.json(body),
+            Body::Upload(upload) => call.multipart(upload.form()),
+        }
+    }
+
+    /// No progress is shown from here on, until the call is sent again.
+    pub fn hide_progress(&self) {
+        if let Body::Upload(upload) = &self.body {
+            upload.hide_bar();
+        }
+    }
+
+    fn new(method: Method, path: impl Into<String>, repeat: Repeat) -> Self {
+        Self { method, path: path.into(), repeat, body: Body::Empty, key: None, payment: None }
+    }
+}

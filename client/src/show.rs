@@ -1,0 +1,167 @@
+//! How values are shown to people: money, sizes, moments, tables. What machines read never comes from here.
+
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use domain::{Micro, Time};
+use indicatif::DecimalBytes;
+
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+const NOTHING: &str = "-";
+
+/// Dollars with their sign, and two decimals at least: `$0.50`, `-$0.005`.
+pub fn dollars(amount: Micro) -> String {
+    let (sign, amount) = if amount.is_negative() { ("-", -amount) } else { ("", amount) };
+    let digits = amount.to_string();
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    match decimals {
+        0 => format!("{sign}${digits}.00"),
+        1 => format!("{sign}${digits}0"),
+        _ => format!("{sign}${digits}"),
+    }
+}
+
+/// Dollars as the wire has them.
+pub fn usd(amount: f64) -> String {
+    Micro::from_usd(amount).map_or_else(|| format!("${amount}"), dollars)
+}
+
+pub fn bytes(count: u64) -> String {
+    DecimalBytes(count).to_string()
+}
+
+/// A moment of the wire as people say it: `in 24 min`, `3 days ago`.
+pub fn when(moment: &str, now: Time) -> String {
+    let Some(at) = Time::parse_rfc3339(moment) else { return moment.to_owned() };
+    if at > now { format!("in {}", span(at.since(now))) } else { ago(now.since(at)) }
+}
+
+/// Whether a moment of the wire is over.
+pub fn has_passed(moment: &str, now: Time) -> bool {
+    Time::parse_rfc3339(moment).is_some_and(|at| at <= now)
+}
+
+/// [`when`] of a moment that may not be there.
+pub fn when_ever(moment: Option<&str>, now: Time) -> String {
+    moment.map_or_else(|| "never".to_owned(), |moment| when(moment, now))
+}
+
+fn ago(passed: Duration) -> String {
+    if passed < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", span(passed)) }
+}
+
+/// A length of time in the one unit that tells most of it.
+fn span(length: Duration) -> String {
+    let seconds = length.as_secs();
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5_999 => format!("{} min", (seconds + 30) / 60),
+        6_000..=172_799 => format!("{} h", (seconds + 1_800) / 3_600),
+        _ => format!("{} days", (seconds + 43_200) / 86_400),
+    }
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Columns under their names. What has no rows is told in the words for that.
+pub fn table<const N: usize>(
+    names: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    empty: &str,
+) -> String {
+    let mut table = plain_table();
+    table.set_header(names);
+    table.add_rows(rows.into_iter().map(|row| row.map(|cell| harmless(&cell))));
+    if table.is_empty() {
+        return empty.to_owned();
+    }
+    let text = trimmed(&table);
+    let (head, body) = text.split_once('\n').unwrap_or((&text, ""));
+    format!("{BOLD}{head}{PLAIN}\n{body}")
+}
+
+/// One thing, a line for each of its facts.
+pub fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let mut table = plain_table();
+    table.add_rows(facts.into_iter().map(|(name, value)| [name.to_owned(), harmless(&value)]));
+    trimmed(&table)
+}
+
+/// A value, or the sign for none.
+pub fn or_nothing(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), |value| value.to_string())
+}
+
+/// Text of the server's without anything that a terminal would obey.
+pub fn harmless(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).collect()
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// Without the margins of the table's cells.
+fn trimmed(table: &Table) -> String {
+    let lines = table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_has_cents_and_no_more_digits_than_it_needs() {
+        for (micro, told) in [
+            (5_000, "$0.005"),
+            (500_000, "$0.50"),
+            (5_000_000, "$5.00"),
+            (-20_000, "-$0.02"),
+            (0, "$0.00"),
+            (1_234_500, "$1.2345"),
+        ] {
+            assert_eq!(dollars(Micro::new(micro)), told);
+        }
+        assert_eq!(usd(0.1), "$0.10");
+    }
+
+    #[test]
+    fn a_moment_is_told_from_now() {
+        let now = Time::parse_rfc3339("2026-01-31T12:00:00Z").unwrap();
+        for (moment, told) in [
+            ("2026-01-31T12:24:10Z", "in 24 min"),
+            ("2026-01-31T12:00:42Z", "in 42 s"),
+            ("2026-02-03T12:00:00Z", "in 3 days"),
+            ("2026-01-31T11:59:58Z", "just now"),
+            ("2026-01-31T11:50:00Z", "10 min ago"),
+            ("2026-01-30T12:00:00Z", "24 h ago"),
+            ("soon", "soon"),
+        ] {
+            assert_eq!(when(moment, now), told, "{moment}");
+        }
+        assert_eq!(when_ever(None, now), "never");
+    }
+
+    #[test]
+    fn no_text_of_a_server_steers_the_terminal() {
+        let text = facts([("name", "\u{1b}[2Jgone\u{7}".to_owned())]);
+        assert_eq!(text, "name  [2Jgone");
+    }
+
+    #[test]
+    fn columns_line_up_whatever_stands_in_them() {
+        let rows = [["ünï".to_owned(), "1".to_owned()], ["longer name".to_owned(), "20".to_owned()]];
+        let text = table(["SLUG", "N"], rows, "nothing");
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[1..], ["ünï          1", "longer name  20"]);
+        assert!(lines[0].contains("SLUG         N"), "{text}");
+        assert_eq!(table(["SLUG"], [], "nothing yet"), "nothing yet");
+    }
+}

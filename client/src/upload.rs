@@ -1,0 +1,117 @@
+//! What is sent with a publish: files in memory, so that they can be sent again just as they were, and the bar that
+//! shows how far they are.
+
+mod gather;
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use domain::{Message, SitePath, Slug};
+use futures::stream;
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use reqwest::Body;
+use reqwest::multipart::{Form, Part};
+
+pub use gather::{Gathered, gather};
+
+/// The bar moves on by this much.
+const CHUNK_BYTES: usize = 64 * 1024;
+const BAR: &str = "{bar:32} {decimal_bytes} of {decimal_total_bytes}, {elapsed}";
+
+/// One file, with its path in the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteFile {
+    pub path: SitePath,
+    pub bytes: Bytes,
+}
+
+/// The form of a publish, to be sent as often as it takes.
+pub struct Upload {
+    pub slug: Option<Slug>,
+    pub message: Option<Message>,
+    pub files: Vec<SiteFile>,
+    bar: ProgressBar,
+}
+
+impl Upload {
+    /// The bar shows itself on a terminal only.
+    pub fn new(slug: Option<Slug>, message: Option<Message>, files: Vec<SiteFile>, bar: ProgressBar) -> Self {
+        Self { slug, message, files, bar }
+    }
+
+    /// Takes the bar away until the form is sent again, so that words have the terminal to themselves.
+    pub fn hide_bar(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// The form from its beginning; the bar begins anew with it.
+    pub fn form(&self) -> Form {
+        self.bar.reset();
+        // Paths keep their slashes. A quote in one is escaped with the part, and a path has no line end to hide in.
+        let mut form = Form::new().percent_encode_noop();
+        if let Some(slug) = &self.slug {
+            form = form.text("slug", slug.to_string());
+        }
+        if let Some(message) = &self.message {
+            form = form.text("message", message.to_string());
+        }
+        self.files.iter().fold(form, |form, file| form.part("files", self.part(file)))
+    }
+
+    fn part(&self, file: &SiteFile) -> Part {
+        let bar = self.bar.clone();
+        let mut rest = file.bytes.clone();
+        let chunks = std::iter::from_fn(move || {
+            let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
+            bar.inc(chunk.len() as u64);
+            (!chunk.is_empty()).then_some(Ok::<_, Infallible>(chunk))
+        });
+        let body = Body::wrap_stream(stream::iter(chunks));
+        Part::stream_with_length(body, file.bytes.len() as u64).file_name(file.path.to_string())
+    }
+}
+
+/// The bar of an upload of this size. It goes away with the last of its copies, however that comes.
+pub fn bar(total_bytes: u64) -> ProgressBar {
+    // A template that is wrong would be seen by the test; people would get the plain bar.
+    let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(total_bytes).with_style(style).with_finish(ProgressFinish::AndClear)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_is_one_that_can_be_drawn() {
+        assert!(ProgressStyle::with_template(BAR).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_quote_in_a_path_does_not_end_its_name() {
+        let path: SitePath = "a\"; name=\"slug.txt".parse().unwrap();
+        let file = SiteFile { path, bytes: Bytes::from("text") };
+        let form = Upload::new(None, None, vec![file], ProgressBar::hidden()).form();
+        let chunks: Vec<Bytes> = futures::TryStreamExt::try_collect(form.into_stream()).await.unwrap();
+        let text = String::from_utf8(chunks.concat()).unwrap();
+        assert!(text.contains(r#"name="files"; filename="a\"; name=\"slug.txt""#), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_form_is_the_same_again_and_the_bar_counts_it_once() {
+        let path: SitePath = "css/app.css".parse().unwrap();
+        let file = SiteFile { path, bytes: Bytes::from(vec![b'x'; CHUNK_BYTES + 1]) };
+        let upload =
+            Upload::new("my-page".parse().ok(), "Fix".parse().ok(), vec![file], ProgressBar::hidden());
+        for _ in 0..2 {
+            let form = upload.form();
+            let boundary = form.boundary().to_owned();
+            let chunks: Vec<_> = futures::TryStreamExt::try_collect(form.into_stream()).await.unwrap();
+            let chunks: Vec<Bytes> = chunks;
+            let text = String::from_utf8(chunks.concat()).unwrap().replace(&boundary, "");
+            assert!(text.contains(r#"name="files"; filename="css/app.css""#), "{text:.200}");
+            assert!(text.contains("my-page") && text.contains("name=\"message\""), "{text:.200}");
+            assert_eq!(upload.bar.position(), CHUNK_BYTES as u64 + 1);
+        }
+    }
+}

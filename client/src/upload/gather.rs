@@ -1,0 +1,286 @@
+//! What a path on this machine comes to as a site. Nothing may leave the machine that the folder does not hold or that
+//! its owner would not expect to send: no `.git`, no hidden files, nothing that a link leads to outside.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use domain::{FileSet, SitePath};
+use ignore::{DirEntry, WalkBuilder};
+
+use super::SiteFile;
+use crate::failure::Failure;
+
+/// Names files that stay behind, written as `.gitignore` is.
+const IGNORE_FILE: &str = ".handbillignore";
+/// The one hidden folder that belongs to a site.
+const WELL_KNOWN: &str = ".well-known";
+const STANDARD_INPUT: &str = "-";
+/// A folder of more than this is surely not meant.
+const ENTRIES_MAX: usize = 20_000;
+const HTML: [&str; 2] = ["html", "htm"];
+
+/// The files of a site, and what was left out that one might miss.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Gathered {
+    pub files: Vec<SiteFile>,
+    pub left_out: Vec<String>,
+}
+
+/// A file that was found and not read yet.
+struct Found {
+    path: SitePath,
+    place: PathBuf,
+    size_bytes: u64,
+}
+
+/// Reads a page, a folder or, for `-`, standard input.
+pub fn gather(path: &Path) -> Result<Gathered, Failure> {
+    if path == Path::new(STANDARD_INPUT) {
+        let bytes = read_bounded(io::stdin().lock()).map_err(|error| unreadable(path, &error))?;
+        return alone(SitePath::index(), bytes);
+    }
+    let kind = path.metadata().map_err(|error| unreadable(path, &error))?;
+    if kind.is_dir() {
+        return folder(path);
+    }
+    let bytes = read_file(path)?;
+    alone(name_of_page(path)?, bytes)
+}
+
+fn alone(path: SitePath, bytes: Bytes) -> Result<Gathered, Failure> {
+    if bytes.is_empty() {
+        let hint = "see that it was written before it is published";
+        return Err(Failure::usage("there is nothing in what is to be published", hint));
+    }
+    FileSet::default().grow(bytes.len())?;
+    Ok(Gathered { files: vec![SiteFile { path, bytes }], left_out: vec![] })
+}
+
+/// A page is the site's front, whatever it is called here; any other file keeps its name.
+fn name_of_page(path: &Path) -> Result<SitePath, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if HTML.iter().any(|html| extension.eq_ignore_ascii_case(html)) {
+        return Ok(SitePath::index());
+    }
+    site_path(Path::new(path.file_name().unwrap_or_default()))
+}
+
+fn folder(root: &Path) -> Result<Gathered, Failure> {
+    // The folder may be named by a link to it, which is no link inside the site.
+    let place = root.canonicalize().map_err(|error| unreadable(root, &error))?;
+    let (mut found, mut links, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, entry) in walk(&place).enumerate() {
+        let entry =
+            entry.map_err(|error| Failure::of_this_machine(format!("a file cannot be read: {error}")))?;
+        if number >= ENTRIES_MAX {
+            return Err(Failure::usage(
+                format!("{} holds more than {ENTRIES_MAX} files and folders", root.display()),
+                "publish the folder that holds the site alone",
+            ));
+        }
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+        let path = site_path(entry.path().strip_prefix(&place).unwrap_or(entry.path()))?;
+        if kind.is_symlink() {
+            links.push((path, entry.into_path()));
+        } else if kind.is_file() {
+            found.push(measured(path, entry)?);
+        } else {
+            left_out.push(format!("{path} (no regular file)"));
+        }
+    }
+    follow_links(links, &mut found, &mut left_out);
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    check_bounds(root, &found)?;
+    let files =
+        found.into_iter().map(|Found { path, place, .. }| Ok(SiteFile { path, bytes: read_file(&place)? }));
+    Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, left_out })
+}
+
+fn walk(root: &Path) -> ignore::Walk {
+    WalkBuilder::new(root)
+        .standard_filters(false)
+        .add_custom_ignore_filename(IGNORE_FILE)
+        .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry))
+        .build()
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name() != WELL_KNOWN && entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+fn measured(path: SitePath, entry: DirEntry) -> Result<Found, Failure> {
+    let size = entry.metadata().map(|metadata| metadata.len());
+    let size_bytes = size.map_err(|error| {
+        Failure::of_this_machine(format!("{} cannot be read: {error}", entry.path().display()))
+    })?;
+    Ok(Found { path, place: entry.into_path(), size_bytes })
+}
+
+/// A link stands for its file only if that file is sent anyway, so none leads outside or to what is left out.
+fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<Found>, left_out: &mut Vec<String>) {
+    if links.is_empty() {
+        return;
+    }
+    let real: Vec<_> = found.iter().map(|file| (file.place.canonicalize().ok(), file.size_bytes)).collect();
+    for (path, place) in links {
+        let target = place.canonicalize().ok();
+        let size = real.iter().find(|(file, _)| target.is_some() && *file == target);
+        match size {
+            Some((_, size_bytes)) => found.push(Found { path, place, size_bytes: *size_bytes }),
+            None => left_out.push(format!("{path} (a link to what is not sent)")),
+        }
+    }
+}
+
+/// The service's own bounds, before anything is sent.
+fn check_bounds(root: &Path, found: &[Found]) -> Result<(), Failure> {
+    let mut set = FileSet::default();
+    for file in found {
+        let size = usize::try_from(file.size_bytes).unwrap_or(usize::MAX);
+        set.add(&file.path).and_then(|()| set.grow(size)).map_err(|refusal| {
+            Failure::from(refusal).hinting(format!(
+                "{} has {} files; name in {IGNORE_FILE} what is to stay behind, or publish a folder in it",
+                root.display(),
+                found.len()
+            ))
+        })?;
+    }
+    if set.is_empty() {
+        let message = format!("{} holds nothing to publish", root.display());
+        return Err(Failure::usage(message, format!("hidden files and those of {IGNORE_FILE} are not sent")));
+    }
+    Ok(())
+}
+
+fn site_path(relative: &Path) -> Result<SitePath, Failure> {
+    let parts: Option<Vec<_>> = relative.components().map(|part| part.as_os_str().to_str()).collect();
+    let fault = |fault: String| {
+        Failure::usage(format!("the name {} {fault}", relative.display()), "rename the file, or leave it out")
+    };
+    let parts = parts.ok_or_else(|| fault("is not in UTF-8".to_owned()))?;
+    parts.join("/").parse().map_err(|malformed| fault(format!("{malformed}")))
+}
+
+fn read_file(path: &Path) -> Result<Bytes, Failure> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    read_bounded(file).map_err(|error| unreadable(path, &error))
+}
+
+/// Reads no more than what is surely refused.
+fn read_bounded(source: impl Read) -> io::Result<Bytes> {
+    let mut bytes = Vec::new();
+    source.take(FileSet::BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let hint = "name a file, a folder, or - for standard input";
+    Failure::usage(format!("{} cannot be read: {error}", path.display()), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn site(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let place = folder.path().join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, content).unwrap();
+        }
+        folder
+    }
+
+    fn paths_of(gathered: &Gathered) -> Vec<&str> {
+        gathered.files.iter().map(|file| file.path.as_str()).collect()
+    }
+
+    #[test]
+    fn a_folder_is_sent_without_what_is_hidden_or_told_to_stay() {
+        let folder = site(&[
+            ("index.html", "front"),
+            ("css/app.css", "body{}"),
+            ("css/.draft.css", "hidden"),
+            (".git/config", "git"),
+            (".env", "secret"),
+            (".well-known/security.txt", "contact"),
+            (".handbillignore", "*.map\n/notes/\n!keep.map\n"),
+            ("app.js.map", "map"),
+            ("keep.map", "map"),
+            ("notes/todo.txt", "todo"),
+            ("deep/.handbillignore", "*.tmp\n"),
+            ("deep/a.tmp", "tmp"),
+            ("deep/a.txt", "txt"),
+        ]);
+        let gathered = gather(folder.path()).unwrap();
+        let expected = [".well-known/security.txt", "css/app.css", "deep/a.txt", "index.html", "keep.map"];
+        assert_eq!(paths_of(&gathered), expected);
+        assert_eq!(gathered.left_out, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_link_is_followed_to_what_is_sent_and_nowhere_else() {
+        let outside = site(&[("secret.txt", "secret")]);
+        let folder = site(&[("home.html", "front"), (".env", "secret"), ("a/b.txt", "b")]);
+        let link = |target: &Path, name: &str| symlink(target, folder.path().join(name)).unwrap();
+        link(Path::new("home.html"), "index.html");
+        link(&outside.path().join("secret.txt"), "leak.txt");
+        link(outside.path(), "leak");
+        link(Path::new(".env"), "env.txt");
+        link(Path::new("a"), "again");
+        link(Path::new("nowhere"), "broken");
+        let gathered = gather(folder.path()).unwrap();
+        assert_eq!(paths_of(&gathered), ["a/b.txt", "home.html", "index.html"]);
+        assert_eq!(gathered.files[2].bytes, "front");
+        assert_eq!(gathered.left_out.len(), 5, "{gathered:?}");
+    }
+
+    #[test]
+    fn a_folder_is_the_same_by_a_link_to_it() {
+        let folder = site(&[("index.html", "front"), ("css/app.css", "body{}"), (".env", "secret")]);
+        let elsewhere = site(&[]);
+        let link = elsewhere.path().join("site");
+        symlink(folder.path(), &link).unwrap();
+        for named in [&link, &link.join("css/..")] {
+            assert_eq!(gather(named).unwrap(), gather(folder.path()).unwrap(), "{}", named.display());
+        }
+        assert_eq!(paths_of(&gather(&link).unwrap()), ["css/app.css", "index.html"]);
+    }
+
+    #[test]
+    fn a_page_is_the_front_of_its_site_and_another_file_keeps_its_name() {
+        let folder = site(&[("about.html", "page"), ("PAGE.HTM", "page"), ("photo.jpg", "jpg")]);
+        for (name, path) in
+            [("about.html", "index.html"), ("PAGE.HTM", "index.html"), ("photo.jpg", "photo.jpg")]
+        {
+            assert_eq!(paths_of(&gather(&folder.path().join(name)).unwrap()), [path], "{name}");
+        }
+    }
+
+    #[test]
+    fn what_the_service_would_refuse_is_refused_before_it_is_read() {
+        let many: Vec<_> = (0..51).map(|number| format!("{number}.txt")).collect();
+        let many: Vec<_> = many.iter().map(|name| (name.as_str(), "x")).collect();
+        assert_eq!(gather(site(&many[..50]).path()).unwrap().files.len(), 50);
+        let failure = gather(site(&many).path()).unwrap_err();
+        assert!(failure.told.message.contains("50 files") && failure.told.hint.contains("51"), "{failure:?}");
+        let big = site(&[("index.html", "front")]);
+        let hole = File::create(big.path().join("hole.bin")).unwrap();
+        hole.set_len(FileSet::BYTES_MAX).unwrap();
+        assert_eq!(gather(big.path()).unwrap_err().told.code, "too_large");
+    }
+
+    #[test]
+    fn nothing_is_not_published() {
+        let empty = site(&[(".hidden", "x"), (".empty.html", "")]);
+        for path in [empty.path(), &empty.path().join("nowhere.html"), &empty.path().join(".empty.html")] {
+            assert_eq!(gather(path).unwrap_err().exit as u8, 2, "{}", path.display());
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The API's answers, as far as a command shows them. Fields that a newer server adds are passed over; `--json` passes
+//! them on, because it never goes through here.
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+pub struct Account {
+    pub handle: String,
+    pub status: String,
+    pub expires_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct SignUp {
+    pub account: Account,
+    pub token: String,
+    pub claim_url: String,
+    pub limits: Limits,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Limits {
+    pub free_publishes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct AccountDetail {
+    pub account: Account,
+    pub limits: Limits,
+    pub credits_usd: f64,
+    pub free_publishes_left: u64,
+    pub usage: UsageSummary,
+    pub allow_agent_join: bool,
+    pub claim_url: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct UsageSummary {
+    pub month: String,
+    pub storage_bytes: u64,
+    pub views: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Artifact {
+    pub slug: String,
+    pub host: String,
+    pub url: String,
+    pub visibility: String,
+    pub moderation_status: String,
+    pub version: Option<u32>,
+    pub signed_url: Option<String>,
+    pub receipt: Option<Receipt>,
+}
+
+impl Artifact {
+    /// The link that shows it: a private page answers by its signed one alone.
+    pub fn link(&self) -> &str {
+        self.signed_url.as_deref().unwrap_or(&self.url)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ArtifactDetail {
+    #[serde(flatten)]
+    pub artifact: Artifact,
+    pub id: String,
+    pub created_at: String,
+    pub updated_at: String,
+    pub versions: Vec<Version>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Version {
+    pub seq: u32,
+    pub total_bytes: u64,
+    pub file_count: u32,
+    pub created_via: String,
+    pub created_at: String,
+    pub moderation_status: String,
+    pub live: bool,
+    pub message: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Deleted {
+    pub slug: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Published {
+    pub url: String,
+    pub signed_url: Option<String>,
+    pub host: String,
+    pub version: u32,
+    pub account: Standing,
+    pub receipt: Option<Receipt>,
+}
+
+impl Published {
+    /// The link that shows it, also when the page is private.
+    pub fn link(&self) -> &str {
+        self.signed_url.as_deref().unwrap_or(&self.url)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Standing {
+    pub free_publishes_left: u64,
+    pub credits_usd: f64,
+    pub expires_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Receipt {
+    pub rail: String,
+    pub amount_usd: f64,
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CreditBought {
+    pub credits_usd: f64,
+    pub receipt: Receipt,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Challenge {
+    pub reason: String,
+    pub amount_usd: f64,
+    pub accepts: Vec<Accept>,
+    pub message: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Accept {
+    pub instructions: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Usage {
+    pub month: String,
+    pub publishes: PublishUsage,
+    pub storage: StorageUsage,
+    pub traffic: TrafficUsage,
+    pub private_artifacts: PrivateArtifacts,
+    pub credits_usd: f64,
+    pub status: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct PublishUsage {
+    pub used: u64,
+    pub free_limit: u64,
+    pub free_left: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct StorageUsage {
+    pub bytes: u64,
+    pub est_monthly_cost_usd: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TrafficUsage {
+    pub views: u64,
+    pub free_limit: u64,
+    pub overage_views: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct PrivateArtifacts {
+    pub count: u64,
+    pub monthly_cost_usd: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ClaimLink {
+    pub claim_url: String,
+    pub expires_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    pub scopes: String,
+    pub artifact_id: Option<String>,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    pub last_used_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct MintedToken {
+    #[serde(flatten)]
+    pub minted: Token,
+    pub token: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Revoked {
+    #[serde(alias = "code")]
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Invite {
+    pub code: String,
+    pub invite_url: String,
+    pub role: String,
+    pub max_uses: u32,
+    #[serde(default)]
+    pub uses: u32,
+    pub expires_at: String,
+    pub revoked_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Team {
+    pub members: Vec<Member>,
+    pub tokens: Vec<TeamToken>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Member {
+    pub user_id: String,
+    pub username: String,
+    pub role: String,
+    pub joined_at: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TeamToken {
+    pub id: String,
+    pub name: String,
+    pub scopes: String,
+    pub last_used_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RemovedMember {
+    pub user_id: String,
+    pub tokens_revoked: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Joined {
+    pub token: String,
+    pub account: JoinedAccount,
+    pub scopes: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct JoinedAccount {
+    pub handle: String,
+}

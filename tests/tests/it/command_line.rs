@@ -1,0 +1,68 @@
+//! The command line, as those who publish have it: each command from the start of its process to its exit code,
+//! against a live server.
+
+mod manual;
+mod outages;
+mod paying;
+mod scripts;
+mod shell;
+mod sites;
+mod team;
+mod tokens;
+
+use handbill_tests::in_both_modes;
+
+use crate::expectations::{PAGE, assert_serves, page_saying};
+use shell::Shell;
+
+in_both_modes! {
+    async fn a_page_is_published_changed_rolled_back_and_deleted_from_the_command_line(world: World) {
+        let shell = Shell::signed_up(&world).await;
+        shell.write("page.html", PAGE);
+        let published = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+        let url = published.line();
+        assert_serves(&world.visitor().open(&url).await, PAGE);
+        for told in ["4 free publishes left", "/claim/", "expires in 30 min", "index.html", "version 1 of my-page"] {
+            assert!(published.err.contains(told), "{told}: {published:?}");
+        }
+
+        shell.write("page.html", page_saying("second"));
+        let again =
+            shell.run(&["publish", "page.html", "--slug", "my-page", "--message", "A second try"]).await.ok();
+        assert_eq!(again.line(), url);
+        let versions = shell.run(&["versions", "my-page"]).await.ok();
+        assert!(versions.out.contains("A second try") && versions.out.lines().count() == 3, "{versions:?}");
+        let shown = shell.run(&["show", "my-page"]).await.ok();
+        assert!(shown.out.contains(&url) && shown.out.contains("A second try"), "{shown:?}");
+        let listed = shell.run(&["list"]).await.ok();
+        assert!(listed.out.contains(&url) && listed.out.contains("my-page"), "{listed:?}");
+
+        shell.run(&["rollback", "my-page"]).await.ok();
+        assert_serves(&world.visitor().open(&url).await, PAGE);
+        shell.run(&["rollback", "my-page"]).await.failed(2);
+        shell.run(&["activate", "my-page", "2"]).await.ok();
+        assert_serves(&world.visitor().open(&url).await, &page_saying("second"));
+
+        shell.write("page.html", page_saying("third"));
+        let staged = shell.run(&["publish", "page.html", "--slug", "my-page", "--stage"]).await.ok();
+        assert!(staged.err.contains("handbill activate my-page 3"), "{staged:?}");
+        assert_serves(&world.visitor().open(&url).await, &page_saying("second"));
+        shell.run(&["activate", "my-page", "3"]).await.ok();
+        assert_serves(&world.visitor().open(&url).await, &page_saying("third"));
+
+        shell.run(&["delete", "my-page"]).await.failed(2);
+        shell.run(&["delete", "my-page", "--yes"]).await.ok();
+        assert_eq!(world.visitor().open(&url).await.status, 404);
+    }
+
+    async fn the_same_key_twice_is_one_version(world: World) {
+        let shell = Shell::signed_up(&world).await;
+        shell.write("page.html", PAGE);
+        let arguments = ["publish", "page.html", "--slug", "my-page", "--idempotency-key", "one", "--json"];
+        let (first, second) = (shell.run(&arguments).await.ok().json(), shell.run(&arguments).await.ok().json());
+        assert_eq!(first, second);
+        assert_eq!(shell.versions_of("my-page").await, 1);
+        shell.write("page.html", page_saying("another"));
+        assert_eq!(shell.run(&arguments).await.failed(1).error()["code"], "idempotency_conflict");
+    }
+}

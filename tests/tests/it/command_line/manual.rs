@@ -1,0 +1,89 @@
+//! Help, completions and man pages.
+
+use std::path::Path;
+
+use super::shell::Shell;
+
+const COMMANDS: [&str; 20] = [
+    "signup",
+    "publish",
+    "list",
+    "show",
+    "versions",
+    "rollback",
+    "activate",
+    "visibility",
+    "delete",
+    "open",
+    "account",
+    "usage",
+    "claim-link",
+    "tokens",
+    "invites",
+    "members",
+    "join",
+    "credits",
+    "login",
+    "whoami",
+];
+
+fn anyone() -> Shell {
+    Shell::at("http://127.0.0.1:9")
+}
+
+#[tokio::test]
+async fn the_help_tells_every_command_and_every_exit_code() {
+    let shell = anyone();
+    let help = shell.run(&["--help"]).await.ok();
+    for command in COMMANDS {
+        assert!(help.out.contains(&format!("  {command} ")), "{command}: {}", help.out);
+        assert!(shell.run(&[command, "--help"]).await.ok().out.contains("Usage:"), "{command}");
+    }
+    let publish = shell.run(&["publish", "--help"]).await.ok().out;
+    assert!(publish.contains(".handbillignore") && publish.contains(".well-known"), "{publish}");
+    for code in ["0", "1", "2", "3", "4", "5", "6", "7", "130"] {
+        assert!(help.out.lines().any(|line| line.trim_start().starts_with(&format!("{code}  "))), "{code}");
+    }
+    for bad in [&["publish"][..], &["show", "No Slug"], &["no-such-command"], &["activate", "my-page", "0"]] {
+        shell.run(bad).await.failed(2);
+    }
+    shell.run(&["publish", ".", "--stage"]).await.failed(2);
+}
+
+#[tokio::test]
+async fn each_shell_gets_completions_that_name_the_commands() {
+    let shell = anyone();
+    for name in ["bash", "zsh", "fish"] {
+        let script = shell.run(&["completions", name]).await.ok().out;
+        for word in COMMANDS.into_iter().chain(["max-price", "idempotency-key"]) {
+            assert!(script.contains(word), "{name}: {word}");
+        }
+        shell.write(name, &script);
+        // The shell itself says whether it can read them, where it is installed.
+        let mut command = shell.command(Path::new(name));
+        if let Ok(read) = command.args(["-n", name]).output().await {
+            assert!(read.status.success(), "{read:?}");
+        }
+    }
+    let complete = "source ./bash; COMP_WORDS=(handbill pub); COMP_CWORD=1; _handbill handbill pub handbill; echo ${COMPREPLY[@]}";
+    let mut bash = shell.command(Path::new("bash"));
+    let completed = bash.args(["-c", complete]).output().await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&completed.stdout).trim(), "publish", "{completed:?}");
+}
+
+#[tokio::test]
+async fn the_man_pages_render() {
+    let shell = anyone();
+    let page = shell.run(&["man"]).await.ok().out;
+    assert!(page.contains(".TH handbill 1") && page.contains("Exit codes"), "{page}");
+    shell.run(&["man", "--folder", "pages"]).await.ok();
+    for command in COMMANDS {
+        assert!(shell.path(&format!("pages/handbill-{command}.1")).exists(), "{command}");
+    }
+    let mut groff = shell.command(Path::new("groff"));
+    if let Ok(rendered) = groff.args(["-man", "-Tutf8", "-ww", "pages/handbill.1"]).output().await {
+        let text = String::from_utf8_lossy(&rendered.stdout);
+        assert!(rendered.status.success() && text.contains("claim-link"), "{rendered:?}");
+        assert!(rendered.stderr.is_empty(), "{}", String::from_utf8_lossy(&rendered.stderr));
+    }
+}

@@ -1,0 +1,98 @@
+//! The command line as scripts use it: JSON for every command, quiet, and the page in a browser.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use handbill_tests::{PATIENCE, eventually};
+
+use super::shell::{Shell, world};
+use crate::expectations::PAGE;
+
+#[tokio::test]
+async fn every_command_answers_json_and_nothing_else_when_asked_to() {
+    let world = world().await;
+    let shell = with_a_browser(Shell::new(&world));
+    shell.write("page.html", PAGE);
+    let json = async |line: &str| {
+        let arguments: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+        shell.run(&arguments).await.ok().json()
+    };
+    let signed_up = json("signup").await;
+    let owner = world.human();
+    owner.dev_login("ada").await.expect(200);
+    assert_eq!(json("whoami").await["account"]["handle"], signed_up["account"]["handle"]);
+    assert!(json("publish page.html --slug my-page").await["url"].is_string());
+    assert_eq!(json("publish page.html --slug my-page --stage").await["version"], 2);
+    assert_eq!(json("list").await[0]["slug"], "my-page");
+    assert_eq!(json("show my-page").await["versions"][1]["live"], true);
+    assert_eq!(json("versions my-page").await[0]["seq"], 2);
+    assert_eq!(json("activate my-page 2").await["version"], 2);
+    assert_eq!(json("rollback my-page").await["version"], 1);
+    assert!(json("visibility my-page private --yes").await["signed_url"].is_string());
+    assert_eq!(json("open my-page").await["slug"], "my-page");
+    assert_eq!(json("account").await["handle"], signed_up["account"]["handle"]);
+    assert_eq!(json("usage").await["publishes"]["used"], 2);
+    assert!(json("credits 5 --yes").await["receipt"]["id"].is_string());
+    assert_eq!(json("credits").await["credits_usd"], 5.0);
+    let minted = json("tokens mint --name bot").await;
+    assert_eq!(json("tokens list").await.as_array().unwrap().len(), 2);
+    assert_eq!(json(&format!("tokens revoke {}", minted["id"].as_str().unwrap())).await["revoked"], true);
+    let claim_url = json("claim-link").await["claim_url"].as_str().unwrap().to_owned();
+    owner.claim(&claim_url).await.expect(200);
+    let invite = json("invites create").await;
+    let code = invite["code"].as_str().unwrap();
+    assert_eq!(json("invites list").await[0]["code"], code);
+    assert!(json(&format!("join {code} --profile joined")).await["token"].is_string());
+    assert_eq!(json(&format!("invites revoke {code}")).await["revoked"], true);
+    assert_eq!(json("members list").await["members"][0]["username"], "ada");
+    let guest = world.human();
+    guest.dev_login("bob").await.expect(200);
+    let second = json("invites create").await;
+    assert_eq!(guest.join(second["invite_url"].as_str().unwrap()).await.status, 302);
+    assert_eq!(json("members remove bob --yes").await["removed"], true);
+    assert_eq!(json("delete my-page --yes").await["deleted"], true);
+    let token = signed_up["token"].as_str().unwrap();
+    let logged_in =
+        shell.run_reading(&["login", "--profile", "again", "--json"], &format!("{token}\n")).await.ok();
+    assert_eq!(logged_in.json()["handle"], signed_up["account"]["handle"]);
+    assert_eq!(shell.run(&["show", "my-page", "--json"]).await.failed(4).error()["code"], "not_found");
+}
+
+#[tokio::test]
+async fn quiet_prints_the_result_alone_and_no_colour_comes_into_a_pipe() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    let quiet = shell.run(&["publish", "page.html", "--slug", "my-page", "--quiet"]).await.ok();
+    assert!(quiet.err.is_empty() && quiet.line().starts_with("http://"), "{quiet:?}");
+    let piped = shell.run(&["list"]).await.ok();
+    assert!(!format!("{}{}", piped.out, piped.err).contains('\u{1b}'), "{piped:?}");
+    let line = "\"$handbill\" list";
+    assert!(shell.at_terminal(line, &[]).await.out.contains('\u{1b}'));
+    assert!(!shell.at_terminal(&format!("NO_COLOR=1 {line}"), &[]).await.out.contains('\u{1b}'));
+}
+
+#[tokio::test]
+async fn open_shows_the_page_in_the_browser_by_its_signed_link_if_it_needs_one() {
+    let world = world().await;
+    let shell = with_a_browser(Shell::new(&world));
+    shell.run(&["signup"]).await.ok();
+    shell.write("page.html", PAGE);
+    let url = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok().line();
+    assert_eq!(shell.run(&["open", "my-page"]).await.ok().line(), url);
+    let opened = async || fs::read_to_string(shell.path("opened")).ok().filter(|text| text.ends_with('\n'));
+    assert_eq!(eventually(PATIENCE, "the browser opens", opened).await.trim(), url);
+    let signed = shell.run(&["visibility", "my-page", "private", "--yes"]).await.ok().line();
+    fs::remove_file(shell.path("opened")).unwrap();
+    assert_eq!(shell.run(&["open", "my-page"]).await.ok().line(), signed);
+    assert_eq!(eventually(PATIENCE, "the browser opens", opened).await.trim(), signed);
+    shell.run(&["open", "no-such-page"]).await.failed(4);
+}
+
+/// A shell whose system opens addresses by writing them down.
+fn with_a_browser(shell: Shell) -> Shell {
+    shell.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > \"$HOME/opened\"\n");
+    fs::set_permissions(shell.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", shell.path("bin").display(), std::env::var("PATH").unwrap());
+    shell.env("PATH", &path)
+}

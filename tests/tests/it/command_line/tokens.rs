@@ -1,0 +1,140 @@
+//! Tokens and profiles: where a token is kept, who may read it, and where it is never shown.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use handbill_tests::{Mode, World, program};
+
+use super::shell::{Shell, world};
+use crate::expectations::PAGE;
+
+fn mode_of(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn signup_keeps_the_token_for_its_owner_alone_and_does_not_show_it() {
+    let world = world().await;
+    let shell = Shell::new(&world);
+    let signed_up = shell.run(&["signup"]).await.ok();
+    let profile = shell.profile();
+    assert!(!format!("{signed_up:?}").contains("svc_sk_"), "{signed_up:?}");
+    assert!(signed_up.out.contains("/claim/") && signed_up.err.contains("default.toml"), "{signed_up:?}");
+    assert_eq!((mode_of(&profile), mode_of(profile.parent().unwrap())), (0o600, 0o700));
+
+    // Another signup would lose the token, so it is refused before an account is made.
+    let token = shell.token();
+    shell.run(&["signup"]).await.failed(2);
+    assert_eq!(shell.token(), token);
+    let other = shell.run(&["signup", "--profile", "other", "--json"]).await.ok().json();
+    assert!(other["token"].as_str().unwrap().starts_with("svc_sk_"), "{other}");
+    shell.run(&["signup", "--yes"]).await.ok();
+    assert_ne!(shell.token(), token);
+
+    fs::set_permissions(&profile, fs::Permissions::from_mode(0o644)).unwrap();
+    let warned = shell.run(&["whoami"]).await.ok();
+    assert!(warned.err.contains("could be read by others"), "{warned:?}");
+    assert_eq!(mode_of(&profile), 0o600);
+}
+
+#[tokio::test]
+async fn a_token_comes_from_the_environment_before_the_profile_and_goes_nowhere_else() {
+    let world = world().await;
+    let (one, other) = (Shell::signed_up(&world).await, Shell::signed_up(&world).await);
+    let handle = |ran: &super::shell::Ran| ran.json()["account"]["handle"].as_str().unwrap().to_owned();
+    let own = one.run(&["whoami", "--json"]).await.ok();
+    assert_eq!(own.json()["token_from"], "profile default");
+    let one = one.env("HANDBILL_TOKEN", &other.token());
+    let given = one.run(&["whoami", "--json"]).await.ok();
+    assert_eq!(given.json()["token_from"], "HANDBILL_TOKEN");
+    assert_eq!(handle(&given), handle(&other.run(&["whoami", "--json"]).await.ok()));
+    assert_ne!(handle(&given), handle(&own));
+    // The same machine by another name is another address, and a profile's token is not for it.
+    let elsewhere = world.base_url().replace("127.0.0.1", "localhost");
+    let kept = other.run(&["whoami", "--url", &elsewhere, "--json"]).await.failed(3);
+    assert_eq!(kept.error()["code"], "unauthorized");
+    // Without the variable the profile says which server it is.
+    let other = other.env("HANDBILL_URL", &world.base_url());
+    let no_url = other.at_terminal("unset HANDBILL_URL; \"$handbill\" whoami", &[]).await;
+    assert!(no_url.out.contains(&world.base_url()), "{no_url:?}");
+}
+
+#[tokio::test]
+async fn a_token_is_minted_used_pinned_and_revoked() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+    let minted = shell
+        .run(&[
+            "tokens",
+            "mint",
+            "--name",
+            "reader",
+            "--scopes",
+            "artifacts:read",
+            "--slug",
+            "my-page",
+            "--expires-in",
+            "7d",
+        ])
+        .await
+        .ok();
+    let token = minted.line();
+    let listed = shell.run(&["tokens"]).await.ok();
+    assert!(listed.out.contains("reader") && listed.out.contains("in 7 days"), "{listed:?}");
+    assert!(!listed.out.contains("svc_sk_"), "{listed:?}");
+    let reader = Shell::new(&world).env("HANDBILL_TOKEN", &token);
+    reader.run(&["show", "my-page"]).await.ok();
+    let refused = reader.run(&["delete", "my-page", "--yes", "--json"]).await.failed(3);
+    assert_eq!(refused.error()["code"], "insufficient_scope");
+    let tokens = shell.run(&["tokens", "list", "--json"]).await.ok().json();
+    let id = tokens.as_array().unwrap().iter().find(|token| token["name"] == "reader").unwrap()["id"].clone();
+    shell.run(&["tokens", "revoke", id.as_str().unwrap()]).await.ok();
+    reader.run(&["show", "my-page"]).await.failed(3);
+    shell.run(&["tokens", "revoke", "../account"]).await.failed(2);
+    shell.run(&["tokens", "revoke", "01K0000000000000000000000A"]).await.failed(4);
+}
+
+#[tokio::test]
+async fn login_reads_a_token_unseen_and_keeps_it_only_if_the_server_knows_it() {
+    let world = world().await;
+    let token = Shell::signed_up(&world).await.token();
+    let shell = Shell::new(&world);
+    shell.run_reading(&["login"], "svc_sk_nonsense\n").await.failed(3);
+    shell.run_reading(&["login"], &format!("svc_sk_{}\n", "x".repeat(32))).await.failed(3);
+    assert!(!shell.profile().exists());
+    let logged_in = shell.run_reading(&["login"], &format!("{token}\n")).await.ok();
+    assert!(!format!("{logged_in:?}").contains("svc_sk_"), "{logged_in:?}");
+    assert_eq!((shell.token(), mode_of(&shell.profile())), (token.clone(), 0o600));
+
+    let typed = Shell::new(&world);
+    let keys = format!("{token}\n");
+    let at_terminal = typed.at_terminal("\"$handbill\" login; stty -a", &[("Token for", &keys)]).await;
+    assert_eq!(typed.token(), token);
+    assert!(!at_terminal.out.contains("svc_sk_"), "{at_terminal:?}");
+    assert!(at_terminal.out.contains(" echo "), "the echo is back: {at_terminal:?}");
+}
+
+#[tokio::test]
+async fn a_stranger_is_told_how_to_sign_up_before_anything_is_read() {
+    let shell = Shell::at("http://127.0.0.1:9");
+    for command in [&["publish", "nowhere.html"][..], &["list"], &["usage"], &["delete", "my-page", "--yes"]]
+    {
+        let refused = shell.run(command).await.failed(3);
+        assert!(refused.err.contains("handbill signup"), "{refused:?}");
+    }
+    let malformed = Shell::at("http://127.0.0.1:9").env("HANDBILL_TOKEN", "svc_sk_secret-but-short");
+    let refused = malformed.run(&["list"]).await.failed(3);
+    assert!(!refused.err.contains("secret-but-short"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn too_many_calls_end_with_their_own_exit_code() {
+    let setup = World::with(Mode::Embedded, program!());
+    let world = setup.env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "1").start().await;
+    Shell::signed_up(&world).await;
+    let limited = Shell::new(&world);
+    assert_eq!(limited.run(&["signup", "--json"]).await.failed(6).error()["code"], "rate_limited");
+    assert!(!limited.profile().exists());
+}
