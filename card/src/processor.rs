@@ -23,12 +23,12 @@ const CHECKOUT_URL_BYTES_MAX: usize = 8 * 1024;
 const ERROR_CODE_BYTES_MAX: usize = 64;
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
-/// How to reach a processor, and where it sends people back to.
+/// How to reach a processor, and whither it sends people back.
 #[derive(Clone, Copy)]
 pub struct ProcessorAddress<'a> {
     pub api_url: &'a str,
     pub secret_key: &'a str,
-    /// Our own address; the dashboard is below it.
+    /// Our own address, below which are the paths of every order.
     pub base_url: &'a str,
 }
 
@@ -38,14 +38,18 @@ pub struct CardProcessor {
     client: Client,
     sessions_url: String,
     secret_key: String,
-    dashboard_url: String,
+    base_url: String,
 }
 
 /// What is to be paid, and for whom.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckoutOrder {
     pub account: AccountId,
     pub amount: CheckoutAmount,
+    /// Our own page to which the person comes back having paid.
+    pub paid_path: String,
+    /// The same for who has thought better of it.
+    pub unpaid_path: String,
 }
 
 /// A checkout that waits for its payment.
@@ -86,7 +90,7 @@ impl CardProcessor {
             client,
             sessions_url: format!("{}/v1/checkout/sessions", address.api_url),
             secret_key: address.secret_key.to_owned(),
-            dashboard_url: format!("{}/dashboard", address.base_url),
+            base_url: address.base_url.to_owned(),
         })
     }
 
@@ -109,6 +113,8 @@ impl CardProcessor {
 
     fn form(&self, order: &CheckoutOrder) -> String {
         let (account, cents) = (order.account.to_string(), order.amount.cents().to_string());
+        let [success_url, cancel_url] =
+            [&order.paid_path, &order.unpaid_path].map(|path| format!("{}{path}", self.base_url));
         let fields = [
             ("mode", "payment"),
             ("client_reference_id", &account),
@@ -117,8 +123,8 @@ impl CardProcessor {
             ("line_items[0][price_data][currency]", "usd"),
             ("line_items[0][price_data][unit_amount]", &cents),
             ("line_items[0][price_data][product_data][name]", "Handbill credit"),
-            ("success_url", &self.dashboard_url),
-            ("cancel_url", &self.dashboard_url),
+            ("success_url", &success_url),
+            ("cancel_url", &cancel_url),
         ];
         Serializer::new(String::new()).extend_pairs(fields).finish()
     }

@@ -11,13 +11,18 @@ use sea_orm_migration::seaql_migrations;
 
 mod m0001_the_house;
 mod m0002_sweeps_at_once;
+mod m0003_daily_views;
 
 pub struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_the_house::Migration), Box::new(m0002_sweeps_at_once::Migration)]
+        vec![
+            Box::new(m0001_the_house::Migration),
+            Box::new(m0002_sweeps_at_once::Migration),
+            Box::new(m0003_daily_views::Migration),
+        ]
     }
 }
 

@@ -2,9 +2,16 @@
 //! alone, however the person comes back.
 
 use card::CheckoutOrder;
-use domain::{CheckoutAmount, Refusal};
+use domain::{CheckoutAmount, Refusal, Slug, Visibility};
 
 use crate::{Answer, Person, Service};
+
+/// A page that is to leave the public once there is credit for it.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub page: Slug,
+    pub visibility: Visibility,
+}
 
 /// A checkout that waits to be paid.
 #[derive(Clone, Debug)]
@@ -13,28 +20,54 @@ pub struct Checkout {
     /// Where a person pays.
     pub url: String,
     pub amount: CheckoutAmount,
+    /// The path of the page to come back to.
+    pub way_back: String,
 }
 
 impl Service {
-    /// Opens a checkout for the account that the person named: only its owner buys credit.
+    /// Whether credit can be bought by card here.
+    pub fn has_card_rail(&self) -> bool {
+        self.0.card.processor.is_some()
+    }
+
+    /// Opens a checkout for the account that the person named: only its owner buys credit. They come back to the
+    /// account's credit page, which keeps what the credit is wanted for.
     pub async fn open_checkout(
         &self,
         person: &Person,
         account: Option<&str>,
         amount: CheckoutAmount,
+        wish: Option<Wish>,
     ) -> Answer<Checkout> {
         let processor = self.0.card.processor.as_ref();
         let processor =
             processor.ok_or_else(|| Refusal::NotConfigured { what: "the card rail".to_owned() })?;
         let caller = self.caller_of(person, account).await?;
         caller.may_own(self.0.clock.now())?;
-        let opened = processor.open_checkout(&CheckoutOrder { account: caller.account, amount }).await;
+        let way_back = way_back(&caller.handle, wish.as_ref());
+        let order = CheckoutOrder {
+            account: caller.account,
+            amount,
+            paid_path: format!("{way_back}{}done=paid-by-card", if wish.is_some() { '&' } else { '?' }),
+            unpaid_path: way_back.clone(),
+        };
+        let opened = processor.open_checkout(&order).await;
         let session = opened.map_err(|fault| {
             let error = anyhow::Error::from(fault);
             tracing::error!(error = format!("{error:#}"), account.handle = %caller.handle, "no checkout was opened");
             Refusal::ProcessorError
         })?;
         tracing::info!(account.handle = %caller.handle, card.session = %session.id, "checkout opened");
-        Ok(Checkout { session: session.id, url: session.url, amount })
+        Ok(Checkout { session: session.id, url: session.url, amount, way_back })
+    }
+}
+
+fn way_back(handle: &str, wish: Option<&Wish>) -> String {
+    let page = format!("/dashboard/{handle}/credit");
+    match wish {
+        Some(Wish { page: slug, visibility }) => {
+            format!("{page}?page={slug}&visibility={}", visibility.as_str())
+        }
+        None => page,
     }
 }

@@ -1,7 +1,9 @@
 //! Who may see an artifact: public, unlisted or private. The ledger changes it and charges for it in one; this returns
 //! only when no edge serves the old state.
 
-use domain::{Artifact, Deed, JobId, Outcome, Payment, Receipt, Scope, Slug, Visibility, VisibilityDeed};
+use domain::{
+    Artifact, Deed, JobId, Micro, Outcome, Payment, Reason, Receipt, Scope, Slug, Visibility, VisibilityDeed,
+};
 
 use crate::{Answer, Caller, Failure, Service};
 
@@ -23,6 +25,16 @@ pub struct ShownArtifact {
 }
 
 impl Service {
+    /// What taking a page off the public costs now: nothing while it is off, or when its month was paid before. It is
+    /// for people to read before they pay; the ledger asks again.
+    pub async fn visibility_price(&self, caller: &Caller, artifact: &Artifact) -> Answer<Micro> {
+        caller.may(Scope::ArtifactsRead)?;
+        let month = Reason::Visibility(artifact.id, self.0.clock.now().month());
+        let is_paid = artifact.visibility != Visibility::Public
+            || self.0.store.has_entry(caller.account, &month).await?;
+        Ok(if is_paid { Micro::ZERO } else { self.tariff().visibility_price })
+    }
+
     /// Sets an artifact's visibility. Leaving the public costs a month, once in a month (spec 3.2).
     pub async fn set_visibility(&self, caller: &Caller, request: VisibilityRequest) -> Answer<ShownArtifact> {
         let now = self.0.clock.now();

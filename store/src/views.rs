@@ -1,4 +1,4 @@
-//! Adds what the edges counted to the accounts' month, each batch once.
+//! Adds what the edges counted to the accounts' month and to the pages' day, each batch once.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,7 +11,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryS
 use crate::{Store, rows};
 
 impl Store {
-    /// Adds views that an edge counted to their accounts' month, once per job.
+    /// Adds views that an edge counted, once per job.
     pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
         let transaction = self.database.begin().await?;
         if !is_first(&transaction, job, counted).await? {
@@ -39,8 +39,44 @@ impl Store {
             );
             entity::usage::Entity::insert(row).on_conflict(add).exec_without_returning(&transaction).await?;
         }
+        add_to_day(&transaction, counted, &alive).await?;
         transaction.commit().await.context("commit views")
     }
+}
+
+async fn add_to_day(
+    transaction: &DatabaseTransaction,
+    counted: &ViewsJob,
+    alive: &HashSet<String>,
+) -> anyhow::Result<()> {
+    use entity::daily_view::Column;
+    let mut by_host: BTreeMap<&str, (String, i64)> = BTreeMap::new();
+    for view in &counted.views {
+        let account = view.account.to_string();
+        if alive.contains(&account) {
+            by_host.entry(view.host.as_str()).or_insert((account, 0)).1 += rows::number(view.count);
+        }
+    }
+    if by_host.is_empty() {
+        return Ok(());
+    }
+    let day = counted.counted_at.day().number();
+    let rows = by_host.into_iter().map(|(host, (account, views))| entity::daily_view::ActiveModel {
+        host: Set(host.to_owned()),
+        day: Set(day),
+        account_id: Set(account),
+        views: Set(views),
+    });
+    let mut add = OnConflict::columns([Column::Host, Column::Day]);
+    add.value(
+        Column::Views,
+        Expr::col((entity::daily_view::Entity, Column::Views)).add(Expr::col(("excluded", Column::Views))),
+    );
+    entity::daily_view::Entity::insert_many(rows)
+        .on_conflict(add)
+        .exec_without_returning(transaction)
+        .await?;
+    Ok(())
 }
 
 async fn is_first(transaction: &DatabaseTransaction, job: JobId, counted: &ViewsJob) -> anyhow::Result<bool> {

@@ -10,6 +10,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
@@ -19,8 +20,8 @@ use reqwest::{Method, Url};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::eventually;
 use crate::port::Port;
+use crate::{PATIENCE, eventually};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const END_DEADLINE: Duration = Duration::from_secs(5);
@@ -41,6 +42,18 @@ const ARGUMENTS: [&str; 5] = [
 pub enum Screen {
     Desktop,
     Phone,
+    /// The narrowest that there is.
+    SmallPhone,
+}
+
+impl Screen {
+    const fn size(self) -> (u32, u32) {
+        match self {
+            Screen::Desktop => (1280, 800),
+            Screen::Phone => (360, 740),
+            Screen::SmallPhone => (320, 568),
+        }
+    }
 }
 
 /// What the reader likes pages to be.
@@ -61,6 +74,7 @@ pub enum Scripts {
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
+    refuses_scripts: AtomicBool,
     driver: Driver,
 }
 
@@ -75,17 +89,21 @@ impl Browser {
             .unwrap_or_else(|error| panic!("no browser: {error}\n{}", driver.log()));
         let id = client.capabilities().and_then(|told| told.get("goog:processID")?.as_u64());
         driver.browser_id = Some(id.expect("the driver tells the browser's process id"));
-        let browser = Self { client, driver };
+        let browser = Self { client, refuses_scripts: AtomicBool::new(false), driver };
         browser.show_on(Screen::Desktop).await;
         browser.prefer(Scheme::Light).await;
         browser
     }
 
     pub async fn show_on(&self, screen: Screen) {
-        let (width, height, is_mobile) = match screen {
-            Screen::Desktop => (1280, 800, false),
-            Screen::Phone => (390, 844, true),
-        };
+        let (_, height) = screen.size();
+        self.show_on_sheet(screen, height).await;
+    }
+
+    /// The same, but of another height.
+    pub(crate) async fn show_on_sheet(&self, screen: Screen, height: u32) {
+        let (width, _) = screen.size();
+        let is_mobile = screen != Screen::Desktop;
         let metrics =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_mobile });
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
@@ -96,13 +114,22 @@ impl Browser {
             Scheme::Light => "light",
             Scheme::Dark => "dark",
         };
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        // Colours that are still on their way are nobody's to judge.
+        let features = json!({ "features": [
+            { "name": "prefers-color-scheme", "value": value },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ] });
         self.devtools("Emulation.setEmulatedMedia", features).await;
     }
 
     pub async fn with_scripts(&self, scripts: Scripts) {
         let is_refused = scripts == Scripts::Refused;
+        self.refuses_scripts.store(is_refused, Ordering::Relaxed);
         self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": is_refused })).await;
+    }
+
+    pub(crate) fn scripts(&self) -> Scripts {
+        if self.refuses_scripts.load(Ordering::Relaxed) { Scripts::Refused } else { Scripts::Run }
     }
 
     /// Opens an address, as if it were typed, and waits until the page has loaded.
@@ -116,6 +143,38 @@ impl Browser {
         let found = self.client.find(Locator::Css(selector)).await;
         let found = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
         found.click().await.unwrap_or_else(|error| panic!("{selector} was not clicked: {error}"));
+    }
+
+    /// Clicks on a link or a button, and waits for the page that it leads to.
+    pub async fn follow(&self, selector: &str) {
+        self.evaluate("void (window.isLeft = true)").await;
+        self.click(selector).await;
+        eventually(PATIENCE, &format!("{selector} leads to a page"), async || {
+            let script = "return window.isLeft === undefined && document.readyState === 'complete'";
+            let is_there = self.client.execute(script, vec![]).await;
+            matches!(is_there, Ok(Value::Bool(true))).then_some(())
+        })
+        .await;
+    }
+
+    /// Types into a field, in the place of what stood there.
+    pub async fn fill(&self, selector: &str, text: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let field = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
+        field.clear().await.unwrap_or_else(|error| panic!("{selector} was not cleared: {error}"));
+        field.send_keys(text).await.unwrap_or_else(|error| panic!("{selector} takes no text: {error}"));
+    }
+
+    /// What a reader sees of what a CSS selector finds.
+    pub async fn text(&self, selector: &str) -> String {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let found = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
+        found.text().await.expect("the text")
+    }
+
+    /// The path of the page that is shown.
+    pub async fn path(&self) -> String {
+        self.client.current_url().await.expect("an address").path().to_owned()
     }
 
     /// The value of a JavaScript expression in the page; a promise's is awaited.
@@ -291,7 +350,7 @@ mod tests {
         browser.prefer(Scheme::Dark).await;
         browser.open(SCRIPTED).await;
         assert_eq!(browser.title().await, "still");
-        assert_eq!(browser.evaluate("screen.width").await, json!(390));
+        assert_eq!(browser.evaluate("screen.width").await, json!(360));
         let is_dark = "matchMedia('(prefers-color-scheme: dark)').matches";
         assert_eq!(browser.evaluate(is_dark).await, json!(true));
         let (id, folder) = (browser.driver.browser_id.unwrap(), browser.driver.folder.path().to_owned());

@@ -1,10 +1,8 @@
 //! Claiming an account: the page behind a claim link, and its form. Whoever is not signed in signs in or registers
 //! with the same form.
 
-use std::time::Duration;
-
 use askama::Template;
-use domain::{Password, Refusal};
+use domain::{Account, Password, Refusal};
 use poem::http::StatusCode;
 use poem::web::{Data, Path};
 use poem::{IntoResponse, Request, Response, handler};
@@ -12,8 +10,15 @@ use poem_openapi::payload::Json;
 use serde::Deserialize;
 use service::{Claimable, Credentials, Person, Service};
 
+use super::dashboard::arrival::{Arrival, How};
+use super::faults::Faults;
 use super::fields::Fields;
-use super::{NextPath, PageLink, asks_for_json, found, links_of, page, person_if_any, with_cookie};
+use super::signin::{self, Action, FilledIn, again};
+use super::time_left::TimeLeft;
+use super::{
+    NextPath, PageLink, RefusalForm, accepts_html, asks_for_json, found, links_of, page, person_if_any,
+    with_cookie,
+};
 use crate::client_ip::ClientIp;
 use crate::refusal::RefusedCall;
 use crate::{same_site, session_cookie, wire};
@@ -23,16 +28,43 @@ use crate::{same_site, session_cookie, wire};
 struct ClaimPage<'a> {
     handle: &'a str,
     code: &'a str,
-    time_left: String,
+    time_left: TimeLeft,
     links: Vec<PageLink>,
     signed_in_as: Option<&'a str>,
+    entering: FilledIn<'a>,
+    registering: FilledIn<'a>,
 }
 
+/// A post that names no button, as programs send it, signs in or registers, as the name is known or not.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ClaimForm {
     username: Option<String>,
     password: Option<String>,
+    action: Option<Action>,
+}
+
+impl<'a> ClaimPage<'a> {
+    fn new(offer: &'a Claimable, code: &'a str, service: &Service) -> Self {
+        Self {
+            handle: &offer.account.handle,
+            code,
+            time_left: TimeLeft(offer.time_left),
+            links: links_of(&offer.artifacts, service),
+            signed_in_as: None,
+            entering: FilledIn::default(),
+            registering: FilledIn::default(),
+        }
+    }
+
+    /// The page once more, with what was wrong in the form whose button was pressed.
+    fn again(self, refusal: &Refusal, action: Option<Action>, form: FilledIn<'a>) -> Self {
+        let is_entering = match action {
+            Some(action) => action == Action::SignIn,
+            None => *refusal == Refusal::InvalidCredentials,
+        };
+        if is_entering { Self { entering: form, ..self } } else { Self { registering: form, ..self } }
+    }
 }
 
 #[handler]
@@ -41,16 +73,10 @@ pub async fn show(
     Path(code): Path<String>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let Claimable { account, artifacts, time_left } = service.claimable(&code).await?;
+    let offer = service.claimable(&code).await?;
     let person = person_if_any(request, &service).await?;
-    let template = ClaimPage {
-        handle: &account.handle,
-        code: &code,
-        time_left: in_words(time_left),
-        links: links_of(&artifacts, &service),
-        signed_in_as: person.as_ref().map(|person| person.username.as_str()),
-    };
-    page(StatusCode::OK, &template)
+    let signed_in_as = person.as_ref().map(|person| person.username.as_str());
+    page(StatusCode::OK, &ClaimPage { signed_in_as, ..ClaimPage::new(&offer, &code, &service) })
 }
 
 #[handler]
@@ -63,21 +89,39 @@ pub async fn claim(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     // What cannot be claimed is told before anybody is asked for a password.
-    service.claimable(&code).await?;
-    let (claimer, session) = match person_if_any(request, &service).await? {
-        Some(person) => (person, None),
-        None => enter(form, from, &service).await?,
+    let offer = service.claimable(&code).await?;
+    let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
+    let entered = match person_if_any(request, &service).await? {
+        Some(person) => Ok((person, None)),
+        None => enter(form, from, &service).await,
     };
-    let account = service.claim(&code, &claimer).await?;
-    let answer = if asks_for_json(request) {
-        Json(wire::Claimed { account: (&account).into() }).into_response()
-    } else {
-        found(&NextPath::dashboard())
+    let (claimer, session) = match entered {
+        Ok(entered) => entered,
+        Err(RefusedCall(refusal)) if accepts_html(request) => {
+            let faults = faults_of(&refusal, action, request.uri().path());
+            let page = ClaimPage::new(&offer, &code, &service);
+            return again(&refusal, &page.again(&refusal, action, FilledIn { username: &username, faults }));
+        }
+        Err(refused) => return Err(refused),
+    };
+    let answer = match service.claim(&code, &claimer).await {
+        Ok(account) => claimed(request, &account, &service),
+        // Whoever has just signed in stays so, also when somebody else was faster.
+        Err(failure) => RefusalForm::for_whom(request).respond(&RefusedCall::from(failure).0),
     };
     Ok(match session {
         Some(secret) => with_cookie(answer, &session_cookie::kept(&secret, service.addresses())),
         None => answer,
     })
+}
+
+fn claimed(request: &Request, account: &Account, service: &Service) -> Response {
+    if asks_for_json(request) {
+        Json(wire::Claimed { account: account.into() }).into_response()
+    } else {
+        let way = found(&NextPath::dashboard());
+        Arrival::told_with(way, &account.handle, How::Claimed, service.addresses())
+    }
 }
 
 /// Who the form's name and password stand for, with the session that this opens.
@@ -93,40 +137,56 @@ async fn enter(
         (Some(_), None) => return Err(Refusal::invalid("password", "is missing").into()),
     };
     let credentials = Credentials { username, password: Password::new(password) };
-    let signed_in = service.log_in_or_register(credentials, from.0).await?;
+    let signed_in = match form.action {
+        Some(Action::Register) => service.register(credentials, from.0).await?,
+        Some(Action::SignIn) => service.log_in(credentials, from.0).await?,
+        None => service.log_in_or_register(credentials, from.0).await?,
+    };
     Ok((signed_in.person, Some(signed_in.session)))
 }
 
-/// A duration as people say it, never more than is left.
-fn in_words(left: Duration) -> String {
-    const MINUTE_SECONDS: u64 = 60;
-    const HOUR_SECONDS: u64 = 60 * MINUTE_SECONDS;
-    const DAY_SECONDS: u64 = 24 * HOUR_SECONDS;
-    let (count, unit) = match left.as_secs() {
-        seconds @ 0..MINUTE_SECONDS => (seconds, "second"),
-        seconds @ MINUTE_SECONDS..HOUR_SECONDS => (seconds / MINUTE_SECONDS, "minute"),
-        seconds @ HOUR_SECONDS..DAY_SECONDS => (seconds / HOUR_SECONDS, "hour"),
-        seconds => (seconds / DAY_SECONDS, "day"),
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
+/// Without a button the name was looked up first: a wrong password is then the password's fault.
+fn faults_of(refusal: &Refusal, action: Option<Action>, path: &str) -> Faults {
+    match (refusal, action) {
+        (Refusal::InvalidCredentials, None) => Faults::beside_field(
+            "password",
+            "This username has another password. If it is yours, check the password; if not, choose another username.",
+        ),
+        (refusal, _) => signin::faults_of(refusal, path),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub fn samples() -> Vec<(String, String)> {
+    use std::time::Duration;
 
-    #[test]
-    fn the_time_left_is_told_in_words_and_rounded_down() {
-        for (seconds, words) in [
-            (0, "0 seconds"),
-            (59, "59 seconds"),
-            (60, "1 minute"),
-            (1_799, "29 minutes"),
-            (3_600, "1 hour"),
-            (200_000, "2 days"),
-        ] {
-            assert_eq!(in_words(Duration::from_secs(seconds)), words);
-        }
-    }
+    let links = || {
+        ["my-page", "another-page"].map(|slug| PageLink {
+            slug: slug.into(),
+            url: format!("http://127.0.0.1:8081/site/{slug}-a1b2/"),
+        })
+    };
+    let sample = || ClaimPage {
+        handle: "acct_k3x9m2",
+        code: "abc",
+        time_left: TimeLeft(Duration::from_secs(1_754)),
+        links: links().into(),
+        signed_in_as: None,
+        entering: FilledIn::default(),
+        registering: FilledIn::default(),
+    };
+    let refused = |refusal: Refusal, action| {
+        let faults = faults_of(&refusal, Some(action), "/claim/abc");
+        let page = sample().again(&refusal, Some(action), FilledIn { username: "ada", faults });
+        (format!("claim-{}", refusal.code()), page.render().unwrap())
+    };
+    vec![
+        ("claim".into(), sample().render().unwrap()),
+        ("claim-signed-in".into(), ClaimPage { signed_in_as: Some("ada"), ..sample() }.render().unwrap()),
+        ("claim-no-pages".into(), ClaimPage { links: Vec::new(), ..sample() }.render().unwrap()),
+        refused(Refusal::InvalidCredentials, Action::SignIn),
+        refused(Refusal::UsernameTaken { username: "ada".into() }, Action::Register),
+        refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }, Action::Register),
+        refused(Refusal::RateLimited { retry_after_seconds: 7 }, Action::SignIn),
+    ]
 }

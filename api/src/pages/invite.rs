@@ -8,6 +8,7 @@ use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use service::Service;
 
+use super::dashboard::arrival::{Arrival, How};
 use super::{NextPath, found, page, person_if_any};
 use crate::caller;
 use crate::refusal::RefusedCall;
@@ -45,6 +46,14 @@ pub async fn join(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let person = caller::person(request, &service).await?;
-    service.join(&person, &code).await?;
-    Ok(found(&NextPath::dashboard()))
+    let handle = service.join(&person, &code).await?;
+    Ok(Arrival::told_with(found(&NextPath::dashboard()), &handle, How::Joined, service.addresses()))
+}
+
+#[cfg(test)]
+pub fn samples() -> Vec<(String, String)> {
+    let of = |role, signed_in_as| {
+        InvitePage { handle: "acct_k3x9m2", role, code: "abc", signed_in_as }.render().unwrap()
+    };
+    vec![("invite".into(), of(Role::Member, None)), ("invite-signed-in".into(), of(Role::Admin, Some("ada")))]
 }

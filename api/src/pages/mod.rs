@@ -3,20 +3,28 @@
 //! A page does what an endpoint does: parse, find who calls, one call of `service`, render. What people have written
 //! must reach a page through a template only, which escapes it.
 
+mod assets;
 mod claim;
 mod dashboard;
+mod faults;
 mod fields;
+mod home;
 mod invite;
 mod next_path;
 mod refused;
 mod report;
 mod signin;
+mod time_left;
+mod told;
+
+use std::sync::Arc;
 
 use askama::Template;
+use domain::link::{Addresses, UrlStyle};
 use domain::{Artifact, Refusal};
 use poem::endpoint::make_sync;
 use poem::http::{HeaderValue, StatusCode, header};
-use poem::{Request, Response, Route, get, post};
+use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod, get, post};
 use service::{Person, Service};
 
 use crate::caller;
@@ -26,21 +34,57 @@ use crate::session_cookie;
 pub use next_path::NextPath;
 pub use refused::RefusalForm;
 
-/// What our own pages may do: show themselves and post their own forms.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
+/// What our own pages may do: show themselves, run their one script and post their own forms.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const STYLESHEET: &str = include_str!("../../templates/page.css");
+/// A page, or the address of a form.
+pub struct PageRoute {
+    /// As poem routes it.
+    pub pattern: &'static str,
+    /// Those that it answers: what a 405 tells.
+    pub methods: &'static [&'static str],
+    pub endpoint: fn() -> RouteMethod,
+}
 
-/// The pages by the pattern under which poem routes them, and the methods that each answers: what a 405 tells.
-pub const METHODS: &[(&str, &[&str])] = &[
-    ("/assets/page.css", &["GET"]),
-    ("/claim/:code", &["GET", "POST"]),
-    ("/dashboard", &["GET"]),
-    ("/invite/:code", &["GET", "POST"]),
-    ("/report", &["GET", "POST"]),
-    ("/signin", &["GET", "POST"]),
-    ("/signout", &["POST"]),
+/// The one page that stands before all other routes.
+const FRONT: PageRoute =
+    PageRoute { pattern: "/", methods: &["GET", "POST"], endpoint: || get(home::show).post(home::publish) };
+
+/// All others but those of the dashboard, which lists its own.
+const ROUTES: &[PageRoute] = &[
+    PageRoute {
+        pattern: "/assets/page.css",
+        methods: &["GET"],
+        endpoint: || get(make_sync(|_| assets::stylesheet())),
+    },
+    PageRoute {
+        pattern: "/assets/page.js",
+        methods: &["GET"],
+        endpoint: || get(make_sync(|_| assets::script())),
+    },
+    PageRoute {
+        pattern: "/claim/:code",
+        methods: &["GET", "POST"],
+        endpoint: || get(claim::show).post(claim::claim),
+    },
+    PageRoute {
+        pattern: "/invite/:code",
+        methods: &["GET", "POST"],
+        endpoint: || get(invite::show).post(invite::join),
+    },
+    PageRoute {
+        pattern: "/report",
+        methods: &["GET", "POST"],
+        endpoint: || get(report::show).post(report::report),
+    },
+    PageRoute { pattern: report::THANKS, methods: &["GET"], endpoint: || get(report::thank) },
+    PageRoute {
+        pattern: "/signin",
+        methods: &["GET", "POST"],
+        endpoint: || get(signin::show).post(signin::sign_in),
+    },
+    PageRoute { pattern: "/signout", methods: &["POST"], endpoint: || post(signin::sign_out) },
 ];
 
 /// A published page, as a list shows it.
@@ -51,25 +95,71 @@ pub struct PageLink {
 
 /// Adds the pages to the routes. They are not in the API's document, which is for programs.
 pub fn add_to(routes: Route) -> Route {
-    routes
-        .at("/assets/page.css", get(make_sync(|_| stylesheet())))
-        .at("/claim/:code", get(claim::show).post(claim::claim))
-        .at("/dashboard", get(dashboard::show))
-        .at("/invite/:code", get(invite::show).post(invite::join))
-        .at("/report", get(report::show).post(report::report))
-        .at("/signin", get(signin::show).post(signin::sign_in))
-        .at("/signout", post(signin::sign_out))
+    let pages = ROUTES.iter().chain(dashboard::ROUTES);
+    pages.fold(routes, |routes, page| routes.at(page.pattern, (page.endpoint)()))
+}
+
+/// The front page before what is nested at `/`: poem would give its path to that.
+pub fn with_front_page<E>(rest: E) -> impl Endpoint<Output = Response>
+where
+    E: Endpoint + 'static,
+{
+    let front = Arc::new(Route::new().at(FRONT.pattern, (FRONT.endpoint)()));
+    rest.around(move |rest, request| {
+        let front = front.clone();
+        async move {
+            if request.uri().path() == FRONT.pattern {
+                return front.call(request).await;
+            }
+            rest.call(request).await.map(IntoResponse::into_response)
+        }
+    })
+}
+
+/// The pages by pattern, and the methods that each answers.
+pub fn methods() -> Vec<(&'static str, &'static [&'static str])> {
+    all().map(|page| (page.pattern, page.methods)).collect()
+}
+
+/// Whether a path is one of the pages, or lies where pages lie: people open such a path, not programs.
+fn is_page_path(path: &str) -> bool {
+    all().any(|page| first_segment(page.pattern) == first_segment(path))
+}
+
+fn all() -> impl Iterator<Item = &'static PageRoute> {
+    std::iter::once(&FRONT).chain(ROUTES).chain(dashboard::ROUTES)
+}
+
+fn first_segment(path: &str) -> Option<&str> {
+    path.split('/').nth(1)
 }
 
 /// A page as an answer. No cache may keep it: it may show what only this person may see.
 pub fn page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
-    let text = template.render().map_err(|error| {
-        RefusedCall::from(service::Failure::Bug(anyhow::Error::new(error).context("render a page")))
-    })?;
+    page_under(HeaderValue::from_static(CONTENT_SECURITY_POLICY), status, template)
+}
+
+/// The same, and it may show published pages in frames.
+pub fn framing_page(
+    status: StatusCode,
+    template: &impl Template,
+    addresses: &Addresses,
+) -> Result<Response, RefusedCall> {
+    let policy = format!("{CONTENT_SECURITY_POLICY}; frame-src {}", origin_of_pages(addresses));
+    let policy = HeaderValue::from_str(&policy);
+    page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
+}
+
+fn page_under(
+    policy: HeaderValue,
+    status: StatusCode,
+    template: &impl Template,
+) -> Result<Response, RefusedCall> {
+    let text = rendered(template)?;
     Ok(Response::builder()
         .status(status)
         .content_type("text/html; charset=utf-8")
-        .header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY))
+        .header(header::CONTENT_SECURITY_POLICY, policy)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
         // Not `no-referrer`: with it browsers tell our own forms' origin as `null`.
@@ -77,11 +167,24 @@ pub fn page(status: StatusCode, template: &impl Template) -> Result<Response, Re
         .body(text))
 }
 
-fn stylesheet() -> Response {
-    Response::builder()
-        .content_type("text/css; charset=utf-8")
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))
-        .body(STYLESHEET)
+/// The text of a template. Whatever keeps it from coming is a bug.
+pub fn rendered(template: &impl Template) -> Result<String, RefusedCall> {
+    template.render().map_err(|error| {
+        RefusedCall::from(service::Failure::Bug(anyhow::Error::new(error).context("render a page")))
+    })
+}
+
+/// Where published pages are served, as a content security policy names it.
+fn origin_of_pages(addresses: &Addresses) -> String {
+    let (scheme, rest) = addresses.serve_url.split_once("://").unwrap_or(("http", &addresses.serve_url));
+    let authority = rest.split('/').next().unwrap_or(rest);
+    match addresses.url_style {
+        UrlStyle::Path => format!("{scheme}://{authority}"),
+        UrlStyle::Host => {
+            let port = authority.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
+            format!("{scheme}://*.{}{port}", addresses.edge_domain)
+        }
+    }
 }
 
 /// Sends a browser on. It asks for the new path with GET, whatever the method was.
@@ -136,3 +239,6 @@ fn accepts(request: &Request, kind: &str) -> bool {
         is_kind && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,27 +3,37 @@
 
 use askama::Template;
 use domain::{Password, Refusal};
-use poem::http::StatusCode;
+use poem::http::{StatusCode, header};
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{Credentials, Service, SignedIn};
 
+use super::faults::Faults;
 use super::fields::Fields;
-use super::{NextPath, RefusalForm, found, found_at, page, person_if_any, with_cookie};
+use super::{NextPath, accepts_html, found, found_at, page, person_if_any, with_cookie};
 use crate::client_ip::ClientIp;
 use crate::refusal::{RefusedCall, status_of};
 use crate::rest::end_session;
 use crate::{same_site, session_cookie};
 
-#[derive(Template)]
+/// The fields of a sign-in, wherever one is asked for.
+const FIELDS: &[&str] = &["username", "password"];
+
+#[derive(Default, Template)]
 #[template(path = "signin.html")]
 struct SignInPage<'a> {
-    /// What went wrong, and what to do.
-    fault: Option<(String, String)>,
-    username: &'a str,
+    entering: FilledIn<'a>,
+    registering: FilledIn<'a>,
     next: Option<&'a NextPath>,
     signed_in_as: Option<&'a str>,
+}
+
+/// What stands in one of the two forms, and what was wrong with it.
+#[derive(Default)]
+pub struct FilledIn<'a> {
+    pub username: &'a str,
+    pub faults: Faults,
 }
 
 /// Where the link that led here wants to go on to.
@@ -42,12 +52,35 @@ pub struct SignInForm {
 }
 
 /// The button that was pressed.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+pub enum Action {
     #[default]
     SignIn,
     Register,
+}
+
+impl<'a> SignInPage<'a> {
+    /// The page once more, with what was wrong in the form whose button was pressed.
+    fn again(refusal: &Refusal, action: Action, username: &'a str) -> Self {
+        let form = FilledIn { username, faults: faults_of(refusal, "/signin") };
+        match action {
+            Action::SignIn => Self { entering: form, ..Self::default() },
+            Action::Register => Self { registering: form, ..Self::default() },
+        }
+    }
+
+    /// Where it leads who is signed in already.
+    fn onward(&self) -> &str {
+        self.next.map_or("/dashboard", NextPath::as_str)
+    }
+
+    /// Where it leads who does not want to sign in after all: to the link that asked for it, if that can be seen
+    /// without.
+    fn back(&self) -> &str {
+        let seen_by_anybody = |path: &&str| path.starts_with("/claim/") || path.starts_with("/invite/");
+        self.next.map(NextPath::as_str).filter(seen_by_anybody).unwrap_or("/")
+    }
 }
 
 #[handler]
@@ -59,7 +92,7 @@ pub async fn show(
     let next = link.next.as_deref().and_then(NextPath::parse);
     let person = person_if_any(request, &service).await?;
     let signed_in_as = person.as_ref().map(|person| person.username.as_str());
-    page(StatusCode::OK, &SignInPage { fault: None, username: "", next: next.as_ref(), signed_in_as })
+    page(StatusCode::OK, &SignInPage { next: next.as_ref(), signed_in_as, ..SignInPage::default() })
 }
 
 #[handler]
@@ -71,14 +104,15 @@ pub async fn sign_in(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     let next = form.next.as_deref().and_then(NextPath::parse);
-    let username = form.username.clone();
+    let (username, action) = (form.username.clone(), form.action);
     match enter(form, from, &service).await {
         Ok(signed_in) => {
             let cookie = session_cookie::kept(&signed_in.session, service.addresses());
             Ok(with_cookie(found(&next.unwrap_or_else(NextPath::dashboard)), &cookie))
         }
-        Err(RefusedCall(refusal)) if RefusalForm::for_whom(request) == RefusalForm::Page => {
-            again(&refusal, &username, next.as_ref())
+        Err(RefusedCall(refusal)) if accepts_html(request) => {
+            let form = SignInPage::again(&refusal, action, &username);
+            again(&refusal, &SignInPage { next: next.as_ref(), ..form })
         }
         Err(refused) => Err(refused),
     }
@@ -100,12 +134,41 @@ async fn enter(form: SignInForm, from: ClientIp, service: &Service) -> Result<Si
     })
 }
 
-/// The form once more, with what was wrong and the name as it was typed.
-fn again(refusal: &Refusal, username: &str, next: Option<&NextPath>) -> Result<Response, RefusedCall> {
-    let fault = Some((refusal.message(), refusal.hint()));
-    let mut page = page(status_of(refusal), &SignInPage { fault, username, next, signed_in_as: None })?;
+/// Wrong credentials are told in one place and in the same words, whether or not the name is known.
+pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
+    match refusal {
+        Refusal::InvalidCredentials => Faults::beside_field(
+            "password",
+            "The username or the password is wrong. Check both, or create a sign-in.",
+        ),
+        refusal => Faults::of(refusal, FIELDS, path),
+    }
+}
+
+/// A form once more, with what was wrong; the status is that of the refusal.
+pub fn again(refusal: &Refusal, template: &impl Template) -> Result<Response, RefusedCall> {
+    let mut page = page(status_of(refusal), template)?;
     if let Some(seconds) = refusal.retry_after_seconds() {
-        page.headers_mut().insert(poem::http::header::RETRY_AFTER, seconds.into());
+        page.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     Ok(page)
+}
+
+#[cfg(test)]
+pub fn samples() -> Vec<(String, String)> {
+    let next = NextPath::parse("/invite/abc");
+    let refused = |refusal: Refusal, action| {
+        let template = SignInPage { next: next.as_ref(), ..SignInPage::again(&refusal, action, "ada") };
+        (format!("signin-{}", refusal.code()), template.render().unwrap())
+    };
+    let signed_in = SignInPage { signed_in_as: Some("ada"), next: next.as_ref(), ..SignInPage::default() };
+    vec![
+        ("signin".into(), SignInPage::default().render().unwrap()),
+        ("signin-signed-in".into(), signed_in.render().unwrap()),
+        refused(Refusal::InvalidCredentials, Action::SignIn),
+        refused(Refusal::RateLimited { retry_after_seconds: 7 }, Action::SignIn),
+        refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }, Action::Register),
+        refused(Refusal::UsernameTaken { username: "ada".into() }, Action::Register),
+        refused(Refusal::invalid("username", "must match a pattern"), Action::Register),
+    ]
 }

@@ -113,6 +113,21 @@ impl Agent {
         self.post("/v1/account/claim-link")
     }
 
+    /// Sends a message to the MCP endpoint.
+    pub fn mcp(&self, message: &Value) -> Call {
+        self.post("/mcp").json(message)
+    }
+
+    /// Asks the MCP endpoint for something.
+    pub fn ask_mcp(&self, method: &str, params: &Value) -> Call {
+        self.mcp(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
+    }
+
+    /// Calls a tool of the MCP endpoint.
+    pub fn call_tool(&self, tool: &str, arguments: &Value) -> Call {
+        self.ask_mcp("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
     pub fn call(&self, method: Method, path: &str) -> Call {
         let call = Call::new(&self.client, method, format!("{}{path}", self.base_url));
         match &self.token {

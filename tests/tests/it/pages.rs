@@ -3,7 +3,7 @@
 
 use handbill_tests::{Human, Method, Reply, in_both_modes};
 
-use crate::expectations::{PASSWORD, assert_page};
+use crate::expectations::{PAGE, PASSWORD, assert_page, assert_serves};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -56,7 +56,7 @@ in_both_modes! {
         let refused = submit(&human, "register", name, PASSWORD, "/dashboard").await;
         assert_page(&refused, 400);
         let text = refused.text();
-        assert!(text.contains("username: must match") && text.contains("value=\"/dashboard\""), "{text}");
+        assert!(text.contains("A username has 3 to 30 characters") && text.contains("value=\"/dashboard\""), "{text}");
         assert!(text.contains("&#60;script&#62;") && !text.contains("\"'"), "not escaped: {text}");
         assert_page(&submit(&human, "register", "ada", "weak", "").await, 400);
         assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
@@ -79,6 +79,58 @@ in_both_modes! {
         assert!((1..=60).contains(&limited.header("Retry-After").parse::<u64>().unwrap()), "{limited:?}");
     }
 
+    async fn a_page_is_published_by_the_front_pages_form(world: World) {
+        let human = world.human();
+        assert_page(&human.get("/").header("Accept", BROWSER).await, 200);
+        let shown = paste(&human, PAGE).await;
+        assert_page(&shown, 201);
+        let token = between(&shown.text(), "<code id=\"token\">", "<");
+        let agent = world.stranger().with_token(&token);
+        let account = agent.account().await.expect(200);
+        assert_eq!(account.integer("free_publishes_left"), 4);
+        for part in [&account.string("handle"), &account.string("claim_url"), "29 minutes"] {
+            assert!(shown.text().contains(part), "{part} is missing: {shown:?}");
+        }
+        let url = between(&shown.text(), "<code id=\"url\"><a href=\"", "\"");
+        assert_serves(&world.visitor().open(&url).await, PAGE);
+    }
+
+    async fn what_the_front_page_cannot_publish_it_shows_again(world: World) {
+        let human = world.human();
+        let empty = paste(&human, "").await;
+        assert_page(&empty, 400);
+        assert!(empty.text().contains("This is empty.") && empty.text().contains("aria-invalid"), "{empty:?}");
+        let large = paste(&human, &"x".repeat(10 * 1_048_576 + 1)).await;
+        assert_page(&large, 413);
+        assert!(large.text().contains("10 MB") && large.body.len() < 20_000);
+        // Other pages' forms do nothing here, and programs are told in JSON.
+        let elsewhere = human.on_a_page_of(&world.serve_url());
+        assert_page(&paste(&elsewhere, PAGE).await, 403);
+        human.post("/").field("html", "").await.refused(400, "invalid_request").naming("html");
+        human.post("/").form(&[("html", PAGE)]).header("Accept", BROWSER).await.expect(400);
+        let named = human.post("/").field("html", PAGE).field("slug", "my-page").await;
+        named.refused(400, "invalid_request").naming("slug");
+        let page_and_more = human.post("/").file("index.html", PAGE).file("a.css", "p {}").await;
+        page_and_more.refused(400, "invalid_request").naming("files");
+    }
+
+    #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "2")]
+    async fn the_front_page_is_no_way_around_the_limit_of_sign_ups(world: World) {
+        let human = world.human();
+        assert_page(&paste(&human, PAGE).await, 201);
+        world.stranger().post("/v1/signup").await.expect(201);
+        let limited = paste(&human, "<p>\"kept\" & shown</p>").await;
+        assert_page(&limited, 429);
+        assert!((1..=60).contains(&limited.header("Retry-After").parse::<u64>().unwrap()), "{limited:?}");
+        assert!(limited.text().contains("&#34;kept&#34; &#38; shown"), "{limited:?}");
+        world.stranger().post("/v1/signup").await.refused(429, "rate_limited");
+        // Of much that was pasted nothing is read, and nothing sent back five times as long.
+        let large = paste(&human, &"<".repeat(10 * 1_048_576)).await;
+        assert_page(&large, 429);
+        assert!(large.body.len() < 20_000, "{} bytes", large.body.len());
+        assert!(large.text().contains("Your browser still has it"), "{large:?}");
+    }
+
     async fn a_wrong_method_says_which_are_right(world: World) {
         let human = world.human();
         for (path, allowed) in
@@ -99,6 +151,9 @@ in_both_modes! {
         let style = world.human().get("/assets/page.css").await.expect(200);
         assert_eq!(style.header("Content-Type"), "text/css; charset=utf-8");
         assert!(!style.text().contains("@import") && !style.text().contains("url("), "{style:?}");
+        let script = world.human().get("/assets/page.js").await.expect(200);
+        assert_eq!(script.header("Content-Type"), "text/javascript; charset=utf-8");
+        assert!(!script.text().contains("://") && !script.text().contains("fetch("), "{script:?}");
     }
 }
 
@@ -106,6 +161,18 @@ in_both_modes! {
 async fn submit(human: &Human, action: &str, username: &str, password: &str, next: &str) -> Reply {
     let fields = [("action", action), ("username", username), ("password", password), ("next", next)];
     human.post("/signin").header("Accept", BROWSER).form(&fields).await
+}
+
+/// Posts the front page's form as a browser does.
+async fn paste(human: &Human, html: &str) -> Reply {
+    human.post("/").header("Accept", BROWSER).field("html", html.to_owned()).await
+}
+
+/// What stands between the two in a text.
+#[track_caller]
+fn between(text: &str, before: &str, after: &str) -> String {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before} is missing: {text}"));
+    rest.split(after).next().expect("a part").to_owned()
 }
 
 fn encoded_query(name: &str, value: &str) -> String {

@@ -1,0 +1,107 @@
+//! How somebody has just come by an account: told in a cookie by the answer that gave it to them, so that the dashboard
+//! opens on that account and says so. It gives no right: whoever makes one up is led to no account but their own.
+
+use std::time::Duration;
+
+use domain::link::Addresses;
+use poem::web::cookie::{Cookie, SameSite};
+use poem::{Request, Response};
+
+use crate::pages::with_cookie;
+
+const NAME: &str = "svc_arrival";
+/// The dashboard is opened right after.
+const KEPT: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    pub handle: String,
+    pub how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Claimed,
+    Joined,
+}
+
+impl How {
+    const ALL: [How; 2] = [How::Claimed, How::Joined];
+
+    /// As the cookie has it, and what the dashboard is told was done.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            How::Claimed => "claimed",
+            How::Joined => "joined",
+        }
+    }
+}
+
+impl Arrival {
+    /// The answer that gave somebody an account, with the way to it.
+    pub fn told_with(answer: Response, handle: &str, how: How, addresses: &Addresses) -> Response {
+        with_cookie(answer, &cookie(&format!("{}.{handle}", how.as_str()), KEPT, addresses))
+    }
+
+    pub fn of(request: &Request) -> Option<Self> {
+        Self::parse(request.cookie().get(NAME)?.value_str())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (how, handle) = text.split_once('.')?;
+        let how = How::ALL.into_iter().find(|one| one.as_str() == how)?;
+        Some(Self { handle: handle.to_owned(), how })
+    }
+
+    /// The answer that has told it: once is enough.
+    pub fn forgotten_with(answer: Response, addresses: &Addresses) -> Response {
+        with_cookie(answer, &cookie("", Duration::ZERO, addresses))
+    }
+}
+
+fn cookie(value: &str, kept: Duration, addresses: &Addresses) -> String {
+    let mut cookie = Cookie::new_with_str(NAME, value);
+    cookie.set_http_only(true);
+    cookie.set_same_site(SameSite::Lax);
+    cookie.set_path("/dashboard");
+    cookie.set_max_age(kept);
+    cookie.set_secure(addresses.base_url.starts_with("https://"));
+    cookie.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::link::UrlStyle;
+    use poem::http::header::SET_COOKIE;
+
+    use super::*;
+
+    fn cookie_of(base_url: &str) -> String {
+        let addresses = Addresses {
+            base_url: base_url.into(),
+            serve_url: "http://pages.example".into(),
+            edge_domain: "pages.example".into(),
+            url_style: UrlStyle::Path,
+        };
+        let answer = Arrival::told_with(Response::default(), "acct_x", How::Claimed, &addresses);
+        answer.headers()[SET_COOKIE].to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn an_arrival_is_kept_for_a_minute_where_no_script_gets_at_it() {
+        assert_eq!(
+            cookie_of("http://127.0.0.1:8080"),
+            "svc_arrival=claimed.acct_x; HttpOnly; SameSite=Lax; Path=/dashboard; Max-Age=60"
+        );
+        assert!(cookie_of("https://handbill.example").contains("; Secure"));
+    }
+
+    #[test]
+    fn only_a_known_way_to_come_is_read() {
+        let joined = Arrival { handle: "acct_x".into(), how: How::Joined };
+        assert_eq!(Arrival::parse("joined.acct_x"), Some(joined));
+        for odd in ["", "joined", "deleted.acct_x", "Joined.acct_x", ".acct_x"] {
+            assert_eq!(Arrival::parse(odd), None, "{odd}");
+        }
+    }
+}

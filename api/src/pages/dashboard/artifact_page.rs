@@ -1,0 +1,305 @@
+//! One page: its versions, who may see it, and its end. Rolling back and forward is free and undone by the same
+//! button; what costs says so before it is pressed.
+
+use askama::Template;
+use domain::{Artifact, Micro, ModerationStatus, Refusal, Version, Visibility};
+use poem::http::StatusCode;
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{ArtifactDetail, Service, VisibilityRequest};
+
+use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_sign_in};
+use super::figures::{Count, Dollars, Moment, Size};
+use super::question::Question;
+use crate::pages::fields::Fields;
+use crate::pages::{accepts_html, found_at, framing_page};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "dashboard/artifact.html")]
+pub struct ArtifactPage<'a> {
+    pub frame: &'a Frame,
+    pub slug: String,
+    /// The page's place on the dashboard.
+    pub path: String,
+    /// The page itself, for who belongs to the account.
+    pub url: String,
+    /// What the frame shows, while a version is live.
+    pub preview: Option<String>,
+    pub is_private: bool,
+    pub visibility: Visibility,
+    pub moderation: Option<ModerationStatus>,
+    pub views: Count,
+    pub versions: Vec<VersionRow>,
+    pub choices: Vec<VisibilityChoice>,
+    /// What a month off the public costs.
+    pub price: Dollars,
+    pub delete: Question,
+}
+
+pub struct VersionRow {
+    pub seq: u32,
+    pub made_at: Moment,
+    pub size: Size,
+    pub files: Count,
+    pub via: &'static str,
+    pub message: Option<String>,
+    pub moderation: ModerationStatus,
+    pub place: Place,
+}
+
+/// Where a version stands to the live one, and so what making it live would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Live,
+    Before,
+    After,
+}
+
+/// What it costs that a page is not public.
+#[derive(Clone, Copy, Debug)]
+pub struct Price {
+    /// To be paid now, by leaving the public.
+    pub due: Micro,
+    pub month: Micro,
+}
+
+/// Another visibility than the page has, with what its button says.
+pub struct VisibilityChoice {
+    pub to: Visibility,
+    pub button: String,
+    pub words: &'static str,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let detail = service.artifact(&desk.caller, &slug_of(request)?).await?;
+    let views = service.views_by_host(&desk.caller).await?;
+    let views = views.get(&detail.artifact.host).copied().unwrap_or_default();
+    let due = service.visibility_price(&desk.caller, &detail.artifact).await?;
+    let price = Price { due, month: service.tariff().visibility_price };
+    let url = service.member_url(&detail.artifact);
+    let template = ArtifactPage::new(&desk.frame, &detail, url, views, price);
+    let answer = framing_page(StatusCode::OK, &template, service.addresses())?;
+    Ok(kept_alive(request, &service, answer))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ActivateForm {
+    version: String,
+}
+
+#[handler]
+pub async fn activate(
+    request: &Request,
+    Fields(form): Fields<ActivateForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let slug = slug_of(request)?;
+    let seq = form.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
+    service.activate(&desk.caller, &slug, seq).await?;
+    Ok(found_at(&desk.path(&format!("/pages/{slug}?done=live"))))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct VisibilityForm {
+    visibility: String,
+}
+
+/// Without the credit for it, the way leads to where credit is bought.
+#[handler]
+pub async fn set_visibility(
+    request: &Request,
+    Fields(form): Fields<VisibilityForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let slug = slug_of(request)?;
+    let to = visibility_named(&form.visibility)
+        .ok_or_else(|| Refusal::invalid("visibility", "is public, unlisted or private"))?;
+    let asked = VisibilityRequest { slug: slug.clone(), to, payment: None };
+    let done = to.as_str();
+    match service.set_visibility(&desk.caller, asked).await.map_err(RefusedCall::from) {
+        Ok(_) => Ok(found_at(&desk.path(&format!("/pages/{slug}?done={done}")))),
+        Err(RefusedCall(refusal)) if lacks_credit(&refusal, request) => {
+            Ok(found_at(&desk.path(&format!("/credit?page={slug}&visibility={done}"))))
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+#[handler]
+pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let detail = service.artifact(&desk.caller, &slug_of(request)?).await?;
+    let back = path_of(&desk.frame, &detail.artifact);
+    question(&desk.frame, &detail.artifact).asked(request, &service, &desk.frame, &back)
+}
+
+#[handler]
+pub async fn delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    service.delete(&desk.caller, &slug_of(request)?).await?;
+    Ok(found_at(&desk.path("?done=deleted")))
+}
+
+/// The visibility of this name.
+pub fn visibility_named(name: &str) -> Option<Visibility> {
+    let all = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
+    all.into_iter().find(|visibility| visibility.as_str() == name)
+}
+
+fn lacks_credit(refusal: &Refusal, request: &Request) -> bool {
+    matches!(refusal, Refusal::PaymentRequired(_)) && accepts_html(request)
+}
+
+fn path_of(frame: &Frame, artifact: &Artifact) -> String {
+    frame.path(&format!("/pages/{}", artifact.slug))
+}
+
+impl<'a> ArtifactPage<'a> {
+    pub fn new(frame: &'a Frame, detail: &ArtifactDetail, url: String, views: u64, price: Price) -> Self {
+        let artifact = &detail.artifact;
+        let live_seq = artifact.live.map(|live| live.seq);
+        Self {
+            frame,
+            slug: artifact.slug.to_string(),
+            path: path_of(frame, artifact),
+            preview: live_seq.map(|seq| preview(&url, seq)),
+            url,
+            is_private: artifact.visibility == Visibility::Private,
+            visibility: artifact.visibility,
+            moderation: artifact.live.map(|live| live.moderation),
+            views: Count(views),
+            versions: detail.versions.iter().map(|version| VersionRow::new(version, live_seq)).collect(),
+            choices: choices(artifact.visibility, price),
+            price: Dollars(price.month),
+            delete: question(frame, artifact),
+        }
+    }
+}
+
+impl VersionRow {
+    fn new(version: &Version, live_seq: Option<u32>) -> Self {
+        Self {
+            seq: version.seq,
+            made_at: Moment(version.created_at),
+            size: Size(version.total_bytes),
+            files: Count(version.file_count.into()),
+            via: door_in_words(&version.created_via),
+            message: version.message.as_ref().map(ToString::to_string),
+            moderation: version.moderation,
+            place: Place::of(version.seq, live_seq),
+        }
+    }
+}
+
+impl Place {
+    fn of(seq: u32, live_seq: Option<u32>) -> Self {
+        match live_seq {
+            Some(live) if live == seq => Place::Live,
+            Some(live) if seq < live => Place::Before,
+            _ => Place::After,
+        }
+    }
+}
+
+/// A browser keeps what it was served for a minute; an address of its own shows the version that is live now.
+fn preview(url: &str, live_seq: u32) -> String {
+    let separator = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{separator}version={live_seq}")
+}
+
+/// The door through which a version came.
+fn door_in_words(created_via: &str) -> &'static str {
+    match created_via {
+        "api" => "by the API",
+        "mcp" => "by MCP",
+        "web" => "on the home page",
+        _ => "otherwise",
+    }
+}
+
+/// What the page could be instead.
+fn choices(now: Visibility, price: Price) -> Vec<VisibilityChoice> {
+    let others = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
+    let others = others.into_iter().filter(|to| *to != now);
+    others.map(|to| VisibilityChoice { to, button: button(now, to, price), words: words(to) }).collect()
+}
+
+fn button(now: Visibility, to: Visibility, price: Price) -> String {
+    let (name, month) = (to.as_str(), Dollars(price.month));
+    match (now, to) {
+        (_, Visibility::Public) => "Make it public for free".to_owned(),
+        (Visibility::Public, _) if price.due.is_zero() => {
+            format!("Make it {name}: this month is paid, then {month} a month")
+        }
+        (Visibility::Public, _) => format!("Make it {name} for {month} a month"),
+        _ => format!("Make it {name} for the same {month} a month"),
+    }
+}
+
+fn words(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Public => "Everyone may see it, and search engines may list it.",
+        Visibility::Unlisted => "Who has the link sees it; search engines are told to stay away.",
+        Visibility::Private => "Only who has the signed link sees it.",
+    }
+}
+
+pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
+    let slug = &artifact.slug;
+    Question {
+        id: "delete".to_owned(),
+        path: format!("{}/delete", path_of(frame, artifact)),
+        verb: "Delete",
+        subject: format!("{slug}"),
+        title: format!("Delete {slug}?"),
+        words: format!(
+            "The address stops working at once. The versions are kept, but the address is gone for good: publishing \
+             {slug} again gives a new address."
+        ),
+        keep: "Keep it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_price_is_said_before_it_is_paid() {
+        let month = Micro::new(500_000);
+        let buttons = |now, due| {
+            let choices = choices(now, Price { due, month }).into_iter();
+            choices.map(|choice| choice.button).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            buttons(Visibility::Public, month),
+            ["Make it unlisted for $0.50 a month", "Make it private for $0.50 a month"]
+        );
+        assert_eq!(
+            buttons(Visibility::Public, Micro::ZERO)[1],
+            "Make it private: this month is paid, then $0.50 a month"
+        );
+        assert_eq!(
+            buttons(Visibility::Unlisted, Micro::ZERO),
+            ["Make it public for free", "Make it private for the same $0.50 a month"]
+        );
+    }
+
+    #[test]
+    fn a_version_is_rolled_back_to_or_forward_to() {
+        assert_eq!([1, 2, 3].map(|seq| Place::of(seq, Some(2))), [Place::Before, Place::Live, Place::After]);
+        assert_eq!(Place::of(1, None), Place::After);
+    }
+}

@@ -1,0 +1,70 @@
+//! The pages of an account, in one list.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use domain::{Artifact, Host, ModerationStatus, Visibility};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use service::Service;
+
+use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::figures::{Count, Size};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "dashboard/artifacts.html")]
+pub struct ArtifactsPage<'a> {
+    pub frame: &'a Frame,
+    pub rows: Vec<ArtifactRow>,
+    pub base_url: &'a str,
+}
+
+pub struct ArtifactRow {
+    pub slug: String,
+    /// Its page on the dashboard.
+    pub path: String,
+    /// The page itself, for who belongs to the account.
+    pub url: String,
+    pub visibility: Visibility,
+    /// None while no version is live.
+    pub live: Option<LiveRow>,
+    pub views: Count,
+}
+
+pub struct LiveRow {
+    pub seq: u32,
+    pub size: Size,
+    pub moderation: ModerationStatus,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let artifacts = service.artifacts(&desk.caller).await?;
+    let views = service.views_by_host(&desk.caller).await?;
+    let rows = artifacts.iter().map(|artifact| ArtifactRow::new(artifact, &views, &desk.frame, &service));
+    let base_url = &service.addresses().base_url;
+    let template = ArtifactsPage { frame: &desk.frame, rows: rows.collect(), base_url };
+    shown(request, &service, None, &template)
+}
+
+impl ArtifactRow {
+    fn new(artifact: &Artifact, views: &HashMap<Host, u64>, frame: &Frame, service: &Service) -> Self {
+        let live = artifact.live.map(|live| LiveRow {
+            seq: live.seq,
+            size: Size(live.total_bytes),
+            moderation: live.moderation,
+        });
+        Self {
+            slug: artifact.slug.to_string(),
+            path: frame.path(&format!("/pages/{}", artifact.slug)),
+            url: service.member_url(artifact),
+            visibility: artifact.visibility,
+            live,
+            views: Count(views.get(&artifact.host).copied().unwrap_or_default()),
+        }
+    }
+}

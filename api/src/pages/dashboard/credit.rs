@@ -1,0 +1,299 @@
+//! The account's credit: what is left, where it went, and how more is bought. The dev rail settles in the call; a card
+//! is paid at the processor, and its credit is added by the processor's word alone.
+
+use askama::Template;
+use domain::{Artifact, CheckoutAmount, DevRail, Micro, Payment, Rail, Refusal, Slug, Visibility};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{CreditRequest, Service, Wish};
+
+use super::artifact_page::visibility_named;
+use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
+use super::figures::Dollars;
+use super::ledger::{EntryRow, Slugs};
+use crate::pages::faults::Faults;
+use crate::pages::fields::Fields;
+use crate::pages::found_at;
+use crate::refusal::RefusedCall;
+use crate::wire::{CreditPurchase, Purchasable};
+
+/// What is offered to be bought when nobody says how much.
+const AMOUNT: &str = "5";
+const AMOUNT_FIELDS: &[&str] = &["amount_usd"];
+const KEY_LENGTH: usize = 24;
+const MICRO_PER_USD: i64 = 1_000_000;
+
+#[derive(Template)]
+#[template(path = "dashboard/credit.html")]
+pub struct CreditPage<'a> {
+    pub frame: &'a Frame,
+    pub balance: Dollars,
+    pub is_owing: bool,
+    /// What the credit is wanted for.
+    pub errand: Option<Errand>,
+    /// The ways to pay that there are here. The dev rail is for development: no money moves on it.
+    pub dev: Option<AmountForm>,
+    pub card: Option<AmountForm>,
+    /// Sent along with a purchase, so that one that is sent twice is made once.
+    pub key: String,
+    pub entries: Vec<EntryRow>,
+}
+
+/// How much to buy, as it was typed, and what was wrong with it.
+#[derive(Default)]
+pub struct AmountForm {
+    pub amount: String,
+    pub faults: Faults,
+}
+
+/// A form that was refused.
+struct Refused<'a> {
+    rail: Rail,
+    amount: &'a str,
+    refusal: Refusal,
+}
+
+/// A page that is to leave the public, for which credit is bought first.
+pub struct Errand {
+    pub slug: String,
+    pub to: Visibility,
+    pub price: Dollars,
+    /// How much is missing; None when there is enough.
+    pub missing: Option<Dollars>,
+}
+
+/// What a change of visibility without credit has led here for.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct ErrandLink {
+    page: String,
+    visibility: String,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct CreditForm {
+    amount_usd: String,
+    key: String,
+    page: String,
+    visibility: String,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Credit).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let link: ErrandLink = request.params().unwrap_or_default();
+    render(request, &service, &desk, &link, None).await
+}
+
+/// Buys credit on the dev rail. Who came for a page goes back to it.
+#[handler]
+pub async fn top_up(
+    request: &Request,
+    Fields(form): Fields<CreditForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Credit).await?;
+    match bought(&desk, &form, &service).await {
+        Ok(()) => {
+            let back = match errand_of(&form.link()) {
+                Some((slug, _)) => format!("/pages/{slug}"),
+                None => "/credit".to_owned(),
+            };
+            Ok(found_at(&desk.path(&format!("{back}?done=credited"))))
+        }
+        Err(refused) => refuse(refused, Rail::Dev, request, &service, &desk, &form).await,
+    }
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/checkout.html")]
+pub struct CheckoutPage<'a> {
+    pub frame: &'a Frame,
+    pub amount: Dollars,
+    pub url: &'a str,
+    pub back: &'a str,
+}
+
+/// Opens a checkout. The way there is a link: a form of ours may lead to no other site.
+#[handler]
+pub async fn check_out(
+    request: &Request,
+    Fields(form): Fields<CreditForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Credit).await?;
+    match opened(&desk, &form, &service).await {
+        Ok(checkout) => {
+            let template = CheckoutPage {
+                frame: &desk.frame,
+                amount: Dollars(checkout.amount.micro()),
+                url: &checkout.url,
+                back: &checkout.way_back,
+            };
+            shown(request, &service, None, &template)
+        }
+        Err(refused) => refuse(refused, Rail::Card, request, &service, &desk, &form).await,
+    }
+}
+
+async fn bought(desk: &Desk, form: &CreditForm, service: &Service) -> Result<(), RefusedCall> {
+    let amount = dollars(&form.amount_usd)
+        .and_then(Purchasable::new)
+        .ok_or_else(|| Refusal::invalid("amount_usd", purchasable_in_words()))?
+        .0;
+    let request = CreditRequest {
+        amount,
+        payment: Some(Payment::Dev(amount)),
+        idempotency_key: is_key(&form.key).then(|| form.key.clone()),
+    };
+    service.buy_credit(&desk.caller, request).await?;
+    Ok(())
+}
+
+fn purchasable_in_words() -> String {
+    format!("must be from {} to {} dollars", CreditPurchase::USD_MIN, CreditPurchase::USD_MAX)
+}
+
+async fn opened(desk: &Desk, form: &CreditForm, service: &Service) -> Result<service::Checkout, RefusedCall> {
+    let amount = dollars(&form.amount_usd)
+        .and_then(CheckoutAmount::new)
+        .ok_or_else(|| Refusal::invalid("amount_usd", "must be from 5 to 500, in whole cents"))?;
+    let wish = errand_of(&form.link()).map(|(page, visibility)| Wish { page, visibility });
+    Ok(service.open_checkout(&desk.person, Some(&desk.frame.handle), amount, wish).await?)
+}
+
+async fn refuse(
+    refused: RefusedCall,
+    rail: Rail,
+    request: &Request,
+    service: &Service,
+    desk: &Desk,
+    form: &CreditForm,
+) -> Result<Response, RefusedCall> {
+    // Without a form there is nothing to tell it on.
+    if !desk.frame.owns() || !is_offered(rail, service) {
+        return Err(refused);
+    }
+    let refused = Refused { rail, amount: &form.amount_usd, refusal: to_show(refused, request)? };
+    render(request, service, desk, &form.link(), Some(refused)).await
+}
+
+async fn render(
+    request: &Request,
+    service: &Service,
+    desk: &Desk,
+    link: &ErrandLink,
+    refused: Option<Refused<'_>>,
+) -> Result<Response, RefusedCall> {
+    let balance = service.account(&desk.caller).await?.account.balance;
+    let entries = service.ledger(&desk.caller).await?;
+    let artifacts = service.artifacts(&desk.caller).await?;
+    let slugs = Slugs::of(&artifacts);
+    let errand = find_errand(desk, link, &artifacts, balance, service).await?;
+    let form = |rail| match &refused {
+        Some(refused) if refused.rail == rail => {
+            AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, desk) }
+        }
+        _ => AmountForm { amount: enough_for(errand.as_ref()), faults: Faults::default() },
+    };
+    let template = CreditPage {
+        frame: &desk.frame,
+        balance: Dollars(balance),
+        is_owing: balance.is_negative(),
+        dev: is_offered(Rail::Dev, service).then(|| form(Rail::Dev)),
+        card: is_offered(Rail::Card, service).then(|| form(Rail::Card)),
+        key: service.chance().alphanumeric(KEY_LENGTH),
+        entries: entries.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
+        errand,
+    };
+    shown(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
+}
+
+fn is_offered(rail: Rail, service: &Service) -> bool {
+    match rail {
+        Rail::Dev => service.tariff().dev_rail == DevRail::Open,
+        Rail::Card => service.has_card_rail(),
+    }
+}
+
+pub fn faults(refusal: &Refusal, desk: &Desk) -> Faults {
+    Faults::of(refusal, AMOUNT_FIELDS, &desk.path("/credit"))
+}
+
+async fn find_errand(
+    desk: &Desk,
+    link: &ErrandLink,
+    artifacts: &[Artifact],
+    balance: Micro,
+    service: &Service,
+) -> Result<Option<Errand>, RefusedCall> {
+    let Some((slug, to)) = errand_of(link) else { return Ok(None) };
+    // What is as it was wanted wants nothing more.
+    let open = artifacts.iter().find(|artifact| artifact.slug == slug && artifact.visibility != to);
+    let Some(artifact) = open else { return Ok(None) };
+    let price = service.visibility_price(&desk.caller, artifact).await?;
+    // What costs nothing lacks nothing, whatever the account owes.
+    let missing = (!price.is_zero() && price > balance).then(|| Dollars(price - balance));
+    Ok(Some(Errand { slug: slug.to_string(), to, price: Dollars(price), missing }))
+}
+
+fn errand_of(link: &ErrandLink) -> Option<(Slug, Visibility)> {
+    let to = visibility_named(&link.visibility).filter(|to| *to != Visibility::Public)?;
+    Some((link.page.parse().ok()?, to))
+}
+
+/// Whole dollars that will do, at least what is offered anyway.
+fn enough_for(errand: Option<&Errand>) -> String {
+    let missing = errand.and_then(|errand| errand.missing).map_or(0, |missing| missing.0.get());
+    let dollars = missing.saturating_add(MICRO_PER_USD - 1) / MICRO_PER_USD;
+    AMOUNT.parse().unwrap_or(dollars).max(dollars).to_string()
+}
+
+/// Dollars as people type them.
+fn dollars(text: &str) -> Option<Micro> {
+    let text = text.trim();
+    Micro::parse_usd(text.strip_prefix('$').unwrap_or(text).trim())
+}
+
+fn is_key(key: &str) -> bool {
+    key.len() == KEY_LENGTH && key.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+impl CreditForm {
+    fn link(&self) -> ErrandLink {
+        ErrandLink { page: self.page.clone(), visibility: self.visibility.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_read_as_people_type_them() {
+        let five = Some(Micro::new(5_000_000));
+        for text in ["5", "5.00", "$5", " $ 5.0 "] {
+            assert_eq!(dollars(text), five, "{text}");
+        }
+        for text in ["", "five", "5 dollars", "$", "1e3"] {
+            assert_eq!(dollars(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_is_enough_for_the_errand() {
+        let errand = |missing| Errand {
+            slug: "my-page".into(),
+            to: Visibility::Private,
+            price: Dollars(Micro::new(500_000)),
+            missing: Some(Dollars(Micro::new(missing))),
+        };
+        assert_eq!(enough_for(None), "5");
+        assert_eq!(enough_for(Some(&errand(500_000))), "5");
+        assert_eq!(enough_for(Some(&errand(7_000_001))), "8");
+    }
+}

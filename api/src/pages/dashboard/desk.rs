@@ -1,0 +1,215 @@
+//! A person at the desk of an account: who it is, as which caller, and what stands around each of its pages.
+
+use askama::Template;
+use domain::{Missing, Refusal, Role, Slug};
+use poem::http::StatusCode;
+use poem::{Request, Response};
+use serde::Deserialize;
+use service::{Caller, Membership, Person, Service};
+
+use crate::pages::signin::again;
+use crate::pages::{accepts_html, found_at, page, person_if_any, with_cookie};
+use crate::refusal::RefusedCall;
+use crate::{caller, same_site, session_cookie};
+
+/// A person at one of their accounts.
+pub struct Desk {
+    pub person: Person,
+    pub caller: Caller,
+    pub frame: Frame,
+}
+
+/// What stands around every page of an account.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub username: String,
+    pub handle: String,
+    pub role: Role,
+    /// The accounts of the person, this one among them.
+    pub accounts: Vec<AccountLink>,
+    pub tab: Tab,
+    /// What was just done, in words.
+    pub done: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub struct AccountLink {
+    pub handle: String,
+    pub role: Role,
+    pub is_current: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Pages,
+    Usage,
+    Credit,
+    Team,
+    Tokens,
+}
+
+impl Tab {
+    const ALL: [Tab; 5] = [Tab::Pages, Tab::Usage, Tab::Credit, Tab::Team, Tab::Tokens];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Tab::Pages => "Pages",
+            Tab::Usage => "Usage",
+            Tab::Credit => "Credit",
+            Tab::Team => "Team",
+            Tab::Tokens => "Tokens",
+        }
+    }
+
+    fn path(self) -> &'static str {
+        match self {
+            Tab::Pages => "",
+            Tab::Usage => "/usage",
+            Tab::Credit => "/credit",
+            Tab::Team => "/team",
+            Tab::Tokens => "/tokens",
+        }
+    }
+}
+
+impl Desk {
+    /// A look; None for who is not signed in.
+    pub async fn begin(request: &Request, service: &Service, tab: Tab) -> Result<Option<Self>, RefusedCall> {
+        match person_if_any(request, service).await? {
+            Some(person) => Self::of(person, request, service, tab).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A change, which no other site's page may make.
+    pub async fn change(request: &Request, service: &Service, tab: Tab) -> Result<Self, RefusedCall> {
+        same_site::demand(request, service.addresses())?;
+        Self::of(caller::person(request, service).await?, request, service, tab).await
+    }
+
+    async fn of(person: Person, request: &Request, service: &Service, tab: Tab) -> Result<Self, RefusedCall> {
+        let handle = request.raw_path_param("handle").unwrap_or_default();
+        let memberships = service.memberships(&person).await?;
+        let here = memberships.iter().find(|one| one.account.handle == handle);
+        // Whether anybody else has such an account is nobody's business.
+        let fault = || "you are on no account of this name".to_owned();
+        let role = here.ok_or_else(|| Refusal::Forbidden { fault: fault() })?.role;
+        let caller = service.caller_of(&person, Some(handle)).await?;
+        let frame = Frame {
+            username: person.username.clone(),
+            handle: handle.to_owned(),
+            role,
+            accounts: memberships.iter().map(|one| AccountLink::new(one, handle)).collect(),
+            tab,
+            done: done(request),
+        };
+        Ok(Self { person, caller, frame })
+    }
+
+    /// The address of a page of this account, such as `/usage`.
+    pub fn path(&self, below: &str) -> String {
+        self.frame.path(below)
+    }
+}
+
+impl AccountLink {
+    fn new(membership: &Membership, current: &str) -> Self {
+        let handle = membership.account.handle.clone();
+        Self { is_current: handle == current, handle, role: membership.role }
+    }
+}
+
+impl Frame {
+    pub fn path(&self, below: &str) -> String {
+        format!("/dashboard/{}{below}", self.handle)
+    }
+
+    /// The tabs with their addresses.
+    pub fn tabs(&self) -> impl Iterator<Item = (Tab, String)> + '_ {
+        Tab::ALL.into_iter().map(|tab| (tab, self.path(tab.path())))
+    }
+
+    /// Whether invites, members and other people's tokens are in this person's hands.
+    pub fn leads(&self) -> bool {
+        self.role >= Role::Admin
+    }
+
+    /// Whether credit and the switch for agents are.
+    pub fn owns(&self) -> bool {
+        self.role == Role::Owner
+    }
+}
+
+/// A page of the dashboard, or the same once more after a form on it was refused. The session is kept alive by being
+/// used, and so is its cookie.
+pub fn shown(
+    request: &Request,
+    service: &Service,
+    refusal: Option<&Refusal>,
+    template: &impl Template,
+) -> Result<Response, RefusedCall> {
+    let answer = match refusal {
+        Some(refusal) => again(refusal, template)?,
+        None => page(StatusCode::OK, template)?,
+    };
+    Ok(kept_alive(request, service, answer))
+}
+
+/// The refusal of a form, to be told on its page. A program is told without one, and so is who is signed out.
+pub fn to_show(refused: RefusedCall, request: &Request) -> Result<Refusal, RefusedCall> {
+    let is_shown = accepts_html(request) && *refused.0 != Refusal::NotSignedIn;
+    if is_shown { Ok(*refused.0) } else { Err(refused) }
+}
+
+/// The answer, with the session's cookie once more.
+pub fn kept_alive(request: &Request, service: &Service, answer: Response) -> Response {
+    match session_cookie::kept_on(request, service.addresses()) {
+        Some(cookie) => with_cookie(answer, &cookie),
+        None => answer,
+    }
+}
+
+/// Sends a browser to sign in and back to where it wanted to go.
+pub fn to_sign_in(request: &Request) -> Response {
+    let path = request.uri().path();
+    // In a query no other character of a path would be sure to stand for itself.
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte));
+    found_at(&format!("/signin?next={}", if is_plain { path } else { "/dashboard" }))
+}
+
+/// The artifact that the path names. What is no slug is no artifact's.
+pub fn slug_of(request: &Request) -> Result<Slug, Refusal> {
+    let slug = request.raw_path_param("slug").unwrap_or_default();
+    slug.parse().map_err(|_| Refusal::NotFound(Missing::Artifact))
+}
+
+#[derive(Default, Deserialize)]
+struct Told {
+    done: Option<String>,
+}
+
+/// What a redirect says has been done: one of these words, and nothing of what an address may say otherwise.
+pub fn done(request: &Request) -> Option<&'static str> {
+    let told: Told = request.params().unwrap_or_default();
+    Some(match told.done?.as_str() {
+        "claimed" => "The account is yours.",
+        "joined" => "You have joined.",
+        "live" => "Done: visitors see that version from now on.",
+        "public" => "Done: the page is public. Everyone may see it.",
+        "unlisted" => {
+            "Done: the page is unlisted. Who has the link sees it; search engines are told to stay away."
+        }
+        "private" => "Done: the page is private. Only who has the signed link sees it.",
+        "deleted" => "Done: the page is deleted, and its address serves nothing any more.",
+        "credited" => "Thank you: the credit is on the account.",
+        "paid-by-card" => "Thank you. The credit appears as soon as the processor confirms it.",
+        "invited" => "Done: the invite is made. Hand its link on; whoever has it may join.",
+        "invite-revoked" => "Done: nobody joins by that invite any more.",
+        "removed" => "Done: they are off the account, and their tokens are revoked.",
+        "left" => "Done: you have left the account, and the tokens that you minted there are revoked.",
+        "agents-join" => "Done: agents may join with an invite.",
+        "agents-stay-out" => "Done: agents can no longer join. Those that have joined stay.",
+        "token-revoked" => "Done: the token is revoked. Its next call is refused.",
+        _ => return None,
+    })
+}

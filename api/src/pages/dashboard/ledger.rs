@@ -1,0 +1,91 @@
+//! The entries of a ledger, told to people: why money moved, when, and what was left.
+
+use std::collections::HashMap;
+
+use domain::{Artifact, ArtifactId, LedgerEntry, Slug};
+
+use super::figures::{Dollars, Moment};
+
+pub struct EntryRow {
+    pub at: Moment,
+    pub words: String,
+    /// The reason as the API has it.
+    pub reason: String,
+    pub delta: Dollars,
+    pub balance: Dollars,
+}
+
+/// The slugs of an account's pages, for entries that are about one.
+pub struct Slugs(HashMap<ArtifactId, Slug>);
+
+impl Slugs {
+    pub fn of(artifacts: &[Artifact]) -> Self {
+        Self(artifacts.iter().map(|artifact| (artifact.id, artifact.slug.clone())).collect())
+    }
+
+    pub fn find(&self, artifact: ArtifactId) -> Option<&Slug> {
+        self.0.get(&artifact)
+    }
+}
+
+impl EntryRow {
+    pub fn new(entry: &LedgerEntry, slugs: &Slugs) -> Self {
+        Self {
+            at: Moment(entry.created_at),
+            words: in_words(&entry.reason, slugs),
+            reason: entry.reason.clone(),
+            delta: Dollars(entry.delta),
+            balance: Dollars(entry.balance_after),
+        }
+    }
+}
+
+fn in_words(reason: &str, slugs: &Slugs) -> String {
+    let (kind, about) = reason.split_once(':').unwrap_or((reason, ""));
+    match kind {
+        "publish" => "A publish beyond the free ones".to_owned(),
+        "visibility" => hidden(about, slugs),
+        "storage" => format!("Storage beyond what is free, {about}"),
+        "traffic" => format!("Views beyond the free ones, {about}"),
+        "topup-dev" => "Credit, on the dev rail".to_owned(),
+        "topup-card-processor" => "Credit, by card".to_owned(),
+        _ => "Something else".to_owned(),
+    }
+}
+
+/// `<artifact id>:<month>`
+fn hidden(about: &str, slugs: &Slugs) -> String {
+    let (artifact, month) = about.split_once(':').unwrap_or((about, ""));
+    match artifact.parse().ok().and_then(|id| slugs.find(id)) {
+        Some(slug) => format!("{slug} off the public, {month}"),
+        None => format!("A page off the public that is deleted now, {month}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Chance, JobId, Reason, Time, VersionId};
+
+    use super::*;
+
+    #[test]
+    fn every_reason_is_told_in_words() {
+        let (now, chance) = (Time::from_millis(1_790_000_000_000), Chance::seeded(1));
+        let (artifact, month) = (ArtifactId::new(now, &chance), now.month());
+        let slugs = Slugs(HashMap::from([(artifact, "my-page".parse().unwrap())]));
+        for (reason, told) in [
+            (Reason::Publish(VersionId::new(now, &chance)), "A publish beyond the free ones"),
+            (Reason::Visibility(artifact, month), "my-page off the public, 2026-09"),
+            (
+                Reason::Visibility(ArtifactId::new(now, &chance), month),
+                "A page off the public that is deleted now, 2026-09",
+            ),
+            (Reason::Storage(month), "Storage beyond what is free, 2026-09"),
+            (Reason::Traffic(month), "Views beyond the free ones, 2026-09"),
+            (Reason::DevTopUp(JobId::new(now, &chance)), "Credit, on the dev rail"),
+            (Reason::CardTopUp("cs_1".to_owned()), "Credit, by card"),
+        ] {
+            assert_eq!(in_words(&reason.to_string(), &slugs), told);
+        }
+    }
+}

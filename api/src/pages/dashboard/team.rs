@@ -1,0 +1,317 @@
+//! The people of the account and how others come: members, invites, and whether agents may join.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use domain::link::Addresses;
+use domain::{Invite, InviteTerms, Missing, Refusal, Role, Time, UserId};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{AgentJoin, Member, Service};
+
+use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
+use super::figures::Moment;
+use super::question::Question;
+use crate::pages::faults::Faults;
+use crate::pages::fields::Fields;
+use crate::pages::found_at;
+use crate::refusal::RefusedCall;
+
+pub const INVITE_FIELDS: &[&str] = &["role", "max_uses", "ttl_hours"];
+
+#[derive(Template)]
+#[template(path = "dashboard/team.html")]
+pub struct TeamPage<'a> {
+    pub frame: &'a Frame,
+    pub members: Vec<MemberRow>,
+    /// Those that can be used, the newest first.
+    pub invites: Vec<InviteRow>,
+    pub past_invites: Vec<InviteRow>,
+    pub form: InviteForm,
+    pub faults: Faults,
+    pub do_agents_join: bool,
+}
+
+pub struct MemberRow {
+    pub username: String,
+    pub role: Role,
+    pub joined_at: Moment,
+    pub is_self: bool,
+    /// For who may remove them.
+    pub remove: Option<Question>,
+}
+
+pub struct InviteRow {
+    pub code: String,
+    pub url: String,
+    pub role: Role,
+    pub uses: u32,
+    pub max_uses: u32,
+    pub made_by: String,
+    pub expires_at: Moment,
+    /// Why it cannot be used any more.
+    pub end: Option<&'static str>,
+    pub revoke: Question,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(default)]
+pub struct InviteForm {
+    pub role: String,
+    pub max_uses: String,
+    pub ttl_hours: String,
+}
+
+impl Default for InviteForm {
+    fn default() -> Self {
+        Self {
+            role: Role::Member.to_string(),
+            max_uses: InviteTerms::USES.to_string(),
+            ttl_hours: InviteTerms::TTL_HOURS.to_string(),
+        }
+    }
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+        return Ok(to_sign_in(request));
+    };
+    render(request, &service, &desk, InviteForm::default(), None).await
+}
+
+#[handler]
+pub async fn make_invite(
+    request: &Request,
+    Fields(form): Fields<InviteForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Team).await?;
+    match invited(&desk, &form, &service).await {
+        Ok(()) => Ok(found_at(&desk.path("/team?done=invited"))),
+        // Who may not invite has no form to be told it on.
+        Err(refused) if !desk.frame.leads() => Err(refused),
+        Err(refused) => {
+            let refusal = to_show(refused, request)?;
+            render(request, &service, &desk, form, Some(&refusal)).await
+        }
+    }
+}
+
+async fn invited(desk: &Desk, form: &InviteForm, service: &Service) -> Result<(), RefusedCall> {
+    let role = form.role.parse().map_err(|_| Refusal::invalid("role", "is member or admin"))?;
+    let number = |field: &'static str, text: &str| {
+        text.trim().parse::<u32>().map_err(|_| Refusal::invalid(field, "is a whole number"))
+    };
+    let (uses, hours) = (number("max_uses", &form.max_uses)?, number("ttl_hours", &form.ttl_hours)?);
+    let terms = InviteTerms::new(Some(role), Some(uses), Some(hours)).map_err(of_the_field)?;
+    service.invite(&desk.caller, terms).await?;
+    Ok(())
+}
+
+/// The same refusal, told of the field that it begins with.
+fn of_the_field(refusal: Refusal) -> Refusal {
+    match &refusal {
+        Refusal::InvalidBody { fault } => match fault.split_once(' ') {
+            Some((field, fault)) if INVITE_FIELDS.contains(&field) => Refusal::invalid(field, fault),
+            _ => refusal,
+        },
+        _ => refusal,
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct AgentJoinForm {
+    allow: String,
+}
+
+#[handler]
+pub async fn set_agent_join(
+    request: &Request,
+    Fields(form): Fields<AgentJoinForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Team).await?;
+    let (agent_join, done) = match form.allow.as_str() {
+        "true" => (AgentJoin::Allowed, "agents-join"),
+        "false" => (AgentJoin::Disabled, "agents-stay-out"),
+        _ => return Err(Refusal::invalid("allow", "is true or false").into()),
+    };
+    service.set_agent_join(&desk.caller, agent_join).await?;
+    Ok(found_at(&desk.path(&format!("/team?done={done}"))))
+}
+
+#[handler]
+pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let code = request.raw_path_param("code").unwrap_or_default();
+    let invites = service.invites(&desk.caller).await?;
+    let found = invites.iter().any(|invite| invite.code.as_str() == code && invite.revoked_at.is_none());
+    if !found {
+        return Err(Refusal::NotFound(Missing::Invite).into());
+    }
+    let back = desk.path("/team");
+    revocation(code, &desk.frame).asked(request, &service, &desk.frame, &back)
+}
+
+#[handler]
+pub async fn revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Team).await?;
+    let code = request.raw_path_param("code").unwrap_or_default();
+    service.revoke_invite(&desk.caller, code).await?;
+    Ok(found_at(&desk.path("/team?done=invite-revoked")))
+}
+
+#[handler]
+pub async fn ask_to_remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let id = member_of(request)?;
+    let team = service.team(&desk.caller).await?;
+    let found = team.members.iter().find(|member| member.user == id);
+    let member = found.ok_or(Refusal::NotFound(Missing::Member))?;
+    let question = offered_removal(member, &desk).ok_or_else(|| Refusal::Forbidden {
+        fault: "admins and the owner remove others, and nobody removes the owner".to_owned(),
+    })?;
+    let back = desk.path("/team");
+    question.asked(request, &service, &desk.frame, &back)
+}
+
+/// Removes somebody, or lets who asks for it leave.
+#[handler]
+pub async fn remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Team).await?;
+    let id = member_of(request)?;
+    service.remove_member(&desk.caller, id).await?;
+    let is_self = id == desk.person.user;
+    Ok(found_at(&if is_self { "/dashboard?done=left".to_owned() } else { desk.path("/team?done=removed") }))
+}
+
+async fn render(
+    request: &Request,
+    service: &Service,
+    desk: &Desk,
+    form: InviteForm,
+    refusal: Option<&Refusal>,
+) -> Result<Response, RefusedCall> {
+    let members = service.team(&desk.caller).await?.members;
+    let invites = if desk.frame.leads() { service.invites(&desk.caller).await? } else { vec![] };
+    let do_agents_join = service.account(&desk.caller).await?.account.allow_agent_join;
+    let now = service.clock().now();
+    let names = names_of(&members);
+    let rows =
+        invites.iter().map(|invite| InviteRow::new(invite, &names, now, &desk.frame, service.addresses()));
+    let (invites, past_invites) = rows.partition(|row| row.end.is_none());
+    let members = members.iter().map(|member| MemberRow::new(member, desk)).collect();
+    let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &desk.path("/team")));
+    let (frame, faults) = (&desk.frame, faults.unwrap_or_default());
+    let template = TeamPage { frame, members, invites, past_invites, form, faults, do_agents_join };
+    shown(request, service, refusal, &template)
+}
+
+fn member_of(request: &Request) -> Result<UserId, Refusal> {
+    let id = request.raw_path_param("id").unwrap_or_default();
+    id.parse().map_err(|_| Refusal::NotFound(Missing::Member))
+}
+
+/// The people of a team by their ids.
+pub fn names_of(members: &[Member]) -> HashMap<UserId, String> {
+    members.iter().map(|member| (member.user, member.username.clone())).collect()
+}
+
+/// Who answers for something: one of the team, or an agent.
+pub fn maker_in_words(made_by: domain::Maker, names: &HashMap<UserId, String>) -> String {
+    match made_by.user {
+        Some(user) => names.get(&user).cloned().unwrap_or_else(|| "somebody who has left".to_owned()),
+        None => "an agent".to_owned(),
+    }
+}
+
+impl MemberRow {
+    pub fn new(member: &Member, desk: &Desk) -> Self {
+        let is_self = member.user == desk.person.user;
+        Self {
+            username: member.username.clone(),
+            role: member.role,
+            joined_at: Moment(member.joined_at),
+            is_self,
+            remove: offered_removal(member, desk),
+        }
+    }
+}
+
+impl InviteRow {
+    pub fn new(
+        invite: &Invite,
+        names: &HashMap<UserId, String>,
+        now: Time,
+        frame: &Frame,
+        addresses: &Addresses,
+    ) -> Self {
+        let code = invite.code.as_str();
+        let end = invite.must_be_usable(now).err().map(|refusal| match refusal {
+            Refusal::InviteRevoked => "revoked",
+            Refusal::InviteUsedUp => "used up",
+            _ => "expired",
+        });
+        Self {
+            code: code.to_owned(),
+            url: addresses.invite(code),
+            role: invite.role,
+            uses: invite.uses,
+            max_uses: invite.max_uses,
+            made_by: maker_in_words(invite.made_by, names),
+            expires_at: Moment(invite.expires_at),
+            end,
+            revoke: revocation(code, frame),
+        }
+    }
+}
+
+pub fn revocation(code: &str, frame: &Frame) -> Question {
+    Question {
+        id: format!("revoke-{code}"),
+        path: frame.path(&format!("/team/invites/{code}/revoke")),
+        verb: "Revoke",
+        subject: "the invite".to_owned(),
+        title: "Revoke the invite?".to_owned(),
+        words: "Nobody joins by its link any more; who has joined stays. A revoked invite cannot be brought back, but a \
+                new one is made in a moment."
+            .to_owned(),
+        keep: "Keep it",
+    }
+}
+
+/// For who may remove somebody, or leave.
+fn offered_removal(member: &Member, desk: &Desk) -> Option<Question> {
+    let may_go = member.user == desk.person.user || desk.frame.leads();
+    (may_go && member.role != Role::Owner).then(|| removal(member, desk))
+}
+
+pub fn removal(member: &Member, desk: &Desk) -> Question {
+    let (is_self, frame) = (member.user == desk.person.user, &desk.frame);
+    let (verb, subject, title, who) = if is_self {
+        ("Leave", frame.handle.clone(), format!("Leave {}?", frame.handle), "You lose".to_owned())
+    } else {
+        let name = &member.username;
+        ("Remove", name.clone(), format!("Remove {name}?"), format!("{name} loses"))
+    };
+    let whose = if is_self { "you" } else { "they" };
+    Question {
+        id: format!("remove-{}", member.user),
+        path: frame.path(&format!("/team/members/{}/remove", member.user)),
+        verb,
+        subject,
+        title,
+        words: format!(
+            "{who} the account at once, and every token and open invite that {whose} made is revoked. The pages stay. To \
+             come back takes a new invite."
+        ),
+        keep: if is_self { "Stay" } else { "Keep them" },
+    }
+}

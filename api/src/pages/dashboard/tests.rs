@@ -1,0 +1,386 @@
+//! Every page of the dashboard with sample data, for the snapshots of all pages.
+
+use askama::Template;
+use domain::link::{Addresses, UrlStyle};
+use domain::{
+    Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, Chance, DayUse, Invite,
+    InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus, MonthlyUse, Reason,
+    Refusal, Rights, Role, Scopes, Tariff, Time, Token, TokenId, TokenName, UserId, Version, VersionId,
+    Visibility,
+};
+use service::{ArtifactDetail, Caller, Member, Person, Who};
+
+use super::NoAccountPage;
+use super::artifact_page::{self, ArtifactPage};
+use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
+use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
+use super::desk::{AccountLink, Desk, Frame, Tab, done};
+use super::figures::{Count, Dollars, Size};
+use super::ledger::{EntryRow, Slugs};
+use super::question::AskPage;
+use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
+use super::tokens::{self, MintForm, MintedShown, TokenRow, TokensPage};
+use super::usage::UsagePage;
+use crate::pages::faults::Faults;
+
+const BASE_URL: &str = "http://127.0.0.1:8080";
+const PAGE_URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
+
+fn now() -> Time {
+    Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
+}
+
+/// Ids that are the same in each run.
+fn chance() -> Chance {
+    Chance::seeded(1)
+}
+
+fn user(number: u128) -> UserId {
+    UserId::from_ulid(number.into())
+}
+
+fn artifact(
+    number: u128,
+    slug: &str,
+    visibility: Visibility,
+    live: Option<(u32, ModerationStatus)>,
+) -> Artifact {
+    let live = live.map(|(seq, moderation)| LiveVersion {
+        id: VersionId::from_ulid(1.into()),
+        seq,
+        total_bytes: 12_345,
+        moderation,
+    });
+    Artifact {
+        id: ArtifactId::from_ulid(number.into()),
+        account: AccountId::from_ulid(1.into()),
+        slug: slug.parse().unwrap(),
+        host: format!("{slug}-a1b2").parse().unwrap(),
+        visibility,
+        live,
+        created_at: now(),
+        updated_at: now(),
+    }
+}
+
+fn frame(role: Role, tab: Tab) -> Frame {
+    let link = |handle: &str, role| AccountLink {
+        handle: handle.into(),
+        role,
+        is_current: handle == "acct_a1b2c3d4e5f6",
+    };
+    Frame {
+        username: "ada".into(),
+        handle: "acct_a1b2c3d4e5f6".into(),
+        role,
+        accounts: vec![link("acct_a1b2c3d4e5f6", role), link("acct_0123456789ab", Role::Member)],
+        tab,
+        done: None,
+    }
+}
+
+fn desk(role: Role, tab: Tab) -> Desk {
+    let person = Person { user: user(1), username: "ada".into() };
+    let caller = Caller {
+        account: AccountId::from_ulid(1.into()),
+        handle: "acct_a1b2c3d4e5f6".into(),
+        account_expires_at: None,
+        who: Who::Person(person.clone(), role),
+    };
+    Desk { person, caller, frame: frame(role, tab) }
+}
+
+fn shown(name: &str, template: &impl Template) -> (String, String) {
+    (format!("dashboard-{name}"), template.render().unwrap())
+}
+
+/// Every page, by name.
+pub fn samples() -> Vec<(String, String)> {
+    [none(), artifacts(), artifact_pages(), usage(), credit_pages(), team_pages(), token_pages()].concat()
+}
+
+fn none() -> Vec<(String, String)> {
+    vec![shown("none", &NoAccountPage { username: "ada", done: None, base_url: BASE_URL })]
+}
+
+fn artifacts() -> Vec<(String, String)> {
+    let (full, mut alone) = (frame(Role::Owner, Tab::Pages), frame(Role::Member, Tab::Pages));
+    alone.accounts.truncate(1);
+    let row = |slug: &str, visibility, live: Option<ModerationStatus>| ArtifactRow {
+        slug: slug.into(),
+        path: full.path(&format!("/pages/{slug}")),
+        url: PAGE_URL.into(),
+        visibility,
+        live: live.map(|moderation| LiveRow { seq: 2, size: Size(12_345), moderation }),
+        views: Count(1_234),
+    };
+    let rows = vec![
+        row("my-page", Visibility::Public, Some(ModerationStatus::Pass)),
+        row("our-plans", Visibility::Private, Some(ModerationStatus::Pending)),
+        row("odd-page", Visibility::Unlisted, Some(ModerationStatus::Blocked)),
+        row("not-yet", Visibility::Public, None),
+    ];
+    vec![
+        shown("pages", &ArtifactsPage { frame: &full, rows, base_url: BASE_URL }),
+        shown("pages-none", &ArtifactsPage { frame: &alone, rows: vec![], base_url: BASE_URL }),
+    ]
+}
+
+fn artifact_pages() -> Vec<(String, String)> {
+    let mut frame = frame(Role::Member, Tab::Pages);
+    frame.done = done(&poem::Request::builder().uri_str("/dashboard/x?done=live").finish());
+    let public = artifact(1, "my-page", Visibility::Public, Some((2, ModerationStatus::Pass)));
+    let private = artifact(1, "my-page", Visibility::Private, Some((3, ModerationStatus::Blocked)));
+    let staged = artifact(1, "my-page", Visibility::Public, None);
+    let page = |artifact: &Artifact| {
+        let version = |seq, message: Option<&str>| Version {
+            id: VersionId::from_ulid(1.into()),
+            seq,
+            total_bytes: 1_234 * u64::from(seq),
+            file_count: seq,
+            created_via: ["api", "mcp", "web"][seq as usize % 3].into(),
+            message: message.map(|text| text.parse::<Message>().unwrap()),
+            created_at: now(),
+            moderation: ModerationStatus::Pass,
+        };
+        let versions =
+            vec![version(3, Some("Mend the <title>")), version(2, None), version(1, Some("First"))];
+        let detail = ArtifactDetail { artifact: artifact.clone(), versions, signed_url: None };
+        let url = match artifact.visibility {
+            Visibility::Private => format!("{PAGE_URL}?sig=0123456789abcdef"),
+            _ => PAGE_URL.into(),
+        };
+        let price = Tariff::default().visibility_price;
+        ArtifactPage::new(&frame, &detail, url, 1_234, artifact_page::Price { due: price, month: price })
+            .render()
+            .unwrap()
+    };
+    let question = artifact_page::question(&frame, &public);
+    let back = frame.path("/pages/my-page");
+    vec![
+        ("dashboard-page".into(), page(&public)),
+        ("dashboard-page-private".into(), page(&private)),
+        ("dashboard-page-staged".into(), page(&staged)),
+        shown("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
+    ]
+}
+
+fn usage() -> Vec<(String, String)> {
+    let frame = frame(Role::Admin, Tab::Usage);
+    let mut account = Account::provisional(now(), std::time::Duration::ZERO, &chance());
+    (account.status, account.expires_at) = (AccountStatus::Claimed, None);
+    (account.balance, account.storage_bytes) = (Micro::new(4_500_000), 12_345_678);
+    let summary = |used| AccountSummary {
+        account: account.clone(),
+        month: now().month(),
+        used,
+        restricted_artifacts: 2,
+    };
+    let busy = |at: u64| DayUse { day: now().month().start().day(), publishes: at % 4, views: at * at * 7 };
+    let days: Vec<_> = now()
+        .month()
+        .days()
+        .zip(0..)
+        .map(
+            |(day, at)| {
+                if day <= now().day() { DayUse { day, ..busy(at) } } else { DayUse { day, ..busy(0) } }
+            },
+        )
+        .collect();
+    let quiet: Vec<_> = days.iter().map(|one| DayUse { publishes: 0, views: 0, ..*one }).collect();
+    let used = MonthlyUse { publishes: 30, views: 20_090 };
+    let (tariff, today) = (Tariff::default(), now().day());
+    vec![
+        shown("usage", &UsagePage::new(&frame, &summary(used), &tariff, &days, today)),
+        shown("usage-none", &UsagePage::new(&frame, &summary(MonthlyUse::default()), &tariff, &quiet, today)),
+    ]
+}
+
+fn credit_pages() -> Vec<(String, String)> {
+    let (owner, member) = (frame(Role::Owner, Tab::Credit), frame(Role::Member, Tab::Credit));
+    let hidden = artifact(1, "my-page", Visibility::Private, None);
+    let slugs = Slugs::of(std::slice::from_ref(&hidden));
+    let entry = |reason: Reason, delta, balance| {
+        let entry = LedgerEntry {
+            delta: Micro::new(delta),
+            reason: reason.to_string(),
+            balance_after: Micro::new(balance),
+            created_at: now(),
+        };
+        EntryRow::new(&entry, &slugs)
+    };
+    let entries = || {
+        vec![
+            entry(Reason::Visibility(hidden.id, now().month()), -500_000, 4_495_000),
+            entry(Reason::Publish(VersionId::from_ulid(1.into())), -5_000, 4_995_000),
+            entry(Reason::DevTopUp(JobId::from_ulid(1.into())), 5_000_000, 5_000_000),
+        ]
+    };
+    let form = |faults| Some(AmountForm { amount: "5".into(), faults });
+    let refused = |refusal: Refusal| form(credit::faults(&refusal, &desk(Role::Owner, Tab::Credit)));
+    let page = |frame, balance, errand, dev, card, entries| CreditPage {
+        frame,
+        balance: Dollars(Micro::new(balance)),
+        is_owing: balance < 0,
+        errand,
+        dev,
+        card,
+        key: "k".repeat(24),
+        entries,
+    };
+    let errand = |missing| {
+        Some(Errand {
+            slug: "my-page".into(),
+            to: Visibility::Private,
+            price: Dollars(Micro::new(500_000)),
+            missing: Some(missing).filter(|missing| *missing > 0).map(|missing| Dollars(Micro::new(missing))),
+        })
+    };
+    let fine = || form(Faults::default());
+    let amount = Refusal::invalid("amount_usd", "must be from 1 to 100 dollars");
+    vec![
+        shown("credit", &page(&owner, 4_495_000, None, fine(), fine(), entries())),
+        shown("credit-missing", &page(&owner, 0, errand(500_000), fine(), None, vec![])),
+        shown("credit-enough", &page(&owner, 4_495_000, errand(0), fine(), None, entries())),
+        shown(
+            "credit-refused",
+            &page(&owner, -20_000, None, refused(amount), refused(Refusal::ProcessorError), vec![]),
+        ),
+        shown("credit-no-rail", &page(&owner, 0, None, None, None, vec![])),
+        shown("credit-member", &page(&member, 4_495_000, errand(500_000), fine(), fine(), entries())),
+        shown(
+            "checkout",
+            &CheckoutPage {
+                frame: &owner,
+                amount: Dollars(Micro::from_cents(2_000)),
+                url: "https://pay.example/c/cs_1",
+                back: &owner.path("/credit"),
+            },
+        ),
+    ]
+}
+
+fn team_pages() -> Vec<(String, String)> {
+    let member = |number, username: &str, role| Member {
+        user: user(number),
+        username: username.into(),
+        role,
+        joined_at: now(),
+    };
+    let members =
+        [member(1, "ada", Role::Owner), member(2, "ben", Role::Admin), member(3, "mia", Role::Member)];
+    let names = team::names_of(&members);
+    let addresses = Addresses {
+        base_url: BASE_URL.into(),
+        serve_url: "http://127.0.0.1:8081".into(),
+        edge_domain: "localhost".into(),
+        url_style: UrlStyle::Path,
+    };
+    let invite = |code: &str, uses, made_by| Invite {
+        code: code.repeat(4).parse::<InviteCode>().unwrap(),
+        account: AccountId::from_ulid(1.into()),
+        role: Role::Member,
+        max_uses: 5,
+        uses,
+        expires_at: now(),
+        revoked_at: None,
+        created_at: now(),
+        made_by,
+    };
+    let page = |desk: &Desk, faults, do_agents_join| {
+        let before = Time::from_millis(now().millis() - 1);
+        let row = |invite: &Invite, at| InviteRow::new(invite, &names, at, &desk.frame, &addresses);
+        let by_ada = Maker { user: Some(user(1)), token: None };
+        let invites = vec![row(&invite("abcdef", 1, by_ada), before)];
+        let past_invites = vec![
+            row(&invite("ghijkl", 5, by_ada), before),
+            row(&invite("mnopqr", 0, Maker::default()), now()),
+        ];
+        let template = TeamPage {
+            frame: &desk.frame,
+            members: members.iter().map(|member| MemberRow::new(member, desk)).collect(),
+            invites: if desk.frame.leads() { invites } else { vec![] },
+            past_invites: if desk.frame.leads() { past_invites } else { vec![] },
+            form: InviteForm::default(),
+            faults,
+            do_agents_join,
+        };
+        template.render().unwrap()
+    };
+    let faults = |refusal| Faults::of(&refusal, team::INVITE_FIELDS, "/dashboard");
+    let owner = desk(Role::Owner, Tab::Team);
+    let mut joined = desk(Role::Member, Tab::Team);
+    joined.person.user = user(3);
+    let back = owner.path("/team");
+    let ask = |question| AskPage { frame: &owner.frame, question, back: &back };
+    vec![
+        ("dashboard-team".into(), page(&owner, Faults::default(), true)),
+        (
+            "dashboard-team-refused".into(),
+            page(&owner, faults(Refusal::invalid("max_uses", "is 1 to 100")), false),
+        ),
+        ("dashboard-team-full".into(), page(&owner, faults(Refusal::TooMany(domain::Crowd::Invites)), false)),
+        ("dashboard-team-member".into(), page(&joined, Faults::default(), true)),
+        shown("team-remove", &ask(&team::removal(&members[2], &owner))),
+        shown("team-leave", &ask(&team::removal(&members[2], &joined))),
+        shown("team-revoke", &ask(&team::revocation(&"abcdef".repeat(4), &owner.frame))),
+    ]
+}
+
+fn token_pages() -> Vec<(String, String)> {
+    let desk = desk(Role::Owner, Tab::Tokens);
+    let token = |number: u128, name: TokenName, rights| Token {
+        id: TokenId::from_ulid(number.into()),
+        name,
+        rights,
+        made_by: Maker { user: Some(user(1)), token: None },
+        created_at: now(),
+        last_used_at: Some(now()),
+    };
+    let code = "abcdef".repeat(4).parse::<InviteCode>().unwrap();
+    let pinned = Rights {
+        scopes: Scopes::of_invited_agent(),
+        pinned_to: Some(ArtifactId::from_ulid(1.into())),
+        expires_at: Some(now()),
+    };
+    let tokens = [
+        token(1, "deploy bot".parse().unwrap(), pinned),
+        token(2, TokenName::of_invite(&code), Rights::all()),
+        Token {
+            last_used_at: None,
+            made_by: Maker::default(),
+            ..token(3, TokenName::of_signup(), Rights::all())
+        },
+    ];
+    let page_of = artifact(1, "my-page", Visibility::Public, None);
+    let names = [(user(1), "ada".to_owned())].into();
+    let page = |minted, form: MintForm, faults| {
+        let slugs = Slugs::of(std::slice::from_ref(&page_of));
+        let template = TokensPage {
+            frame: &desk.frame,
+            minted,
+            tokens: tokens.iter().map(|token| TokenRow::new(token, &names, &slugs, &desk)).collect(),
+            scopes: tokens::scope_choices(desk.caller.scopes(), form.scopes()),
+            slugs: vec![page_of.slug.clone()],
+            days_offered: &tokens::DAYS_OFFERED,
+            form,
+            faults,
+        };
+        template.render().unwrap()
+    };
+    let minted = MintedShown { name: "deploy bot".into(), secret: format!("svc_sk_{}", "x".repeat(32)) };
+    let faults = |refusal| tokens::faults(&refusal, "/dashboard");
+    let typed =
+        MintForm { name: "bot".into(), page: "my-page".into(), days: "7".into(), ..MintForm::default() };
+    let back = desk.path("/tokens");
+    let question = tokens::revocation(&tokens[0], &desk.frame);
+    vec![
+        ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
+        ("dashboard-tokens-minted".into(), page(Some(minted), MintForm::fresh(), Faults::default())),
+        (
+            "dashboard-tokens-refused".into(),
+            page(None, typed, faults(Refusal::invalid("scopes", "needs at least one tick"))),
+        ),
+        shown("token-revoke", &AskPage { frame: &desk.frame, question: &question, back: &back }),
+    ]
+}

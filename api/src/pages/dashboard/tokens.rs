@@ -1,0 +1,288 @@
+//! The account's tokens: listed without their secrets, minted, revoked. A secret is shown on the answer to the form
+//! that minted it, which no cache keeps, and nowhere else.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use askama::Template;
+use domain::{AskedRights, Missing, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName, UserId};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{MintRequest, Minted, Service};
+
+use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
+use super::figures::Moment;
+use super::ledger::Slugs;
+use super::question::Question;
+use super::team::{maker_in_words, names_of};
+use crate::pages::faults::Faults;
+use crate::pages::fields::Fields;
+use crate::pages::found_at;
+use crate::refusal::RefusedCall;
+
+const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// How many days a token may be asked to work; none of these is for ever.
+pub const DAYS_OFFERED: [u32; 4] = [1, 7, 30, 365];
+
+#[derive(Template)]
+#[template(path = "dashboard/tokens.html")]
+pub struct TokensPage<'a> {
+    pub frame: &'a Frame,
+    pub minted: Option<MintedShown>,
+    pub tokens: Vec<TokenRow>,
+    pub scopes: Vec<ScopeChoice>,
+    pub slugs: Vec<Slug>,
+    pub days_offered: &'static [u32],
+    pub form: MintForm,
+    pub faults: Faults,
+}
+
+/// A fresh token with its secret, this once.
+pub struct MintedShown {
+    pub name: String,
+    pub secret: String,
+}
+
+pub struct TokenRow {
+    pub name: String,
+    pub scopes: String,
+    /// The one page that it is bound to.
+    pub page: Option<String>,
+    pub made_by: String,
+    pub last_used_at: Option<Moment>,
+    pub expires_at: Option<Moment>,
+    /// For who may revoke it.
+    pub revoke: Option<Question>,
+}
+
+/// A right that this person may hand on.
+pub struct ScopeChoice {
+    pub scope: Scope,
+    pub words: &'static str,
+    pub is_ticked: bool,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct MintForm {
+    pub name: String,
+    #[serde(rename = "artifacts:write")]
+    pub artifacts_write: Option<String>,
+    #[serde(rename = "artifacts:read")]
+    pub artifacts_read: Option<String>,
+    #[serde(rename = "tokens:manage")]
+    pub tokens_manage: Option<String>,
+    #[serde(rename = "account:manage")]
+    pub account_manage: Option<String>,
+    pub page: String,
+    pub days: String,
+}
+
+/// What the page shows beside the lists.
+struct Beside {
+    minted: Option<MintedShown>,
+    form: MintForm,
+    refusal: Option<Refusal>,
+}
+
+impl Beside {
+    fn fresh(minted: Option<MintedShown>) -> Self {
+        Self { minted, form: MintForm::fresh(), refusal: None }
+    }
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Tokens).await? else {
+        return Ok(to_sign_in(request));
+    };
+    render(request, &service, &desk, Beside::fresh(None)).await
+}
+
+#[handler]
+pub async fn mint(
+    request: &Request,
+    Fields(form): Fields<MintForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Tokens).await?;
+    match minted(&desk, &form, &service).await {
+        Ok(minted) => {
+            let minted = MintedShown { name: minted.token.name.to_string(), secret: minted.secret.reveal() };
+            render(request, &service, &desk, Beside::fresh(Some(minted))).await
+        }
+        Err(refused) => {
+            let again = Beside { minted: None, form, refusal: Some(to_show(refused, request)?) };
+            render(request, &service, &desk, again).await
+        }
+    }
+}
+
+async fn minted(desk: &Desk, form: &MintForm, service: &Service) -> Result<Minted, RefusedCall> {
+    let name = match form.name.trim() {
+        "" => None,
+        name => Some(name.parse::<TokenName>().map_err(|fault| Refusal::invalid("name", fault.to_string()))?),
+    };
+    let scopes = form.scopes();
+    if scopes == Scopes::none() {
+        return Err(Refusal::invalid("scopes", "needs at least one tick").into());
+    }
+    let pinned_to = match form.page.as_str() {
+        "" => None,
+        slug => {
+            let slug = slug.parse().map_err(|_| Refusal::invalid("page", "is no page of the account"))?;
+            Some(service.artifact(&desk.caller, &slug).await?.artifact.id)
+        }
+    };
+    let expires_at = form.end(service.clock().now())?;
+    let rights = AskedRights { scopes: Some(scopes), pinned_to, expires_at };
+    Ok(service.mint(&desk.caller, MintRequest { name, rights }).await?)
+}
+
+#[handler]
+pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Tokens).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let id = token_of(request)?;
+    let tokens = service.team(&desk.caller).await?.tokens;
+    let found = tokens.iter().find(|token| token.id == id);
+    let token = found.ok_or(Refusal::NotFound(Missing::Token))?;
+    let question = offered_revocation(token, &desk).ok_or_else(|| Refusal::Forbidden {
+        fault: "a member revokes only tokens of their own".to_owned(),
+    })?;
+    let back = desk.path("/tokens");
+    question.asked(request, &service, &desk.frame, &back)
+}
+
+#[handler]
+pub async fn revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Tokens).await?;
+    service.revoke_token(&desk.caller, token_of(request)?).await?;
+    Ok(found_at(&desk.path("/tokens?done=token-revoked")))
+}
+
+async fn render(
+    request: &Request,
+    service: &Service,
+    desk: &Desk,
+    beside: Beside,
+) -> Result<Response, RefusedCall> {
+    let team = service.team(&desk.caller).await?;
+    let artifacts = service.artifacts(&desk.caller).await?;
+    let (names, slugs) = (names_of(&team.members), Slugs::of(&artifacts));
+    let row = |token| TokenRow::new(token, &names, &slugs, desk);
+    let tokens = team.tokens.iter().map(row).collect();
+    let Beside { minted, form, refusal } = beside;
+    let faults = refusal.as_ref().map(|refusal| faults(refusal, &desk.path("/tokens")));
+    let template = TokensPage {
+        frame: &desk.frame,
+        minted,
+        tokens,
+        scopes: scope_choices(desk.caller.scopes(), form.scopes()),
+        slugs: artifacts.into_iter().map(|artifact| artifact.slug).collect(),
+        days_offered: &DAYS_OFFERED,
+        form,
+        faults: faults.unwrap_or_default(),
+    };
+    shown(request, service, refusal.as_ref(), &template)
+}
+
+/// What no field was named for is still some field's.
+pub fn faults(refusal: &Refusal, path: &str) -> Faults {
+    match refusal {
+        Refusal::InsufficientScope(_) => Faults::beside_field(
+            "scopes",
+            "Your role on this account does not have all of that, so you cannot hand it on. Tick less.",
+        ),
+        Refusal::NotFound(Missing::Artifact) => {
+            Faults::beside_field("page", "There is no such page on the account any more. Choose another.")
+        }
+        refusal => Faults::of(refusal, MINT_FIELDS, path),
+    }
+}
+
+impl TokenRow {
+    pub fn new(token: &Token, names: &HashMap<UserId, String>, slugs: &Slugs, desk: &Desk) -> Self {
+        let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
+        Self {
+            name: token.name.without_code().to_string(),
+            scopes: token.rights.scopes.to_string(),
+            page: token.rights.pinned_to.map(page),
+            made_by: maker_in_words(token.made_by, names),
+            last_used_at: token.last_used_at.map(Moment),
+            expires_at: token.rights.expires_at.map(Moment),
+            revoke: offered_revocation(token, desk),
+        }
+    }
+}
+
+fn token_of(request: &Request) -> Result<TokenId, Refusal> {
+    let id = request.raw_path_param("id").unwrap_or_default();
+    id.parse().map_err(|_| Refusal::NotFound(Missing::Token))
+}
+
+/// For who may revoke a token.
+fn offered_revocation(token: &Token, desk: &Desk) -> Option<Question> {
+    let may_revoke = desk.frame.leads() || token.made_by.user == Some(desk.person.user);
+    may_revoke.then(|| revocation(token, &desk.frame))
+}
+
+pub fn scope_choices(may_hand_on: Scopes, ticked: Scopes) -> Vec<ScopeChoice> {
+    let scopes = Scope::ALL.into_iter().filter(|scope| may_hand_on.has(*scope));
+    scopes.map(|scope| ScopeChoice { scope, words: words(scope), is_ticked: ticked.has(scope) }).collect()
+}
+
+fn words(scope: Scope) -> &'static str {
+    match scope {
+        Scope::ArtifactsWrite => "publish, roll back, hide and delete pages",
+        Scope::ArtifactsRead => "list pages and see the usage",
+        Scope::TokensManage => "mint and revoke tokens",
+        Scope::AccountManage => "act as the owner: credit, invites, members",
+    }
+}
+
+pub fn revocation(token: &Token, frame: &Frame) -> Question {
+    let name = token.name.without_code();
+    Question {
+        id: format!("revoke-{}", token.id),
+        path: frame.path(&format!("/tokens/{}/revoke", token.id)),
+        verb: "Revoke",
+        subject: format!("the token {name}"),
+        title: format!("Revoke the token {name}?"),
+        words: "Its next call is refused, in every place where it is kept. It cannot be brought back; what it has \
+                published stays."
+            .to_owned(),
+        keep: "Keep it",
+    }
+}
+
+impl MintForm {
+    /// What most agents need: to publish, and to see what they have published.
+    pub fn fresh() -> Self {
+        let ticked = || Some("on".to_owned());
+        Self { artifacts_write: ticked(), artifacts_read: ticked(), ..Self::default() }
+    }
+
+    pub fn scopes(&self) -> Scopes {
+        let ticked = [
+            (&self.artifacts_write, Scope::ArtifactsWrite),
+            (&self.artifacts_read, Scope::ArtifactsRead),
+            (&self.tokens_manage, Scope::TokensManage),
+            (&self.account_manage, Scope::AccountManage),
+        ];
+        let ticked = ticked.into_iter().filter(|(tick, _)| tick.is_some());
+        ticked.fold(Scopes::none(), |scopes, (_, scope)| scopes.with(scope))
+    }
+
+    fn end(&self, now: Time) -> Result<Option<Time>, Refusal> {
+        if self.days.is_empty() {
+            return Ok(None);
+        }
+        let days = self.days.parse().ok().filter(|days| DAYS_OFFERED.contains(days));
+        let days: u32 = days.ok_or_else(|| Refusal::invalid("days", "is one of those that are offered"))?;
+        Ok(Some(now.plus(DAY * days)))
+    }
+}

@@ -1,0 +1,192 @@
+//! What the account used this month: as figures, and by day as a small chart with a table that says the same. Prices
+//! come from the tariff and are never worked out here.
+
+use askama::Template;
+use domain::{AccountSummary, Day, DayUse, Tariff};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use service::Service;
+
+use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::figures::{Count, DayOfMonth, Dollars, MonthName, Size};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "dashboard/usage.html")]
+pub struct UsagePage<'a> {
+    pub frame: &'a Frame,
+    pub month: MonthName,
+    pub figures: Vec<Figure>,
+    pub charts: [Chart; 2],
+    /// The days of the month so far, the newest first.
+    pub days: Vec<DayRow>,
+}
+
+/// A number of the month, and what it is to be compared with.
+pub struct Figure {
+    pub name: &'static str,
+    pub value: String,
+    pub note: String,
+}
+
+/// A bar a day.
+pub struct Chart {
+    pub name: &'static str,
+    /// How many days wide it is.
+    pub days: usize,
+    pub bars: Vec<Bar>,
+    /// What it shows, in words.
+    pub words: String,
+}
+
+/// Of a chart that is a unit wide for each day, and a hundred high.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    pub day: usize,
+    pub top: u64,
+    pub height: u64,
+}
+
+pub struct DayRow {
+    pub day: DayOfMonth,
+    pub date: String,
+    pub views: Count,
+    pub publishes: Count,
+}
+
+const CHART_HEIGHT: u64 = 100;
+/// A day on which little happened is seen beside one on which much did.
+const BAR_HEIGHT_MIN: u64 = 2;
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Usage).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let summary = service.account(&desk.caller).await?;
+    let days = service.days(&desk.caller).await?;
+    let today = service.clock().now().day();
+    let template = UsagePage::new(&desk.frame, &summary, service.tariff(), &days, today);
+    shown(request, &service, None, &template)
+}
+
+impl<'a> UsagePage<'a> {
+    pub fn new(
+        frame: &'a Frame,
+        summary: &AccountSummary,
+        tariff: &Tariff,
+        days: &[DayUse],
+        today: Day,
+    ) -> Self {
+        let so_far = days.iter().filter(|one| one.day <= today);
+        Self {
+            frame,
+            month: MonthName(summary.month),
+            figures: figures(summary, tariff),
+            charts: [
+                Chart::new("Views", days, |one| one.views),
+                Chart::new("Publishes", days, |one| one.publishes),
+            ],
+            days: so_far.rev().map(DayRow::new).collect(),
+        }
+    }
+}
+
+fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
+    let (account, standing) = (&summary.account, summary.standing());
+    let hidden = summary.restricted_artifacts;
+    vec![
+        Figure {
+            name: "Publishes that count",
+            value: Count(standing.publishes_used).to_string(),
+            note: format!(
+                "of {} free; then {} each",
+                Count(tariff.free_publishes(account.status)),
+                Dollars(tariff.publish_price)
+            ),
+        },
+        Figure {
+            name: "Views",
+            value: Count(summary.used.views).to_string(),
+            note: format!(
+                "of {} free; then {} a million",
+                Count(tariff.free_views),
+                Dollars(tariff.traffic_price_per_million)
+            ),
+        },
+        Figure {
+            name: "Storage",
+            value: Size(account.storage_bytes).to_string(),
+            note: format!(
+                "{} this month; {} free, then {} a GB",
+                Dollars(tariff.storage_charge(account.storage_bytes)),
+                Size(tariff.free_storage_bytes),
+                Dollars(tariff.storage_price_per_gb)
+            ),
+        },
+        Figure {
+            name: "Pages off the public",
+            value: Count(hidden).to_string(),
+            note: format!("{} a month", Dollars(tariff.visibility_charge(hidden))),
+        },
+        Figure {
+            name: "Credit",
+            value: Dollars(account.balance).to_string(),
+            note: "what the above is paid from".to_owned(),
+        },
+    ]
+}
+
+impl Chart {
+    fn new(name: &'static str, days: &[DayUse], count: impl Fn(&DayUse) -> u64) -> Self {
+        let most = days.iter().max_by_key(|one| count(one)).filter(|one| count(one) > 0);
+        let total: u64 = days.iter().map(&count).sum();
+        let words = match most {
+            Some(day) => {
+                format!("{} in all, most on {}: {}", Count(total), DayOfMonth(day.day), Count(count(day)))
+            }
+            None => "none yet".to_owned(),
+        };
+        let max = most.map_or(0, &count);
+        let bars = days.iter().enumerate().filter_map(|(at, one)| Bar::new(at, count(one), max)).collect();
+        Self { name, days: days.len(), bars, words }
+    }
+}
+
+impl Bar {
+    fn new(day: usize, count: u64, max: u64) -> Option<Self> {
+        let part = u128::from(count) * u128::from(CHART_HEIGHT) / u128::from(max.max(1));
+        let height = u64::try_from(part).unwrap_or(CHART_HEIGHT).max(BAR_HEIGHT_MIN);
+        (count > 0).then_some(Self { day, top: CHART_HEIGHT - height, height })
+    }
+}
+
+impl DayRow {
+    fn new(one: &DayUse) -> Self {
+        Self {
+            day: DayOfMonth(one.day),
+            date: one.day.to_string(),
+            views: Count(one.views),
+            publishes: Count(one.publishes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_bar_fills_the_chart_and_the_lowest_can_be_seen() {
+        let days: Vec<_> = [0, 1, 1_000, 500]
+            .into_iter()
+            .enumerate()
+            .map(|(at, views)| DayUse { day: Day::from_number(at as i64), publishes: 0, views })
+            .collect();
+        let chart = Chart::new("Views", &days, |one| one.views);
+        let bar = |day, top| Bar { day, top, height: 100 - top };
+        assert_eq!(chart.bars, [bar(1, 98), bar(2, 0), bar(3, 50)]);
+        assert_eq!((chart.days, chart.words.as_str()), (4, "1,501 in all, most on 3 Jan: 1,000"));
+        assert_eq!(Chart::new("Publishes", &days, |one| one.publishes).words, "none yet");
+    }
+}

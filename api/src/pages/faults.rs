@@ -1,0 +1,93 @@
+//! What was wrong with a form, told where it is mended: beside the field, or above the form when it is no field's.
+
+use domain::{Missing, Refusal};
+
+use super::told::{Told, sentence};
+
+/// The faults of a form. None yet for one that is shown the first time.
+#[derive(Debug, Default)]
+pub struct Faults {
+    field: Option<(&'static str, String)>,
+    whole: Option<Told>,
+}
+
+impl Faults {
+    /// The refusal of a form with these fields that stands on the page at `path`.
+    pub fn of(refusal: &Refusal, fields: &[&'static str], path: &str) -> Self {
+        let beside = named(refusal).and_then(|(name, words)| {
+            let field = fields.iter().find(|field| **field == name)?;
+            Some((*field, words))
+        });
+        match beside {
+            Some(field) => Self { field: Some(field), whole: None },
+            None => Self { field: None, whole: Some(Told::of(refusal, path)) },
+        }
+    }
+
+    /// A fault that the page words itself.
+    pub fn beside_field(field: &'static str, words: &str) -> Self {
+        Self { field: Some((field, words.to_owned())), whole: None }
+    }
+
+    pub fn beside(&self, field: &str) -> Option<&str> {
+        self.field.as_ref().filter(|(name, _)| *name == field).map(|(_, words)| words.as_str())
+    }
+
+    /// Whether anything was wrong.
+    pub fn are_any(&self) -> bool {
+        self.field.is_some() || self.whole.is_some()
+    }
+
+    pub fn whole(&self) -> Option<&Told> {
+        self.whole.as_ref()
+    }
+}
+
+/// The field that a refusal is about, and what to tell beside it.
+fn named(refusal: &Refusal) -> Option<(&str, String)> {
+    Some(match refusal {
+        Refusal::InvalidRequest { field, .. } if field == "username" => (
+            field,
+            "A username has 3 to 30 characters: letters, digits, - and _; the first is a letter or a digit."
+                .into(),
+        ),
+        Refusal::InvalidRequest { field, .. } if field == "host" => {
+            (field, "That is no page of ours. Its name looks like my-page-a1b2.".into())
+        }
+        Refusal::InvalidRequest { field, fault } => (field, sentence(&format!("this {fault}"))),
+        Refusal::WeakPassword { rule } => ("password", sentence(&format!("too weak: {rule}"))),
+        Refusal::UsernameTaken { username } => (
+            "username",
+            format!("The username {username} is taken. Choose another, or sign in if it is yours."),
+        ),
+        Refusal::NotFound(Missing::Host) => (
+            "host",
+            "There is no page of this name. Perhaps it is gone already, or a letter is wrong.".into(),
+        ),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[&str] = &["username", "password"];
+
+    #[test]
+    fn a_fault_stands_beside_its_field_and_nowhere_else() {
+        let faults = Faults::of(&Refusal::WeakPassword { rule: "it is short".into() }, FIELDS, "/signin");
+        assert_eq!(faults.beside("password"), Some("Too weak: it is short."));
+        assert_eq!((faults.beside("username"), faults.whole()), (None, None));
+        let faults = Faults::of(&Refusal::UsernameTaken { username: "ada".into() }, FIELDS, "/signin");
+        assert!(faults.beside("username").is_some_and(|words| words.contains("ada")));
+    }
+
+    #[test]
+    fn what_is_no_fields_fault_is_told_for_the_whole_form() {
+        for refusal in [Refusal::InvalidCredentials, Refusal::invalid("elsewhere", "is empty")] {
+            let faults = Faults::of(&refusal, FIELDS, "/signin");
+            assert!(faults.whole().is_some() && faults.beside("password").is_none(), "{refusal}");
+        }
+    }
+}

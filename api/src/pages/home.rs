@@ -1,0 +1,264 @@
+//! The front page: what this is, the call that publishes a page, and a field to try it. The field does what
+//! `POST /v1/signup` and `POST /v1/publish` do, by the same operations and under the same limits.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use askama::Template;
+use bytes::Bytes;
+use domain::{Account, Activation, Published, Refusal, SitePath, Target};
+use poem::http::StatusCode;
+use poem::web::Data;
+use poem::{FromRequest, Request, RequestBody, Response, handler};
+use poem_openapi::payload::ParsePayload;
+use service::{PublishRequest, Service, SignUpTurn, SignedUp, UploadedFile};
+
+use super::faults::Faults;
+use super::signin::again;
+use super::time_left::TimeLeft;
+use super::{accepts_html, page};
+use crate::body;
+use crate::client_ip::ClientIp;
+use crate::documents::Facts;
+use crate::refusal::RefusedCall;
+use crate::same_site;
+use crate::upload::{Upload, Uploaded};
+
+const FIELDS: &[&str] = &["html"];
+const CREATED_VIA: &str = "web";
+/// So much of what was pasted is shown again. As HTML it may be several times as long.
+const HTML_SHOWN_BYTES_MAX: usize = 65_536;
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    facts: &'a Facts,
+    faults: Faults,
+    html: &'a str,
+    is_left_out: bool,
+}
+
+/// What a refused form shows of what was pasted.
+enum Pasting {
+    Nothing,
+    Text(Bytes),
+    /// Too much to send back, or not read at all.
+    LeftOut,
+}
+
+#[derive(Template)]
+#[template(path = "published.html")]
+struct PublishedPage<'a> {
+    facts: &'a Facts,
+    url: String,
+    slug: &'a str,
+    handle: &'a str,
+    time_left: TimeLeft,
+    claim_url: &'a str,
+    token: &'a str,
+}
+
+/// A page on an account that was made for it.
+struct Fresh {
+    account: Account,
+    token: String,
+    claim_url: String,
+    published: Published,
+}
+
+/// What was pasted: the multipart body that a publish takes.
+pub struct Pasted(Upload);
+
+impl<'a> FromRequest<'a> for Pasted {
+    async fn from_request(request: &'a Request, body: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(<Upload as ParsePayload>::from_request(request, body).await?))
+    }
+}
+
+#[handler]
+pub async fn show(service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let facts = Facts::of(service.addresses(), service.tariff());
+    page(StatusCode::OK, &HomePage::new(&facts, Faults::default(), ""))
+}
+
+#[handler]
+pub async fn publish(
+    request: &Request,
+    from: ClientIp,
+    pasted: Pasted,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    same_site::demand(request, service.addresses())?;
+    // Whoever has signed up too often is told so before ten megabytes of theirs are read.
+    let turn = match service.turn_to_sign_up(from.0).await {
+        Ok(turn) => turn,
+        Err(failure) => {
+            let pasting = read_if_short(request, pasted).await;
+            return refused(request, failure.into(), &pasting, &service);
+        }
+    };
+    let uploaded = match pasted.0.read().await.and_then(one_page) {
+        Ok(uploaded) => uploaded,
+        Err(refusal) => {
+            let pasting = unread(&refusal);
+            return refused(request, refusal.into(), &pasting, &service);
+        }
+    };
+    let pasting = Pasting::of(&uploaded.files);
+    match sign_up_and_publish(uploaded, turn, &service).await {
+        Ok(fresh) => shown_once(&fresh, &service),
+        Err(failed) => refused(request, failed, &pasting, &service),
+    }
+}
+
+/// The text that is to stand in the field again, if it is short enough to be.
+async fn read_if_short(request: &Request, pasted: Pasted) -> Pasting {
+    let is_short = |bytes| bytes <= HTML_SHOWN_BYTES_MAX as u64;
+    if !accepts_html(request) || !body::declared_bytes(request).is_some_and(is_short) {
+        return Pasting::LeftOut;
+    }
+    match pasted.0.read().await {
+        Ok(uploaded) => Pasting::of(&uploaded.files),
+        Err(_) => Pasting::LeftOut,
+    }
+}
+
+/// The form has one field; a site of more files, or one with a name, is published by the API.
+fn one_page(uploaded: Uploaded) -> Result<Uploaded, Refusal> {
+    let is_page = matches!(&*uploaded.files, [file] if file.path == SitePath::index());
+    let other = uploaded.slug.as_ref().map(|_| "slug").or(uploaded.message.as_ref().map(|_| "message"));
+    match other.or((!is_page).then_some("files")) {
+        Some(field) => Err(Refusal::invalid(
+            field,
+            "is no field of this form, which has html alone; POST /v1/publish takes it",
+        )),
+        None => Ok(uploaded),
+    }
+}
+
+/// What was wrong with the text itself was read; anything else has left it in the browser.
+fn unread(refusal: &Refusal) -> Pasting {
+    match refusal {
+        Refusal::InvalidRequest { .. } => Pasting::Nothing,
+        _ => Pasting::LeftOut,
+    }
+}
+
+async fn sign_up_and_publish(
+    uploaded: Uploaded,
+    turn: SignUpTurn,
+    service: &Service,
+) -> Result<Fresh, RefusedCall> {
+    let Uploaded { slug, message, files, room } = uploaded;
+    let SignedUp { account, token, claim_url } = service.sign_up_in(turn).await?;
+    let token = token.reveal();
+    let caller = service.authenticate(Some(&token)).await?;
+    let request = PublishRequest {
+        slug,
+        files,
+        target: Target::NewOrExisting,
+        activation: Activation::Live,
+        payment: None,
+        idempotency_key: None,
+        created_via: CREATED_VIA,
+        message,
+    };
+    let published = service.publish(&caller, request).await?;
+    drop(room);
+    Ok(Fresh { account, token, claim_url, published })
+}
+
+/// The page with the token on it: no cache keeps it, and nothing here shows it again.
+fn shown_once(fresh: &Fresh, service: &Service) -> Result<Response, RefusedCall> {
+    let now = service.clock().now();
+    let template = PublishedPage {
+        facts: &Facts::of(service.addresses(), service.tariff()),
+        url: service.addresses().page(&fresh.published.host),
+        slug: fresh.published.slug.as_str(),
+        handle: &fresh.account.handle,
+        time_left: TimeLeft(fresh.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
+        claim_url: &fresh.claim_url,
+        token: &fresh.token,
+    };
+    page(StatusCode::CREATED, &template)
+}
+
+fn refused(
+    request: &Request,
+    refused: RefusedCall,
+    pasting: &Pasting,
+    service: &Service,
+) -> Result<Response, RefusedCall> {
+    if !accepts_html(request) {
+        return Err(refused);
+    }
+    let RefusedCall(refusal) = refused;
+    let facts = Facts::of(service.addresses(), service.tariff());
+    let html = pasting.text();
+    let is_left_out = matches!(pasting, Pasting::LeftOut);
+    let form = HomePage { is_left_out, ..HomePage::new(&facts, faults_of(&refusal), &html) };
+    again(&refusal, &form)
+}
+
+/// Whatever was wrong with what was pasted is told beside the field.
+fn faults_of(refusal: &Refusal) -> Faults {
+    match refusal {
+        Refusal::TooLarge { .. } => Faults::beside_field(
+            "html",
+            "That is too large for one page. A publish has at most 10 MB; link large pictures instead.",
+        ),
+        refusal => Faults::of(refusal, FIELDS, "/"),
+    }
+}
+
+impl<'a> HomePage<'a> {
+    fn new(facts: &'a Facts, faults: Faults, html: &'a str) -> Self {
+        Self { facts, faults, html, is_left_out: false }
+    }
+}
+
+impl Pasting {
+    /// It shares the bytes with the upload, and holds no long ones.
+    fn of(files: &[UploadedFile]) -> Self {
+        match files.first() {
+            Some(file) if file.bytes.len() <= HTML_SHOWN_BYTES_MAX => Self::Text(file.bytes.clone()),
+            Some(_) => Self::LeftOut,
+            None => Self::Nothing,
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(bytes) => String::from_utf8_lossy(bytes),
+            Self::Nothing | Self::LeftOut => Cow::Borrowed(""),
+        }
+    }
+}
+
+#[cfg(test)]
+pub fn samples() -> Vec<(String, String)> {
+    let facts = Facts::sample();
+    let form = |refusal: Option<Refusal>| {
+        let faults = refusal.as_ref().map(faults_of).unwrap_or_default();
+        let html = if refusal.is_some() { "<h1>Hello</h1>" } else { "" };
+        let form = HomePage::new(&facts, faults, html);
+        let is_left_out = matches!(refusal, Some(Refusal::TooLarge { .. }));
+        HomePage { is_left_out, ..form }.render().unwrap()
+    };
+    let published = PublishedPage {
+        facts: &facts,
+        url: "http://127.0.0.1:8081/site/page-k3x9-a1b2/".into(),
+        slug: "page-k3x9",
+        handle: "acct_k3x9m2",
+        time_left: TimeLeft(Duration::from_secs(1_800)),
+        claim_url: "http://127.0.0.1:8080/claim/abc",
+        token: "svc_sk_0123456789abcdefghijABCDEFGHIJxy",
+    };
+    vec![
+        ("home".into(), form(None)),
+        ("home-invalid_request".into(), form(Some(Refusal::invalid("html", "is empty")))),
+        ("home-rate_limited".into(), form(Some(Refusal::RateLimited { retry_after_seconds: 7 }))),
+        ("home-too_large".into(), form(Some(Refusal::TooLarge { limit: "10 MB".into() }))),
+        ("published".into(), published.render().unwrap()),
+    ]
+}

@@ -1,0 +1,86 @@
+//! What holds for every page. Each is rendered with sample data and compared with how it was;
+//! `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the files under `snapshots` anew.
+
+use std::path::Path;
+
+use domain::link::{Addresses, UrlStyle};
+
+use super::{RefusalForm, claim, dashboard, home, invite, origin_of_pages, report, signin};
+
+/// Every page in each of its states, by name.
+fn pages() -> Vec<(String, String)> {
+    [
+        home::samples(),
+        signin::samples(),
+        claim::samples(),
+        invite::samples(),
+        report::samples(),
+        RefusalForm::samples(),
+        dashboard::tests::samples(),
+    ]
+    .concat()
+}
+
+#[test]
+fn the_committed_pages_are_those_that_are_shown() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pages/snapshots");
+    let mut outdated = Vec::new();
+    for (name, page) in pages() {
+        let path = folder.join(format!("{name}.html"));
+        if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &page).unwrap();
+        }
+        if std::fs::read_to_string(&path).ok().as_deref() != Some(page.as_str()) {
+            outdated.push(name);
+        }
+    }
+    assert!(
+        outdated.is_empty(),
+        "{outdated:?} differ: look at them with HANDBILL_TEST_UPDATE=1 cargo test -p api"
+    );
+}
+
+#[test]
+fn no_page_has_script_or_style_of_its_own_or_loads_from_elsewhere() {
+    for (name, page) in pages() {
+        // A published page in its frame is the one thing from elsewhere.
+        let page = page.replace("<iframe class=\"preview\" src=\"http", "");
+        let scripts = page.matches("<script").count();
+        assert_eq!((scripts, page.matches("<script src=\"/assets/page.js\"").count()), (1, 1), "{name}");
+        for inline in [
+            "<style",
+            " style=",
+            " onclick",
+            " onload",
+            "javascript:",
+            "<img src=\"http",
+            "<link rel=\"stylesheet\" href=\"http",
+        ] {
+            assert!(!page.contains(inline), "{inline} in {name}");
+        }
+    }
+}
+
+#[test]
+fn every_page_has_one_heading_and_every_description_is_there() {
+    for (name, page) in pages() {
+        assert_eq!(page.matches("<h1").count(), 1, "{name}");
+        let described = page.split("aria-describedby=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        for id in described.flat_map(str::split_whitespace) {
+            assert!(page.contains(&format!("id=\"{id}\"")), "{name} has no {id}");
+        }
+    }
+}
+
+#[test]
+fn pages_may_be_framed_from_where_they_are_served_only() {
+    let addresses = |url_style| Addresses {
+        base_url: "https://handbill.example".into(),
+        serve_url: "https://pages.example:8443".into(),
+        edge_domain: "pages.example".into(),
+        url_style,
+    };
+    assert_eq!(origin_of_pages(&addresses(UrlStyle::Path)), "https://pages.example:8443");
+    assert_eq!(origin_of_pages(&addresses(UrlStyle::Host)), "https://*.pages.example:8443");
+}

@@ -1,0 +1,219 @@
+//! What a person is told when something was refused: what happened, what to do next, and a link that does it. A
+//! program is told in other words what to call; neither may learn more than the other.
+
+use domain::{Missing, Refusal};
+
+/// A refusal in a person's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub what: String,
+    pub next: String,
+    pub link: Link,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub href: String,
+    pub words: &'static str,
+}
+
+impl Told {
+    /// `path` is the page that refused.
+    pub fn of(refusal: &Refusal, path: &str) -> Self {
+        let (next, link) = next_step(refusal, path);
+        Self { what: what(refusal), next, link }
+    }
+
+    /// What happened, as the heading of a page.
+    pub fn title(&self) -> &str {
+        self.what.trim_end_matches('.')
+    }
+}
+
+/// Text as a sentence of its own.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+fn what(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotSignedIn => "You are not signed in.".into(),
+        Refusal::NotFound(Missing::Account) => "This link leads to no account.".into(),
+        Refusal::NotFound(Missing::Invite) => "This link leads to no invite.".into(),
+        Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "There is no such page.".into(),
+        Refusal::NotFound(Missing::Version) => "The page has no such version.".into(),
+        Refusal::NotFound(Missing::Member) => "Nobody like that is on the account.".into(),
+        Refusal::NotFound(Missing::Token) => "There is no such token, or it is revoked.".into(),
+        Refusal::MethodNotAllowed { .. } => "This address cannot be used in this way.".into(),
+        Refusal::ForeignPage => "This came from another site's page, so nothing was done.".into(),
+        Refusal::RateLimited { .. } => "There were too many attempts.".into(),
+        refusal => sentence(&refusal.message()),
+    }
+}
+
+/// What to do about it, and the link that leads there.
+fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
+    let to = |href: &str, words| Link { href: href.to_owned(), words };
+    let again = |words| to(page_to_open(path), words);
+    let dashboard = || match page_to_open(path) {
+        // The page itself has refused, or it is none of the dashboard's.
+        page if page == path || !page.starts_with("/dashboard/") => to("/dashboard", "Go to your dashboard"),
+        page => to(page, "Go back"),
+    };
+    let (next, link) = match refusal {
+        Refusal::Unauthorized | Refusal::NotSignedIn => ("Sign in, and go on from there.", sign_in(path)),
+        Refusal::InvalidCredentials => ("Check both, or create a sign-in.", sign_in(path)),
+        Refusal::ClaimExpired | Refusal::AccountExpired => (
+            "Its pages are no longer served, and nobody can bring them back. Ask your agent to sign up and publish \
+             again: that takes a moment, and gives you a new claim link.",
+            to("/", "Publish a page yourself"),
+        ),
+        Refusal::AlreadyClaimed => (
+            "If it was you who claimed it, it is on your dashboard. If not, ask whoever claimed it for an invite.",
+            dashboard(),
+        ),
+        Refusal::NotFound(Missing::Account) => (
+            "It may be cut short, or a newer link has replaced it, or the account is long gone. Ask your agent for a \
+             fresh claim link.",
+            to("/", "See what Handbill is"),
+        ),
+        Refusal::NotFound(Missing::Invite) if !path.starts_with("/dashboard") => {
+            ("It may be cut short. Ask whoever sent it for a fresh one.", to("/", "See what Handbill is"))
+        }
+        Refusal::InviteRevoked | Refusal::InviteExpired | Refusal::InviteUsedUp => (
+            "Ask whoever invited you for a fresh one. If you have joined already, the account is on your dashboard.",
+            dashboard(),
+        ),
+        Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => (
+            "It may have been deleted. Look for it among the pages of the account.",
+            to(account_of(path), "See the pages"),
+        ),
+        Refusal::NotFound(_) => ("It may have been deleted. Look for it where you came from.", dashboard()),
+        Refusal::ForeignPage | Refusal::MethodNotAllowed { .. } => {
+            ("Open the page here, and press its button.", again("Open the page"))
+        }
+        Refusal::RateLimited { retry_after_seconds } => {
+            return (format!("Wait {retry_after_seconds} seconds, then try again."), again("Try again"));
+        }
+        Refusal::Overloaded { .. } => ("Wait a few seconds, then try again.", again("Try again")),
+        Refusal::Internal | Refusal::ProcessorError => (
+            "Try again in a minute. If it happens again, tell whoever runs this service.",
+            again("Try again"),
+        ),
+        Refusal::NotConfigured { .. } => ("Ask whoever runs this service.", dashboard()),
+        Refusal::PaymentRequired(_) => ("Buy credit first, then do it again.", dashboard()),
+        Refusal::NotClaimed => ("Claim the account first: open its claim link.", dashboard()),
+        Refusal::Forbidden { .. } | Refusal::InsufficientScope(_) => {
+            ("Ask an admin or the owner of the account.", dashboard())
+        }
+        Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => {
+            ("Take away what is no longer needed, then try again.", dashboard())
+        }
+        _ => ("Go back, correct it and send it again.", again("Back to the page")),
+    };
+    (next.to_owned(), link)
+}
+
+fn sign_in(path: &str) -> Link {
+    let next = page_to_open(path);
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte));
+    let href = if is_plain && next != "/signin" { format!("/signin?next={next}") } else { "/signin".into() };
+    Link { href, words: "Sign in" }
+}
+
+/// Not every address that takes a form can be opened; on the dashboard they lie below the page that has the form.
+pub fn page_to_open(path: &str) -> &str {
+    if path == "/signout" {
+        return "/signin";
+    }
+    let mut segments = path.split('/').skip(1);
+    if segments.next() != Some("dashboard") {
+        return path;
+    }
+    let segments = [segments.next(), segments.next(), segments.next()];
+    first_segments(
+        path,
+        match segments {
+            [None | Some(""), ..] => 1,
+            [_, Some("pages"), Some(_)] => 4,
+            [_, Some("usage" | "credit" | "team" | "tokens"), _] => 3,
+            _ => 2,
+        },
+    )
+}
+
+/// The account's own page, of a path below it.
+fn account_of(path: &str) -> &str {
+    first_segments(path, 2)
+}
+
+fn first_segments(path: &str, count: usize) -> &str {
+    let end = path.match_indices('/').nth(count).map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_and_ends_with_one_stop() {
+        assert_eq!(sentence("it must have 10 characters"), "It must have 10 characters.");
+        assert_eq!(sentence("Done."), "Done.");
+        assert_eq!(sentence(""), ".");
+    }
+
+    #[test]
+    fn the_link_leads_where_the_next_step_is_done() {
+        let href = |refusal, path| Told::of(&refusal, path).link.href;
+        assert_eq!(href(Refusal::NotSignedIn, "/invite/abc"), "/signin?next=/invite/abc");
+        assert_eq!(href(Refusal::NotSignedIn, "/invite/a&b=c"), "/signin");
+        assert_eq!(
+            href(Refusal::NotSignedIn, "/dashboard/acct_x/pages/y/delete"),
+            "/signin?next=/dashboard/acct_x/pages/y"
+        );
+        assert_eq!(href(Refusal::AlreadyClaimed, "/claim/abc"), "/dashboard");
+        assert_eq!(href(Refusal::ForeignPage, "/signout"), "/signin");
+        assert_eq!(href(Refusal::RateLimited { retry_after_seconds: 7 }, "/report"), "/report");
+    }
+
+    #[test]
+    fn on_the_dashboard_one_goes_back_to_where_one_was() {
+        for (path, page) in [
+            ("/dashboard", "/dashboard"),
+            ("/dashboard/", "/dashboard"),
+            ("/dashboard/acct_x", "/dashboard/acct_x"),
+            ("/dashboard/acct_x/nothing", "/dashboard/acct_x"),
+            ("/dashboard/acct_x/team/invites", "/dashboard/acct_x/team"),
+            ("/dashboard/acct_x/team/members/1/remove", "/dashboard/acct_x/team"),
+            ("/dashboard/acct_x/tokens/mint", "/dashboard/acct_x/tokens"),
+            ("/dashboard/acct_x/pages/y/visibility", "/dashboard/acct_x/pages/y"),
+            ("/dashboards/x", "/dashboards/x"),
+        ] {
+            assert_eq!(page_to_open(path), page);
+        }
+        let href = |refusal, path| Told::of(&refusal, path).link.href;
+        let forbidden = || Refusal::Forbidden { fault: String::new() };
+        assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens/1/revoke"), "/dashboard/acct_x/tokens");
+        // There the tab itself has refused, so it is not the way out.
+        assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens"), "/dashboard");
+        let missing = Refusal::NotFound(Missing::Artifact);
+        assert_eq!(href(missing, "/dashboard/acct_x/pages/y/delete"), "/dashboard/acct_x");
+    }
+
+    #[test]
+    fn what_is_missing_is_called_what_people_call_it() {
+        for missing in [Missing::Artifact, Missing::Version, Missing::Member, Missing::Token] {
+            let what = Told::of(&Refusal::NotFound(missing), "/dashboard/acct_x").what;
+            assert!(!what.contains("artifact"), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_person_is_told_how_long_to_wait() {
+        let told = Told::of(&Refusal::RateLimited { retry_after_seconds: 7 }, "/signin");
+        assert!(told.next.contains("7 seconds"), "{told:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! What the people of an account see of it beside its pages: how it is used, day by day, and where its money went.
+
+use std::collections::HashMap;
+
+use domain::{DayUse, Host, LedgerEntry, Scope};
+
+use crate::{Answer, Caller, Service};
+
+/// How many entries of the ledger are shown, the newest first.
+const ENTRIES_SHOWN: u64 = 100;
+
+impl Service {
+    /// Every day of this month with what was used.
+    pub async fn days(&self, caller: &Caller) -> Answer<Vec<DayUse>> {
+        caller.may(Scope::ArtifactsRead)?;
+        Ok(self.0.store.days(caller.account, self.0.clock.now().month()).await?)
+    }
+
+    /// How often each page was viewed this month.
+    pub async fn views_by_host(&self, caller: &Caller) -> Answer<HashMap<Host, u64>> {
+        caller.may(Scope::ArtifactsRead)?;
+        let since = self.0.clock.now().month().start().day();
+        Ok(self.0.store.views_by_host(caller.account, since).await?)
+    }
+
+    /// Where the credit came from and went, the newest first.
+    pub async fn ledger(&self, caller: &Caller) -> Answer<Vec<LedgerEntry>> {
+        caller.may_see_team()?;
+        Ok(self.0.store.ledger(caller.account, ENTRIES_SHOWN).await?)
+    }
+}

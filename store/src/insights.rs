@@ -1,0 +1,121 @@
+//! What people look at on their dashboard: views and publishes by day, views by page, and the entries of the ledger.
+
+use std::collections::HashMap;
+
+use domain::{AccountId, Day, DayUse, Host, LedgerEntry, Micro, Month, Reason, Time};
+use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::{Store, rows};
+
+const DAY_MILLIS: i64 = 24 * 3600 * 1000;
+/// What the day of a version is called in a query.
+const MADE_ON: &str = "made_on";
+
+impl Store {
+    /// How often each of the account's pages was viewed from a day on.
+    pub async fn views_by_host(&self, account: AccountId, from: Day) -> anyhow::Result<HashMap<Host, u64>> {
+        use entity::daily_view::Column;
+        let found: Vec<(String, i64)> = entity::daily_view::Entity::find()
+            .select_only()
+            .column(Column::Host)
+            .expr(sum_of(Expr::col(Column::Views)))
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Day.gte(from.number()))
+            .group_by(Column::Host)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        found
+            .into_iter()
+            .map(|(host, views)| Ok((rows::parse(&host, "a host")?, rows::count(views))))
+            .collect()
+    }
+
+    /// Every day of the month with what the account used, also those on which it used nothing.
+    pub async fn days(&self, account: AccountId, month: Month) -> anyhow::Result<Vec<DayUse>> {
+        let days: Vec<Day> = month.days().collect();
+        let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(vec![]) };
+        let views = self.views_by_day(account, *first, *last).await?;
+        let publishes = self.publishes_by_day(account, *first, *last).await?;
+        let on = |counts: &HashMap<i64, i64>, day: Day| {
+            rows::count(counts.get(&day.number()).copied().unwrap_or_default())
+        };
+        let of_day = |day| DayUse { day, publishes: on(&publishes, day), views: on(&views, day) };
+        Ok(days.into_iter().map(of_day).collect())
+    }
+
+    /// The latest entries of the account's ledger, the newest first.
+    pub async fn ledger(&self, account: AccountId, at_most: u64) -> anyhow::Result<Vec<LedgerEntry>> {
+        let found = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
+            .order_by_desc(entity::ledger_entry::Column::Seq)
+            .limit(at_most)
+            .all(&self.database.reader)
+            .await?;
+        let entry = |row: entity::ledger_entry::Model| LedgerEntry {
+            delta: Micro::new(row.delta_micro),
+            reason: row.reason,
+            balance_after: Micro::new(row.balance_after_micro),
+            created_at: Time::from_millis(row.created_at),
+        };
+        Ok(found.into_iter().map(entry).collect())
+    }
+
+    /// Whether money has moved on the account for this reason.
+    pub async fn has_entry(&self, account: AccountId, reason: &Reason) -> anyhow::Result<bool> {
+        let found = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
+            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
+            .count(&self.database.reader)
+            .await?;
+        Ok(found > 0)
+    }
+
+    async fn views_by_day(
+        &self,
+        account: AccountId,
+        first: Day,
+        last: Day,
+    ) -> anyhow::Result<HashMap<i64, i64>> {
+        use entity::daily_view::Column;
+        let found: Vec<(i64, i64)> = entity::daily_view::Entity::find()
+            .select_only()
+            .column(Column::Day)
+            .expr(sum_of(Expr::col(Column::Views)))
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Day.between(first.number(), last.number()))
+            .group_by(Column::Day)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn publishes_by_day(
+        &self,
+        account: AccountId,
+        first: Day,
+        last: Day,
+    ) -> anyhow::Result<HashMap<i64, i64>> {
+        use entity::version::Column;
+        // No version was made before 1970, so that the division cuts off as the day does.
+        let found: Vec<(i64, i64)> = entity::version::Entity::find()
+            .select_only()
+            .expr_as(Expr::col(Column::CreatedAt).div(DAY_MILLIS), MADE_ON)
+            .expr(Expr::col(Column::Id).count())
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::CreatedAt.gte(first.start().millis()))
+            .filter(Column::CreatedAt.lt(Day::from_number(last.number() + 1).start().millis()))
+            .group_by(Expr::col(MADE_ON))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+}
+
+/// PostgreSQL sums whole numbers up to a decimal; the counts fit a whole one.
+fn sum_of(column: Expr) -> Expr {
+    Func::cast_as(Func::sum(column), "BIGINT").into()
+}

@@ -1,0 +1,93 @@
+//! What must hold of every page of our own, however it is looked at: it fits the screen, can be read and used by
+//! everybody as far as axe can tell, and asks nobody else for anything. How it looks is kept, for whoever wants to see.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use crate::{Browser, Scheme, Screen, Scripts};
+
+/// The folder of Node's packages that holds axe.
+const AXE_VARIABLE: &str = "HANDBILL_TEST_AXE";
+
+static AXE: LazyLock<String> = LazyLock::new(|| {
+    let packages =
+        std::env::var_os(AXE_VARIABLE).unwrap_or_else(|| panic!("{AXE_VARIABLE} is set by scripts/test"));
+    let path = Path::new(&packages).join("axe-core/axe.min.js");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+});
+
+const LOOKS: [(Screen, Scheme); 4] = [
+    (Screen::Desktop, Scheme::Light),
+    (Screen::Desktop, Scheme::Dark),
+    (Screen::Phone, Scheme::Light),
+    (Screen::Phone, Scheme::Dark),
+];
+
+impl Browser {
+    /// Inspects the page that is open, without loading it again. `name` is what its pictures are called by. The
+    /// browser is a light desktop afterwards.
+    pub async fn inspect(&self, name: &str) {
+        self.assert_asks_nobody_else(name).await;
+        self.show_on(Screen::SmallPhone).await;
+        self.assert_fits(name).await;
+        for (screen, scheme) in LOOKS {
+            self.show_on(screen).await;
+            self.prefer(scheme).await;
+            self.assert_fits(name).await;
+            self.assert_without_barriers(name).await;
+            let picture = format!("{name}-{screen:?}-{scheme:?}.png").to_lowercase();
+            keep(&picture, &self.picture(screen).await);
+        }
+        self.show_on(Screen::Desktop).await;
+        self.prefer(Scheme::Light).await;
+    }
+
+    async fn assert_fits(&self, name: &str) {
+        let widths = self.evaluate("[document.documentElement.scrollWidth, innerWidth]").await;
+        assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} is {} wide on {}", widths[0], widths[1]);
+    }
+
+    async fn assert_without_barriers(&self, name: &str) {
+        // What axe waits for comes only where scripts run; the page's own do not run any more.
+        let scripts = self.scripts();
+        self.with_scripts(Scripts::Run).await;
+        self.evaluate(&format!("void (() => {{ {} }})()", *AXE)).await;
+        let found = self.evaluate("axe.run().then(found => found.violations)").await;
+        self.with_scripts(scripts).await;
+        let told: Vec<String> = found.as_array().expect("a list").iter().map(barrier).collect();
+        assert!(told.is_empty(), "{name} has barriers:\n{}", told.join("\n"));
+    }
+
+    // What a frame shows is a published page, and not part of ours.
+    async fn assert_asks_nobody_else(&self, name: &str) {
+        let foreign = "performance.getEntriesByType('resource')
+            .filter(part => part.initiatorType !== 'iframe' && !part.name.startsWith('data:'))
+            .map(part => part.name).filter(address => !address.startsWith(location.origin + '/'))";
+        assert_eq!(self.evaluate(foreign).await, json!([]), "{name} asks others");
+    }
+
+    /// The whole page on one sheet as wide as the screen.
+    async fn picture(&self, screen: Screen) -> Vec<u8> {
+        const HEIGHT_MAX: u64 = 6_000;
+        let height = self.evaluate("document.documentElement.scrollHeight").await.as_u64().expect("a height");
+        self.show_on_sheet(screen, u32::try_from(height.min(HEIGHT_MAX)).expect("a height")).await;
+        let picture = self.screenshot().await;
+        self.show_on(screen).await;
+        picture
+    }
+}
+
+/// One of axe's findings in a few lines: the rule, and where it is broken.
+fn barrier(found: &Value) -> String {
+    let nodes = found["nodes"].as_array().into_iter().flatten();
+    let places = nodes.map(|node| format!("  {} {}", node["target"], node["failureSummary"]));
+    format!("{}: {}\n{}", found["id"], found["help"], places.collect::<Vec<_>>().join("\n"))
+}
+
+fn keep(name: &str, picture: &[u8]) {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
+    std::fs::create_dir_all(&folder).expect("a folder for pictures");
+    std::fs::write(folder.join(name), picture).expect("a picture is kept");
+}

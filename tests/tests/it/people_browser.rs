@@ -1,0 +1,319 @@
+//! The pages for people as a browser shows them, with and without scripts: from an agent's link to an account of one's
+//! own, a second person's way in, and every end that a link may have come to.
+
+use std::process::Command;
+use std::time::Duration;
+
+use handbill_tests::{Agent, Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
+
+use crate::expectations::{PAGE, PASSWORD, assert_serves};
+use crate::teams::claimed_by;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_claims_what_an_agent_made_and_another_joins() {
+    from_claim_to_join(Scripts::Run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_scripts_a_person_claims_what_an_agent_made_and_another_joins() {
+    from_claim_to_join(Scripts::Refused).await;
+}
+
+async fn from_claim_to_join(scripts: Scripts) {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    let published = agent.publish("my-page", PAGE).await.expect(201).string("url");
+    // Seen by somebody else: what a browser has shown it keeps for a minute.
+    assert_serves(&world.visitor().open(&published).await, PAGE);
+    let browser = Browser::start().await;
+    browser.with_scripts(scripts).await;
+    claim(&browser, &agent, &published, scripts).await;
+
+    let owner = world.human();
+    owner.login("ada", PASSWORD).await.expect(200);
+    let invite = owner.invite(&json!({ "role": "member" })).await.expect(201).string("invite_url");
+    join(&world, &invite, &agent.handle(), scripts).await;
+    let team = owner.members().await.expect(200);
+    assert_eq!(
+        (team.string("members.0.username"), team.string("members.1.username")),
+        ("ada".into(), "bea".into())
+    );
+}
+
+/// Opens the claim link, creates a sign-in at the second try, claims, and sees the page without its badge.
+async fn claim(browser: &Browser, agent: &Agent, published: &str, scripts: Scripts) {
+    let with = suffix(scripts);
+    let claim_url = agent.account().await.expect(200).string("claim_url");
+    browser.open(&claim_url).await;
+    let text = browser.text("main").await;
+    assert!(text.contains(&agent.handle()) && text.contains("my-page"), "{text}");
+    time_runs(browser, scripts).await;
+    browser.inspect(&format!("claim{with}")).await;
+
+    create(browser, "Ada", "weak").await;
+    assert_eq!(browser.status().await, 400);
+    assert!(browser.title().await.starts_with("Error: "));
+    assert!(browser.text("#new-password-fault").await.contains("10 to 200 characters"));
+    assert_eq!(browser.evaluate("document.querySelector('#new-username').value").await, "Ada");
+    browser.inspect(&format!("claim-weak-password{with}")).await;
+
+    // A name that nobody has makes no new owner of who only mistyped theirs.
+    sign_in(browser, "Adaa", PASSWORD).await;
+    assert_eq!(browser.status().await, 401);
+    browser.inspect(&format!("claim-wrong{with}")).await;
+    create(browser, "Ada", PASSWORD).await;
+    assert!(browser.path().await.starts_with("/dashboard"));
+    assert!(browser.text("main").await.contains("my-page"));
+    browser.open(published).await;
+    assert_eq!(browser.text("body").await, "Hello");
+
+    browser.open(&claim_url).await;
+    assert_eq!(browser.status().await, 409);
+    browser.inspect(&format!("claim-already-claimed{with}")).await;
+    browser.follow("main .button").await;
+    assert!(browser.path().await.starts_with("/dashboard"));
+}
+
+/// The server's words for the time, or a clock that runs.
+async fn time_runs(browser: &Browser, scripts: Scripts) {
+    let first = browser.text("main time").await;
+    match scripts {
+        Scripts::Refused => assert_eq!(first, "29 minutes"),
+        Scripts::Run => {
+            assert!(first.starts_with("29:") || first == "30:00", "{first}");
+            eventually(PATIENCE, "the time runs", async || {
+                (browser.text("main time").await != first).then_some(())
+            })
+            .await;
+        }
+    }
+}
+
+/// A second person in a browser of their own opens the invite, creates a sign-in on the way, and joins.
+async fn join(world: &World, invite_url: &str, handle: &str, scripts: Scripts) {
+    let with = suffix(scripts);
+    let browser = Browser::start().await;
+    browser.with_scripts(scripts).await;
+    browser.open(invite_url).await;
+    assert!(browser.text("h1").await.contains(handle));
+    browser.inspect(&format!("invite{with}")).await;
+    browser.follow("main .button").await;
+    browser.inspect(&format!("signin{with}")).await;
+    browser.fill("#new-username", "bea").await;
+    browser.fill("#new-password", PASSWORD).await;
+    browser.follow("button[value=register]").await;
+    assert!(invite_url.ends_with(&browser.path().await), "back at the invite");
+    browser.inspect(&format!("invite-signed-in{with}")).await;
+    browser.follow("main form button").await;
+    assert!(browser.path().await.starts_with("/dashboard"));
+    assert!(browser.text("main").await.contains("my-page"));
+
+    browser.open(&format!("{}/signin?next=/report", world.base_url())).await;
+    assert!(browser.text(".notice").await.contains("bea"));
+    browser.inspect(&format!("signin-signed-in{with}")).await;
+    browser.follow(".notice a").await;
+    assert_eq!(browser.path().await, "/report");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_is_published_from_the_front_page() {
+    from_front_page(Scripts::Run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_scripts_a_page_is_published_from_the_front_page() {
+    from_front_page(Scripts::Refused).await;
+}
+
+async fn from_front_page(scripts: Scripts) {
+    let with = suffix(scripts);
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let browser = Browser::start().await;
+    browser.with_scripts(scripts).await;
+    browser.open(&world.base_url()).await;
+    browser.inspect(&format!("home{with}")).await;
+    let copy = browser.evaluate("!document.querySelector('[data-copy]').hidden").await;
+    assert_eq!(copy, json!(scripts == Scripts::Run), "there is a button to copy if it can copy");
+
+    browser.fill("#html", "<h1>From the field</h1>").await;
+    browser.follow("main form button").await;
+    assert_eq!(browser.status().await, 201);
+    browser.inspect(&format!("published{with}")).await;
+    let (url, token) = (browser.text("#url").await, browser.text("#token").await);
+    let claim_url = browser.text("#claim-url").await;
+    if scripts == Scripts::Run {
+        browser.click("[data-copy=token]").await;
+        eventually(PATIENCE, "the token was taken along", async || {
+            let told = browser.text("[data-copy=token]").await;
+            (told == "Copied" || told == "Selected").then_some(())
+        })
+        .await;
+        eventually(PATIENCE, "the button says again what it copies", async || {
+            let hidden =
+                browser.evaluate("document.querySelector('[data-copy=token] .unseen')?.textContent").await;
+            (hidden == json!(" the token")).then_some(())
+        })
+        .await;
+    }
+    let agent = world.stranger().with_token(&token);
+    let slug = agent.artifacts().await.expect(200).string("0.slug");
+    assert_eq!(agent.artifact(&slug).await.expect(200).string("versions.0.created_via"), "web");
+    agent.publish(&slug, "<h1>By the token</h1>").await.expect(201);
+    browser.open(&url).await;
+    assert!(browser.text("body").await.contains("By the token"));
+    browser.open(&claim_url).await;
+    assert_eq!(browser.status().await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_call_on_the_front_page_publishes_as_it_stands_there() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let browser = Browser::start().await;
+    browser.open(&world.base_url()).await;
+    let command = browser.text("#curl").await;
+    let done =
+        Command::new("sh").args(["-c", &command]).current_dir(world.folder()).output().expect("a shell");
+    let answer = String::from_utf8_lossy(&done.stdout).into_owned();
+    let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{done:?}"));
+    browser.open(answer["url"].as_str().expect("a page's address")).await;
+    assert_eq!(browser.text("h1").await, "Hello");
+    let kept =
+        std::fs::read_to_string(world.folder().join("handbill.json")).expect("what the signup answered");
+    assert!(kept.contains("claim_url") && kept.contains("svc_sk_"), "{kept}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_is_reported() {
+    for scripts in [Scripts::Run, Scripts::Refused] {
+        let with = suffix(scripts);
+        let world = World::with(Mode::Embedded, program!()).start().await;
+        let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
+        let browser = Browser::start().await;
+        browser.with_scripts(scripts).await;
+        browser.open(&format!("{}/report?host={}", world.base_url(), published.string("host"))).await;
+        browser.inspect(&format!("report{with}")).await;
+        browser.fill("#host", "no-such-page-0000").await;
+        browser.fill("#reason", "It asks for my password.").await;
+        browser.follow("main form button").await;
+        assert_eq!(browser.status().await, 404);
+        assert!(browser.text("#host-fault").await.contains("no page of this name"));
+        browser.inspect(&format!("report-unknown{with}")).await;
+        // The whole address does as well as the name, and what was typed stands there still.
+        browser.fill("#host", &published.string("url")).await;
+        browser.follow("main form button").await;
+        assert_eq!((browser.status().await, browser.path().await.as_str()), (200, "/report/thanks"));
+        assert_eq!(browser.text("h1").await, "Thank you");
+        browser.inspect(&format!("reported{with}")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_has_come_to_its_end_says_which_and_leads_on() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let (_, owner) = claimed_by(&world, "olga").await;
+    let made = async |terms| owner.invite(&terms).await.expect(201).string("invite_url");
+    let (used_up, revoked) = (made(json!({})).await, made(json!({})).await);
+    let expired = made(json!({ "ttl_hours": 1 })).await;
+    world.stranger().join(code_of(&used_up)).await.expect(201);
+    owner.revoke_invite(code_of(&revoked)).await.expect(200);
+    let unclaimed = world.agent().await.account().await.expect(200).string("claim_url");
+    world.advance(61 * MINUTE);
+
+    let browser = Browser::start().await;
+    let nowhere = |path: &str| format!("{}{path}", world.base_url());
+    for (address, status, name, onward) in [
+        (unclaimed, 410, "claim-expired", "/"),
+        (nowhere("/claim/0123456789abcdefghijABCDEFGHIJxy"), 404, "claim-unknown", "/"),
+        (used_up, 409, "invite-used-up", "/signin"),
+        (revoked, 409, "invite-revoked", "/signin"),
+        (expired, 409, "invite-expired", "/signin"),
+        (nowhere("/invite/0123456789abcdefghijABCD"), 404, "invite-unknown", "/"),
+    ] {
+        browser.open(&address).await;
+        assert_eq!(browser.status().await, status, "{name}");
+        browser.inspect(name).await;
+        browser.follow("main .button").await;
+        assert_eq!((browser.status().await, browser.path().await.as_str()), (200, onward), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_countdown_that_ends_shows_what_is_true_then() {
+    let lifetime = ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "6s");
+    let world = World::with(Mode::Embedded, program!()).env(lifetime.0, lifetime.1).start().await;
+    let browser = Browser::start().await;
+    let claim_url = world.agent().await.account().await.expect(200).string("claim_url");
+    browser.open(&claim_url).await;
+    assert_eq!(browser.status().await, 200);
+    eventually(PATIENCE, "the page says that the account has expired", async || {
+        browser.title().await.contains("expired").then_some(())
+    })
+    .await;
+    let shown = world.logs().lines().filter(|line| is_claim_shown(line)).count();
+    assert_eq!(shown, 2, "it was opened once, and asked once more when the time was up");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sign_in_that_is_refused_says_why_beside_the_field() {
+    let setup = World::with(Mode::Embedded, program!());
+    let world = setup.env("HANDBILL_LIMITS__LOGINS_PER_MINUTE", "2").start().await;
+    world.human().register("ada", PASSWORD).await.expect(201);
+    let browser = Browser::start().await;
+    browser.with_scripts(Scripts::Refused).await;
+    browser.open(&format!("{}/signin?next=/report", world.base_url())).await;
+
+    create(&browser, "ada", PASSWORD).await;
+    assert!(browser.text("#new-username-fault").await.contains("taken"));
+    browser.inspect("signin-username-taken").await;
+    create(&browser, "bea", "password").await;
+    let told = browser.text("#new-password-fault").await;
+    assert!(told.contains("10 to 200") && told.contains("two of") && told.contains("common"), "{told}");
+    browser.inspect("signin-weak-password").await;
+    create(&browser, "b!", PASSWORD).await;
+    assert!(browser.text("#new-username-fault").await.contains("3 to 30"));
+
+    let mut told = Vec::new();
+    for username in ["ada", "nobody"] {
+        sign_in(&browser, username, "wrong horse battery").await;
+        assert_eq!(browser.status().await, 401);
+        told.push(browser.text("#password-fault").await);
+    }
+    assert_eq!(told[0], told[1], "whether a name exists is nobody's business");
+    browser.inspect("signin-wrong").await;
+    sign_in(&browser, "ada", PASSWORD).await;
+    assert_eq!(browser.status().await, 429);
+    assert!(browser.text("[role=alert]").await.contains(" seconds"));
+    browser.inspect("signin-rate-limited").await;
+    world.advance(MINUTE);
+    // Through all of that it is still known where to go on to.
+    sign_in(&browser, "ada", PASSWORD).await;
+    assert_eq!((browser.status().await, browser.path().await.as_str()), (200, "/report"));
+}
+
+async fn create(browser: &Browser, username: &str, password: &str) {
+    browser.fill("#new-username", username).await;
+    browser.fill("#new-password", password).await;
+    browser.follow("button[value=register]").await;
+}
+
+async fn sign_in(browser: &Browser, username: &str, password: &str) {
+    browser.fill("#username", username).await;
+    browser.fill("#password", password).await;
+    browser.follow("button[value=sign_in]").await;
+}
+
+/// Whether a line of the logs is of a claim page's GET.
+fn is_claim_shown(line: &str) -> bool {
+    line.contains("request answered") && line.contains("GET") && line.contains("/claim/")
+}
+
+fn code_of(address: &str) -> &str {
+    address.rsplit('/').next().expect("a code")
+}
+
+/// What the pictures of a story are called by.
+fn suffix(scripts: Scripts) -> &'static str {
+    if scripts == Scripts::Run { "" } else { "-no-script" }
+}
