@@ -99,6 +99,7 @@ impl Bed {
             blobs_as_of: SweepNumber::default(),
             payment: None,
             created_via: "test".into(),
+            message: None,
             created_by: None,
         }
     }

@@ -19,9 +19,13 @@ use poem::{Body, Request};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep, timeout};
 
+use crate::{mcp, rest};
+
 /// The content of a publish, and what multipart and its field names may take besides.
 pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
 const JSON_BYTES_MAX: u64 = 64 * 1024;
+/// The content of a publish as it stands in JSON: escaped, or in base64.
+pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 const READ_WAIT_MAX: Duration = Duration::from_secs(120);
 
 const LINGER_BYTES_MAX: u64 = 64 * 1_048_576;
@@ -78,9 +82,14 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
 }
 
 fn bytes_max(request: &Request) -> u64 {
-    let is_upload =
-        request.content_type().is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"));
-    if is_upload { UPLOAD_BYTES_MAX } else { JSON_BYTES_MAX }
+    let path = request.uri().path();
+    let is_upload = path.starts_with(rest::UPLOADS_PATH_PREFIX)
+        || request.content_type().is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"));
+    match path {
+        mcp::PATH => MCP_BYTES_MAX,
+        _ if is_upload => UPLOAD_BYTES_MAX,
+        _ => JSON_BYTES_MAX,
+    }
 }
 
 struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> {

@@ -105,7 +105,8 @@ pub fn authorization(request: &Request) -> Option<&str> {
     request.headers().get("authorization").map(|value| value.to_str().unwrap_or_default())
 }
 
-fn bearer(request: &Request) -> Option<&str> {
+/// What follows `Bearer`, if the request has such a header.
+pub fn bearer(request: &Request) -> Option<&str> {
     let (scheme, secret) = authorization(request)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }

@@ -14,6 +14,7 @@ mod dev_mode;
 mod documents;
 mod door;
 mod json_body;
+mod mcp;
 mod operator;
 mod pages;
 mod path_part;
@@ -31,9 +32,10 @@ use poem::endpoint::BoxEndpoint;
 use poem::middleware::CookieJarManager;
 use poem::{EndpointExt, Route};
 use service::Service;
+use tokio_util::task::TaskTracker;
 
 use crate::client_ip::TrustedProxies;
-use crate::documents::Documents;
+use crate::documents::{Documents, Facts};
 use crate::door::Door;
 use crate::paths::Paths;
 use crate::upload::UploadRoom;
@@ -45,25 +47,30 @@ pub use crate::documents::openapi_document;
 pub struct ApiSettings {
     /// Networks whose `X-Forwarded-For` is believed; from anyone else it is ignored.
     pub trusted_proxies: Vec<IpNet>,
+    /// The changes that are carried to their end, also when nobody listens any more. A process waits for them before it
+    /// stops what they need.
+    pub carried_on: TaskTracker,
 }
 
 /// Every path of the control plane behind the one door.
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
-    let (routes, paths) = paths_of(&service.addresses().base_url);
+    let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
     let routes = routes
         .with(CookieJarManager::new())
         .data(UploadRoom::new())
         .data(TrustedProxies::new(settings.trusted_proxies))
         .data(service);
-    Door::new(routes, paths, chance).boxed()
+    Door::new(routes, paths, chance, settings.carried_on).boxed()
 }
 
-fn paths_of(base_url: &str) -> (Route, Paths) {
-    let documents = Documents::new(base_url);
-    let paths = Paths::listed_in(documents.openapi()).with_pages(pages::METHODS);
-    let routes = pages::add_to(documents.routes())
-        .nest("/", rest::open_api(base_url).around(operator::hide_from_strangers));
+fn paths_of(facts: &Facts) -> (Route, Paths) {
+    let documents = Documents::new(facts);
+    let paths = Paths::listed_in(documents.openapi()).with_pages(&pages::methods()).with_pages(mcp::METHODS);
+    let routes = mcp::add_to(pages::add_to(documents.routes())).nest(
+        "/",
+        pages::with_front_page(rest::open_api(&facts.base_url).around(operator::hide_from_strangers)),
+    );
     (routes, paths)
 }
 

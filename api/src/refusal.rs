@@ -79,9 +79,10 @@ pub fn told(refusal: &Refusal) -> Value {
 // Spec 7; for a code that it leaves open, the status that HTTP has for such a cause.
 pub fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
-        Refusal::InvalidRequest { .. } | Refusal::InvalidBody { .. } | Refusal::WeakPassword { .. } => {
-            StatusCode::BAD_REQUEST
-        }
+        Refusal::InvalidRequest { .. }
+        | Refusal::InvalidArguments { .. }
+        | Refusal::InvalidBody { .. }
+        | Refusal::WeakPassword { .. } => StatusCode::BAD_REQUEST,
         Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::InvalidCredentials => {
             StatusCode::UNAUTHORIZED
         }
@@ -105,7 +106,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::InviteExpired
         | Refusal::InviteUsedUp
         | Refusal::AlreadyClaimed
-        | Refusal::IdempotencyConflict => StatusCode::CONFLICT,
+        | Refusal::IdempotencyConflict
+        | Refusal::UploadTaken => StatusCode::CONFLICT,
         Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -157,6 +159,8 @@ mod tests {
             (Refusal::InviteUsedUp, 409),
             (Refusal::AlreadyClaimed, 409),
             (Refusal::IdempotencyConflict, 409),
+            (Refusal::InvalidArguments { tool: what(), fault: what() }, 400),
+            (Refusal::UploadTaken, 409),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::UnsupportedMediaType { expected: what() }, 415),
             (Refusal::RateLimited { retry_after_seconds: 7 }, 429),

@@ -31,7 +31,7 @@ fn is_own(request: &Request, addresses: &Addresses) -> bool {
 }
 
 /// Scheme, host and port of an address: all that an `Origin` header tells.
-fn origin_of(base_url: &str) -> &str {
+pub fn origin_of(base_url: &str) -> &str {
     let host_at = base_url.find("://").map_or(0, |at| at + 3);
     let end = base_url[host_at..].find('/').map_or(base_url.len(), |slash| host_at + slash);
     &base_url[..end]

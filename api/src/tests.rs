@@ -12,20 +12,20 @@ use poem_openapi::param::{Path, Query};
 use poem_openapi::payload::Json;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Value, json};
+use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::documents::Facts;
 use crate::door::Door;
 use crate::json_body::JsonBody;
 use crate::paths::Paths;
 use crate::upload::{Upload, UploadRoom};
 use crate::{pages, paths_of, wire};
 
-const BASE_URL: &str = "http://127.0.0.1:8080";
-
 /// The real paths behind the door.
 fn api() -> TestClient<impl Endpoint> {
-    let (routes, paths) = paths_of(BASE_URL);
-    TestClient::new(Door::new(routes, paths, Chance::seeded(1)))
+    let (routes, paths) = paths_of(&Facts::sample());
+    TestClient::new(Door::new(routes, paths, Chance::seeded(1), TaskTracker::new()))
 }
 
 /// A few paths that need no caller, behind the same door.
@@ -43,7 +43,7 @@ pub fn samples() -> Door<impl Endpoint> {
         )
         .nest("/", service)
         .data(UploadRoom::new());
-    Door::new(routes, paths, Chance::seeded(1))
+    Door::new(routes, paths, Chance::seeded(1), TaskTracker::new())
 }
 
 struct Samples;
@@ -70,7 +70,7 @@ impl Samples {
 }
 
 crate::answer::refusals! {
-    Uploads: 400, 413;
+    Uploads: InvalidRequest, TooLarge;
 }
 
 async fn body_of(response: TestResponse) -> Value {
@@ -89,7 +89,7 @@ async fn refused(response: TestResponse, status: u16) -> Value {
 
 #[tokio::test]
 async fn an_unknown_path_is_not_found_in_our_own_form() {
-    for path in ["/", "/v1", "/v1/nothing", "/v1/artifacts/a/b/c"] {
+    for path in ["/v1", "/v1/nothing", "/v1/artifacts/a/b/c"] {
         let body = refused(api().get(path).send().await, 404).await;
         assert_eq!(body["code"], "not_found", "{path}");
         assert!(body["message"].as_str().unwrap().contains("endpoint"));
@@ -104,6 +104,9 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
         ("/v1/signup", "POST"),
         ("/v1/status", "GET, HEAD"),
         ("/openapi.json", "GET, HEAD"),
+        ("/skill", "GET, HEAD"),
+        ("/skill/reference.md", "GET, HEAD"),
+        ("/llms.txt", "GET, HEAD"),
     ] {
         let response = api().request(Method::PUT, path).send().await;
         response.assert_header("allow", allow);
@@ -113,8 +116,10 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
 
 #[tokio::test]
 async fn a_page_too_tells_the_methods_that_it_has() {
-    for (pattern, methods) in pages::METHODS {
-        let path = pattern.replace(":code", "abc");
+    for (pattern, methods) in pages::methods() {
+        let segments =
+            pattern.split('/').map(|segment| if segment.starts_with(':') { "abc" } else { segment });
+        let path = segments.collect::<Vec<_>>().join("/");
         let response = api().request(Method::DELETE, &path).send().await;
         let allow = response.0.header("allow").unwrap_or_default().replace("GET, HEAD", "GET");
         assert_eq!(allow, methods.join(", "), "{path}");
@@ -221,8 +226,8 @@ async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it(
     // For the whole process, because what a thread of its own sees depends on who logged first: other tests may
     // write here too, so the lines are found by the ids of their requests.
     tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
-    let (routes, paths) = paths_of(BASE_URL);
-    let api = TestClient::new(Door::new(routes, paths, Chance::from_system()));
+    let (routes, paths) = paths_of(&Facts::sample());
+    let api = TestClient::new(Door::new(routes, paths, Chance::from_system(), TaskTracker::new()));
     let listed =
         api.put("/v1/artifacts/secret-slug?sig=s3cret").header("authorization", "Basic s3cret").send().await;
     let unlisted = api.get("/unlisted-s3cret").send().await;

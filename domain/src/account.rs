@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::tariff::Standing;
-use crate::{AccountId, Chance, Micro, Month, Time};
+use crate::{AccountId, Chance, Day, Micro, Month, Time};
 
 /// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,14 @@ impl Account {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonthlyUse {
     /// Publishes that count against the claimed allowance.
+    pub publishes: u64,
+    pub views: u64,
+}
+
+/// What an account used on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayUse {
+    pub day: Day,
     pub publishes: u64,
     pub views: u64,
 }

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ArtifactId, Host, Manifest, Slug, Time, VersionId};
+use crate::{AccountId, ArtifactId, Host, Manifest, Message, Slug, Time, VersionId};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
+    #[default]
     Public,
     Unlisted,
     Private,
@@ -62,6 +63,9 @@ pub struct Artifact {
 pub struct LiveVersion {
     pub id: VersionId,
     pub seq: u32,
+    // Outcomes that were kept before it was told have none.
+    #[serde(default)]
+    pub total_bytes: u64,
     pub moderation: ModerationStatus,
 }
 
@@ -73,6 +77,7 @@ pub struct Version {
     pub total_bytes: u64,
     pub file_count: u32,
     pub created_via: String,
+    pub message: Option<Message>,
     pub created_at: Time,
     pub moderation: ModerationStatus,
 }
@@ -88,6 +93,7 @@ pub struct Route {
     pub moderation: ModerationStatus,
     /// Set while the account is provisional: past it the answer is 410, before it pages wear the badge.
     pub expires_at: Option<Time>,
-    pub published_at: Time,
+    /// When what visitors get last changed: by a publish, a claim, a verdict or a new visibility.
+    pub updated_at: Time,
     pub manifest: Manifest,
 }

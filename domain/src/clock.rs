@@ -43,6 +43,11 @@ impl Time {
         Month { year: date.year(), month: date.month() }
     }
 
+    /// The UTC day that this moment falls in.
+    pub fn day(self) -> Day {
+        Day(self.0.div_euclid(DAY_MILLIS))
+    }
+
     /// RFC 3339 in UTC with `Z`, the form that the wire shows.
     pub fn rfc3339(self) -> String {
         self.timestamp().to_string()
@@ -118,6 +123,19 @@ impl Month {
         Time(midnight.map_or(0, |midnight| midnight.timestamp().as_millisecond()))
     }
 
+    /// The days of the month, in order.
+    pub fn days(self) -> impl Iterator<Item = Day> {
+        let (first, next) = (self.start().day(), self.next().start().day());
+        (first.0..next.0).map(Day)
+    }
+
+    fn next(self) -> Month {
+        match self.month {
+            12 => Month { year: self.year + 1, month: 1 },
+            month => Month { year: self.year, month: month + 1 },
+        }
+    }
+
     #[must_use]
     pub fn previous(self) -> Month {
         match self.month {
@@ -146,6 +164,34 @@ impl FromStr for Month {
             return Err(());
         }
         Ok(Self { year: year.parse().map_err(|_| ())?, month })
+    }
+}
+
+/// A day in UTC, as the number of days since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(i64);
+
+const DAY_MILLIS: i64 = 24 * 3600 * 1000;
+
+impl Day {
+    pub const fn from_number(number: i64) -> Self {
+        Self(number)
+    }
+
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+
+    /// Midnight in UTC, with which the day begins.
+    pub fn start(self) -> Time {
+        Time(self.0.saturating_mul(DAY_MILLIS))
+    }
+}
+
+/// `YYYY-MM-DD`
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.start().timestamp().to_zoned(jiff::tz::TimeZone::UTC).date())
     }
 }
 
@@ -201,6 +247,19 @@ fn system_now() -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_month_has_its_days() {
+        let days = |month: &str| {
+            let days: Vec<_> = month.parse::<Month>().unwrap().days().map(|day| day.to_string()).collect();
+            (days.len(), days[0].clone(), days[days.len() - 1].clone())
+        };
+        assert_eq!(days("2024-02"), (29, "2024-02-01".into(), "2024-02-29".into()));
+        assert_eq!(days("2026-12"), (31, "2026-12-01".into(), "2026-12-31".into()));
+        let last_moment = Time::from_millis(-1);
+        assert_eq!(last_moment.day().to_string(), "1969-12-31");
+        assert_eq!(Day::from_number(0).start(), Time::from_millis(0));
+    }
 
     #[test]
     fn a_moment_is_written_in_utc_and_read_back() {

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, Host, JobId, Manifest, Micro, Payment, Receipt, Refusal, Slug, Time,
-    TokenId, VersionId, Visibility,
+    AccountId, Artifact, ArtifactId, Host, JobId, Manifest, Message, Micro, Payment, Receipt, Refusal, Slug,
+    Time, TokenId, VersionId, Visibility,
 };
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
@@ -33,6 +33,7 @@ pub struct PublishDeed {
     pub blobs_as_of: SweepNumber,
     pub payment: Option<Payment>,
     pub created_via: String,
+    pub message: Option<Message>,
     pub created_by: Option<TokenId>,
 }
 
@@ -170,6 +171,9 @@ pub struct Published {
     pub free_publishes_left: u64,
     pub balance: Micro,
     pub expires_at: Option<Time>,
+    /// Who sees the page: public, where a kept outcome is older than this field.
+    #[serde(default)]
+    pub visibility: Visibility,
     pub receipt: Option<Receipt>,
 }
 
@@ -207,7 +211,7 @@ mod tests {
         let receipt = format!(r#"{{"rail":"dev","amount":500000,"id":"{ID}","settled_at":1}}"#);
         let artifact = format!(
             r#"{{"id":"{ID}","account":"{ID}","slug":"my-page","host":"my-page-a1b2","visibility":"private",
-                "live":{{"id":"{ID}","seq":1,"moderation":"pass"}},"created_at":1,"updated_at":2}}"#
+                "live":{{"id":"{ID}","seq":1,"total_bytes":7,"moderation":"pass"}},"created_at":1,"updated_at":2}}"#
         );
         let published = format!(
             r#"{{"account":"{ID}","artifact":"{ID}","host":"my-page-a1b2","slug":"my-page","version":"{ID}","seq":1,
@@ -225,5 +229,10 @@ mod tests {
             let written: serde_json::Value = serde_json::to_value(&outcome).unwrap();
             assert_eq!(written, serde_json::from_str::<serde_json::Value>(&text).unwrap(), "{text}");
         }
+        let before_bytes_were_told = format!(r#"{{"id":"{ID}","seq":1,"moderation":"pass"}}"#);
+        assert_eq!(
+            serde_json::from_str::<crate::LiveVersion>(&before_bytes_were_told).unwrap().total_bytes,
+            0
+        );
     }
 }

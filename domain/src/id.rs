@@ -69,6 +69,8 @@ ids! {
     TokenId,
     UserId,
     ReportId,
+    /// Files that an agent puts at an address before it publishes them.
+    UploadId,
     /// A job's own id: the key under which its outcome is kept, so that a redelivery changes nothing.
     JobId,
 }

@@ -52,8 +52,8 @@ impl Invite {
 impl InviteTerms {
     pub const USES_MAX: u32 = 100;
     pub const TTL_HOURS_MAX: u32 = 720;
-    const USES: u32 = 1;
-    const TTL_HOURS: u32 = 72;
+    pub const USES: u32 = 1;
+    pub const TTL_HOURS: u32 = 72;
 
     /// Spec 4.5: what is not asked for is a member's invite, for one use in three days.
     pub fn new(role: Option<Role>, max_uses: Option<u32>, ttl_hours: Option<u32>) -> Result<Self, Refusal> {

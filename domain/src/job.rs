@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::deed::{Activation, Target};
-use crate::{AccountId, ArtifactId, Host, JobId, Payment, SitePath, Slug, Time, TokenId, VersionId};
+use crate::{AccountId, ArtifactId, Host, JobId, Message, Payment, SitePath, Slug, Time, TokenId, VersionId};
 
 /// Work for the queue, with what is needed to do it and to answer who asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +134,8 @@ pub struct PublishJob {
     #[serde(default)]
     pub payment: Option<Payment>,
     pub created_via: String,
+    #[serde(default)]
+    pub message: Option<Message>,
     #[serde(default)]
     pub created_by: Option<TokenId>,
     pub files: Vec<SpooledFile>,

@@ -14,7 +14,9 @@ mod file_set;
 mod id;
 mod invite;
 mod job;
+mod ledger_entry;
 mod manifest;
+mod message;
 mod moderation;
 mod money;
 mod password;
@@ -28,31 +30,36 @@ mod site_path;
 mod slug;
 mod tariff;
 mod token;
+mod upload_ticket;
 mod username;
 
 pub mod fault;
 pub mod link;
 
-pub use account::{Account, AccountStatus, AccountSummary, MonthlyUse, has_expired};
+pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
-pub use clock::{Clock, Month, Time};
+pub use clock::{Clock, Day, Month, Time};
 pub use deed::{
     Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, SweepNumber,
     Target, TopUpDeed, ToppedUp, VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
-pub use id::{AccountId, ArtifactId, BlobHash, JobId, MalformedId, ReportId, TokenId, UserId, VersionId};
+pub use id::{
+    AccountId, ArtifactId, BlobHash, JobId, MalformedId, ReportId, TokenId, UploadId, UserId, VersionId,
+};
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{Content, Job, JobEnvelope, PublishJob, Queue, ScanJob, SpooledFile, ViewCount, ViewsJob};
+pub use ledger_entry::LedgerEntry;
 pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
+pub use message::{MalformedMessage, Message};
 pub use moderation::{MalformedReason, ModeratedBy, ReportReason, Ruling};
 pub use money::Micro;
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, Challenge, DevRail, Payment, Receipt};
 pub use reason::Reason;
-pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry};
+pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind};
 pub use role::{Role, UnknownRole};
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
@@ -60,4 +67,5 @@ pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};
 pub use tariff::{Settlement, Standing, Tariff};
 pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
+pub use upload_ticket::UploadTicket;
 pub use username::{MalformedUsername, Username};

@@ -123,6 +123,24 @@ impl Challenge {
         self
     }
 
+    /// The same challenge, told to one who calls tools and can send no header: it buys this much credit first.
+    #[must_use]
+    pub fn settled_by_tool(mut self, top_up: Micro) -> Self {
+        let price = self.amount;
+        for accept in self.accepts.iter_mut().filter(|accept| accept.instructions.is_some()) {
+            let call = format!(
+                "add_credits with {{\"amount_usd\": {top_up}, \"payment_scheme\": \"{}\"}}",
+                accept.scheme
+            );
+            self.hint = format!(
+                "tell your human the price ({price} USD) and the credit that you would buy for it ({top_up} USD), then \
+                 call {call} and make this same call again"
+            );
+            accept.instructions = Some(format!("call {call}, then make the same call again"));
+        }
+        self
+    }
+
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
@@ -163,6 +181,22 @@ mod tests {
         for bad in ["", "dev:", "dev:abc", "dev:0.0000001", "x402:0.005", "0.005"] {
             assert_eq!(Payment::parse(bad), Payment::Unreadable, "{bad}");
         }
+    }
+
+    #[test]
+    fn who_calls_tools_is_told_to_buy_credit_where_that_settles_and_nothing_else_elsewhere() {
+        let (price, top_up) = (Micro::new(5_000), Micro::new(1_000_000));
+        let open = Challenge::new("publish", price, DevRail::Open).settled_by_tool(top_up);
+        for text in [&open.hint, open.accepts[0].instructions.as_ref().unwrap()] {
+            assert!(
+                text.contains(r#"add_credits with {"amount_usd": 1, "payment_scheme": "dev"}"#),
+                "{text}"
+            );
+            assert!(!text.contains("X-PAYMENT"), "{text}");
+        }
+        assert_eq!(open.amount, price);
+        let closed = Challenge::new("publish", price, DevRail::Closed);
+        assert_eq!(closed.clone().settled_by_tool(top_up), closed);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub use cause::{Crowd, Missing, MissingRight};
 /// names the next call; the API alone gives each its HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
-#[strum_discriminants(name(RefusalKind), derive(strum::EnumIter), vis(pub(crate)))]
+#[strum_discriminants(name(RefusalKind), derive(strum::EnumIter), doc = "A refusal without its facts.")]
 pub enum Refusal {
     Unauthorized,
     /// A call of a person without a session.
@@ -84,6 +84,13 @@ pub enum Refusal {
     /// The account's team is as large as it gets.
     TooMany(Crowd),
     IdempotencyConflict,
+    /// Arguments of a tool that do not fit it.
+    InvalidArguments {
+        tool: String,
+        fault: String,
+    },
+    /// A second upload to the same address.
+    UploadTaken,
     /// Busy, or waiting for a part that is down; the work may have been taken on.
     Overloaded {
         fault: String,
@@ -112,7 +119,7 @@ impl Refusal {
             Refusal::AccountExpired | Refusal::ClaimExpired => "account_expired",
             Refusal::PaymentRequired(_) => "payment_required",
             Refusal::InsufficientScope(_) => "insufficient_scope",
-            Refusal::InvalidRequest { .. } => "invalid_request",
+            Refusal::InvalidRequest { .. } | Refusal::InvalidArguments { .. } => "invalid_request",
             Refusal::InvalidBody { .. } => "invalid_body",
             Refusal::WeakPassword { .. } => "weak_password",
             Refusal::InvalidCredentials => "invalid_credentials",
@@ -135,6 +142,7 @@ impl Refusal {
             Refusal::ProcessorError => "processor_error",
             Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => "quota_exceeded",
             Refusal::IdempotencyConflict => "idempotency_conflict",
+            Refusal::UploadTaken => "upload_taken",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::Internal => "internal_error",
         }
@@ -179,6 +187,10 @@ impl Refusal {
             Refusal::TooMany(crowd) => format!("the account has as many {} as it may have", crowd.name()),
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
+            }
+            Refusal::InvalidArguments { fault, .. } => fault.clone(),
+            Refusal::UploadTaken => {
+                "something was uploaded to this address already; it takes one upload".into()
             }
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::Internal => "something went wrong on our side".into(),
@@ -228,7 +240,9 @@ impl Refusal {
                 "name the artifact by its host instead, such as my-page-a1b2; it stands in the page's address".into()
             }
             Refusal::NotFound(missing) => missing.hint().into(),
-            Refusal::MethodNotAllowed { .. } => "GET /openapi.json lists the methods of every path".into(),
+            Refusal::MethodNotAllowed { allowed } => {
+                format!("send the request again with {allowed}; GET /openapi.json lists the methods of REST paths")
+            }
             Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
             Refusal::NotConfigured { .. } => {
                 "buy credit with POST /v1/credits where the dev rail is open, or ask the operator".into()
@@ -260,6 +274,12 @@ impl Refusal {
             }
             Refusal::TooMany(crowd) => crowd.hint().into(),
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
+            Refusal::InvalidArguments { tool, .. } => {
+                format!("correct it and call {tool} again; tools/list describes its arguments")
+            }
+            Refusal::UploadTaken => {
+                "publish what is there with the tool publish_artifact, or get a fresh address with stage_upload".into()
+            }
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"
             ),

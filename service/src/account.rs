@@ -16,6 +16,10 @@ pub struct SignedUp {
     pub claim_url: String,
 }
 
+/// One sign-up within the limit. Only asking the limit makes one, and it serves once.
+#[derive(Debug)]
+pub struct SignUpTurn(());
+
 /// The link that a person opens to claim an account.
 #[derive(Clone, Debug)]
 pub struct ClaimLink {
@@ -26,9 +30,20 @@ pub struct ClaimLink {
 impl Service {
     /// Makes a provisional account with its first token (spec 4.1).
     pub async fn sign_up(&self, from: IpAddr) -> Answer<SignedUp> {
-        let now = self.0.clock.now();
+        let turn = self.turn_to_sign_up(from).await?;
+        self.sign_up_in(turn).await
+    }
+
+    /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
+    pub async fn turn_to_sign_up(&self, from: IpAddr) -> Answer<SignUpTurn> {
         let per_minute = self.0.rules.signups_per_minute;
         self.take(RateLimit { name: "signup", key: from.to_string(), per_minute }).await?;
+        Ok(SignUpTurn(()))
+    }
+
+    /// What `sign_up` does, in a turn that was taken before.
+    pub async fn sign_up_in(&self, _turn: SignUpTurn) -> Answer<SignedUp> {
+        let now = self.0.clock.now();
         let chance = &self.0.chance;
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
         let secret = TokenSecret::generate(chance);
@@ -43,6 +58,12 @@ impl Service {
     pub async fn account(&self, caller: &Caller) -> Answer<AccountSummary> {
         caller.may(Scope::ArtifactsRead)?;
         self.summary_of(caller).await
+    }
+
+    /// How many people are on the account: a number, which says of nobody who they are.
+    pub async fn member_count(&self, caller: &Caller) -> Answer<u64> {
+        caller.may(Scope::ArtifactsRead)?;
+        Ok(self.0.store.member_count(caller.account).await?)
     }
 
     /// The link to claim the account with, while it is anybody's to claim: for whoever has the owner's rights, since

@@ -1,7 +1,7 @@
 //! What an account does with what it has published: list, look, roll back, delete. An operation that changes what
 //! visitors see returns only when no edge serves the old state.
 
-use domain::{Artifact, Host, Missing, Refusal, Scope, Slug, Version, Visibility};
+use domain::{Artifact, Host, Missing, Published, Refusal, Scope, Slug, Version, Visibility};
 use store::Activated;
 
 use crate::{Answer, Caller, Service};
@@ -62,8 +62,17 @@ impl Service {
 
     /// The link to hand out, for a private artifact.
     pub(crate) fn signed_url(&self, artifact: &Artifact) -> Option<String> {
-        (artifact.visibility == Visibility::Private)
-            .then(|| self.addresses().signed_page(&artifact.host, &self.0.rules.signing_key))
+        self.signed_url_at(&artifact.host, artifact.visibility)
+    }
+
+    /// The link to hand out for what was published, if its artifact is private.
+    pub fn signed_url_of(&self, published: &Published) -> Option<String> {
+        self.signed_url_at(&published.host, published.visibility)
+    }
+
+    fn signed_url_at(&self, host: &Host, visibility: Visibility) -> Option<String> {
+        (visibility == Visibility::Private)
+            .then(|| self.addresses().signed_page(host, &self.0.rules.link_key))
     }
 
     /// The address at which those who belong to the account read a page: signed, when it is private.

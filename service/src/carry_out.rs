@@ -89,7 +89,7 @@ impl Service {
             },
         };
         fault::pass("publish.before_blob_put")?;
-        let (manifest, blobs_as_of) = self.store_files(content::split(job, content)?).await?;
+        let (manifest, blobs_as_of) = self.store_files(content::split(&job.files, content)?).await?;
         fault::pass("publish.after_blob_put")?;
         let stored = manifest.clone();
         let deed = PublishDeed {
@@ -103,6 +103,7 @@ impl Service {
             blobs_as_of,
             payment: job.payment.clone(),
             created_via: job.created_via.clone(),
+            message: job.message.clone(),
             created_by: job.created_by,
         };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;

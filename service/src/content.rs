@@ -3,8 +3,10 @@
 use anyhow::{Context, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
-use domain::{Content, PublishJob, SitePath};
+use bytes::{Bytes, BytesMut};
+use domain::{Content, PublishJob, SitePath, SpooledFile};
+
+use crate::UploadedFile;
 
 /// Up to this much content rides in the job; beyond it a spooled object is cheaper than a fat queue row.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
@@ -21,10 +23,29 @@ pub(crate) fn inline(job: &PublishJob) -> anyhow::Result<Option<Bytes>> {
     }
 }
 
+/// The files one behind the other.
+pub(crate) fn joined(mut files: Vec<UploadedFile>) -> Bytes {
+    if files.len() == 1 {
+        return files.pop().map(|file| file.bytes).unwrap_or_default();
+    }
+    let mut bytes = BytesMut::with_capacity(files.iter().map(|file| file.bytes.len()).sum());
+    for file in &files {
+        bytes.extend_from_slice(&file.bytes);
+    }
+    bytes.freeze()
+}
+
+/// Where each file stands in the content.
+pub(crate) fn places_of(files: &[UploadedFile]) -> Vec<SpooledFile> {
+    let place =
+        |file: &UploadedFile| SpooledFile { path: file.path.clone(), size_bytes: file.bytes.len() as u64 };
+    files.iter().map(place).collect()
+}
+
 /// Cuts the content into its files.
-pub(crate) fn split(job: &PublishJob, mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
-    let mut files = Vec::with_capacity(job.files.len());
-    for file in &job.files {
+pub(crate) fn split(places: &[SpooledFile], mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
+    let mut files = Vec::with_capacity(places.len());
+    for file in places {
         let size = usize::try_from(file.size_bytes)?;
         ensure!(size <= content.len(), "the content is shorter than its files");
         files.push((file.path.clone(), content.split_to(size)));

@@ -12,6 +12,7 @@ mod claim;
 mod content;
 mod credits;
 mod failure;
+mod insights;
 mod limits;
 mod metering;
 mod moderation;
@@ -23,14 +24,15 @@ mod team;
 mod token_uses;
 mod tokens;
 mod upkeep;
+mod uploads;
 mod visibility;
 mod webhook;
 
-pub use account::{ClaimLink, SignedUp};
+pub use account::{ClaimLink, SignUpTurn, SignedUp};
 pub use artifact::ArtifactDetail;
 pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
 pub use carry_out::PublishTask;
-pub use checkout::Checkout;
+pub use checkout::{Checkout, Wish};
 pub use claim::Claimable;
 pub use credits::CreditRequest;
 pub use failure::{Answer, Failure};
@@ -43,6 +45,7 @@ pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted};
 pub use upkeep::CleanedUp;
+pub use uploads::{KeptUpload, StagedUpload, WAITING_MAX as WAITING_UPLOADS_MAX};
 pub use visibility::{ShownArtifact, VisibilityRequest};
 pub use webhook::CardCall;
 
@@ -52,7 +55,7 @@ use std::time::Duration;
 use actors::Ledgers;
 use bus::Bus;
 use card::CardRail;
-use domain::link::{Addresses, SigningKey};
+use domain::link::{Addresses, LinkKey, SigningKey};
 use domain::{Chance, Clock, Tariff};
 use store::{Blobs, Store};
 
@@ -79,6 +82,7 @@ pub struct Rules {
     pub tariff: Tariff,
     pub addresses: Addresses,
     pub signing_key: SigningKey,
+    pub link_key: LinkKey,
     pub is_dev_mode: bool,
     pub signups_per_minute: u32,
     /// Per address, and per username.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use domain::{
-    Activation, Content, Job, JobEnvelope, JobId, Outcome, Payment, PublishJob, Published, Refusal, Scope,
-    SitePath, Slug, SpooledFile, Target, VersionId, fault,
+    Activation, Content, Job, JobEnvelope, JobId, Message, Outcome, Payment, PublishJob, Published, Refusal,
+    Scope, SitePath, Slug, Target, VersionId, fault,
 };
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
@@ -31,6 +31,7 @@ pub struct PublishRequest {
     pub payment: Option<Payment>,
     pub idempotency_key: Option<String>,
     pub created_via: &'static str,
+    pub message: Option<Message>,
 }
 
 /// What is known of where a publish goes before its body is read.
@@ -131,12 +132,8 @@ impl Service {
 
     async fn enqueue(&self, caller: &Caller, version: VersionId, request: PublishRequest) -> Answer<()> {
         fault::pass("publish.before_spool").map_err(anyhow::Error::from)?;
-        let files = request
-            .files
-            .iter()
-            .map(|file| SpooledFile { path: file.path.clone(), size_bytes: file.bytes.len() as u64 })
-            .collect();
-        let bytes = joined(request.files);
+        let files = content::places_of(&request.files);
+        let bytes = content::joined(request.files);
         let content = if bytes.len() <= INLINE_BYTES_MAX {
             Content::Inline(content::encode(&bytes))
         } else {
@@ -153,6 +150,7 @@ impl Service {
             pinned_to: caller.pinned_to(),
             payment: request.payment,
             created_via: request.created_via.to_owned(),
+            message: request.message,
             created_by: caller.token(),
             files,
             content,
@@ -184,23 +182,15 @@ fn answer(outcome: Outcome) -> Answer<Published> {
     }
 }
 
-fn joined(mut files: Vec<UploadedFile>) -> Bytes {
-    if files.len() == 1 {
-        return files.pop().map(|file| file.bytes).unwrap_or_default();
-    }
-    let mut bytes = BytesMut::with_capacity(files.iter().map(|file| file.bytes.len()).sum());
-    for file in &files {
-        bytes.extend_from_slice(&file.bytes);
-    }
-    bytes.freeze()
-}
-
 /// What makes two requests the same: where they go and what they hold. The payment is no part of it, since a
 /// request that was answered 402 comes again with one.
 fn request_hash(request: &PublishRequest) -> String {
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
     hash.update(format!("publish\0{slug}\0{:?}\0{:?}\0", request.target, request.activation));
+    if let Some(message) = &request.message {
+        hash.update(format!("message\0{message}\0"));
+    }
     for file in &request.files {
         hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
         hash.update(&file.bytes);

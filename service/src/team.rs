@@ -90,12 +90,12 @@ impl Service {
         Ok(opened)
     }
 
-    /// Lets a person join. For who is a member already, nothing happens.
-    pub async fn join(&self, person: &Person, code: &str) -> Answer<()> {
+    /// Lets a person join the account with the handle that is answered. For who is a member already, nothing happens.
+    pub async fn join(&self, person: &Person, code: &str) -> Answer<String> {
         let joining = JoiningPerson { code: known(code)?, user: person.user, now: self.0.clock.now() };
-        self.0.store.join_as_person(&joining, &self.0.chance).await?;
-        tracing::info!(user.id = %person.user, "person came by an invite");
-        Ok(())
+        let handle = self.0.store.join_as_person(&joining, &self.0.chance).await?;
+        tracing::info!(user.id = %person.user, account.handle = %handle, "person came by an invite");
+        Ok(handle)
     }
 
     /// Who is on the account, and which tokens act for it. A person of any role may look.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Host, Job, JobEnvelope, JobId, Missing, Refusal, Time, ViewCount, ViewsJob};
+use domain::{Host, Job, JobEnvelope, JobId, Missing, Refusal, Time, UploadTicket, ViewCount, ViewsJob};
 use store::SweptBlobs;
 
 use crate::{Answer, Service};
@@ -13,9 +13,6 @@ const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 /// A version without a verdict for this long has lost its scan job.
 const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
-/// How often views are handed to a queue that does not take them, before they wait at the edge again.
-const VIEW_PUSHES_MAX: usize = 3;
-const VIEW_PUSH_PAUSE: Duration = Duration::from_millis(500);
 const PURGES_AT_ONCE: u64 = 1_000;
 const SCANS_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
@@ -84,7 +81,9 @@ impl Service {
         let now = self.0.clock.now();
         let swept = self.0.store.sweep_blobs(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
         let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
-        Ok(swept.blobs + spooled as u64)
+        // An upload comes later than its address was made, so this leaves none that can still be published.
+        let uploads = self.0.blobs.sweep_uploads(now.minus(UploadTicket::KEPT), UPLOADS_AT_ONCE).await?;
+        Ok(swept.blobs + (spooled + uploads) as u64)
     }
 
     /// Deletes outcomes, keys and sessions past their keeping time.
@@ -112,24 +111,6 @@ impl Service {
         let view = ViewCount { account: route.account, host: route.host, count: 1 };
         let counted = ViewsJob { counted_at: now, views: vec![view] };
         Ok(self.0.store.add_views(JobId::new(now, &self.0.chance), &counted).await?)
-    }
-
-    /// Queues views that an edge counted.
-    pub async fn enqueue_views(&self, views: Vec<ViewCount>) -> anyhow::Result<()> {
-        let now = self.0.clock.now();
-        let job = Job::Views(ViewsJob { counted_at: now, views });
-        let envelope = JobEnvelope { id: JobId::new(now, &self.0.chance), reply_to: None, job };
-        let mut kept = self.0.queue.push(envelope.clone()).await;
-        // A push that failed may have been kept, so it is tried again as the same job: counted anew, the views would
-        // be billed twice.
-        for _ in 1..VIEW_PUSHES_MAX {
-            if kept.is_ok() {
-                break;
-            }
-            tokio::time::sleep(VIEW_PUSH_PAUSE).await;
-            kept = self.0.queue.push(envelope.clone()).await;
-        }
-        kept
     }
 
     /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.

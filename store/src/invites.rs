@@ -141,13 +141,14 @@ impl Store {
     }
 
     /// Makes a person a member. Who is one already, in this role or a higher, stays what they are and spends nothing,
-    /// whatever has become of the invite. A rise to the invite's role is a join like any other.
-    pub async fn join_as_person(&self, joining: &JoiningPerson, chance: &Chance) -> Decided<()> {
+    /// whatever has become of the invite. A rise to the invite's role is a join like any other. The account's handle.
+    pub async fn join_as_person(&self, joining: &JoiningPerson, chance: &Chance) -> Decided<String> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
-        let Redeeming { transaction, invite, .. } = &redeeming;
+        let Redeeming { transaction, account, invite } = &redeeming;
+        let handle = account.handle.clone();
         let role = members::role_of(transaction, invite.account, joining.user).await?;
         if role >= Some(invite.role) {
-            return Ok(());
+            return Ok(handle);
         }
         invite.must_be_usable(joining.now)?;
         let member = members::NewMember {
@@ -170,7 +171,7 @@ impl Store {
         };
         audit::note(transaction, chance, joining.now, entry).await?;
         redeeming.transaction.commit().await?;
-        Ok(())
+        Ok(handle)
     }
 
     /// Locks the account of an invite and reads the invite as it then is.

@@ -30,6 +30,13 @@ pub(crate) struct NewMember {
 }
 
 impl Store {
+    /// How many people are on the account.
+    pub async fn member_count(&self, account: AccountId) -> anyhow::Result<u64> {
+        let of_account = entity::membership::Column::AccountId.eq(account.to_string());
+        let members = entity::membership::Entity::find().filter(of_account);
+        Ok(members.count(&self.database.reader).await?)
+    }
+
     /// Everyone on the account, who came first first.
     pub async fn members(&self, account: AccountId) -> anyhow::Result<Vec<Member>> {
         let person: RelationDef = entity::membership::Entity::belongs_to(entity::user::Entity)

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Micro, ModeratedBy, ModerationStatus,
-    Route, Time, Version, Visibility,
+    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Message, Micro, ModeratedBy,
+    ModerationStatus, Route, Time, Version, Visibility,
 };
 use std::str::FromStr;
 
@@ -74,6 +74,7 @@ pub(crate) fn artifact(
             anyhow::Ok(LiveVersion {
                 id: parse(&version.id, "a version id")?,
                 seq: u32::try_from(version.seq).unwrap_or(0),
+                total_bytes: count(version.total_bytes),
                 moderation: moderation(&version.moderation_status)?,
             })
         })
@@ -97,6 +98,7 @@ pub(crate) fn version(row: entity::version::Model) -> anyhow::Result<Version> {
         total_bytes: count(row.total_bytes),
         file_count: u32::try_from(row.file_count).unwrap_or(0),
         created_via: row.created_via,
+        message: row.message.map(Message::try_from).transpose().context("a message")?,
         created_at: Time::from_millis(row.created_at),
         moderation: moderation(&row.moderation_status)?,
     })
@@ -111,7 +113,7 @@ pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
         visibility: visibility(&row.visibility)?,
         moderation: moderation(&row.moderation_status)?,
         expires_at: row.expires_at.map(Time::from_millis),
-        published_at: Time::from_millis(row.published_at),
+        updated_at: Time::from_millis(row.updated_at),
         manifest: manifest(&row.manifest)?,
     })
 }

@@ -3,8 +3,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber, Target,
-    Tariff, Time, VersionId, ViewCount, ViewsJob,
+    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber,
+    Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
@@ -97,6 +97,7 @@ impl Bed {
             blobs_as_of: SweepNumber::default(),
             payment: None,
             created_via: "test".into(),
+            message: None,
             created_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
@@ -137,6 +138,7 @@ macro_rules! on_both_databases {
 
 mod metering;
 mod moderation;
+mod routes;
 mod settle;
 mod sweeps;
 mod team;
@@ -223,6 +225,49 @@ on_both_databases! {
         bed.publish(account, "page", b"one").await;
         let summary = bed.store.account_summary(account, START).await.unwrap().unwrap();
         assert_eq!((summary.used.views, summary.publishes_used()), (10, 1));
+    }
+
+    async fn every_day_of_a_month_tells_its_views_and_publishes(bed: &Bed) {
+        let (account, other) = (bed.account().await, bed.account().await);
+        let [home, away, theirs]: [Host; 3] = ["page-aaaa", "page-bbbb", "page-cccc"].map(|host| host.parse().unwrap());
+        let day_after = START.plus(24 * HOUR);
+        for (counted_at, views) in [
+            (START, vec![(account, &home, 3), (account, &away, 1), (other, &theirs, 50)]),
+            (START, vec![(account, &home, 2)]),
+            (day_after, vec![(account, &away, 4)]),
+        ] {
+            let view = |(account, host, count): (AccountId, &Host, u64)| ViewCount { account, host: host.clone(), count };
+            let counted = ViewsJob { counted_at, views: views.into_iter().map(view).collect() };
+            bed.store.add_views(bed.job(), &counted).await.unwrap();
+        }
+        bed.publish(account, "page", b"one").await;
+        bed.publish(account, "page", b"two").await;
+        bed.publish(other, "page", b"two").await;
+        let days = bed.store.days(account, START.month()).await.unwrap();
+        assert_eq!(days.len(), START.month().days().count());
+        let used: Vec<_> = days.iter().filter(|day| day.views + day.publishes > 0).collect();
+        assert_eq!(used.len(), 2, "{used:?}");
+        assert_eq!((used[0].day, used[0].views, used[0].publishes), (START.day(), 6, 2));
+        assert_eq!((used[1].day, used[1].views, used[1].publishes), (day_after.day(), 4, 0));
+        let all = bed.store.views_by_host(account, START.day()).await.unwrap();
+        assert_eq!((all.len(), all[&home], all[&away]), (2, 5, 5));
+        let since = bed.store.views_by_host(account, day_after.day()).await.unwrap();
+        assert_eq!((since.get(&home), since[&away]), (None, 4));
+    }
+
+    async fn the_ledger_shows_its_newest_entries(bed: &Bed) {
+        let (account, other) = (bed.account().await, bed.account().await);
+        let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
+        for (whose, micro) in [(account, 5_000_000), (other, 1_000_000), (account, 2_000_000)] {
+            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro) });
+            bed.store.settle(whose, &[deed], &terms).await.unwrap();
+        }
+        let entries = bed.store.ledger(account, 10).await.unwrap();
+        let told: Vec<_> =
+            entries.iter().map(|entry| (entry.delta.get(), entry.balance_after.get())).collect();
+        assert_eq!(told, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
+        assert!(entries.iter().all(|entry| entry.reason.starts_with("topup-dev:") && entry.created_at == START));
+        assert_eq!(bed.store.ledger(account, 1).await.unwrap().len(), 1);
     }
 
     async fn an_expired_account_is_purged_with_all_that_is_its_own(bed: &Bed) {
@@ -332,6 +377,23 @@ async fn a_content_is_written_once_and_its_first_layout_stands() {
     assert_eq!(bed.blobs.variants(hash).await.unwrap(), first);
     assert_eq!(bed.blobs.read(hash, 0..content.len() as u64).await.unwrap(), content);
     assert!(bed.blobs.read(hash, 0..1_000_000).await.is_err());
+}
+
+#[tokio::test]
+async fn an_upload_is_kept_once_for_its_account_until_it_is_swept() {
+    let bed = sqlite().await;
+    let ticket = UploadTicket::new(AccountId::new(START, &bed.chance), START, &bed.chance);
+    let another_s = UploadTicket { account: AccountId::new(START, &bed.chance), ..ticket };
+    assert!(bed.blobs.kept_upload(ticket).await.unwrap().is_none());
+    assert!(bed.blobs.keep_upload(ticket, Bytes::from_static(b"first")).await.unwrap());
+    assert!(!bed.blobs.keep_upload(ticket, Bytes::from_static(b"second")).await.unwrap());
+    assert_eq!(bed.blobs.kept_upload(ticket).await.unwrap().unwrap(), "first");
+    assert!(bed.blobs.kept_upload(another_s).await.unwrap().is_none());
+    let tomorrow = Time::from_millis(i64::MAX / 2);
+    assert_eq!(bed.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 0);
+    assert_eq!(bed.blobs.sweep_uploads(Time::from_millis(0), 10).await.unwrap(), 0);
+    assert_eq!(bed.blobs.sweep_uploads(tomorrow, 10).await.unwrap(), 1);
+    assert!(bed.blobs.kept_upload(ticket).await.unwrap().is_none());
 }
 
 #[tokio::test]

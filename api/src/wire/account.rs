@@ -68,6 +68,14 @@ pub struct AccountDetail {
     pub claim_url: Option<String>,
 }
 
+/// The account of the caller, and how many people are on it.
+#[derive(Debug, Object)]
+pub struct AccountWithMembers {
+    #[oai(flatten)]
+    pub account: AccountDetail,
+    pub member_count: u64,
+}
+
 /// This month in short; `GET /v1/usage` tells all of it.
 #[derive(Debug, Object)]
 pub struct UsageSummary {

@@ -67,6 +67,9 @@ pub struct Version {
     pub file_count: u32,
     /// The door through which it came.
     pub created_via: String,
+    /// What the publisher said of it.
+    #[oai(nullable)]
+    pub message: Option<String>,
     pub created_at: Timestamp,
     pub moderation_status: ModerationStatus,
     /// Whether it is the one that is served.
@@ -195,6 +198,7 @@ impl Version {
             total_bytes: version.total_bytes,
             file_count: version.file_count,
             created_via: version.created_via.clone(),
+            message: version.message.as_ref().map(ToString::to_string),
             created_at: version.created_at.into(),
             moderation_status: version.moderation.into(),
             live,

@@ -9,7 +9,7 @@ use super::publish::Receipt;
 use super::{Amount, Usd};
 
 /// What spec 4.8 lets a call buy.
-type Purchasable = Amount<1, 100>;
+pub type Purchasable = Amount<{ CreditPurchase::USD_MIN }, { CreditPurchase::USD_MAX }>;
 
 /// How much credit to buy.
 #[derive(Debug, Object)]
@@ -26,6 +26,11 @@ pub struct CreditBought {
     /// The balance; it may still be negative.
     pub credits_usd: Usd,
     pub receipt: Receipt,
+}
+
+impl CreditPurchase {
+    pub const USD_MIN: i64 = 1;
+    pub const USD_MAX: i64 = 100;
 }
 
 impl From<&ToppedUp> for CreditBought {

@@ -13,13 +13,14 @@ mod publish;
 mod team;
 mod text;
 mod token;
+mod upload;
 mod usage;
 mod value;
 
-pub use account::{Account, AccountDetail, SignUp};
+pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
-pub use credits::{CreditBought, CreditPurchase};
+pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use error::{Challenge, Error};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
@@ -30,6 +31,7 @@ pub use team::{
     RevokedInvite, Team,
 };
 pub use token::{MintToken, MintedToken, RevokedToken, Token};
+pub use upload::{KeptUpload, StagedUpload};
 pub use usage::Usage;
 pub use value::{Amount, Timestamp, Usd};
 

@@ -17,6 +17,9 @@ pub struct PublishResult {
     /// The new version's `seq`.
     pub version: u32,
     pub account: AccountStanding,
+    /// The link to hand out instead of `url`; only when the artifact is private.
+    #[oai(skip_serializing_if_is_none)]
+    pub signed_url: Option<String>,
     /// Only when the call was paid inline.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
@@ -44,7 +47,7 @@ pub struct Receipt {
 }
 
 impl PublishResult {
-    pub fn new(published: &Published, addresses: &Addresses) -> Self {
+    pub fn new(published: &Published, signed_url: Option<String>, addresses: &Addresses) -> Self {
         Self {
             url: addresses.page(&published.host),
             host: published.host.to_string(),
@@ -55,6 +58,7 @@ impl PublishResult {
                 credits_usd: published.balance.into(),
                 expires_at: published.expires_at.map(Timestamp::from),
             },
+            signed_url,
             receipt: published.receipt.as_ref().map(Receipt::from),
         }
     }

@@ -133,11 +133,12 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
         total_bytes: 9,
         file_count: 1,
         created_via: "api".into(),
+        message: Some("Fix the typo".parse().unwrap()),
         created_at: NOW,
         moderation,
     };
     let versions = vec![version(2, ModerationStatus::Blocked), version(1, ModerationStatus::Pass)];
-    let live = LiveVersion { id: versions[1].id, seq: 1, moderation: ModerationStatus::Pass };
+    let live = LiveVersion { id: versions[1].id, seq: 1, total_bytes: 7, moderation: ModerationStatus::Pass };
     let detail = service::ArtifactDetail { artifact: artifact(Some(live)), versions, signed_url: None };
     let detail = json_of(&ArtifactDetail::new(detail, &addresses()));
     assert_eq!(detail["url"], "http://127.0.0.1:8081/site/my-page-a1b2/");
@@ -169,9 +170,10 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         free_publishes_left: 0,
         balance: Micro::ZERO,
         expires_at: None,
+        visibility: domain::Visibility::Public,
         receipt: Some(receipt),
     };
-    let shown = json_of(&PublishResult::new(&published, &addresses()));
+    let shown = json_of(&PublishResult::new(&published, None, &addresses()));
     assert_eq!(
         shown,
         json!({
@@ -184,5 +186,6 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         })
     );
     published.receipt = None;
-    assert_eq!(json_of(&PublishResult::new(&published, &addresses())).get("receipt"), None);
+    let shown = json_of(&PublishResult::new(&published, Some("https://x/?sig=1".into()), &addresses()));
+    assert_eq!((shown.get("receipt"), &shown["signed_url"]), (None, &json!("https://x/?sig=1")));
 }

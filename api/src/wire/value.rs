@@ -6,6 +6,8 @@ use domain::{Micro, Time};
 use poem_openapi::NewType;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// US dollars with at most six decimals.
@@ -22,9 +24,16 @@ pub struct Timestamp(String);
 
 impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Amount<USD_MIN, USD_MAX, STEP_MICRO> {
     fn read(number: f64) -> Option<Self> {
+        Self::new(Micro::from_usd(number)?)
+    }
+
+    pub fn new(amount: Micro) -> Option<Self> {
         let bounds = Micro::new(USD_MIN * 1_000_000)..=Micro::new(USD_MAX * 1_000_000);
-        let amount = Micro::from_usd(number).filter(|amount| bounds.contains(amount))?;
-        (amount.get() % STEP_MICRO == 0).then_some(Self(amount))
+        (bounds.contains(&amount) && amount.get() % STEP_MICRO == 0).then_some(Self(amount))
+    }
+
+    fn fault() -> String {
+        format!("must be from {USD_MIN} to {USD_MAX}, in steps of {}", Micro::new(STEP_MICRO))
     }
 }
 
@@ -63,10 +72,18 @@ impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> ParseFromJSO
     for Amount<USD_MIN, USD_MAX, STEP_MICRO>
 {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        value.as_ref().and_then(Value::as_f64).and_then(Self::read).ok_or_else(|| {
-            let step = Micro::new(STEP_MICRO);
-            ParseError::custom(format!("must be from {USD_MIN} to {USD_MAX}, in steps of {step}"))
-        })
+        let amount = value.as_ref().and_then(Value::as_f64).and_then(Self::read);
+        amount.ok_or_else(|| ParseError::custom(Self::fault()))
+    }
+}
+
+impl<'de, const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Deserialize<'de>
+    for Amount<USD_MIN, USD_MAX, STEP_MICRO>
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Serde's own fault would tell of a type of Rust.
+        let amount = Value::deserialize(deserializer)?.as_f64().and_then(Self::read);
+        amount.ok_or_else(|| D::Error::custom(Self::fault()))
     }
 }
 

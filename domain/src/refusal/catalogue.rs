@@ -17,9 +17,14 @@ pub struct RefusalEntry {
 impl Refusal {
     /// Every kind of refusal, in the order of the enum.
     pub fn catalogue() -> Vec<RefusalEntry> {
-        RefusalKind::iter()
-            .map(|kind| RefusalEntry { meaning: meaning(kind), example: example(kind) })
-            .collect()
+        RefusalKind::iter().map(RefusalKind::entry).collect()
+    }
+}
+
+impl RefusalKind {
+    /// What the catalogue has of it.
+    pub fn entry(self) -> RefusalEntry {
+        RefusalEntry { meaning: meaning(self), example: example(self) }
     }
 }
 
@@ -74,6 +79,10 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::IdempotencyConflict => {
             "The `Idempotency-Key` was used for another request in the last 24 hours."
         }
+        RefusalKind::InvalidArguments => {
+            "An MCP tool was called with an argument that is missing, unknown or malformed; the message names it."
+        }
+        RefusalKind::UploadTaken => "The address of an upload takes one upload, and had it.",
         RefusalKind::Overloaded => {
             "Busy, or a part of the service is down; `Retry-After` says when to try again."
         }
@@ -121,6 +130,11 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::QuotaExceeded => Refusal::QuotaExceeded { limit: "100 artifacts".into() },
         RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),
         RefusalKind::IdempotencyConflict => Refusal::IdempotencyConflict,
+        RefusalKind::InvalidArguments => Refusal::InvalidArguments {
+            tool: "get_artifact".into(),
+            fault: "slug: must match ^[a-z0-9-]{3,40}$".into(),
+        },
+        RefusalKind::UploadTaken => Refusal::UploadTaken,
         RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
         RefusalKind::Internal => Refusal::Internal,
     }

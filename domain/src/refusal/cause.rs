@@ -16,6 +16,9 @@ pub enum Missing {
     Member,
     Token,
     Host,
+    Upload,
+    /// An upload whose address or whose files have had their time.
+    LapsedUpload,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +67,8 @@ impl Missing {
             Missing::Member => "member",
             Missing::Token => "token",
             Missing::Host => "host",
+            Missing::Upload => "upload",
+            Missing::LapsedUpload => "upload any more",
         }
     }
 
@@ -76,6 +81,10 @@ impl Missing {
             Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",
             Missing::Token => "GET /v1/tokens lists the tokens",
+            Missing::Upload | Missing::LapsedUpload => {
+                "call the tool stage_upload for a fresh address, upload there within 15 minutes, and publish within the \
+                 hour"
+            }
         }
     }
 }

@@ -46,6 +46,7 @@ in_both_modes! {
                 "file_count",
                 "id",
                 "live",
+                "message",
                 "moderation_status",
                 "seq",
                 "total_bytes",
@@ -59,6 +60,19 @@ in_both_modes! {
         assert_eq!(facts(1).map(|fact| fact.as_u64().unwrap()), [1, 1, PAGE.len() as u64]);
         assert_eq!((&versions[0]["live"], &versions[1]["live"]), (&json!(true), &json!(false)));
         assert_ne!(versions[0]["id"], versions[1]["id"]);
+    }
+
+    async fn a_version_carries_the_message_that_it_was_published_with(world: World) {
+        let agent = world.agent().await;
+        agent.publish("my-page", page_saying("one")).field("message", "The first draft").await.expect(201);
+        agent.publish("my-page", page_saying("two")).await.expect(201);
+        agent.add_version("my-page", page_saying("three")).field("message", "Fïx 🐛").await.expect(201);
+        let detail = agent.artifact("my-page").await.expect(200);
+        let message = |at: usize| detail.at("versions")[at]["message"].clone();
+        assert_eq!([message(0), message(1), message(2)], [json!("Fïx 🐛"), json!(null), json!("The first draft")]);
+        let long = agent.publish("my-page", PAGE).field("message", "ü".repeat(201)).await.expect(400);
+        assert_eq!(long.string("code"), "invalid_request");
+        assert!(long.string("message").starts_with("message: "), "{}", long.string("message"));
     }
 
     async fn any_version_can_be_made_live_again_and_is_served_at_once(world: World) {

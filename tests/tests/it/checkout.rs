@@ -25,15 +25,16 @@ in_both_modes! {
         assert_eq!(order.authorization, format!("Bearer {SECRET_KEY}"));
         assert_eq!(order.content_type, "application/x-www-form-urlencoded");
         let id = agent.account().await.expect(200).string("id");
-        let dashboard = format!("{}/dashboard", world.base_url());
+        let back = format!("{}/dashboard/{}/credit", world.base_url(), agent.handle());
+        let back_having_paid = format!("{back}?done=paid-by-card");
         for (field, value) in [
             ("mode", "payment"),
             ("line_items[0][quantity]", "1"),
             ("line_items[0][price_data][currency]", "usd"),
             ("line_items[0][price_data][unit_amount]", "2000"),
             ("metadata[account_id]", id.as_str()),
-            ("success_url", dashboard.as_str()),
-            ("cancel_url", dashboard.as_str()),
+            ("success_url", back_having_paid.as_str()),
+            ("cancel_url", back.as_str()),
         ] {
             assert_eq!(order.fields[field], value, "{field}");
         }

@@ -58,6 +58,7 @@ in_both_modes! {
         let human = world.human();
         let claimed = submit(&human, &first, "Ada", PASSWORD).await.expect(302);
         assert_eq!(claimed.header("Location"), "/dashboard");
+        assert_eq!(human.cookie("svc_arrival"), Some(format!("claimed.{}", first.handle())));
         let me = human.me().await.expect(200);
         assert_eq!((me.string("user.username"), me.string("accounts.0.role")), ("ada".into(), "owner".into()));
 
@@ -82,6 +83,46 @@ in_both_modes! {
         for secret in [PASSWORD, &code, &elsewhere.cookie("svc_sess").unwrap()] {
             assert!(!world.logs().contains(secret), "a secret was logged: {secret}");
         }
+    }
+
+    async fn the_button_says_whether_a_new_person_claims_or_one_who_is_known(world: World) {
+        let agent = world.agent().await;
+        world.human().register("ada", PASSWORD).await.expect(201);
+        let human = world.human();
+        let path = human.path_of(&claim_url(&agent)).to_owned();
+        let press = async |action: &str, username: &str| {
+            let fields = [("action", action), ("username", username), ("password", PASSWORD)];
+            human.post(&path).header("Accept", BROWSER).form(&fields).await
+        };
+        // A letter too many makes nobody, and gives nobody the account.
+        let mistyped = press("sign_in", "adaa").await;
+        assert_page(&mistyped, 401);
+        assert!(mistyped.text().contains("id=\"password-fault\""), "{mistyped:?}");
+        let taken = press("register", "ada").await;
+        assert_page(&taken, 409);
+        assert!(taken.text().contains("id=\"new-username-fault\""), "{taken:?}");
+        assert_eq!(human.cookie("svc_sess"), None);
+        assert_eq!(agent.account().await.expect(200).string("status"), "provisional");
+        press("sign_in", "ada").await.expect(302);
+        assert_eq!(human.me().await.expect(200).string("user.username"), "ada");
+    }
+
+    async fn who_registers_with_a_claim_and_comes_too_late_is_signed_in_all_the_same(world: World) {
+        let agent = world.agent().await;
+        let claimers: Vec<Human> = (0..4).map(|_| world.human()).collect();
+        let names = ["ada", "bea", "cleo", "dora"];
+        let posts = claimers.iter().zip(names).map(|(human, name)| submit(human, &agent, name, PASSWORD));
+        let replies = join_all(posts).await;
+        assert_eq!(replies.iter().filter(|reply| reply.status == 302).count(), 1);
+        for (human, reply) in claimers.iter().zip(replies) {
+            if reply.status != 302 {
+                let reply = reply.refused(409, "already_claimed");
+                let is_signed_in = human.cookie("svc_sess").is_some();
+                assert_eq!(is_signed_in, human.me().await.status == 200, "{reply:?}");
+            }
+        }
+        let signed_in = claimers.iter().filter(|human| human.cookie("svc_sess").is_some()).count();
+        assert!(signed_in > 1, "hashing a password takes longer than looking at the code: somebody came too late");
     }
 
     #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "2", "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1")]
@@ -195,9 +236,10 @@ in_both_modes! {
         assert_page(&human.get(&path).await, 200);
 
         human.post(&path).header("Accept", BROWSER).form(&[]).await.expect(302);
-        let dashboard = human.get("/dashboard").header("Accept", BROWSER).await;
+        let dashboard = human.get("/dashboard").header("Accept", BROWSER).await.expect(302);
+        let dashboard = human.get(dashboard.header("Location")).header("Accept", BROWSER).await;
         assert_page(&dashboard, 200);
-        for part in ["ada", &agent.handle(), "owner", "claimed", &page.string("url")] {
+        for part in ["ada", &agent.handle(), "owner", "The account is yours.", &page.string("url")] {
             assert!(dashboard.text().contains(part), "{part} is missing: {dashboard:?}");
         }
         let taken = open().await;

@@ -55,11 +55,14 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
     let own_ids = json!([agent.tokens().await.expect(200).string("0.id"), human.user_id().await]);
     let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
     let invite = agent.invite(&json!({ "max_uses": 100 })).await.expect(201).string("code");
+    let (posted, put) = (ticket(agent).await, ticket(agent).await);
     let there_is = json!({
         "POST /v1/reports": { "host": host },
         "POST /internal/views": { "host": host },
         "POST /v1/moderation/{slug}": { "slug": host },
         "POST /v1/account/join": { "code": invite },
+        "POST /v1/uploads/{ticket}": { "ticket": posted },
+        "PUT /v1/uploads/{ticket}": { "ticket": put },
     });
     Command::new(schemathesis)
         .arg("--config-file")
@@ -78,4 +81,11 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
         .output()
         .await
         .expect("schemathesis runs")
+}
+
+/// The last part of an address for an upload.
+async fn ticket(agent: &Agent) -> String {
+    let staged = agent.call_tool("stage_upload", &json!({})).await.expect(200);
+    let url = staged.string("result.structuredContent.url");
+    url.rsplit('/').next().expect("an address").to_owned()
 }

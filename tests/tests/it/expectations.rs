@@ -97,7 +97,7 @@ pub async fn at_two_doors<P: Clone>(world: &World, persona: &P, at: impl Fn(&P, 
     }
 }
 
-/// A page of our own: whole without script, asking nobody else for anything, kept by no cache.
+/// A page of our own: no script but the one of all pages, asking nobody else for anything, kept by no cache.
 #[track_caller]
 pub fn assert_page(reply: &Reply, status: u16) {
     assert_eq!(reply.status, status, "{reply:?}");
@@ -106,5 +106,10 @@ pub fn assert_page(reply: &Reply, status: u16) {
     assert_eq!(reply.header("X-Content-Type-Options"), "nosniff");
     let policy = reply.header("Content-Security-Policy");
     assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{reply:?}");
-    assert!(!policy.contains("script-src") && !reply.text().contains("<script"), "{reply:?}");
+    assert!(policy.contains("script-src 'self'; ") && !policy.contains("unsafe"), "{reply:?}");
+    let scripts = reply.text().matches("<script").count();
+    assert_eq!(
+        (scripts, reply.text().matches("<script src=\"/assets/page.js\" defer></script>").count()),
+        (1, 1)
+    );
 }

@@ -112,3 +112,30 @@ async fn migrating_twice_changes_nothing() {
     assert!(world.command(&["migrate"], &[]).await.status.success());
     assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
 }
+
+#[tokio::test]
+async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    let secret = "the-secret-of-the-links-and-no-other";
+    let env = [
+        ("HANDBILL_DEV_MODE", "false"),
+        ("HANDBILL_SECRETS__SIGNING", ""),
+        ("HANDBILL_SECRETS__LINKS", secret),
+    ];
+    for command in ["migrate", "config", "doctor"] {
+        let done = world.command(&[command], &env).await;
+        assert!(done.status.success(), "{command} {done:?}");
+        assert!(!done.output.contains(secret), "{command} {done:?}");
+        assert_eq!(
+            done.output.contains("ok    secrets: secrets.links is set"),
+            command == "doctor",
+            "{done:?}"
+        );
+    }
+    let examined = world.command(&["doctor"], &env[..2]).await;
+    assert_eq!(examined.status.code(), Some(1), "{examined:?}");
+    assert!(examined.output.contains("FAULT secrets: neither"), "{examined:?}");
+    let refused = world.command(&["edge"], &env[..2]).await;
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(refused.output.contains("HANDBILL_SECRETS__LINKS"), "{refused:?}");
+}
