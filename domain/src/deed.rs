@@ -215,7 +215,7 @@ mod tests {
         );
         let published = format!(
             r#"{{"account":"{ID}","artifact":"{ID}","host":"my-page-a1b2","slug":"my-page","version":"{ID}","seq":1,
-                "free_publishes_left":4,"balance":0,"expires_at":null,"receipt":null}}"#
+                "visibility":"private","free_publishes_left":4,"balance":0,"expires_at":null,"receipt":null}}"#
         );
         let outcomes = [
             format!(r#"{{"published":{published}}}"#),
@@ -229,10 +229,11 @@ mod tests {
             let written: serde_json::Value = serde_json::to_value(&outcome).unwrap();
             assert_eq!(written, serde_json::from_str::<serde_json::Value>(&text).unwrap(), "{text}");
         }
+        let before_visibility_was_told = published.replace(r#""visibility":"private","#, "");
+        let older: Published = serde_json::from_str(&before_visibility_was_told).unwrap();
+        assert_eq!(older.visibility, Visibility::Public);
         let before_bytes_were_told = format!(r#"{{"id":"{ID}","seq":1,"moderation":"pass"}}"#);
-        assert_eq!(
-            serde_json::from_str::<crate::LiveVersion>(&before_bytes_were_told).unwrap().total_bytes,
-            0
-        );
+        let older: crate::LiveVersion = serde_json::from_str(&before_bytes_were_told).unwrap();
+        assert_eq!(older.total_bytes, 0);
     }
 }

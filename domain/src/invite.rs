@@ -59,15 +59,15 @@ impl InviteTerms {
     pub fn new(role: Option<Role>, max_uses: Option<u32>, ttl_hours: Option<u32>) -> Result<Self, Refusal> {
         let role = role.unwrap_or(Role::Member);
         if role == Role::Owner {
-            return Err(misfit("role", "is member or admin; an account has one owner"));
+            return Err(misfit("role", "must be member or admin; an account has one owner"));
         }
         let max_uses = max_uses.unwrap_or(Self::USES);
         if !(1..=Self::USES_MAX).contains(&max_uses) {
-            return Err(misfit("max_uses", &format!("is 1 to {}", Self::USES_MAX)));
+            return Err(misfit("max_uses", &format!("must be 1 to {}", Self::USES_MAX)));
         }
         let ttl_hours = ttl_hours.unwrap_or(Self::TTL_HOURS);
         if !(1..=Self::TTL_HOURS_MAX).contains(&ttl_hours) {
-            return Err(misfit("ttl_hours", &format!("is 1 to {}", Self::TTL_HOURS_MAX)));
+            return Err(misfit("ttl_hours", &format!("must be 1 to {}", Self::TTL_HOURS_MAX)));
         }
         Ok(Self { role, max_uses, ttl: Duration::from_secs(u64::from(ttl_hours) * 3600) })
     }

@@ -44,6 +44,20 @@ impl Browser {
         self.prefer(Scheme::Light).await;
     }
 
+    /// The least of an inspection, for states that are many: the smallest screen in both schemes, and no pictures.
+    pub async fn glance(&self, name: &str) {
+        self.assert_asks_nobody_else(name).await;
+        self.show_on(Screen::SmallPhone).await;
+        self.assert_fits(name).await;
+        for scheme in [Scheme::Light, Scheme::Dark] {
+            self.prefer(scheme).await;
+            self.assert_without_barriers(name).await;
+        }
+        self.show_on(Screen::Desktop).await;
+        self.prefer(Scheme::Light).await;
+        self.assert_fits(name).await;
+    }
+
     async fn assert_fits(&self, name: &str) {
         let widths = self.evaluate("[document.documentElement.scrollWidth, innerWidth]").await;
         assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} is {} wide on {}", widths[0], widths[1]);

@@ -420,18 +420,18 @@ in_both_modes! {
         let desk = Desk::of(&owner, &agent);
         let fields = |uses, hours| [("role", "admin"), ("max_uses", uses), ("ttl_hours", hours)];
         for (uses, hours, field, told) in [
-            ("0", "72", "max_uses", "This is 1 to 100."),
-            ("101", "72", "max_uses", "This is 1 to 100."),
-            ("many", "72", "max_uses", "This is a whole number."),
-            ("1", "721", "ttl_hours", "This is 1 to 720."),
-            ("1", "", "ttl_hours", "This is a whole number."),
+            ("0", "72", "max_uses", "This must be 1 to 100."),
+            ("101", "72", "max_uses", "This must be 1 to 100."),
+            ("many", "72", "max_uses", "This must be a whole number."),
+            ("1", "721", "ttl_hours", "This must be 1 to 720."),
+            ("1", "", "ttl_hours", "This must be a whole number."),
         ] {
             let refused = desk.post("/team/invites", &fields(uses, hours)).await;
             assert_fault(&refused, 400, field, told);
             assert_has(&refused.text(), &["value=\"admin\" selected"]);
         }
         let owner_s = [("role", "owner"), ("max_uses", "1"), ("ttl_hours", "1")];
-        assert_fault(&desk.post("/team/invites", &owner_s).await, 400, "role", "This is member or admin");
+        assert_fault(&desk.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
         let team = desk.submit("/team/invites", &fields(" 2 ", "24")).await;
         assert_has(&team, &["Done: the invite is made", "used 0 of 2 times", "Makes <strong>admins</strong>", "by olga"]);
         let url = between(&team, "<div class=\"copy\"><code id=\"invite-", "</code>").split_once("\">").unwrap().1.to_owned();
@@ -550,7 +550,7 @@ in_both_modes! {
         let long = "n".repeat(101);
         for (field, value, told) in [
             ("name", long.as_str(), "This must be 1 to 100 characters"),
-            ("days", "2", "This is one of those that are offered."),
+            ("days", "2", "This must be one of those that are offered."),
             ("page", "Not_A_Page", "This is no page of the account."),
         ] {
             assert_fault(&third.post("/tokens/mint", &[read, (field, value)]).await, 400, field, told);

@@ -252,7 +252,7 @@ async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
     seat.browser.fill("#max_uses", "1000").await;
     seat.browser.follow("form[action$=invites] button").await;
     assert_eq!(seat.browser.status().await, 400);
-    assert_eq!(seat.browser.text("#max_uses-fault").await, "This is 1 to 100.");
+    assert_eq!(seat.browser.text("#max_uses-fault").await, "This must be 1 to 100.");
     seat.inspect("team-refused").await;
     seat.browser.fill("#max_uses", "2").await;
     seat.browser.follow("form[action$=invites] button").await;

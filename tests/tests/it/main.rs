@@ -33,6 +33,7 @@ mod moderation;
 mod operator;
 mod outages;
 mod pages;
+mod pages_every_state;
 mod payment;
 mod people;
 mod people_browser;

@@ -100,9 +100,9 @@ pub async fn make_invite(
 }
 
 async fn invited(desk: &Desk, form: &InviteForm, service: &Service) -> Result<(), RefusedCall> {
-    let role = form.role.parse().map_err(|_| Refusal::invalid("role", "is member or admin"))?;
+    let role = form.role.parse().map_err(|_| Refusal::invalid("role", "must be member or admin"))?;
     let number = |field: &'static str, text: &str| {
-        text.trim().parse::<u32>().map_err(|_| Refusal::invalid(field, "is a whole number"))
+        text.trim().parse::<u32>().map_err(|_| Refusal::invalid(field, "must be a whole number"))
     };
     let (uses, hours) = (number("max_uses", &form.max_uses)?, number("ttl_hours", &form.ttl_hours)?);
     let terms = InviteTerms::new(Some(role), Some(uses), Some(hours)).map_err(of_the_field)?;

@@ -317,7 +317,7 @@ fn team_pages() -> Vec<(String, String)> {
         ("dashboard-team".into(), page(&owner, Faults::default(), true)),
         (
             "dashboard-team-refused".into(),
-            page(&owner, faults(Refusal::invalid("max_uses", "is 1 to 100")), false),
+            page(&owner, faults(Refusal::invalid("max_uses", "must be 1 to 100")), false),
         ),
         ("dashboard-team-full".into(), page(&owner, faults(Refusal::TooMany(domain::Crowd::Invites)), false)),
         ("dashboard-team-member".into(), page(&joined, Faults::default(), true)),

@@ -1,0 +1,64 @@
+//! Every page for people in every state that it is rendered in, as the snapshots of the `api` crate have them: shown by a
+//! browser, they fit the smallest screen and have no barriers in either scheme.
+
+use std::path::Path;
+
+use handbill_tests::Browser;
+use poem::endpoint::make_sync;
+use poem::http::StatusCode;
+use poem::listener::{Acceptor, Listener, TcpListener};
+use poem::{Request, Response, Server};
+
+const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../api/src/pages/snapshots");
+const TEMPLATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../api/templates");
+
+/// The names of the snapshots, in order.
+fn states() -> Vec<String> {
+    let files = std::fs::read_dir(SNAPSHOTS).expect("the snapshots");
+    let name = |file: std::fs::DirEntry| file.file_name().to_str()?.strip_suffix(".html").map(str::to_owned);
+    let mut names: Vec<_> = files.filter_map(|file| name(file.expect("a snapshot"))).collect();
+    names.sort();
+    names
+}
+
+/// Serves the snapshots with what they load, and nothing else.
+fn answer(request: Request) -> Response {
+    let path = request.uri().path().trim_start_matches('/');
+    let (file, content_type) = match path.strip_prefix("assets/") {
+        Some(asset) if asset.ends_with(".css") => (Path::new(TEMPLATES).join(asset), "text/css"),
+        Some(asset) => (Path::new(TEMPLATES).join(asset), "text/javascript"),
+        None => (Path::new(SNAPSHOTS).join(format!("{path}.html")), "text/html; charset=utf-8"),
+    };
+    match std::fs::read(file) {
+        Ok(content) => Response::builder().content_type(content_type).body(content),
+        Err(_) => StatusCode::NOT_FOUND.into(),
+    }
+}
+
+async fn serve() -> String {
+    let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port");
+    let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("an address");
+    tokio::spawn(Server::new_with_acceptor(acceptor).run(make_sync(answer)));
+    format!("http://{address}")
+}
+
+async fn glance_at(is_wanted: fn(&str) -> bool) {
+    let (server, browser) = (serve().await, Browser::start().await);
+    let wanted: Vec<_> = states().into_iter().filter(|name| is_wanted(name)).collect();
+    assert!(wanted.len() > 20, "only {} states", wanted.len());
+    for name in wanted {
+        browser.open(&format!("{server}/{name}")).await;
+        assert!(!browser.text("h1").await.is_empty(), "{name} shows nothing");
+        browser.glance(&name).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_public_pages_are_without_barriers_in_every_state() {
+    glance_at(|name| !name.starts_with("dashboard")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_dashboard_is_without_barriers_in_every_state() {
+    glance_at(|name| name.starts_with("dashboard")).await;
+}
