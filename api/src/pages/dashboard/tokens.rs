@@ -282,7 +282,8 @@ impl MintForm {
             return Ok(None);
         }
         let days = self.days.parse().ok().filter(|days| DAYS_OFFERED.contains(days));
-        let days: u32 = days.ok_or_else(|| Refusal::invalid("days", "must be one of those that are offered"))?;
+        let days: u32 =
+            days.ok_or_else(|| Refusal::invalid("days", "must be one of those that are offered"))?;
         Ok(Some(now.plus(DAY * days)))
     }
 }
