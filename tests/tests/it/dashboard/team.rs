@@ -1,0 +1,167 @@
+//! The people and tokens of an account: invited, removed, minted and revoked, by who may.
+
+use handbill_tests::{in_both_modes, json};
+
+use super::desk::{Desk, assert_fault, assert_has, between};
+use crate::expectations::{PAGE, assert_page, page_saying};
+use crate::teams::{claimed_by, joined_as, person};
+
+in_both_modes! {
+    async fn people_are_invited_join_and_are_removed(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let desk = Desk::of(&owner, &agent);
+        let fields = |uses, hours| [("role", "admin"), ("max_uses", uses), ("ttl_hours", hours)];
+        for (uses, hours, field, told) in [
+            ("0", "72", "max_uses", "This must be 1 to 100."),
+            ("101", "72", "max_uses", "This must be 1 to 100."),
+            ("many", "72", "max_uses", "This must be a whole number."),
+            ("1", "721", "ttl_hours", "This must be 1 to 720."),
+            ("1", "", "ttl_hours", "This must be a whole number."),
+        ] {
+            let refused = desk.post("/team/invites", &fields(uses, hours)).await;
+            assert_fault(&refused, 400, field, told);
+            assert_has(&refused.text(), &["value=\"admin\" selected"]);
+        }
+        let owner_s = [("role", "owner"), ("max_uses", "1"), ("ttl_hours", "1")];
+        assert_fault(&desk.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
+        let team = desk.submit("/team/invites", &fields(" 2 ", "24")).await;
+        assert_has(&team, &["Done: the invite is made", "used 0 of 2 times", "Makes <strong>admins</strong>", "by olga"]);
+        let url = between(&team, "<div class=\"copy\"><code id=\"invite-", "</code>").split_once("\">").unwrap().1.to_owned();
+        let code = url.rsplit('/').next().unwrap().to_owned();
+
+        let admin = person(&world, "adam").await;
+        admin.join(&url).await.expect(302);
+        let guest = Desk::of(&admin, &agent);
+        assert_has(&guest.open("/team").await, &["adam", "(you)", &url, "used 1 of 2 times"]);
+        let member = joined_as(&world, &owner, "mia", "member").await;
+        let third = Desk::of(&member, &agent);
+        let seen = third.open("/team").await;
+        assert_has(&seen, &["olga", "Admins and the owner invite others", "Leave"]);
+        assert!(!seen.contains(&code) && !seen.contains("name=\"max_uses\""), "{seen}");
+        assert_page(&third.post("/team/invites", &fields("1", "1")).await, 403);
+        assert_page(&third.get(&format!("/team/invites/{code}/revoke")).await, 403);
+        assert_page(&third.post(&format!("/team/invites/{code}/revoke"), &[]).await, 403);
+
+        let question = guest.open(&format!("/team/invites/{code}/revoke")).await;
+        assert_has(&question, &["Revoke the invite?", "Nobody joins by its link any more"]);
+        let team = guest.submit(&format!("/team/invites/{code}/revoke"), &[]).await;
+        assert_has(&team, &["nobody joins by that invite", "Invites that are over", "revoked"]);
+        person(&world, "late").await.join(&url).await.refused(409, "invite_revoked");
+
+        // An admin removes a member, nobody the owner, and everybody else may leave.
+        let (owner_id, admin_id, member_id) = (owner.user_id().await, admin.user_id().await, member.user_id().await);
+        let remove = |id: &str| format!("/team/members/{id}/remove");
+        assert_page(&third.post(&remove(&admin_id), &[]).await, 403);
+        assert_page(&guest.post(&remove(&owner_id), &[]).await, 403);
+        // Who may not answer a question is not asked it.
+        for asked in [third.get(&remove(&admin_id)), third.get(&remove(&owner_id)), guest.get(&remove(&owner_id))] {
+            let refused = asked.await;
+            assert_page(&refused, 403);
+            assert_has(&refused.text(), &[&format!("href=\"{}\"", guest.path("/team"))]);
+        }
+        assert_has(&guest.open(&remove(&member_id)).await, &["Remove mia?", "token", "new invite"]);
+        let team = guest.submit(&remove(&member_id), &[]).await;
+        assert!(team.contains("Done: they are off the account") && !team.contains("mia"), "{team}");
+        assert_page(&third.get("").await, 403);
+        assert_page(&guest.get(&remove(&member_id)).await, 404);
+        assert_page(&guest.get(&remove("no-id")).await, 404);
+        assert_has(&guest.open(&remove(&admin_id)).await, &["Leave ", "Stay"]);
+        let left = guest.submit(&remove(&admin_id), &[]).await;
+        assert_has(&left, &["you have left the account", "No account is yours yet"]);
+        assert_page(&guest.get("").await, 403);
+    }
+
+    async fn the_owner_decides_whether_agents_join(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let admin = joined_as(&world, &owner, "adam", "admin").await;
+        let code = owner.invite(&json!({ "max_uses": 9 })).await.expect(201).string("code");
+        let desk = Desk::of(&owner, &agent);
+        let closed = desk.submit("/team/agent-join", &[("allow", "false")]).await;
+        assert_has(&closed, &["agents can no longer join", "Let agents join"]);
+        world.stranger().join(&code).await.refused(403, "agent_join_disabled");
+        let open = desk.submit("/team/agent-join", &[("allow", "true")]).await;
+        assert_has(&open, &["agents may join with an invite", "Keep agents from joining"]);
+        world.stranger().join(&code).await.expect(201);
+        let guest = Desk::of(&admin, &agent);
+        let seen = guest.open("/team").await;
+        assert!(seen.contains("The owner decides") && !seen.contains("name=\"allow\""), "{seen}");
+        assert_page(&guest.post("/team/agent-join", &[("allow", "false")]).await, 403);
+        assert_page(&desk.post("/team/agent-join", &[("allow", "perhaps")]).await, 400);
+        world.stranger().join(&code).await.expect(201);
+    }
+
+    async fn a_minted_token_is_shown_once_and_works_until_it_is_revoked(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        agent.publish("other-page", PAGE).await.expect(201);
+        let desk = Desk::of(&owner, &agent);
+        let fields = [("name", "night bot"), ("artifacts:read", "on"), ("artifacts:write", "on"), ("page", "my-page"), ("days", "7")];
+        let minted = desk.post("/tokens/mint", &fields).await;
+        assert_page(&minted, 200);
+        let text = minted.text();
+        assert_has(&text, &["The token night bot is minted", "shown only here"]);
+        let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
+        assert!(!desk.open("/tokens").await.contains("svc_sk_"));
+        let bot = agent.with_token(&secret);
+        bot.publish("my-page", page_saying("by the bot")).await.expect(201);
+        bot.publish("other-page", PAGE).await.refused(403, "insufficient_scope");
+        let listed = agent.tokens().await.expect(200);
+        assert_eq!(listed.string("0.name"), "night bot");
+        assert_eq!(listed.string("0.scopes"), "artifacts:write,artifacts:read");
+        let days = crate::expectations::millis_from_now(&listed.string("0.expires_at")) / (24 * 3_600_000 - 60_000);
+        assert_eq!(days, 7);
+        let id = listed.string("0.id");
+        let row = desk.open("/tokens").await;
+        assert_has(&row, &["night bot", "<td data-label=\"Pages\">my-page</td>", "<td data-label=\"By\">olga</td>"]);
+
+        assert_has(&desk.open(&format!("/tokens/{id}/revoke")).await, &["Revoke the token night bot?"]);
+        let revoked = desk.submit(&format!("/tokens/{id}/revoke"), &[]).await;
+        assert!(revoked.contains("Done: the token is revoked") && !revoked.contains("night bot"), "{revoked}");
+        bot.artifacts().await.refused(401, "unauthorized");
+        assert_page(&desk.get(&format!("/tokens/{id}/revoke")).await, 404);
+        world.assert_no_secret_was_logged();
+    }
+
+    async fn nobody_hands_on_more_than_their_role_may(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let (admin, member) = (
+            joined_as(&world, &owner, "adam", "admin").await,
+            joined_as(&world, &owner, "mia", "member").await,
+        );
+        let desks = [&member, &admin, &owner].map(|person| Desk::of(person, &agent));
+        for (desk, scopes) in desks.iter().zip([2, 3, 4]) {
+            assert_eq!(desk.open("/tokens").await.matches("type=\"checkbox\"").count(), scopes);
+        }
+        let [third, guest, desk] = &desks;
+        for (who, scope) in [(third, "tokens:manage"), (third, "account:manage"), (guest, "account:manage")] {
+            let refused = who.post("/tokens/mint", &[("name", "greedy"), (scope, "on")]).await;
+            assert_fault(&refused, 403, "scopes", "Your role on this account does not have all of that");
+        }
+        assert_fault(&third.post("/tokens/mint", &[("name", "x")]).await, 400, "scopes", "This needs at least one tick.");
+        let read = ("artifacts:read", "on");
+        let long = "n".repeat(101);
+        for (field, value, told) in [
+            ("name", long.as_str(), "This must be 1 to 100 characters"),
+            ("days", "2", "This must be one of those that are offered."),
+            ("page", "Not_A_Page", "This is no page of the account."),
+        ] {
+            assert_fault(&third.post("/tokens/mint", &[read, (field, value)]).await, 400, field, told);
+        }
+        let gone = third.post("/tokens/mint", &[read, ("page", "no-page")]).await;
+        assert_fault(&gone, 404, "page", "There is no such page on the account");
+
+        // A member sees who else has a token, and revokes their own alone.
+        let of_member = third.post("/tokens/mint", &[read, ("name", "of mia")]).await;
+        assert_page(&of_member, 200);
+        let signup = agent.tokens().await.string("1.id");
+        let seen = third.open("/tokens").await;
+        assert_eq!(seen.matches("data-dialog=").count(), 1, "{seen}");
+        assert_eq!(guest.open("/tokens").await.matches("data-dialog=").count(), 2);
+        assert_page(&third.post(&format!("/tokens/{signup}/revoke"), &[]).await, 403);
+        assert_page(&third.get(&format!("/tokens/{signup}/revoke")).await, 403);
+        agent.artifacts().await.expect(200);
+        let own = agent.tokens().await.string("0.id");
+        third.submit(&format!("/tokens/{own}/revoke"), &[]).await;
+        assert_page(&desk.get("/tokens/no-id/revoke").await, 404);
+    }
+}
