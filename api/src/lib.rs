@@ -4,6 +4,7 @@
 //! rule of the trade, name a table, or put a token, a code or a body into a log. Every error leaves with
 //! `{code, message, hint}`: [`refusal`] alone knows the statuses, and [`door`] is what every request goes through.
 
+mod admin;
 mod answer;
 mod body;
 mod call_header;
@@ -67,7 +68,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
 fn paths_of(facts: &Facts) -> (Route, Paths) {
     let documents = Documents::new(facts);
     let paths = Paths::listed_in(documents.openapi()).with_pages(&pages::methods()).with_pages(mcp::METHODS);
-    let routes = mcp::add_to(pages::add_to(documents.routes())).nest(
+    let routes = mcp::add_to(admin::add_to(pages::add_to(documents.routes()))).nest(
         "/",
         pages::with_front_page(rest::open_api(&facts.base_url).around(operator::hide_from_strangers)),
     );

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::{Missing, Refusal};
+use domain::{Missing, OperatorName, Refusal};
 use poem::error::NotFoundError;
 use poem::{Endpoint, Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
@@ -14,10 +14,11 @@ use crate::service_of::service_of;
 
 const PATHS: &str = "/internal/";
 const SECRET_HEADER: &str = "X-Internal-Secret";
+const NAME_HEADER: &str = "X-Operator";
 const SCHEME: &str = "operator";
 
-/// Proof that the operator calls. It stands first among a handler's arguments.
-pub struct Operator;
+/// Proof that the operator calls, and by which name of their people. It stands first among a handler's arguments.
+pub struct Operator(pub OperatorName);
 
 /// A wrong method is answered before any handler is asked, so strangers are turned away before that.
 pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) -> poem::Result<E::Output> {
@@ -27,10 +28,17 @@ pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) 
     routes.call(request).await
 }
 
-fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
+/// Whether a request brings the secret.
+pub fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
     let service = service_of(request)?;
     let offered = request.headers().get(SECRET_HEADER);
     Ok(offered.is_some_and(|secret| service.is_operator(secret.as_bytes())))
+}
+
+/// Who of the operator's people a request with the secret says that it is.
+pub fn name_told(request: &Request) -> OperatorName {
+    let told = request.headers().get(NAME_HEADER).map(|name| String::from_utf8_lossy(name.as_bytes()));
+    told.and_then(|name| OperatorName::cleaned(&name)).unwrap_or_else(OperatorName::unnamed)
 }
 
 impl<'a> ApiExtractor<'a> for Operator {
@@ -42,7 +50,10 @@ impl<'a> ApiExtractor<'a> for Operator {
     fn register(registry: &mut Registry) {
         let scheme = MetaSecurityScheme {
             ty: "apiKey",
-            description: Some("The service's signing secret. It is the operator's, and no agent's."),
+            description: Some(
+                "The service's signing secret. It is the operator's, and no agent's. Beside it `X-Operator` may name \
+                 who of the operator's people calls: the name stands beside what they decide.",
+            ),
             name: Some(SECRET_HEADER),
             key_in: Some("header"),
             scheme: None,
@@ -63,7 +74,7 @@ impl<'a> ApiExtractor<'a> for Operator {
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         if is_operator(request)? {
-            return Ok(Self);
+            return Ok(Self(name_told(request)));
         }
         Err(RefusedCall::from(Refusal::NotFound(Missing::Endpoint)).into())
     }

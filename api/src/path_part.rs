@@ -1,6 +1,6 @@
 //! Parts of a path that are parsed at the door into types of their own, and documented there with their pattern.
 
-use domain::{ArtifactName, Refusal, Slug};
+use domain::{ArtifactName, Host, Refusal, Slug};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
@@ -34,6 +34,15 @@ impl PathName for ArtifactName {
 
     fn read(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::invalid("slug", "is neither a slug nor a host"))
+    }
+}
+
+impl PathName for Host {
+    const PATTERN: &'static str = Host::PATTERN;
+    const EXAMPLE: &'static str = "my-page-a1b2";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
     }
 }
 

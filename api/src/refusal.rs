@@ -107,7 +107,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::InviteUsedUp
         | Refusal::AlreadyClaimed
         | Refusal::IdempotencyConflict
-        | Refusal::UploadTaken => StatusCode::CONFLICT,
+        | Refusal::UploadTaken
+        | Refusal::VersionChanged { .. } => StatusCode::CONFLICT,
         Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -161,6 +162,7 @@ mod tests {
             (Refusal::IdempotencyConflict, 409),
             (Refusal::InvalidArguments { tool: what(), fault: what() }, 400),
             (Refusal::UploadTaken, 409),
+            (Refusal::VersionChanged { live: None }, 409),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::UnsupportedMediaType { expected: what() }, 415),
             (Refusal::RateLimited { retry_after_seconds: 7 }, 429),

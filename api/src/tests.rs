@@ -116,7 +116,10 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
 
 #[tokio::test]
 async fn a_page_too_tells_the_methods_that_it_has() {
-    for (pattern, methods) in pages::methods() {
+    // Those of the operator's people tell strangers nothing, and here is nobody to tell who is one.
+    for (pattern, methods) in
+        pages::methods().into_iter().filter(|(pattern, _)| !pattern.starts_with("/admin"))
+    {
         let segments =
             pattern.split('/').map(|segment| if segment.starts_with(':') { "abc" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");

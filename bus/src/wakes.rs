@@ -46,6 +46,7 @@ fn bit(queue: Queue) -> u8 {
         Queue::Scan => 2,
         Queue::Views => 4,
         Queue::Upkeep => 8,
+        Queue::Rescan => 16,
     }
 }
 

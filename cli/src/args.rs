@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use config::Role;
-use domain::Queue;
+use domain::{Host, Queue};
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
@@ -70,6 +70,26 @@ pub(crate) enum ServerCommand {
     Config,
     /// Try the database, the queue, the storage, the clock and the addresses.
     Doctor,
+    /// Look after what is published: judge it again, see how far the scans are.
+    #[command(subcommand)]
+    Admin(AdminCommand),
+}
+
+/// What an operator does by hand to a service that runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Have the moderation scan judge versions again: those that older rules have judged, unless told otherwise. The
+    /// workers do it one by one, behind everything else; a moderator's word holds.
+    Rescan {
+        /// Every version, also those that the newest rules have judged.
+        #[arg(long, conflicts_with = "host")]
+        all: bool,
+        /// Every version of the page at this host, such as `my-page-a1b2`.
+        #[arg(long, value_name = "HOST")]
+        host: Option<Host>,
+    },
+    /// Show how far the scans are, and which come to nothing.
+    Scans,
 }
 
 impl ServerCommand {
@@ -80,7 +100,10 @@ impl ServerCommand {
             ServerCommand::Api => Some(Role::Api),
             ServerCommand::Edge => Some(Role::Edge),
             ServerCommand::Worker { .. } => Some(Role::Worker),
-            ServerCommand::Migrate | ServerCommand::Config | ServerCommand::Doctor => None,
+            ServerCommand::Migrate
+            | ServerCommand::Config
+            | ServerCommand::Doctor
+            | ServerCommand::Admin(_) => None,
         }
     }
 }

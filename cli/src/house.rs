@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use bus::Bus;
 use config::Settings;
 use domain::link::{LinkKey, SigningKey};
-use domain::{Chance, Clock};
-use service::{JobQueue, Parts, Rules, Service, TokenUses};
+use domain::{Chance, Clock, OperatorPassword};
+use service::{JobQueue, Parts, Rules, ScanGate, Service, TokenUses};
 use store::{Blobs, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -91,6 +91,7 @@ impl Office {
             clock: house.clock.clone(),
             chance: house.chance.clone(),
             token_uses: TokenUses::default(),
+            scan_gate: ScanGate::default(),
             card: parts::card_rail(settings)?,
             rules: rules(settings, &house.chance)?,
         });
@@ -120,6 +121,11 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
         addresses: settings.addresses(),
         signing_key: SigningKey::new(settings.signing_secret(chance)?.reveal()),
         link_key: LinkKey::new(settings.link_secret(chance)?.reveal()),
+        operator_password: settings
+            .secrets
+            .operator_password
+            .as_ref()
+            .map(|password| OperatorPassword::new(password.reveal())),
         is_dev_mode: settings.dev_mode,
         signups_per_minute: settings.limits.signups_per_minute,
         logins_per_minute: settings.limits.logins_per_minute,

@@ -4,6 +4,7 @@
 //! debug builds (`domain::fault`). A client command must load none of them, and start no more than it needs: it is
 //! `client`'s.
 
+mod admin;
 mod args;
 mod connections;
 mod doctor;
@@ -80,6 +81,7 @@ fn run(command: &ServerCommand, settings: &Settings) -> anyhow::Result<ExitCode>
             ServerCommand::Migrate => migrate(settings).await?,
             ServerCommand::Config => show(settings),
             ServerCommand::Doctor => return doctor::examine(settings).await,
+            ServerCommand::Admin(command) => return admin::carry_out(command, settings).await,
         }
         Ok(ExitCode::SUCCESS)
     })

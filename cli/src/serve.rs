@@ -47,7 +47,7 @@ impl Roles {
     pub(crate) fn all(settings: &Settings) -> Self {
         let pool = PoolSettings {
             stop_timeout: POOL_STOP_WAIT_BESIDE_DOORS,
-            ..PoolSettings::new(Queue::ALL.to_vec(), settings.workers.concurrency)
+            ..PoolSettings::new(Queue::ALL.map(|queue| (queue, concurrency_of(queue, settings))))
         };
         Self { api: true, edge: true, pool: Some(pool), schedule: true, schema: Schema::Migrate }
     }
@@ -61,11 +61,16 @@ impl Roles {
     }
 
     /// A worker pool: all queues unless some are named.
-    pub(crate) fn worker(settings: &Settings, queues: &[Queue], concurrency: Option<u16>) -> Self {
-        let queues = if queues.is_empty() { Queue::ALL.to_vec() } else { queues.to_vec() };
+    pub(crate) fn worker(settings: &Settings, named: &[Queue], concurrency: Option<u16>) -> Self {
+        let queues = if named.is_empty() { &Queue::ALL } else { named };
         let schedule = queues.contains(&Queue::Upkeep);
-        let concurrency = concurrency.map_or(settings.workers.concurrency, usize::from);
-        let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(queues, concurrency) };
+        let with_concurrency = queues.iter().map(|&queue| {
+            // Who asks for so many jobs of each queue means the work of the day, unless they name the rescans.
+            let is_meant = queue != Queue::Rescan || named.contains(&queue);
+            let asked = concurrency.filter(|_| is_meant).map(usize::from);
+            (queue, asked.unwrap_or_else(|| concurrency_of(queue, settings)))
+        });
+        let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(with_concurrency) };
         Self { pool: Some(pool), schedule, ..Self::none() }
     }
 
@@ -75,6 +80,16 @@ impl Roles {
 
     fn none() -> Self {
         Self { api: false, edge: false, pool: None, schedule: false, schema: Schema::Require }
+    }
+}
+
+/// How many of a queue's jobs this process works on at a time, unless the command line says otherwise.
+fn concurrency_of(queue: Queue, settings: &Settings) -> usize {
+    match queue {
+        Queue::Scan => settings.workers.scan_concurrency,
+        // What is judged again can wait.
+        Queue::Rescan => 1,
+        Queue::Publish | Queue::Views | Queue::Upkeep => settings.workers.concurrency,
     }
 }
 

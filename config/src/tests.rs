@@ -11,7 +11,7 @@ use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
 use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load};
 
 /// Every key, with a value that is not its default, and how that value is shown.
-const EVERY_KEY: [(&str, &str, &str); 42] = [
+const EVERY_KEY: [(&str, &str, &str); 43] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -54,6 +54,7 @@ const EVERY_KEY: [(&str, &str, &str); 42] = [
     ("limits.free_views", "1000001", "1000001"),
     ("limits.free_storage_bytes", "1000000002", "1000000002"),
     ("workers.concurrency", "16", "16"),
+    ("workers.scan_concurrency", "3", "3"),
 ];
 
 fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
@@ -101,7 +102,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.log.filter, "info");
     assert_eq!(settings.log.format, LogFormat::Text);
     let cores = std::thread::available_parallelism().unwrap().get();
-    assert_eq!(settings.workers.concurrency, cores * 4);
+    assert_eq!((settings.workers.concurrency, settings.workers.scan_concurrency), (cores * 4, cores * 2));
     assert_eq!(settings.tariff().dev_rail, DevRail::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");

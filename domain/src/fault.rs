@@ -14,6 +14,8 @@ pub enum Fault {
     Fail,
     /// Wait first.
     Pause(Duration),
+    /// Take this number instead of the real one.
+    Instead(u32),
 }
 
 /// The fault that stands at this point, if a test put one there.
@@ -33,7 +35,7 @@ pub fn at(_point: &str) -> Option<Fault> {
 /// Passes the point, or suffers what a test put there. `Err` means: fail as the real thing would.
 pub fn pass(point: &'static str) -> Result<(), InjectedFault> {
     match at(point) {
-        None => Ok(()),
+        None | Some(Fault::Instead(_)) => Ok(()),
         Some(Fault::Kill) => std::process::abort(),
         Some(Fault::Fail) => Err(InjectedFault(point)),
         Some(Fault::Pause(wait)) => {
@@ -51,6 +53,7 @@ pub struct InjectedFault(&'static str);
 fn parse(text: &str) -> Vec<(String, Fault)> {
     let fault = |action: &str| match action.split_once('=') {
         Some(("pause_ms", millis)) => millis.parse().ok().map(|ms| Fault::Pause(Duration::from_millis(ms))),
+        Some(("instead", number)) => number.parse().ok().map(Fault::Instead),
         None if action == "kill" => Some(Fault::Kill),
         None if action == "fail" => Some(Fault::Fail),
         _ => None,
@@ -67,13 +70,14 @@ mod tests {
 
     #[test]
     fn faults_are_read_from_a_comma_separated_list() {
-        let faults = parse("a.b:kill, c:fail,d:pause_ms=20,nonsense,e:what");
+        let faults = parse("a.b:kill, c:fail,d:pause_ms=20,nonsense,e:what,f:instead=7");
         assert_eq!(
             faults,
             [
                 ("a.b".to_owned(), Fault::Kill),
                 ("c".to_owned(), Fault::Fail),
                 ("d".to_owned(), Fault::Pause(Duration::from_millis(20))),
+                ("f".to_owned(), Fault::Instead(7)),
             ]
         );
     }

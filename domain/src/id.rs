@@ -69,6 +69,8 @@ ids! {
     TokenId,
     UserId,
     ReportId,
+    /// A decision on a version; the newest is the greatest.
+    DecisionId,
     /// Files that an agent puts at an address before it publishes them.
     UploadId,
     /// A job's own id: the key under which its outcome is kept, so that a redelivery changes nothing.
@@ -86,6 +88,11 @@ impl JobId {
     /// The scan that follows a publish: as unique as the version, and told apart from the publish itself.
     pub const fn of_scan(version: VersionId) -> Self {
         Self(Ulid(version.0.0 ^ 1))
+    }
+
+    /// The scans of a version after its first: one at a time, however many ask for it.
+    pub const fn of_rescan(version: VersionId) -> Self {
+        Self(Ulid(version.0.0 ^ 2))
     }
 
     /// A schedule's firing for a slot: every process that fires it makes the same id.

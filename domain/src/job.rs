@@ -28,13 +28,15 @@ pub enum Job {
     Publish(Box<PublishJob>),
     /// Judge a version. Idempotent: the same content gets the same verdict.
     Scan(ScanJob),
+    /// Judge a version again, at leisure: the rules have risen, or an operator asked for it. Idempotent like a scan.
+    Rescan(ScanJob),
     /// Add views that an edge counted. Idempotent by job id.
     Views(ViewsJob),
     /// Purge provisional accounts that expired before the grace. Idempotent.
     Cleanup,
     /// Charge what recurs by the month, unless that is noted as done. Idempotent by the reasons of the charges.
     Meter,
-    /// Enqueue scans that were lost between commit and push. Idempotent by version id.
+    /// Enqueue scans that are late, and a page of the rescans that are due. Idempotent by version id.
     SweepScans,
     /// Delete blobs that nothing refers to, and spooled uploads that nobody came for. Idempotent.
     SweepBlobs,
@@ -49,10 +51,12 @@ pub enum Queue {
     Scan,
     Views,
     Upkeep,
+    /// Behind everything else: whatever is here was judged before.
+    Rescan,
 }
 
 impl Queue {
-    pub const ALL: [Queue; 4] = [Queue::Publish, Queue::Scan, Queue::Views, Queue::Upkeep];
+    pub const ALL: [Queue; 5] = [Queue::Publish, Queue::Scan, Queue::Views, Queue::Upkeep, Queue::Rescan];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -60,6 +64,7 @@ impl Queue {
             Queue::Scan => "scan",
             Queue::Views => "views",
             Queue::Upkeep => "upkeep",
+            Queue::Rescan => "rescan",
         }
     }
 
@@ -71,7 +76,7 @@ impl Queue {
     pub fn attempt_timeout(self) -> Duration {
         match self {
             Queue::Publish => Duration::from_secs(60),
-            Queue::Scan => Duration::from_secs(30),
+            Queue::Scan | Queue::Rescan => Duration::from_secs(30),
             Queue::Views => Duration::from_secs(10),
             Queue::Upkeep => Duration::from_secs(600),
         }
@@ -83,6 +88,8 @@ impl Queue {
             // A publish and a view are somebody's: they outlast an outage of the store of several minutes.
             Queue::Publish | Queue::Views => 12,
             Queue::Scan | Queue::Upkeep => 8,
+            // It has a verdict, and the sweep asks again.
+            Queue::Rescan => 3,
         }
     }
 
@@ -99,6 +106,7 @@ impl Job {
         match self {
             Job::Publish(_) => Queue::Publish,
             Job::Scan(_) => Queue::Scan,
+            Job::Rescan(_) => Queue::Rescan,
             Job::Views(_) => Queue::Views,
             Job::Cleanup | Job::Meter | Job::SweepScans | Job::SweepBlobs | Job::SweepRecords => {
                 Queue::Upkeep
@@ -111,6 +119,7 @@ impl Job {
         match self {
             Job::Publish(_) => "publish",
             Job::Scan(_) => "scan",
+            Job::Rescan(_) => "rescan",
             Job::Views(_) => "views",
             Job::Cleanup => "cleanup",
             Job::Meter => "meter",
@@ -188,11 +197,27 @@ mod tests {
     fn an_envelope_survives_the_queue() {
         let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
         let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
-        for job in [Job::Cleanup, Job::Scan(ScanJob { account, version })] {
+        let scan = ScanJob { account, version };
+        for job in [Job::Cleanup, Job::Scan(scan), Job::Rescan(scan)] {
             let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), job };
             let text = serde_json::to_string(&envelope).unwrap();
             assert_eq!(serde_json::from_str::<JobEnvelope>(&text).unwrap(), envelope, "{text}");
         }
+    }
+
+    #[test]
+    fn every_queue_is_known_by_a_name_of_its_own_and_stands_in_its_place() {
+        for (place, queue) in Queue::ALL.into_iter().enumerate() {
+            assert_eq!(Queue::parse(queue.name()), Some(queue));
+            assert_eq!(queue as usize, place);
+        }
+    }
+
+    #[test]
+    fn a_version_s_publish_scan_and_rescan_are_three_jobs() {
+        let version = VersionId::new(Time::from_millis(0), &Chance::seeded(1));
+        let ids = [JobId::from(version), JobId::of_scan(version), JobId::of_rescan(version)];
+        assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
     }
 
     #[test]

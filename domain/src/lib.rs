@@ -19,6 +19,7 @@ mod manifest;
 mod message;
 mod moderation;
 mod money;
+mod operator;
 mod password;
 mod payment;
 mod reason;
@@ -47,15 +48,17 @@ pub use deed::{
 };
 pub use file_set::FileSet;
 pub use id::{
-    AccountId, ArtifactId, BlobHash, JobId, MalformedId, ReportId, TokenId, UploadId, UserId, VersionId,
+    AccountId, ArtifactId, BlobHash, DecisionId, JobId, MalformedId, ReportId, TokenId, UploadId, UserId,
+    VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{Content, Job, JobEnvelope, PublishJob, Queue, ScanJob, SpooledFile, ViewCount, ViewsJob};
 pub use ledger_entry::LedgerEntry;
 pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
-pub use moderation::{MalformedReason, ModeratedBy, ReportReason, Ruling};
+pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruling, RulingNote};
 pub use money::Micro;
+pub use operator::{OperatorKey, OperatorName, OperatorPassword, OperatorSession, PreviewTicket};
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, Challenge, DevRail, Payment, Receipt};
 pub use reason::Reason;

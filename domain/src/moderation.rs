@@ -3,7 +3,8 @@
 
 use std::str::FromStr;
 
-use crate::ModerationStatus;
+use crate::operator::OperatorName;
+use crate::{ModerationStatus, UserId};
 
 /// Whose word a version's status is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,42 +47,71 @@ impl Ruling {
     }
 }
 
+/// Whose word a ruling is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moderator {
+    /// A person with a session, in dev mode.
+    Person(UserId),
+    /// One of the operator's people.
+    Operator(OperatorName),
+}
+
 /// Why somebody reports a page, in their own words. It is shown to moderators, so it is bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportReason(String);
 
-impl ReportReason {
-    pub const LENGTH_MAX: usize = 2_000;
-    pub const PATTERN: &'static str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$";
+/// What a moderator writes beside a ruling, for those who come later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulingNote(String);
 
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// What is wrong with a reason, in words that follow "reason: ".
+/// What is wrong with such a text, in words that follow the field's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedReason {
-    #[error("is longer than {} characters", ReportReason::LENGTH_MAX)]
+    #[error("is longer than {LENGTH_MAX} characters")]
     TooLong,
     #[error("has a control character")]
     Control,
 }
 
-impl FromStr for ReportReason {
-    type Err = MalformedReason;
+const LENGTH_MAX: usize = 2_000;
+const PATTERN: &str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$";
 
-    fn from_str(text: &str) -> Result<Self, MalformedReason> {
-        if text.chars().count() > Self::LENGTH_MAX {
-            return Err(MalformedReason::TooLong);
-        }
-        // People write lines; whatever else is invisible comes from no keyboard.
-        if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\r' | '\t')) {
-            return Err(MalformedReason::Control);
-        }
-        Ok(Self(text.to_owned()))
+impl RulingNote {
+    /// A note of nothing but space is none.
+    pub fn written(text: &str) -> Result<Option<Self>, MalformedReason> {
+        let text = text.trim();
+        if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
     }
 }
+
+macro_rules! texts_by_people {
+    ($($name:ident),+) => {$(
+        impl $name {
+            pub const LENGTH_MAX: usize = LENGTH_MAX;
+            pub const PATTERN: &'static str = PATTERN;
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = MalformedReason;
+
+            fn from_str(text: &str) -> Result<Self, MalformedReason> {
+                if text.chars().count() > LENGTH_MAX {
+                    return Err(MalformedReason::TooLong);
+                }
+                // People write lines; whatever else is invisible comes from no keyboard.
+                if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\r' | '\t')) {
+                    return Err(MalformedReason::Control);
+                }
+                Ok(Self(text.to_owned()))
+            }
+        }
+    )+};
+}
+texts_by_people!(ReportReason, RulingNote);
 
 #[cfg(test)]
 mod tests {
@@ -97,5 +127,12 @@ mod tests {
         for bad in ["\0", "a\u{1b}[0m", "a\u{85}b"] {
             assert_eq!(bad.parse::<ReportReason>(), Err(MalformedReason::Control), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_note_of_nothing_but_space_is_none() {
+        assert_eq!(RulingNote::written(" \n"), Ok(None));
+        assert_eq!(RulingNote::written(" A drill. ").unwrap().unwrap().as_str(), "A drill.");
+        assert!(RulingNote::written("\0").is_err());
     }
 }

@@ -91,6 +91,10 @@ pub enum Refusal {
     },
     /// A second upload to the same address.
     UploadTaken,
+    /// A moderator's word on a version that is no longer the live one: another is, if any.
+    VersionChanged {
+        live: Option<u32>,
+    },
     /// Busy, or waiting for a part that is down; the work may have been taken on.
     Overloaded {
         fault: String,
@@ -143,6 +147,7 @@ impl Refusal {
             Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => "quota_exceeded",
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::UploadTaken => "upload_taken",
+            Refusal::VersionChanged { .. } => "version_changed",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::Internal => "internal_error",
         }
@@ -192,6 +197,10 @@ impl Refusal {
             Refusal::UploadTaken => {
                 "something was uploaded to this address already; it takes one upload".into()
             }
+            Refusal::VersionChanged { live: Some(seq) } => {
+                format!("another version is live now than the one that was looked at: version {seq}")
+            }
+            Refusal::VersionChanged { live: None } => "no version of the page is live any more".into(),
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::Internal => "something went wrong on our side".into(),
         }
@@ -279,6 +288,9 @@ impl Refusal {
             }
             Refusal::UploadTaken => {
                 "publish what is there with the tool publish_artifact, or get a fresh address with stage_upload".into()
+            }
+            Refusal::VersionChanged { .. } => {
+                "look at what is live now with GET /internal/moderation/{host}, and decide on that version".into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"

@@ -13,7 +13,11 @@ pub struct Model {
     pub source: String,
     pub evidence: String,
     pub scanner_version: Option<String>,
+    /// The person, by their id.
     pub decided_by: Option<String>,
+    /// One of the operator's people, by name.
+    pub operator: Option<String>,
+    pub note: Option<String>,
     pub created_at: i64,
 }
 

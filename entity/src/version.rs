@@ -19,6 +19,12 @@ pub struct Model {
     pub moderation_status: String,
     pub moderated_by: String,
     pub created_at: i64,
+    /// The number of the rules that judged it last; 0 while an operator asks for another scan.
+    pub scanned_by: Option<i32>,
+    /// How often its scan was queued again since the last verdict.
+    pub scan_tries: i32,
+    /// Not before this moment is its scan queued again.
+    pub scan_again_at: i64,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

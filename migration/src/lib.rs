@@ -12,6 +12,8 @@ use sea_orm_migration::seaql_migrations;
 mod m0001_the_house;
 mod m0002_sweeps_at_once;
 mod m0003_daily_views;
+mod m0004_scans;
+mod m0005_moderators;
 
 pub struct Migrator;
 
@@ -22,6 +24,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_the_house::Migration),
             Box::new(m0002_sweeps_at_once::Migration),
             Box::new(m0003_daily_views::Migration),
+            Box::new(m0004_scans::Migration),
+            Box::new(m0005_moderators::Migration),
         ]
     }
 }

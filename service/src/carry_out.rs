@@ -64,7 +64,7 @@ impl Service {
         Ok(())
     }
 
-    pub(crate) async fn enqueue_scan(&self, scan: ScanJob) -> anyhow::Result<()> {
+    async fn enqueue_scan(&self, scan: ScanJob) -> anyhow::Result<()> {
         let id = JobId::of_scan(scan.version);
         self.0.queue.push(JobEnvelope { id, reply_to: None, job: Job::Scan(scan) }).await
     }

@@ -16,9 +16,12 @@ mod insights;
 mod limits;
 mod metering;
 mod moderation;
+mod operators;
 mod people;
 mod publish;
 mod queue;
+mod rescan;
+mod review;
 mod scan;
 mod team;
 mod token_uses;
@@ -37,10 +40,17 @@ pub use claim::Claimable;
 pub use credits::CreditRequest;
 pub use failure::{Answer, Failure};
 pub use metering::Metered;
-pub use moderation::{Moderated, ReportTaken};
+pub use moderation::{DecisionMade, DecisionRequest, Elsewhere, Moderated, ReportTaken};
+pub use operators::AdminDoor;
 pub use people::{Credentials, Holding, SignedIn};
 pub use publish::{Addressed, PublishRequest, UploadedFile};
-pub use queue::{JobQueue, Push};
+pub use queue::{IfKnown, JobQueue, Push};
+pub use rescan::{RescanWish, ScanState};
+pub use review::{
+    DecisionShown, DecisionsShown, Finding, LiveShown, QueueShown, ReviewItem, SameContent, ShownFile,
+    WaitingShown,
+};
+pub use scan::ScanGate;
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted};
@@ -56,10 +66,13 @@ use actors::Ledgers;
 use bus::Bus;
 use card::CardRail;
 use domain::link::{Addresses, LinkKey, SigningKey};
-use domain::{Chance, Clock, Tariff};
+use domain::{Chance, Clock, OperatorPassword, Tariff};
 use store::{Blobs, Store};
 
-pub use store::{AgentJoin, Member, Membership, OpenedInvite};
+pub use store::{
+    AgentJoin, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept, SamePage,
+    ScanCounts, StuckScan, WaitingFor, WaitingPlace,
+};
 
 /// All that the operations stand on.
 pub struct Parts {
@@ -72,6 +85,7 @@ pub struct Parts {
     pub chance: Chance,
     /// When tokens were last used, until it is written.
     pub token_uses: TokenUses,
+    pub scan_gate: ScanGate,
     pub card: CardRail,
     pub rules: Rules,
 }
@@ -83,6 +97,8 @@ pub struct Rules {
     pub addresses: Addresses,
     pub signing_key: SigningKey,
     pub link_key: LinkKey,
+    /// What opens `/admin`; without it that is open in dev mode and not there otherwise.
+    pub operator_password: Option<OperatorPassword>,
     pub is_dev_mode: bool,
     pub signups_per_minute: u32,
     /// Per address, and per username.

@@ -13,7 +13,17 @@ pub struct JobQueue(mpsc::Sender<Push>);
 #[derive(Debug)]
 pub struct Push {
     pub envelope: JobEnvelope,
+    pub if_known: IfKnown,
     pub kept: oneshot::Sender<anyhow::Result<()>>,
+}
+
+/// What becomes of a job whose id the queue has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfKnown {
+    /// It stays as it is; if somebody waits for it, one that waits out a backoff or has died is done now.
+    Leave,
+    /// It is done again from its first attempt, if it is done or dead; one that waits or runs stays as it is.
+    BeginAnew,
 }
 
 /// Pushes that may wait before a caller must.
@@ -28,8 +38,17 @@ impl JobQueue {
     /// Returns once the queue's database has the job. The same id again is no error and no second job; if somebody
     /// waits for it (`reply_to`), one that waits out a backoff or has died is done now.
     pub async fn push(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
+        self.hand_over(envelope, IfKnown::Leave).await
+    }
+
+    /// Like [`JobQueue::push`], for what is to be done again though it was done before, or has failed for good.
+    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
+        self.hand_over(envelope, IfKnown::BeginAnew).await
+    }
+
+    async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<()> {
         let (kept, is_kept) = oneshot::channel();
-        let push = Push { envelope, kept };
+        let push = Push { envelope, if_known, kept };
         self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
         is_kept.await.context("the queue closed before the job was kept")?
     }

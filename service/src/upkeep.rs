@@ -11,10 +11,7 @@ use crate::{Answer, Service};
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// An upload that nobody came for in this time belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
-/// A version without a verdict for this long has lost its scan job.
-const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
 const PURGES_AT_ONCE: u64 = 1_000;
-const SCANS_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
 const RECORDS_AT_ONCE: u64 = 5_000;
 const UPLOADS_AT_ONCE: usize = 10_000;
@@ -64,16 +61,6 @@ impl Service {
                 return Ok(purged_accounts);
             }
         }
-    }
-
-    /// Queues scans that were lost between commit and push.
-    pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
-        let late = self.0.clock.now().minus(SCAN_LATE_AFTER);
-        let scans = self.0.store.unscanned_versions(late, SCANS_AT_ONCE).await?;
-        for scan in &scans {
-            self.enqueue_scan(*scan).await?;
-        }
-        Ok(scans.len() as u64)
     }
 
     /// Deletes blobs that nothing refers to, and uploads that nobody came for.

@@ -1,13 +1,13 @@
-//! What was decided of a version, by the scan or by a moderator. A scan must never lower what people have set.
+//! What was decided of a version, and a moderator's word on it. What a scan says is written in `scans`.
 
 use anyhow::Context;
 use domain::{
-    AccountId, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Ruling, ScanJob, Time,
-    UserId, VersionId,
+    AccountId, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Moderator, Ruling,
+    RulingNote, Time, VersionId,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
@@ -16,34 +16,16 @@ use crate::{Store, artifacts, reports, routes, rows};
 /// What a decision says that rests on no scan.
 const NO_FINDINGS: &str = "[]";
 
-/// A scan's word on a version.
-#[derive(Clone, Debug)]
-pub struct Judgement {
-    pub account: AccountId,
-    pub version: VersionId,
-    pub decision_id: String,
-    pub status: ModerationStatus,
-    pub evidence: String,
-    pub scanner_version: String,
-    pub now: Time,
-}
-
-/// What came of a judgement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
-    /// The version is gone: deleted with its account.
-    Gone,
-    /// Noted. The host whose pages changed with it, if the version is live.
-    Noted { host: Option<Host> },
-}
-
 /// A moderator's word on what an artifact shows now.
 #[derive(Clone, Debug)]
 pub struct ModeratorsWord {
     pub account: AccountId,
     pub artifact: ArtifactId,
     pub ruling: Ruling,
-    pub moderator: UserId,
+    pub moderator: Moderator,
+    pub note: Option<RulingNote>,
+    /// The version that was looked at. None holds for whichever is live.
+    pub looked_at: Option<VersionId>,
     pub now: Time,
 }
 
@@ -53,6 +35,10 @@ pub enum Ruled {
     /// The artifact was deleted in the meantime.
     Gone,
     NothingIsLive,
+    /// Another version went live than the one that was looked at.
+    OtherIsLive {
+        seq: u32,
+    },
     Done,
 }
 
@@ -64,8 +50,15 @@ pub(crate) struct Decision<'a> {
     pub source: ModeratedBy,
     pub evidence: &'a str,
     pub scanner_version: Option<&'a str>,
-    pub decided_by: Option<UserId>,
+    pub decided_by: Option<DecidedBy<'a>>,
     pub now: Time,
+}
+
+/// The moderator behind a decision, and what they wrote beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct DecidedBy<'a> {
+    moderator: &'a Moderator,
+    note: Option<&'a RulingNote>,
 }
 
 impl<'a> Decision<'a> {
@@ -98,36 +91,6 @@ impl Store {
         found.map(|row| rows::manifest(&row.manifest)).transpose()
     }
 
-    /// Writes a scan's verdict to its version, and to the route when the version is live.
-    pub async fn judge(&self, judgement: &Judgement) -> anyhow::Result<Judged> {
-        let transaction = self.database.begin().await?;
-        if lock_account(&transaction, judgement.account).await?.is_none() {
-            return Ok(Judged::Gone);
-        }
-        let id = judgement.version.to_string();
-        let Some(version) = entity::version::Entity::find_by_id(id).one(&transaction).await? else {
-            return Ok(Judged::Gone);
-        };
-        let decision = Decision {
-            id: judgement.decision_id.clone(),
-            version: &version,
-            status: judgement.status,
-            source: ModeratedBy::Scan,
-            evidence: &judgement.evidence,
-            scanner_version: Some(&judgement.scanner_version),
-            decided_by: None,
-            now: judgement.now,
-        };
-        note(&transaction, &decision).await?;
-        let (before, by) = (rows::moderation(&version.moderation_status)?, rows::moderated_by(&version)?);
-        let after = after_scan(before, by, judgement.status);
-        let is_the_scan_s = after != before || by == ModeratedBy::Nobody;
-        let by = if is_the_scan_s { ModeratedBy::Scan } else { by };
-        let host = mark(&transaction, &version, after, by, judgement.now).await?;
-        transaction.commit().await.context("commit a verdict")?;
-        Ok(Judged::Noted { host: host.filter(|_| after != before) })
-    }
-
     /// Writes a moderator's word to the live version. It answers every open report on the artifact.
     pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
         let transaction = self.database.begin().await?;
@@ -139,52 +102,41 @@ impl Store {
         let Some(version) = live_version(&transaction, &artifact).await? else {
             return Ok(Ruled::NothingIsLive);
         };
+        if word.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
+            return Ok(Ruled::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
+        }
         let (status, by) = (word.ruling.status(), ModeratedBy::Moderator);
         let decision = Decision::of_people(&version, status, by, chance, word.now);
-        note(&transaction, &Decision { decided_by: Some(word.moderator), ..decision }).await?;
+        let decided_by = DecidedBy { moderator: &word.moderator, note: word.note.as_ref() };
+        note(&transaction, &Decision { decided_by: Some(decided_by), ..decision }).await?;
         mark(&transaction, &version, status, by, word.now).await?;
         reports::answer_all(&transaction, word.artifact, word.now).await?;
         let entry = Entry {
             account: Some(word.account),
-            actor: word.moderator.to_string(),
+            actor: actor(&word.moderator),
             action: "version.moderated",
             subject: &version.id,
-            detail: format!("{} is now {}", artifact.host, status.as_str()),
+            detail: told(word, &artifact.host),
         };
         audit::note(&transaction, chance, word.now, entry).await?;
         transaction.commit().await.context("commit a moderator's word")?;
         Ok(Ruled::Done)
     }
+}
 
-    /// Versions that were committed before `created_before` and have had no scan: their job was lost on the way.
-    pub async fn unscanned_versions(
-        &self,
-        created_before: Time,
-        at_most: u64,
-    ) -> anyhow::Result<Vec<ScanJob>> {
-        let found: Vec<(String, String)> = entity::version::Entity::find()
-            .select_only()
-            .column(entity::version::Column::AccountId)
-            .column(entity::version::Column::Id)
-            // Word for word the condition of the index `versions_unscanned`: SQLite does not use it for bound values.
-            .filter(Expr::cust("moderated_by IN ('nobody', 'report')"))
-            .filter(entity::version::Column::CreatedAt.lt(created_before.millis()))
-            .filter(Expr::cust(
-                "NOT EXISTS (SELECT 1 FROM moderation_decisions AS decision \
-                 WHERE decision.version_id = versions.id AND decision.source = 'scan')",
-            ))
-            .order_by_asc(entity::version::Column::CreatedAt)
-            .limit(at_most)
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        found
-            .iter()
-            .map(|(account, version)| {
-                let account = rows::parse(account, "an account id")?;
-                Ok(ScanJob { account, version: rows::parse(version, "a version id")? })
-            })
-            .collect()
+/// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
+fn actor(moderator: &Moderator) -> String {
+    match moderator {
+        Moderator::Person(user) => user.to_string(),
+        Moderator::Operator(name) => format!("operator:{name}"),
+    }
+}
+
+fn told(word: &ModeratorsWord, host: &str) -> String {
+    let status = word.ruling.status().as_str();
+    match &word.note {
+        Some(note) => format!("{host} is now {status}: {}", note.as_str()),
+        None => format!("{host} is now {status}"),
     }
 }
 
@@ -199,6 +151,12 @@ pub(crate) async fn live_version(
 
 /// Keeps a decision.
 pub(crate) async fn note(transaction: &DatabaseTransaction, decision: &Decision<'_>) -> anyhow::Result<()> {
+    let (person, operator) = match decision.decided_by.map(|by| by.moderator) {
+        Some(Moderator::Person(user)) => (Some(user.to_string()), None),
+        Some(Moderator::Operator(name)) => (None, Some(name.to_string())),
+        None => (None, None),
+    };
+    let written = decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned());
     let row = entity::moderation_decision::ActiveModel {
         id: Set(decision.id.clone()),
         version_id: Set(decision.version.id.clone()),
@@ -207,21 +165,23 @@ pub(crate) async fn note(transaction: &DatabaseTransaction, decision: &Decision<
         source: Set(decision.source.as_str().to_owned()),
         evidence: Set(decision.evidence.to_owned()),
         scanner_version: Set(decision.scanner_version.map(str::to_owned)),
-        decided_by: Set(decision.decided_by.map(|user| user.to_string())),
+        decided_by: Set(person),
+        operator: Set(operator),
+        note: Set(written),
         created_at: Set(decision.now.millis()),
     };
     entity::moderation_decision::Entity::insert(row).exec_without_returning(transaction).await?;
     Ok(())
 }
 
-/// Writes a status to a version and to its route. The host that shows the version, if it is live.
+/// Writes a status to a version, and to its route when it is live.
 pub(crate) async fn mark(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
     status: ModerationStatus,
     by: ModeratedBy,
     now: Time,
-) -> anyhow::Result<Option<Host>> {
+) -> anyhow::Result<()> {
     let change = entity::version::ActiveModel {
         id: Set(version.id.clone()),
         moderation_status: Set(status.as_str().to_owned()),
@@ -229,9 +189,19 @@ pub(crate) async fn mark(
         ..Default::default()
     };
     entity::version::Entity::update(change).exec_without_returning(transaction).await?;
-    if version.moderation_status == status.as_str() {
-        return Ok(None);
+    if version.moderation_status != status.as_str() {
+        show(transaction, version, status, now).await?;
     }
+    Ok(())
+}
+
+/// Writes a status to the route of a version. The host that shows the version, if it is live.
+pub(crate) async fn show(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+    status: ModerationStatus,
+    now: Time,
+) -> anyhow::Result<Option<Host>> {
     let routes = entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
@@ -239,34 +209,4 @@ pub(crate) async fn mark(
         .exec_with_returning(transaction)
         .await?;
     routes.first().map(|route| rows::parse(&route.host, "a host")).transpose()
-}
-
-/// A scan never lowers what a moderator or a report has set; `review` may still become `blocked`.
-fn after_scan(
-    before: ModerationStatus,
-    moderated_by: ModeratedBy,
-    verdict: ModerationStatus,
-) -> ModerationStatus {
-    match moderated_by {
-        ModeratedBy::Moderator => before,
-        ModeratedBy::Report if verdict != ModerationStatus::Blocked => before,
-        _ => verdict,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ModeratedBy::{Moderator, Nobody, Report, Scan};
-    use ModerationStatus::{Blocked, Pass, Pending, Review};
-
-    #[test]
-    fn a_late_scan_never_lowers_what_people_have_set() {
-        assert_eq!(after_scan(Pending, Nobody, Pass), Pass);
-        assert_eq!(after_scan(Review, Scan, Pass), Pass);
-        assert_eq!(after_scan(Review, Report, Pass), Review);
-        assert_eq!(after_scan(Review, Report, Blocked), Blocked);
-        assert_eq!(after_scan(Pass, Moderator, Blocked), Pass);
-        assert_eq!(after_scan(Blocked, Moderator, Pass), Blocked);
-    }
 }

@@ -34,10 +34,11 @@ pub(crate) fn moderation(text: &str) -> anyhow::Result<ModerationStatus> {
 }
 
 pub(crate) fn moderated_by(version: &entity::version::Model) -> anyhow::Result<ModeratedBy> {
-    ModeratedBy::ALL
-        .into_iter()
-        .find(|by| by.as_str() == version.moderated_by)
-        .context("unknown moderator in the database")
+    moderator_of(&version.moderated_by)
+}
+
+pub(crate) fn moderator_of(text: &str) -> anyhow::Result<ModeratedBy> {
+    ModeratedBy::ALL.into_iter().find(|by| by.as_str() == text).context("unknown moderator in the database")
 }
 
 pub(crate) fn manifest(text: &str) -> anyhow::Result<Manifest> {

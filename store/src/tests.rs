@@ -3,13 +3,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, ScanJob, Slug, SweepNumber,
+    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Slug, SweepNumber,
     Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::{
-    Activated, Blobs, Judged, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms,
+    Activated, Blobs, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms,
 };
 
 const START: Time = Time::from_millis(1_790_000_000_000);
@@ -138,7 +138,9 @@ macro_rules! on_both_databases {
 
 mod metering;
 mod moderation;
+mod review;
 mod routes;
+mod scans;
 mod settle;
 mod sweeps;
 mod team;
@@ -321,33 +323,6 @@ on_both_databases! {
         bed.publish(claimed, "page-two", b"three").await;
         assert_ne!(bed.store.route_states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
         assert!(bed.store.route_states(&[]).await.unwrap().is_empty());
-    }
-
-    async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        let late = START.plus(HOUR);
-        assert_eq!(bed.store.unscanned_versions(late, 10).await.unwrap(), [ScanJob { account, version: published.version }]);
-        assert!(bed.store.unscanned_versions(START, 10).await.unwrap().is_empty());
-        let judgement = |version| Judgement {
-            account,
-            version,
-            decision_id: bed.chance.ulid(START).to_string(),
-            status: ModerationStatus::Blocked,
-            evidence: "[]".into(),
-            scanner_version: "test".into(),
-            now: START,
-        };
-        let judged = bed.store.judge(&judgement(published.version)).await.unwrap();
-        assert_eq!(judged, Judged::Noted { host: Some(published.host.clone()) });
-        let route = bed.store.route(&published.host).await.unwrap().unwrap();
-        assert_eq!(route.moderation, ModerationStatus::Blocked);
-        assert!(bed.store.unscanned_versions(late, 10).await.unwrap().is_empty());
-        // The same verdict again changes nothing that an edge would have to hear.
-        let judged = bed.store.judge(&judgement(published.version)).await.unwrap();
-        assert_eq!(judged, Judged::Noted { host: None });
-        let unknown = VersionId::new(START, &bed.chance);
-        assert_eq!(bed.store.judge(&judgement(unknown)).await.unwrap(), Judged::Gone);
     }
 
     async fn a_schedule_only_goes_forward(bed: &Bed) {

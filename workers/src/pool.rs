@@ -1,5 +1,6 @@
 //! The workers of one process: one for each queue, restarted when their database fails them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,17 +28,16 @@ const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub struct PoolSettings {
-    pub queues: Vec<Queue>,
-    /// Jobs of each queue that run at the same time.
-    pub concurrency: usize,
+    /// Each with how many of its jobs run at the same time.
+    pub queues: BTreeMap<Queue, usize>,
     /// Instead of the queue's own.
     pub attempt_timeout: Option<Duration>,
     pub stop_timeout: Duration,
 }
 
 impl PoolSettings {
-    pub fn new(queues: Vec<Queue>, concurrency: usize) -> Self {
-        Self { queues, concurrency, attempt_timeout: None, stop_timeout: STOP_TIMEOUT }
+    pub fn new(queues: impl IntoIterator<Item = (Queue, usize)>) -> Self {
+        Self { queues: queues.into_iter().collect(), attempt_timeout: None, stop_timeout: STOP_TIMEOUT }
     }
 }
 
@@ -45,7 +45,6 @@ impl PoolSettings {
 #[derive(Clone)]
 struct Pool {
     name: String,
-    concurrency: usize,
     running: TaskTracker,
     stopping: CancellationToken,
 }
@@ -59,19 +58,19 @@ impl Queues {
         handler: Handler,
         shutdown: CancellationToken,
     ) -> anyhow::Result<()> {
-        ensure!(settings.concurrency > 0, "a pool works on at least one job at a time");
         ensure!(!settings.queues.is_empty(), "a pool works on at least one queue");
+        let is_idle = settings.queues.values().any(|concurrency| *concurrency == 0);
+        ensure!(!is_idle, "a pool works on at least one job of each queue at a time");
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
         let pool = Pool {
             // apalis refuses a worker name that was lately in use, so every start has names of its own.
             name: format!("{}-{}", self.instance, self.chance.base36(10)),
-            concurrency: settings.concurrency,
             running: TaskTracker::new(),
             stopping: shutdown.clone(),
         };
         let monitor = Monitor::new().should_restart(|_, _| true);
-        let monitor = settings.queues.iter().fold(monitor, |monitor, &queue| {
+        let monitor = settings.queues.iter().fold(monitor, |monitor, (&queue, &concurrency)| {
             let attempts = Attempts {
                 queue,
                 database: self.database.clone(),
@@ -79,7 +78,7 @@ impl Queues {
                 timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
                 interrupt: interrupt.clone(),
             };
-            self.register(monitor, &pool, Arc::new(attempts))
+            self.register(monitor, &pool, concurrency, Arc::new(attempts))
         });
 
         let are_finished = async {
@@ -97,12 +96,18 @@ impl Queues {
             () = is_too_late => tracing::warn!("jobs did not finish in time; they are interrupted and given back"),
         }
         drop(interrupt_when_dropped);
-        self.give_back(&pool.name, &settings.queues).await?;
+        self.give_back(&pool.name, settings.queues.keys().copied()).await?;
         ensure!(shutdown.is_cancelled(), "the workers ended by themselves");
         Ok(())
     }
 
-    fn register(&self, monitor: Monitor, pool: &Pool, attempts: Arc<Attempts>) -> Monitor {
+    fn register(
+        &self,
+        monitor: Monitor,
+        pool: &Pool,
+        concurrency: usize,
+        attempts: Arc<Attempts>,
+    ) -> Monitor {
         let queue = attempts.queue;
         let rows = JobRows { database: self.database.clone(), queue, clock: self.clock.clone() };
         let (pool, bell) = (pool.clone(), self.wake_handle(queue));
@@ -115,14 +120,14 @@ impl Queues {
             let (attempts, running) = (attempts.clone(), pool.running.clone());
             WorkerBuilder::new(format!("{}-{}-{restart}", pool.name, queue.name()))
                 .backend(backend)
-                .concurrency(pool.concurrency)
+                .concurrency(concurrency)
                 .parallelize(move |attempt| running.spawn(attempt))
                 .build(move |payload: Vec<u8>, delivery: Delivery| attempts.clone().make(payload, delivery))
         })
     }
 
     /// Jobs that were fetched and not finished wait again at once, for whoever comes; it costs them no attempt.
-    async fn give_back(&self, pool: &str, queues: &[Queue]) -> anyhow::Result<()> {
+    async fn give_back(&self, pool: &str, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
         let given_back = match &self.database {
             Database::Sqlite(sqlite) => sqlx::query(
                 "UPDATE Jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
@@ -142,7 +147,7 @@ impl Queues {
             .map(|updated| updated.rows_affected()),
         };
         if given_back.context("giving jobs back")? > 0 {
-            queues.iter().for_each(|&queue| self.wakes.ring(queue));
+            queues.for_each(|queue| self.wakes.ring(queue));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use domain::Queue;
-use service::Push;
+use service::{IfKnown, Push};
 use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -28,6 +28,7 @@ struct Row {
     payload: Vec<u8>,
     /// Somebody waits for its outcome.
     is_awaited: bool,
+    if_known: IfKnown,
 }
 
 impl Row {
@@ -37,6 +38,7 @@ impl Row {
             queue: push.envelope.job.queue(),
             payload: serde_json::to_vec(&push.envelope).context("encoding a job")?,
             is_awaited: push.envelope.reply_to.is_some(),
+            if_known: push.if_known,
         })
     }
 }
@@ -131,10 +133,13 @@ impl Queues {
     }
 
     async fn look_at_known(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
-        let awaited: Vec<&str> =
-            rows.iter().filter(|row| row.is_awaited).map(|row| row.id.as_str()).collect();
+        let awaited = ids(rows, |row| row.is_awaited);
         if !awaited.is_empty() {
             self.hurry(&awaited).await?;
+        }
+        let repeated = ids(rows, |row| row.if_known == IfKnown::BeginAnew);
+        if !repeated.is_empty() {
+            self.begin_anew(&repeated).await?;
         }
         self.strangers(rows).await
     }
@@ -142,7 +147,7 @@ impl Queues {
     /// The ids among `rows` that the table already has, with the queue that has them: an id is unique in the
     /// whole table, and one that another queue has must not pass for "already kept".
     async fn strangers(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
-        let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let ids = ids(rows, |_| true);
         let known: Vec<(String, String)> = match &self.database {
             Database::Sqlite(pool) => {
                 sqlx::query_as("SELECT id, job_type FROM Jobs WHERE id IN (SELECT value FROM json_each(?1))")
@@ -166,6 +171,10 @@ enum WriteFault {
     Refused(anyhow::Error),
     /// Nothing is known; the rows may even be kept.
     Unreachable(anyhow::Error),
+}
+
+fn ids(rows: &[Row], which: impl Fn(&Row) -> bool) -> Vec<&str> {
+    rows.iter().filter(|row| which(row)).map(|row| row.id.as_str()).collect()
 }
 
 fn refuse_stranger(row: &Row, known: &HashMap<String, String>) -> anyhow::Result<()> {

@@ -17,15 +17,16 @@ const TICK: Duration = Duration::from_secs(1);
 
 struct Schedule {
     name: &'static str,
-    /// Minute, hour, day of month, month, day of week; UTC.
+    /// Minute, hour, day of month, month, day of week; UTC. Six fields begin with the second.
     cron: &'static str,
     job: Job,
 }
 
 /// The schedule, with a reason a line.
 const SCHEDULES: [Schedule; 5] = [
-    // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own.
-    Schedule { name: "sweep-scans", cron: "* * * * *", job: Job::SweepScans },
+    // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own, and a look every minute
+    // would make it two. The same look queues what newer rules are to judge again.
+    Schedule { name: "sweep-scans", cron: "*/15 * * * * *", job: Job::SweepScans },
     // Expired accounts answer 410 for a day by the clock; removing their rows is not urgent.
     Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
     // The month's pass is due on the 1st at 00:05; asking every hour makes good a firing that was lost, and the job knows
@@ -91,6 +92,8 @@ mod tests {
             latest_slot("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(),
             at("2026-03-05T11:07:00Z")
         );
+        let quarter = latest_slot("*/15 * * * * *", at("2026-03-05T12:06:59.9Z")).unwrap();
+        assert_eq!(quarter, at("2026-03-05T12:06:45Z"));
         assert_eq!(latest_slot("5 0 1 * *", noon).unwrap(), at("2026-03-01T00:05:00Z"));
     }
 

@@ -5,6 +5,7 @@ mod counting;
 mod crashes;
 mod failures;
 mod pushing;
+mod repeats;
 mod schema;
 mod stopping;
 mod wakes;

@@ -61,6 +61,14 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Alive", "status") => json!("ok"),
         ("Alive", "version") => json!(env!("CARGO_PKG_VERSION")),
         ("Report", "reason") => json!("It asks for the password of my bank."),
+        ("WaitingPage" | "LiveVersion", "moderation_status") => json!("review"),
+        ("WaitingPage" | "LiveVersion", "moderated_by") => json!("scan"),
+        ("Decision" | "DecisionMade", "moderation_status") => json!("blocked"),
+        ("Decision", "source") => json!("moderator"),
+        ("ReportOfItem", "reason") => json!("It asks for the password of my bank."),
+        ("Queue", "next") => json!("1769860800000.my-page-a1b2"),
+        ("DecisionLog", "next") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        ("WaitingPage" | "SamePage", "account") => json!("acct_7f3k9m2q8x1z"),
         ("Joined", "hint") => json!("publish with POST /v1/publish"),
         ("Joined", "scopes") => json!("artifacts:read,artifacts:write"),
         ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
@@ -77,6 +85,26 @@ fn of_name(name: &str) -> Option<Value> {
 }
 
 fn of_names(name: &str) -> Option<Value> {
+    of_evidence(name).or_else(|| of_ids(name))
+}
+
+/// What moderators look at.
+fn of_evidence(name: &str) -> Option<Value> {
+    Some(match name {
+        "rule" | "rules" => json!("password_near_lure"),
+        "file" | "path" => json!("index.html"),
+        "content_type" => json!("text/html; charset=utf-8"),
+        "field" => json!("input[type=password]"),
+        "words" => json!("paypal"),
+        "decided_by" => json!("Ada"),
+        "note" => json!("A copy of a bank's sign-in."),
+        "scanner_version" => json!("1"),
+        "hosts" => json!("other-page-c3d4"),
+        _ => return None,
+    })
+}
+
+fn of_ids(name: &str) -> Option<Value> {
     Some(match name {
         "id" | "upload" | "artifact_id" | "user_id" | "created_by" => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         "session_id" => json!("cs_test_a1b2c3"),
@@ -105,7 +133,8 @@ fn of_names(name: &str) -> Option<Value> {
 fn of_moments(name: &str) -> Option<Value> {
     Some(match name {
         "month" => json!("2026-01"),
-        "created_at" | "updated_at" | "settled_at" | "joined_at" | "last_used_at" => {
+        "created_at" | "updated_at" | "settled_at" | "joined_at" | "last_used_at" | "waiting_since"
+        | "published_at" | "scanned_at" | "answered_at" => {
             json!("2026-01-31T12:00:00Z")
         }
         "expires_at" => json!("2026-01-31T12:30:00Z"),
@@ -116,7 +145,8 @@ fn of_moments(name: &str) -> Option<Value> {
 
 fn of_amounts(name: &str) -> Option<Value> {
     Some(match name {
-        "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked" => json!(1),
+        "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked"
+        | "open_reports" | "blocked" => json!(1),
         "max_uses" => json!(3),
         "ttl_hours" => json!(72),
         "views" => json!(12),
@@ -125,7 +155,7 @@ fn of_amounts(name: &str) -> Option<Value> {
         "free_limit" => json!(5),
         "overage_views" | "count" | "charges" => json!(0),
         "total_mb" => json!(20),
-        "bytes" | "total_bytes" | "storage_bytes" => json!(2048),
+        "bytes" | "total_bytes" | "storage_bytes" | "size_bytes" => json!(2048),
         "gb" => json!(0.000_002_048),
         "amount_usd" => json!(5),
         "credits_usd" => json!(5.25),
@@ -141,6 +171,7 @@ fn of_states(name: &str) -> Option<Value> {
         | "credited" => {
             json!(true)
         }
+        "has_more" => json!(false),
         _ => return None,
     })
 }

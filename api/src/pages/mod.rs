@@ -6,14 +6,14 @@
 mod assets;
 mod claim;
 mod dashboard;
-mod faults;
-mod fields;
+pub mod faults;
+pub mod fields;
 mod home;
 mod invite;
 mod next_path;
 mod refused;
 mod report;
-mod signin;
+pub mod signin;
 mod time_left;
 mod told;
 
@@ -31,6 +31,7 @@ use crate::caller;
 use crate::refusal::RefusedCall;
 use crate::session_cookie;
 
+pub use dashboard::figures;
 pub use next_path::NextPath;
 pub use refused::RefusalForm;
 
@@ -127,7 +128,7 @@ fn is_page_path(path: &str) -> bool {
 }
 
 fn all() -> impl Iterator<Item = &'static PageRoute> {
-    std::iter::once(&FRONT).chain(ROUTES).chain(dashboard::ROUTES)
+    std::iter::once(&FRONT).chain(ROUTES).chain(dashboard::ROUTES).chain(crate::admin::routes())
 }
 
 fn first_segment(path: &str) -> Option<&str> {
@@ -145,7 +146,16 @@ pub fn framing_page(
     template: &impl Template,
     addresses: &Addresses,
 ) -> Result<Response, RefusedCall> {
-    let policy = format!("{CONTENT_SECURITY_POLICY}; frame-src {}", origin_of_pages(addresses));
+    page_framing(status, template, &origin_of_pages(addresses))
+}
+
+/// The same, for frames of another source, as a content security policy names it.
+pub fn page_framing(
+    status: StatusCode,
+    template: &impl Template,
+    source: &str,
+) -> Result<Response, RefusedCall> {
+    let policy = format!("{CONTENT_SECURITY_POLICY}; frame-src {source}");
     let policy = HeaderValue::from_str(&policy);
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
 }

@@ -17,6 +17,7 @@ fn pages() -> Vec<(String, String)> {
         report::samples(),
         RefusalForm::samples(),
         dashboard::tests::samples(),
+        crate::admin::tests::samples(),
     ]
     .concat()
 }

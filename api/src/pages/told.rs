@@ -20,7 +20,11 @@ pub struct Link {
 impl Told {
     /// `path` is the page that refused.
     pub fn of(refusal: &Refusal, path: &str) -> Self {
-        let (next, link) = next_step(refusal, path);
+        let (next, link) = if is_the_operators(path) {
+            next_step_of_operators(refusal, path)
+        } else {
+            next_step(refusal, path)
+        };
         Self { what: what(refusal), next, link }
     }
 
@@ -116,6 +120,21 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
     (next.to_owned(), link)
 }
 
+/// Whether a path is one of the pages of the operator's people, who have no dashboard to go back to.
+fn is_the_operators(path: &str) -> bool {
+    path == "/admin" || path.starts_with("/admin/")
+}
+
+fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
+    let queue = Link { href: "/admin/moderation".to_owned(), words: "Go to the queue" };
+    let next = match refusal {
+        Refusal::NotFound(_) => "It may have been deleted. Look for it in the queue.".to_owned(),
+        Refusal::VersionChanged { .. } => "Look at what is live now, then decide.".to_owned(),
+        refusal => next_step(refusal, path).0,
+    };
+    (next, queue)
+}
+
 fn sign_in(path: &str) -> Link {
     let next = page_to_open(path);
     let is_plain = next.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte));
@@ -201,6 +220,16 @@ mod tests {
         assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens"), "/dashboard");
         let missing = Refusal::NotFound(Missing::Artifact);
         assert_eq!(href(missing, "/dashboard/acct_x/pages/y/delete"), "/dashboard/acct_x");
+    }
+
+    #[test]
+    fn the_operators_people_go_back_to_their_queue() {
+        for refusal in [Refusal::NotFound(Missing::Host), Refusal::ForeignPage, Refusal::Internal] {
+            for path in ["/admin", "/admin/moderation/my-page-a1b2", "/admin/signout"] {
+                assert_eq!(Told::of(&refusal, path).link.href, "/admin/moderation");
+            }
+        }
+        assert_ne!(Told::of(&Refusal::Internal, "/administration").link.href, "/admin/moderation");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod members;
 mod moderation;
 mod publish;
 mod reports;
+mod review;
 mod signup;
 mod status;
 mod tokens;
@@ -43,7 +44,7 @@ type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
-type AboutOperator = internal::Internal;
+type AboutOperator = (internal::Internal, review::Review);
 
 pub use auth::end_session;
 pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;

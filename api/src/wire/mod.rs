@@ -5,11 +5,13 @@ mod account;
 mod artifact;
 mod checkout;
 mod credits;
+mod decision;
 mod error;
 mod internal;
 mod moderation;
 mod people;
 mod publish;
+mod review;
 mod team;
 mod text;
 mod token;
@@ -21,11 +23,13 @@ pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
+pub use decision::{Decide, DecisionMade};
 pub use error::{Challenge, Error};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
+pub use review::{DecisionLog, Queue, QueueStatus, ReviewItem};
 pub use team::{
     ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember,
     RevokedInvite, Team,

@@ -5,21 +5,31 @@ use crate::reader::Reader;
 use crate::value::Concurrency;
 
 const JOBS_PER_CORE: usize = 4;
+/// A scan waits less and computes more than other jobs.
+const SCANS_PER_CORE: usize = 2;
 const JOBS_MAX: usize = 1024;
 
 /// The worker pool of this process.
 #[derive(Clone, Debug)]
 pub struct Workers {
-    /// Jobs of each queue at a time.
+    /// Jobs of each queue at a time, but for the scans.
     pub concurrency: usize,
+    /// Versions that are scanned at a time.
+    pub scan_concurrency: usize,
 }
 
 impl Workers {
     pub(crate) fn read(reader: &mut Reader) -> Self {
-        let concurrency = reader.derived("workers.concurrency", "the number of cores", || {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            Concurrency((cores * JOBS_PER_CORE).min(JOBS_MAX))
-        });
-        Self { concurrency: concurrency.0 }
+        let mut by_cores = |key, per_core: usize| {
+            let jobs = reader.derived(key, "the number of cores", || {
+                let cores = std::thread::available_parallelism().map_or(1, usize::from);
+                Concurrency((cores * per_core).min(JOBS_MAX))
+            });
+            jobs.0
+        };
+        Self {
+            concurrency: by_cores("workers.concurrency", JOBS_PER_CORE),
+            scan_concurrency: by_cores("workers.scan_concurrency", SCANS_PER_CORE),
+        }
     }
 }

@@ -83,6 +83,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
             "An MCP tool was called with an argument that is missing, unknown or malformed; the message names it."
         }
         RefusalKind::UploadTaken => "The address of an upload takes one upload, and had it.",
+        RefusalKind::VersionChanged => {
+            "A moderator has looked at a version that is not the live one any more, so nothing was decided."
+        }
         RefusalKind::Overloaded => {
             "Busy, or a part of the service is down; `Retry-After` says when to try again."
         }
@@ -135,6 +138,7 @@ fn example(kind: RefusalKind) -> Refusal {
             fault: "slug: must match ^[a-z0-9-]{3,40}$".into(),
         },
         RefusalKind::UploadTaken => Refusal::UploadTaken,
+        RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
         RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
         RefusalKind::Internal => Refusal::Internal,
     }

@@ -16,6 +16,8 @@ pub enum Missing {
     Member,
     Token,
     Host,
+    /// A file of a version.
+    File,
     Upload,
     /// An upload whose address or whose files have had their time.
     LapsedUpload,
@@ -67,6 +69,7 @@ impl Missing {
             Missing::Member => "member",
             Missing::Token => "token",
             Missing::Host => "host",
+            Missing::File => "file",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
         }
@@ -76,7 +79,7 @@ impl Missing {
         match self {
             Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
             Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
-            Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::Version | Missing::File => "GET /v1/artifacts/{slug} lists the versions",
             Missing::Endpoint => "GET /openapi.json lists every endpoint",
             Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",

@@ -182,6 +182,9 @@ async fn insert_version(
         moderation_status: ModerationStatus::Pending.as_str().to_owned(),
         moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
         created_at: book.now.millis(),
+        scanned_by: None,
+        scan_tries: 0,
+        scan_again_at: 0,
     };
     entity::version::Entity::insert(row.clone().into_active_model())
         .exec_without_returning(transaction)

@@ -1,6 +1,6 @@
 //! What becomes of reports, of decisions and of the trail, which no route shows yet.
 
-use domain::{ReportId, Ruling, UserId};
+use domain::{Moderator, ReportId, Ruling, UserId};
 use sea_orm::EntityTrait;
 
 use super::team::user;
@@ -21,7 +21,9 @@ fn word_on(published: &Published, ruling: Ruling, moderator: UserId) -> Moderato
         account: published.account,
         artifact: published.artifact,
         ruling,
-        moderator,
+        moderator: Moderator::Person(moderator),
+        note: None,
+        looked_at: None,
         now: START.plus(HOUR),
     }
 }

@@ -1,6 +1,6 @@
 //! The dates of a route, by which visitors tell the edge what they hold.
 
-use domain::{Payment, Ruling, UserId, Visibility, VisibilityDeed};
+use domain::{Moderator, Payment, Ruling, UserId, Visibility, VisibilityDeed};
 
 use super::team::user;
 use super::*;
@@ -72,7 +72,9 @@ on_both_databases! {
             account: account.id,
             artifact: page.artifact,
             ruling: Ruling::Block,
-            moderator: UserId::new(START, &bed.chance),
+            moderator: Moderator::Person(UserId::new(START, &bed.chance)),
+            note: None,
+            looked_at: None,
             now: BEHIND,
         };
         assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done);

@@ -59,6 +59,8 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
     let there_is = json!({
         "POST /v1/reports": { "host": host },
         "POST /internal/views": { "host": host },
+        "GET /internal/moderation/{host}": { "host": host },
+        "POST /internal/moderation/{host}": { "host": host },
         "POST /v1/moderation/{slug}": { "slug": host },
         "POST /v1/account/join": { "code": invite },
         "POST /v1/uploads/{ticket}": { "ticket": posted },

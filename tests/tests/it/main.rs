@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod accounts;
+mod admin;
+mod admin_browser;
 mod arrears;
 mod artifacts;
 mod bad_input;
@@ -30,6 +32,7 @@ mod mcp_clients;
 mod mcp_protocol;
 mod metering;
 mod moderation;
+mod moderation_queue;
 mod operator;
 mod outages;
 mod pages;
@@ -40,6 +43,7 @@ mod people_browser;
 mod program;
 mod publish;
 mod reports;
+mod rescans;
 mod schedules;
 mod scopes;
 mod serving;

@@ -141,13 +141,13 @@ in_both_modes! {
     }
 }
 
-async fn moderator(world: &World, username: &str) -> Human {
+pub async fn moderator(world: &World, username: &str) -> Human {
     let human = world.human();
     human.dev_login(username).await.expect(200);
     human
 }
 
-fn moderate(moderator: &Human, name: &str, action: &str) -> Call {
+pub fn moderate(moderator: &Human, name: &str, action: &str) -> Call {
     moderator.post(&format!("/v1/moderation/{name}")).json(&json!({ "action": action }))
 }
 

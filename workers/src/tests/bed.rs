@@ -234,7 +234,7 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn start(queues: &Queues, handler: Handler) -> Self {
-        Self::with(queues, PoolSettings::new(Queue::ALL.to_vec(), 4), handler)
+        Self::with(queues, PoolSettings::new(Queue::ALL.map(|queue| (queue, 4))), handler)
     }
 
     pub(super) fn with(queues: &Queues, settings: PoolSettings, handler: Handler) -> Self {

@@ -74,7 +74,7 @@ on_both! {
             let pool = Pool::start(&bed.queues, starts.then_done());
             queue.push(scan()).await.unwrap();
             starts.reach(round).await;
-            super::bed::until("all have registered", || async { bed.worker_names().await.len() == 4 * round }).await;
+            super::bed::until("all have registered", || async { bed.worker_names().await.len() == Queue::ALL.len() * round }).await;
             pool.stop().await;
         }
         let names = bed.worker_names().await;

@@ -84,7 +84,7 @@ on_both! {
     async fn an_attempt_that_takes_too_long_fails(bed: Bed) {
         let queue = bed.ready().await;
         let starts = Starts::default();
-        let mut settings = PoolSettings::new(vec![Queue::Scan], 1);
+        let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
         settings.attempt_timeout = Some(Duration::from_millis(100));
         let pool = Pool::with(&bed.queues, settings, starts.then(|_, attempt| match attempt.number {
             1 => std::future::pending().boxed(),
@@ -133,7 +133,7 @@ on_both! {
     async fn a_worker_whose_database_failed_comes_back_under_a_new_name(bed: Bed) {
         let queue = bed.ready().await;
         let starts = Starts::default();
-        let settings = PoolSettings::new(vec![Queue::Upkeep], 1);
+        let settings = PoolSettings::new([(Queue::Upkeep, 1)]);
         let pool = Pool::with(&bed.queues, settings, starts.then_done());
         queue.push(cleanup()).await.unwrap();
         starts.reach(1).await;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use domain::{Job, Queue};
-use service::{JobQueue, Push};
+use service::{IfKnown, JobQueue, Push};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,7 @@ type Kept = oneshot::Receiver<anyhow::Result<()>>;
 
 fn push_of(envelope: domain::JobEnvelope) -> (Push, Kept) {
     let (kept, is_kept) = oneshot::channel();
-    (Push { envelope, kept }, is_kept)
+    (Push { envelope, if_known: IfKnown::Leave, kept }, is_kept)
 }
 
 /// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
@@ -139,7 +139,7 @@ on_both! {
         let mut job = scan();
         queue.push(job.clone()).await.unwrap();
         bed.sql("UPDATE {jobs} SET status = 'Killed', attempts = 8").await;
-        // A sweep that pushes it again leaves the dead alone.
+        // Who does not wait for it leaves the dead alone.
         queue.push(job.clone()).await.unwrap();
         assert_eq!(bed.row(job.id).await.status, "Killed");
         job.reply_to = Some("who asks".into());

@@ -39,7 +39,7 @@ on_both! {
     async fn a_job_that_does_not_finish_in_time_is_given_back_at_no_cost(bed: Bed) {
         let queue = bed.ready().await;
         let starts = Starts::default();
-        let mut settings = PoolSettings::new(vec![Queue::Scan], 1);
+        let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
         settings.stop_timeout = Duration::from_millis(300);
         let pool = Pool::with(&bed.queues, settings, starts.then_hang());
         let job = scan();
@@ -74,7 +74,7 @@ on_both! {
     async fn an_idle_pool_stops_at_once(bed: Bed) {
         bed.queues.migrate().await.unwrap();
         let pool = Pool::start(&bed.queues, Starts::default().then_done());
-        super::bed::until("all have registered", || async { bed.worker_names().await.len() == 4 }).await;
+        super::bed::until("all have registered", || async { bed.worker_names().await.len() == Queue::ALL.len() }).await;
         let asked = Instant::now();
         pool.stop().await;
         assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());

@@ -8,7 +8,7 @@ mod artifact_page;
 mod artifacts;
 mod credit;
 mod desk;
-mod figures;
+pub mod figures;
 mod ledger;
 mod question;
 mod team;

@@ -1,0 +1,79 @@
+//! Who decided what, the newest first. It can be read and never changed.
+
+use askama::Template;
+use domain::{Host, ModerationStatus, Refusal};
+use poem::http::StatusCode;
+use poem::web::{Data, Query};
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{DecisionsWanted, Service};
+
+use super::frame::{Frame, Tab};
+use super::log::DecisionRow;
+use crate::pages::faults::Faults;
+use crate::pages::page;
+use crate::pages::signin::again;
+use crate::refusal::RefusedCall;
+
+const PATH: &str = "/admin/audit";
+
+#[derive(Template)]
+#[template(path = "admin/audit.html")]
+pub struct AuditPage<'a> {
+    pub frame: &'a Frame,
+    /// What was asked for.
+    pub host: String,
+    pub by_moderators: bool,
+    pub rows: Vec<DecisionRow>,
+    pub next: Option<String>,
+    pub faults: Faults,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    host: String,
+    moderators: Option<String>,
+    before: Option<String>,
+}
+
+#[handler]
+pub async fn show(
+    request: &Request,
+    Query(asked): Query<Asked>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let frame = Frame::begin(request, Tab::Audit)?;
+    let by_moderators = asked.moderators.is_some();
+    let wanted = match asked.wanted() {
+        Ok(wanted) => wanted,
+        Err(refusal) => {
+            let faults = Faults::of(&refusal, &["host"], PATH);
+            let (host, rows) = (asked.host, Vec::new());
+            let template = AuditPage { frame: &frame, host, by_moderators, rows, next: None, faults };
+            return again(&refusal, &template);
+        }
+    };
+    let log = service.decisions(&wanted).await?;
+    let host = wanted.host.map(String::from).unwrap_or_default();
+    let moderators = if by_moderators { "&moderators=on" } else { "" };
+    let template = AuditPage {
+        frame: &frame,
+        by_moderators,
+        rows: log.decisions.into_iter().map(DecisionRow::from).collect(),
+        next: log.next.map(|id| format!("{PATH}?host={host}{moderators}&before={id}")),
+        host,
+        faults: Faults::default(),
+    };
+    page(StatusCode::OK, &template)
+}
+
+impl Asked {
+    fn wanted(&self) -> Result<DecisionsWanted, Refusal> {
+        let host = Some(self.host.trim()).filter(|host| !host.is_empty()).map(str::parse::<Host>);
+        let host = host.transpose().map_err(|_| Refusal::invalid("host", "is no host of a page"))?;
+        let before = self.before.as_deref().map(str::parse).transpose();
+        let before = before.map_err(|_| Refusal::invalid("before", "is no place in the log"))?;
+        Ok(DecisionsWanted { host, by_moderators: self.moderators.is_some(), before })
+    }
+}

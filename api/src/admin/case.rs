@@ -1,0 +1,231 @@
+//! One page before a moderator: why it is here, what it shows, and what to say of it.
+
+use askama::Template;
+use domain::{AccountStatus, Host, Missing, ModerationStatus, Refusal, Visibility};
+use poem::http::StatusCode;
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use service::{LiveShown, ReportKept, ReviewItem, Service};
+
+use super::frame::{Frame, Tab};
+use super::log::DecisionRow;
+use super::words::{rule_in_words, source_in_words};
+use crate::pages::faults::Faults;
+use crate::pages::figures::{Moment, Size};
+use crate::pages::page_framing;
+use crate::refusal::RefusedCall;
+
+/// Files that are listed; a version has hardly more.
+const FILES_SHOWN_MAX: usize = 50;
+/// Characters of one thing that the scan found; a page can make them many.
+const EVIDENCE_LENGTH_MAX: usize = 200;
+
+#[derive(Template)]
+#[template(path = "admin/case.html")]
+pub struct CasePage<'a> {
+    pub frame: &'a Frame,
+    pub host: String,
+    /// This page's own address.
+    pub path: String,
+    pub url: String,
+    pub account: String,
+    pub account_status: AccountStatus,
+    pub account_expires_at: Option<Moment>,
+    pub visibility: Visibility,
+    pub live: Option<LiveRows>,
+    pub reports: Vec<ReportRow>,
+    pub decisions: Vec<DecisionRow>,
+    pub same: Vec<SameRow>,
+    pub has_more_same: bool,
+    pub form: DecisionShownAgain,
+}
+
+/// What was typed into the form of a decision that was refused.
+#[derive(Default)]
+pub struct DecisionShownAgain {
+    pub note: String,
+    pub elsewhere: bool,
+    pub faults: Faults,
+}
+
+pub struct LiveRows {
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub set_by: &'static str,
+    pub published_at: Moment,
+    pub scanned_at: Option<Moment>,
+    pub findings: Vec<FindingRow>,
+    /// Where the preview begins.
+    pub preview: String,
+    pub files: Vec<FileRow>,
+}
+
+pub struct FindingRow {
+    pub rule: String,
+    pub file: String,
+    pub source: Option<String>,
+    pub field: String,
+    pub words: String,
+}
+
+pub struct FileRow {
+    pub path: String,
+    pub size: Size,
+    pub preview: String,
+    pub source: String,
+}
+
+pub struct ReportRow {
+    pub reason: Option<String>,
+    pub at: Moment,
+    pub is_open: bool,
+}
+
+pub struct SameRow {
+    pub host: String,
+    pub path: String,
+    pub account: String,
+    pub status: ModerationStatus,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    shown(request, &service, StatusCode::OK, DecisionShownAgain::default()).await
+}
+
+/// The page as it is now, with a decision that was refused or none yet.
+pub async fn shown(
+    request: &Request,
+    service: &Service,
+    status: StatusCode,
+    form: DecisionShownAgain,
+) -> Result<Response, RefusedCall> {
+    let host = host_of(request)?;
+    let frame = Frame::begin(request, Tab::Moderation)?;
+    let item = service.review_item(&host).await?;
+    let template = CasePage::new(&frame, item, service, form);
+    page_framing(status, &template, "'self'")
+}
+
+/// The page that the path names. What is no host is no page's.
+pub fn host_of(request: &Request) -> Result<Host, Refusal> {
+    let host = request.raw_path_param("host").unwrap_or_default();
+    host.parse().map_err(|_| Refusal::NotFound(Missing::Host))
+}
+
+impl<'a> CasePage<'a> {
+    pub fn new(frame: &'a Frame, item: ReviewItem, service: &Service, form: DecisionShownAgain) -> Self {
+        let host = &item.artifact.host;
+        let ticket = item.live.as_ref().map(|live| service.preview_ticket(host, live.seq));
+        let url = service.addresses().page(host);
+        Self::with_ticket(frame, item, url, &ticket.unwrap_or_default(), form)
+    }
+
+    pub fn with_ticket(
+        frame: &'a Frame,
+        item: ReviewItem,
+        url: String,
+        ticket: &str,
+        form: DecisionShownAgain,
+    ) -> Self {
+        let path = format!("{}/{}", super::QUEUE, item.artifact.host);
+        let same = item.same_content.pages.into_iter().map(|page| SameRow {
+            path: format!("{}/{}", super::QUEUE, page.host),
+            host: page.host.to_string(),
+            account: page.account_handle,
+            status: page.status,
+        });
+        Self {
+            frame,
+            host: item.artifact.host.to_string(),
+            url,
+            account: item.account.handle,
+            account_status: item.account.status,
+            account_expires_at: item.account.expires_at.map(Moment),
+            visibility: item.artifact.visibility,
+            live: item.live.map(|live| LiveRows::new(live, &path, ticket)),
+            reports: item.reports.into_iter().map(ReportRow::from).collect(),
+            decisions: item.decisions.into_iter().map(DecisionRow::from).collect(),
+            same: same.collect(),
+            has_more_same: item.same_content.has_more,
+            path,
+            form,
+        }
+    }
+}
+
+impl LiveRows {
+    fn new(live: LiveShown, path: &str, ticket: &str) -> Self {
+        let preview = format!("{path}/preview/{}/{ticket}/", live.seq);
+        let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, in_address(file));
+        let files = live.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {
+            path: file.path.to_string(),
+            size: Size(file.size_bytes),
+            preview: format!("{preview}{}", in_address(file.path.as_str())),
+            source: source_of(file.path.as_str()),
+        });
+        let findings = live.findings.iter().map(|finding| {
+            let is_there = live.files.iter().any(|file| file.path.as_str() == finding.file);
+            FindingRow {
+                rule: rule_in_words(&finding.rule),
+                file: shortened(&finding.file),
+                source: is_there.then(|| source_of(&finding.file)),
+                field: shortened(&finding.field),
+                words: shortened(&finding.words.join(", ")),
+            }
+        });
+        Self {
+            seq: live.seq,
+            status: live.status,
+            set_by: source_in_words(live.moderated_by),
+            published_at: Moment(live.published_at),
+            scanned_at: live.scanned_at.map(Moment),
+            findings: findings.collect(),
+            files: files.collect(),
+            preview,
+        }
+    }
+}
+
+impl From<ReportKept> for ReportRow {
+    fn from(report: ReportKept) -> Self {
+        Self { reason: report.reason, at: Moment(report.at), is_open: report.answered_at.is_none() }
+    }
+}
+
+/// A file's path as a part of an address.
+fn in_address(path: &str) -> String {
+    let mut address = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => address.push(byte.into()),
+            byte if byte.is_ascii_alphanumeric() => address.push(byte.into()),
+            byte => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(EVIDENCE_LENGTH_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_name_stands_for_itself_in_an_address() {
+        assert_eq!(in_address("a b/ü?#%.html"), "a%20b/%C3%BC%3F%23%25.html");
+        assert_eq!(in_address("css/app_1~2-3.css"), "css/app_1~2-3.css");
+    }
+
+    #[test]
+    fn evidence_is_shown_in_part_when_it_is_long() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"ü".repeat(1_000)).chars().count(), EVIDENCE_LENGTH_MAX + 1);
+    }
+}

@@ -1,0 +1,68 @@
+//! The cookie of who has signed in at `/admin`. It goes nowhere else, and no other site can bring it along, not even
+//! with a link.
+
+use domain::OperatorSession;
+use domain::link::Addresses;
+use poem::Request;
+use poem::web::cookie::{Cookie, SameSite};
+
+const NAME: &str = "svc_admin";
+const PATH: &str = "/admin";
+
+/// The session that a request carries, ours or not.
+pub fn session(request: &Request) -> Option<String> {
+    let cookie = request.cookie().get(NAME)?;
+    let session = cookie.value_str();
+    (!session.is_empty()).then(|| session.to_owned())
+}
+
+/// The value of a `Set-Cookie` that keeps a session as long as it lasts.
+pub fn kept(session: &str, addresses: &Addresses) -> String {
+    let mut cookie = cookie(session, addresses);
+    cookie.set_max_age(OperatorSession::LIFETIME);
+    cookie.to_string()
+}
+
+/// The value of a `Set-Cookie` that forgets it.
+pub fn forgotten(addresses: &Addresses) -> String {
+    let mut cookie = cookie("", addresses);
+    cookie.set_max_age(std::time::Duration::ZERO);
+    cookie.to_string()
+}
+
+fn cookie(session: &str, addresses: &Addresses) -> Cookie {
+    let mut cookie = Cookie::new_with_str(NAME, session);
+    cookie.set_http_only(true);
+    cookie.set_same_site(SameSite::Strict);
+    cookie.set_path(PATH);
+    if addresses.base_url.starts_with("https://") {
+        cookie.set_secure(true);
+    }
+    cookie
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::link::UrlStyle;
+
+    use super::*;
+
+    fn addresses(base_url: &str) -> Addresses {
+        Addresses {
+            base_url: base_url.into(),
+            serve_url: "http://pages.example".into(),
+            edge_domain: "pages.example".into(),
+            url_style: UrlStyle::Path,
+        }
+    }
+
+    #[test]
+    fn a_session_goes_to_the_operators_pages_alone_and_comes_from_no_other_site() {
+        let cookie = kept("abc", &addresses("http://127.0.0.1:8080"));
+        assert_eq!(cookie, "svc_admin=abc; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=43200");
+        let cookie = kept("abc", &addresses("https://handbill.example"));
+        assert!(cookie.split("; ").any(|part| part == "Secure"), "{cookie}");
+        let cookie = forgotten(&addresses("http://127.0.0.1:8080"));
+        assert!(cookie.starts_with("svc_admin=; ") && cookie.contains("Max-Age=0"), "{cookie}");
+    }
+}

@@ -1,0 +1,73 @@
+//! A moderator's word, from the form beside a page.
+
+use domain::{MalformedReason, Refusal, Ruling, RulingNote};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{DecisionRequest, Elsewhere, Service};
+
+use super::case::{DecisionShownAgain, host_of, shown};
+use super::frame::{at_desk, path_after};
+use crate::pages::faults::Faults;
+use crate::pages::fields::Fields;
+use crate::pages::{accepts_html, found_at};
+use crate::refusal::{RefusedCall, status_of};
+
+const FIELDS: &[&str] = &["note"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct DecisionForm {
+    action: String,
+    note: String,
+    version: String,
+    elsewhere: Option<String>,
+}
+
+/// Leads on to the queue; what was refused is told on the page as it is now.
+#[handler]
+pub async fn decide(
+    request: &Request,
+    Fields(form): Fields<DecisionForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let decided = match form.read(request) {
+        Ok(decision) => service.decide(&at_desk(request)?.name, decision).await.map_err(RefusedCall::from),
+        Err(refusal) => Err(refusal.into()),
+    };
+    match decided {
+        Ok(made) => Ok(found_at(&path_after(&made))),
+        Err(RefusedCall(refusal)) if accepts_html(request) && is_told_beside(&refusal) => {
+            let faults = Faults::of(&refusal, FIELDS, request.uri().path());
+            let elsewhere = form.elsewhere.is_some();
+            let again = DecisionShownAgain { note: form.note, elsewhere, faults };
+            shown(request, &service, status_of(&refusal), again).await
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+/// Where the page is gone, there is nothing to tell it beside.
+fn is_told_beside(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::InvalidRequest { .. } | Refusal::VersionChanged { .. })
+}
+
+impl DecisionForm {
+    fn read(&self, request: &Request) -> Result<DecisionRequest, Refusal> {
+        let host = host_of(request)?;
+        let ruling = match self.action.as_str() {
+            "pass" => Ruling::Pass,
+            "block" => Ruling::Block,
+            _ => return Err(Refusal::invalid("action", "is pass or block")),
+        };
+        let told = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
+        let note = RulingNote::written(&self.note).map_err(told)?;
+        let seq = self.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
+        // The tick stands beside both buttons and means one.
+        let elsewhere = match ruling {
+            Ruling::Block if self.elsewhere.is_some() => Elsewhere::Blocked,
+            _ => Elsewhere::Left,
+        };
+        Ok(DecisionRequest { host, ruling, note, looked_at: Some(seq), elsewhere })
+    }
+}

@@ -1,0 +1,106 @@
+//! Who comes in at `/admin`, decided before a page is asked anything, its methods included.
+
+use std::sync::Arc;
+
+use domain::{Host, Missing, OperatorName, Refusal};
+use poem::{Endpoint, Request, Response};
+use service::{AdminDoor, Service};
+
+use super::{SIGN_IN, cookie};
+use crate::operator::{is_operator, name_told};
+use crate::pages::found_at;
+use crate::refusal::RefusedCall;
+use crate::same_site;
+use crate::service_of::service_of;
+
+/// One of the operator's people, as the data of a request.
+#[derive(Clone, Debug)]
+pub struct AtDesk {
+    pub name: OperatorName,
+    /// Whether a session brought them, which they can end.
+    pub has_session: bool,
+}
+
+/// Pages for the operator's people. Others are led to the sign-in.
+pub async fn operators_only<E>(page: Arc<E>, mut request: Request) -> poem::Result<Response>
+where
+    E: Endpoint<Output = Response>,
+{
+    let service = service_of(&request)?;
+    let Some(at_desk) = who(&request, service)? else {
+        demand_door(service)?;
+        return Ok(to_sign_in(&request));
+    };
+    same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
+    request.set_data(at_desk);
+    page.call(request).await
+}
+
+/// The files of a preview: for the operator's people, and for an address that holds a ticket.
+pub async fn operators_and_tickets<E>(page: Arc<E>, mut request: Request) -> poem::Result<Response>
+where
+    E: Endpoint<Output = Response>,
+{
+    let service = service_of(&request)?;
+    if let Some(untold) = behind_ticket(&request, service) {
+        request.set_data(untold);
+        return page.call(request).await;
+    }
+    operators_only(page, request).await
+}
+
+/// The sign-in, where there is something to sign in with.
+pub async fn while_there_is_a_password<E>(page: Arc<E>, request: Request) -> poem::Result<Response>
+where
+    E: Endpoint<Output = Response>,
+{
+    let service = service_of(&request)?;
+    match service.admin_door() {
+        AdminDoor::Password => {}
+        AdminDoor::Open => return Ok(found_at(super::QUEUE)),
+        AdminDoor::Closed => demand_door(service)?,
+    }
+    same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
+    page.call(request).await
+}
+
+/// A path of a version without the ticket that stood before it, as the data of a request.
+#[derive(Clone, Debug)]
+pub struct Ticketed(pub String);
+
+fn behind_ticket(request: &Request, service: &Service) -> Option<Ticketed> {
+    let host: Host = request.raw_path_param("host")?.parse().ok()?;
+    let seq = request.raw_path_param("seq")?.parse().ok()?;
+    let (ticket, path) = request.raw_path_param("path")?.split_once('/')?;
+    service.is_preview_ticket(ticket, &host, seq).then(|| Ticketed(path.to_owned()))
+}
+
+fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCall> {
+    if is_operator(request)? {
+        return Ok(Some(AtDesk { name: name_told(request), has_session: false }));
+    }
+    Ok(match service.admin_door() {
+        AdminDoor::Closed => None,
+        AdminDoor::Open => Some(AtDesk { name: OperatorName::unnamed(), has_session: false }),
+        AdminDoor::Password => cookie::session(request)
+            .and_then(|session| service.operator_behind(&session))
+            .map(|name| AtDesk { name, has_session: true }),
+    })
+}
+
+/// Without a door there is nothing here.
+fn demand_door(service: &Service) -> Result<(), RefusedCall> {
+    match service.admin_door() {
+        AdminDoor::Closed => Err(Refusal::NotFound(Missing::Endpoint).into()),
+        AdminDoor::Open | AdminDoor::Password => Ok(()),
+    }
+}
+
+/// And back to where they wanted to go, if that can be opened.
+fn to_sign_in(request: &Request) -> Response {
+    let path = request.uri().path();
+    // In a query no other character of a path would be sure to stand for itself.
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte));
+    let is_page = is_plain && !path.ends_with("/signout");
+    found_at(&format!("{SIGN_IN}?next={}", if is_page { path } else { super::QUEUE }))
+}

@@ -1,0 +1,225 @@
+//! Every page of the operator's people with sample data, for the snapshots of all pages.
+
+use askama::Template;
+use domain::{
+    Account, AccountId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion, ManifestFile,
+    ModeratedBy, ModerationStatus, OperatorName, Refusal, Time, VersionId, Visibility, content_type_of,
+};
+use service::{
+    DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem, SameContent, SamePage,
+    WaitingShown,
+};
+
+use super::audit::AuditPage;
+use super::case::{CasePage, DecisionShownAgain};
+use super::frame::{Frame, Tab};
+use super::log::DecisionRow;
+use super::queue::{QueuePage, Shelf, WaitingRow};
+use super::signin::{SignInPage, faults_of};
+use crate::pages::NextPath;
+use crate::pages::faults::Faults;
+
+const URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
+
+fn now() -> Time {
+    Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
+}
+
+fn frame(tab: Tab, done: Option<&str>) -> Frame {
+    let name = OperatorName::cleaned("Ada <Lovelace>").unwrap();
+    Frame { name, has_session: true, tab, done: done.map(str::to_owned) }
+}
+
+fn finding() -> Finding {
+    Finding {
+        rule: "seed_phrase".into(),
+        file: "index.html".into(),
+        field: "textarea[name=<phrase>]".into(),
+        words: vec!["seed phrase".into(), "12 words".into()],
+    }
+}
+
+fn decision(source: ModeratedBy, who: Option<&str>, note: Option<&str>) -> DecisionShown {
+    let kept = DecisionKept {
+        id: DecisionId::from_ulid(1.into()),
+        host: "my-page-a1b2".parse().unwrap(),
+        seq: 2,
+        status: ModerationStatus::Review,
+        source,
+        decided_by: who.map(str::to_owned),
+        note: note.map(str::to_owned),
+        evidence: String::new(),
+        scanner_version: None,
+        at: now(),
+    };
+    let findings = if source == ModeratedBy::Scan { vec![finding(), finding()] } else { vec![] };
+    DecisionShown { kept, findings }
+}
+
+fn decisions() -> Vec<DecisionShown> {
+    vec![
+        decision(ModeratedBy::Moderator, Some("Ada"), Some("A drill.\nSee the <ticket>.")),
+        decision(ModeratedBy::Report, None, None),
+        decision(ModeratedBy::Scan, None, None),
+    ]
+}
+
+fn item(live: Option<LiveShown>) -> ReviewItem {
+    let live_version = live.as_ref().map(|live| LiveVersion {
+        id: VersionId::from_ulid(1.into()),
+        seq: live.seq,
+        total_bytes: 12_345,
+        moderation: live.status,
+    });
+    let artifact = Artifact {
+        id: ArtifactId::from_ulid(1.into()),
+        account: AccountId::from_ulid(1.into()),
+        slug: "my-page".parse().unwrap(),
+        host: "my-page-a1b2".parse().unwrap(),
+        visibility: Visibility::Private,
+        live: live_version,
+        created_at: now(),
+        updated_at: now(),
+    };
+    let mut account = Account::provisional(now(), std::time::Duration::ZERO, &Chance::seeded(1));
+    account.handle = "acct_a1b2c3d4e5f6".into();
+    let (reports, decisions, same_content) = (vec![], vec![], SameContent::default());
+    ReviewItem { artifact, account, live, reports, decisions, same_content }
+}
+
+fn live(findings: Vec<Finding>) -> LiveShown {
+    let file = |path: &str| {
+        let path = path.parse().unwrap();
+        let content_type = content_type_of(&path);
+        ManifestFile { path, hash: BlobHash::of(b"x"), size_bytes: 12_345, content_type, variants: vec![] }
+    };
+    LiveShown {
+        seq: 2,
+        status: ModerationStatus::Review,
+        moderated_by: ModeratedBy::Scan,
+        published_at: now(),
+        files: vec![file("index.html"), file("css/a b.css")],
+        findings,
+        scanned_at: Some(now()),
+        scanner_version: Some("1".into()),
+    }
+}
+
+fn full() -> ReviewItem {
+    let report = |reason: Option<&str>, answered_at| ReportKept {
+        reason: reason.map(str::to_owned),
+        at: now(),
+        answered_at,
+    };
+    let same = |host: &str| SamePage {
+        artifact: ArtifactId::from_ulid(2.into()),
+        account: AccountId::from_ulid(2.into()),
+        account_handle: "acct_0123456789ab".into(),
+        host: host.parse().unwrap(),
+        version: VersionId::from_ulid(2.into()),
+        status: ModerationStatus::Pass,
+    };
+    ReviewItem {
+        reports: vec![report(Some("It asks for <b>money</b>.\nTwice."), None), report(None, Some(now()))],
+        decisions: decisions(),
+        same_content: SameContent { pages: vec![same("other-a1b2"), same("third-a1b2")], has_more: true },
+        ..item(Some(live(vec![finding()])))
+    }
+}
+
+fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
+    let frame = frame(Tab::Moderation, None);
+    CasePage::with_ticket(&frame, item, URL.into(), "~1.abc", form).render().unwrap()
+}
+
+fn cases() -> Vec<(String, String)> {
+    let changed = Faults::of(&Refusal::VersionChanged { live: Some(2) }, &["note"], "/admin/moderation/x");
+    let too_long = Faults::of(&Refusal::invalid("note", "is too long"), &["note"], "/admin/moderation/x");
+    let again = |faults| DecisionShownAgain { note: "A <drill>.".into(), elsewhere: true, faults };
+    vec![
+        ("admin-page".into(), case(full(), DecisionShownAgain::default())),
+        ("admin-page-plain".into(), case(item(Some(live(vec![]))), DecisionShownAgain::default())),
+        ("admin-page-not-live".into(), case(item(None), DecisionShownAgain::default())),
+        ("admin-page-version_changed".into(), case(full(), again(changed))),
+        ("admin-page-invalid_request".into(), case(full(), again(too_long))),
+    ]
+}
+
+fn queues() -> Vec<(String, String)> {
+    let row = |status, open_reports, rules: &[&str]| {
+        WaitingRow::from(WaitingShown {
+            host: "my-page-a1b2".parse().unwrap(),
+            slug: "my-page".parse().unwrap(),
+            account_handle: "acct_a1b2c3d4e5f6".into(),
+            visibility: if open_reports > 1 { Visibility::Private } else { Visibility::Public },
+            seq: 2,
+            status,
+            moderated_by: ModeratedBy::Scan,
+            open_reports,
+            since: now(),
+            rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+        })
+    };
+    let page = |frame: &Frame, shelf, rows, next: Option<&str>, goes_on| {
+        let next = next.map(str::to_owned);
+        QueuePage { frame, shelf, rows, next, goes_on }.render().unwrap()
+    };
+    let full = || {
+        vec![
+            row(ModerationStatus::Review, 2, &["password_near_lure"]),
+            row(ModerationStatus::Pass, 1, &[]),
+            row(ModerationStatus::Blocked, 0, &["seed_phrase", "a_new_rule"]),
+        ]
+    };
+    let (done, fresh) =
+        (frame(Tab::Moderation, Some("Done: my-page-a1b2 is blocked.")), frame(Tab::Moderation, None));
+    let next = "/admin/moderation?status=review&after=1.my-page-a1b2";
+    vec![
+        ("admin-queue".into(), page(&done, Shelf::Review, full(), Some(next), false)),
+        ("admin-queue-none".into(), page(&fresh, Shelf::Review, vec![], None, false)),
+        ("admin-queue-end".into(), page(&fresh, Shelf::Review, vec![], None, true)),
+        ("admin-queue-blocked".into(), page(&fresh, Shelf::Blocked, full(), None, false)),
+        ("admin-queue-blocked-none".into(), page(&fresh, Shelf::Blocked, vec![], None, false)),
+        ("admin-queue-pending-none".into(), page(&fresh, Shelf::Pending, vec![], None, false)),
+    ]
+}
+
+fn audits() -> Vec<(String, String)> {
+    let frame = frame(Tab::Audit, None);
+    let page = |host: &str, rows: Vec<DecisionShown>, next: Option<&str>, faults| {
+        let template = AuditPage {
+            frame: &frame,
+            host: host.into(),
+            by_moderators: !host.is_empty(),
+            rows: rows.into_iter().map(DecisionRow::from).collect(),
+            next: next.map(str::to_owned),
+            faults,
+        };
+        template.render().unwrap()
+    };
+    let malformed = Faults::of(&Refusal::invalid("host", "is no host"), &["host"], "/admin/audit");
+    let next = "/admin/audit?host=&before=01";
+    vec![
+        ("admin-audit".into(), page("", decisions(), Some(next), Faults::default())),
+        ("admin-audit-none".into(), page("my-page-a1b2", vec![], None, Faults::default())),
+        ("admin-audit-invalid_request".into(), page("<x>", vec![], None, malformed)),
+    ]
+}
+
+fn sign_ins() -> Vec<(String, String)> {
+    let next = NextPath::parse("/admin/audit");
+    let page = |name, faults| SignInPage { next: next.as_ref(), name, faults }.render().unwrap();
+    let refused =
+        |refusal: Refusal| (format!("admin-signin-{}", refusal.code()), page("Ada", faults_of(&refusal)));
+    vec![
+        ("admin-signin".into(), page("", Faults::default())),
+        refused(Refusal::InvalidCredentials),
+        refused(Refusal::RateLimited { retry_after_seconds: 7 }),
+        refused(Refusal::invalid("name", "is empty")),
+    ]
+}
+
+/// Every page, by name.
+pub fn samples() -> Vec<(String, String)> {
+    [queues(), cases(), audits(), sign_ins()].concat()
+}

@@ -1,0 +1,88 @@
+//! A decision at the moderators' queue, and what came of it, as the operator's programs see them.
+
+use domain::{Host, MalformedReason, Refusal, Ruling, RulingNote};
+use poem_openapi::Object;
+use poem_openapi::types::Example;
+use service::{DecisionRequest, Elsewhere};
+
+use super::artifact::ModerationStatus;
+use super::moderation::Action;
+use super::text::typed_texts;
+
+typed_texts! {
+    TypedNote: max_length: Some(RulingNote::LENGTH_MAX), pattern: Some(RulingNote::PATTERN.to_owned());
+}
+
+/// A moderator's word.
+#[derive(Object)]
+#[oai(example)]
+pub struct Decide {
+    /// `block` shows a 451 page instead of the content, `pass` serves it. It holds until the next version.
+    pub action: Action,
+    /// For those who come later; only the operator's people see it.
+    pub note: Option<TypedNote>,
+    /// The `version` that was looked at. If another is live now, nothing is decided.
+    #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
+    pub version: Option<u32>,
+    /// Blocks the pages of `same_content` too, each with a decision of its own.
+    pub elsewhere: Option<bool>,
+}
+
+/// What came of a decision. By the time of this answer no edge serves what was blocked.
+#[derive(Debug, Object)]
+pub struct DecisionMade {
+    pub host: String,
+    pub slug: String,
+    pub version: u32,
+    pub moderation_status: ModerationStatus,
+    pub elsewhere: BlockedElsewhere,
+}
+
+/// The other pages that were blocked in the same go.
+#[derive(Debug, Object)]
+pub struct BlockedElsewhere {
+    pub blocked: u64,
+    pub hosts: Vec<String>,
+    /// Whether there are more: send the same decision again.
+    pub has_more: bool,
+}
+
+impl Decide {
+    pub fn read(self, host: Host) -> Result<DecisionRequest, Refusal> {
+        let note = RulingNote::written(self.note.as_ref().map_or("", |note| &note.0));
+        let told = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
+        let elsewhere = if self.elsewhere == Some(true) { Elsewhere::Blocked } else { Elsewhere::Left };
+        if elsewhere == Elsewhere::Blocked && self.action == Action::Pass {
+            return Err(Refusal::invalid("elsewhere", "goes with the action block alone"));
+        }
+        let ruling = Ruling::from(self.action);
+        Ok(DecisionRequest { host, ruling, note: note.map_err(told)?, looked_at: self.version, elsewhere })
+    }
+}
+
+impl From<service::DecisionMade> for DecisionMade {
+    fn from(made: service::DecisionMade) -> Self {
+        Self {
+            host: made.host.to_string(),
+            slug: made.slug.to_string(),
+            version: made.seq,
+            moderation_status: made.moderation.into(),
+            elsewhere: BlockedElsewhere {
+                blocked: made.blocked_elsewhere.len() as u64,
+                hosts: made.blocked_elsewhere.iter().map(Host::to_string).collect(),
+                has_more: made.has_more,
+            },
+        }
+    }
+}
+
+impl Example for Decide {
+    fn example() -> Self {
+        Self {
+            action: Action::Block,
+            note: Some(TypedNote("It asks for a seed phrase.".to_owned())),
+            version: Some(1),
+            elsewhere: Some(true),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The moderators' queue as the operator's programs see it.
+
+use domain::ModeratedBy;
+use poem_openapi::{Enum, Object};
+use service::WaitingFor;
+
+use super::Timestamp;
+use super::account::AccountStatus;
+use super::artifact::{ModerationStatus, Visibility};
+
+/// Which pages to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum QueueStatus {
+    Review,
+    Blocked,
+    Pending,
+}
+
+/// Whose word a status is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum Source {
+    Nobody,
+    Scan,
+    Report,
+    Moderator,
+}
+
+/// A list of pages that wait.
+#[derive(Debug, Object)]
+pub struct Queue {
+    /// Those first that have waited the longest; an open report weighs as six hours do.
+    pub items: Vec<WaitingPage>,
+    /// The `after` of the next list; null when this is the last.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}
+
+/// A page that waits.
+#[derive(Debug, Object)]
+pub struct WaitingPage {
+    pub host: String,
+    pub slug: String,
+    /// The handle of its account.
+    pub account: String,
+    pub visibility: Visibility,
+    /// The live version's `seq`.
+    pub version: u32,
+    pub moderation_status: ModerationStatus,
+    pub moderated_by: Source,
+    pub waiting_since: Timestamp,
+    pub open_reports: u64,
+    /// The rules that the last scan found broken.
+    pub rules: Vec<String>,
+}
+
+/// A page with all that is known of it.
+#[derive(Debug, Object)]
+pub struct ReviewItem {
+    pub host: String,
+    pub slug: String,
+    pub url: String,
+    pub visibility: Visibility,
+    pub account: AccountOfItem,
+    /// Null when nothing is live.
+    #[oai(nullable)]
+    pub live: Option<LiveVersion>,
+    /// The newest first.
+    pub reports: Vec<ReportOfItem>,
+    /// What was decided of any of its versions, the newest first.
+    pub decisions: Vec<Decision>,
+    /// Other live pages, of any account, that hold what is objected to.
+    pub same_content: SameContent,
+}
+
+/// The account of a page.
+#[derive(Debug, Object)]
+pub struct AccountOfItem {
+    pub id: String,
+    pub handle: String,
+    pub status: AccountStatus,
+    #[oai(nullable)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The version that is live.
+#[derive(Debug, Object)]
+pub struct LiveVersion {
+    /// Its `seq`: what a decision names as `version`.
+    pub version: u32,
+    pub moderation_status: ModerationStatus,
+    pub moderated_by: Source,
+    pub published_at: Timestamp,
+    /// When it was scanned last.
+    #[oai(nullable)]
+    pub scanned_at: Option<Timestamp>,
+    /// What the last scan found.
+    pub evidence: Vec<Finding>,
+    /// Its files; they are shown under `/admin/moderation/{host}/preview/{version}/`.
+    pub files: Vec<FileOfItem>,
+}
+
+/// A file of a version.
+#[derive(Debug, Object)]
+pub struct FileOfItem {
+    pub path: String,
+    pub size_bytes: u64,
+    pub content_type: String,
+}
+
+/// One reason that a scan found.
+#[derive(Debug, Object)]
+pub struct Finding {
+    pub rule: String,
+    pub file: String,
+    /// The field that asks.
+    pub field: String,
+    /// The words that gave it away.
+    pub words: Vec<String>,
+}
+
+/// A report of a page.
+#[derive(Debug, Object)]
+pub struct ReportOfItem {
+    #[oai(nullable)]
+    pub reason: Option<String>,
+    pub created_at: Timestamp,
+    /// When a moderator's word answered it; null while it is open.
+    #[oai(nullable)]
+    pub answered_at: Option<Timestamp>,
+}
+
+/// Pages with the same content.
+#[derive(Debug, Object)]
+pub struct SameContent {
+    pub pages: Vec<SamePage>,
+    /// Whether there are more than are listed; one decision deals with those that are.
+    pub has_more: bool,
+}
+
+/// A page with the same content.
+#[derive(Debug, Object)]
+pub struct SamePage {
+    pub host: String,
+    /// The handle of its account.
+    pub account: String,
+    pub moderation_status: ModerationStatus,
+}
+
+/// One list of the log of decisions.
+#[derive(Debug, Object)]
+pub struct DecisionLog {
+    /// The newest first.
+    pub items: Vec<Decision>,
+    /// The `before` of the next list; null when this is the last.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}
+
+/// A decision on a version.
+#[derive(Debug, Object)]
+pub struct Decision {
+    pub id: String,
+    pub host: String,
+    pub version: u32,
+    /// What was decided.
+    pub moderation_status: ModerationStatus,
+    pub source: Source,
+    /// The moderator, by name; null for scans and reports.
+    #[oai(nullable)]
+    pub decided_by: Option<String>,
+    #[oai(nullable)]
+    pub note: Option<String>,
+    pub evidence: Vec<Finding>,
+    #[oai(nullable)]
+    pub scanner_version: Option<String>,
+    pub created_at: Timestamp,
+}
+
+impl From<QueueStatus> for WaitingFor {
+    fn from(status: QueueStatus) -> Self {
+        match status {
+            QueueStatus::Review => WaitingFor::Review,
+            QueueStatus::Blocked => WaitingFor::BlockedAlready,
+            QueueStatus::Pending => WaitingFor::Scan,
+        }
+    }
+}
+
+impl From<ModeratedBy> for Source {
+    fn from(by: ModeratedBy) -> Self {
+        match by {
+            ModeratedBy::Nobody => Source::Nobody,
+            ModeratedBy::Scan => Source::Scan,
+            ModeratedBy::Report => Source::Report,
+            ModeratedBy::Moderator => Source::Moderator,
+        }
+    }
+}
+
+impl From<service::QueueShown> for Queue {
+    fn from(queue: service::QueueShown) -> Self {
+        Self {
+            items: queue.waiting.into_iter().map(WaitingPage::from).collect(),
+            next: queue.next.map(|place| place.to_string()),
+        }
+    }
+}
+
+impl From<service::WaitingShown> for WaitingPage {
+    fn from(waiting: service::WaitingShown) -> Self {
+        Self {
+            host: waiting.host.to_string(),
+            slug: waiting.slug.to_string(),
+            account: waiting.account_handle,
+            visibility: waiting.visibility.into(),
+            version: waiting.seq,
+            moderation_status: waiting.status.into(),
+            moderated_by: waiting.moderated_by.into(),
+            waiting_since: waiting.since.into(),
+            open_reports: waiting.open_reports,
+            rules: waiting.rules,
+        }
+    }
+}
+
+impl ReviewItem {
+    pub fn new(item: service::ReviewItem, url: String) -> Self {
+        let pages = item.same_content.pages.into_iter().map(SamePage::from).collect();
+        Self {
+            host: item.artifact.host.to_string(),
+            slug: item.artifact.slug.to_string(),
+            url,
+            visibility: item.artifact.visibility.into(),
+            account: AccountOfItem {
+                id: item.account.id.to_string(),
+                handle: item.account.handle,
+                status: item.account.status.into(),
+                expires_at: item.account.expires_at.map(Timestamp::from),
+            },
+            live: item.live.map(LiveVersion::from),
+            reports: item.reports.into_iter().map(ReportOfItem::from).collect(),
+            decisions: item.decisions.into_iter().map(Decision::from).collect(),
+            same_content: SameContent { pages, has_more: item.same_content.has_more },
+        }
+    }
+}
+
+impl From<service::LiveShown> for LiveVersion {
+    fn from(live: service::LiveShown) -> Self {
+        let file = |file: domain::ManifestFile| FileOfItem {
+            path: file.path.to_string(),
+            size_bytes: file.size_bytes,
+            content_type: file.content_type,
+        };
+        Self {
+            version: live.seq,
+            moderation_status: live.status.into(),
+            moderated_by: live.moderated_by.into(),
+            published_at: live.published_at.into(),
+            scanned_at: live.scanned_at.map(Timestamp::from),
+            evidence: live.findings.into_iter().map(Finding::from).collect(),
+            files: live.files.into_iter().map(file).collect(),
+        }
+    }
+}
+
+impl From<service::Finding> for Finding {
+    fn from(finding: service::Finding) -> Self {
+        let service::Finding { rule, file, field, words } = finding;
+        Self { rule, file, field, words }
+    }
+}
+
+impl From<service::ReportKept> for ReportOfItem {
+    fn from(report: service::ReportKept) -> Self {
+        Self {
+            reason: report.reason,
+            created_at: report.at.into(),
+            answered_at: report.answered_at.map(Timestamp::from),
+        }
+    }
+}
+
+impl From<service::SamePage> for SamePage {
+    fn from(page: service::SamePage) -> Self {
+        Self {
+            host: page.host.to_string(),
+            account: page.account_handle,
+            moderation_status: page.status.into(),
+        }
+    }
+}
+
+impl From<service::DecisionsShown> for DecisionLog {
+    fn from(log: service::DecisionsShown) -> Self {
+        Self {
+            items: log.decisions.into_iter().map(Decision::from).collect(),
+            next: log.next.map(|id| id.to_string()),
+        }
+    }
+}
+
+impl From<service::DecisionShown> for Decision {
+    fn from(decision: service::DecisionShown) -> Self {
+        let kept = decision.kept;
+        Self {
+            id: kept.id.to_string(),
+            host: kept.host.to_string(),
+            version: kept.seq,
+            moderation_status: kept.status.into(),
+            source: kept.source.into(),
+            decided_by: kept.decided_by,
+            note: kept.note,
+            evidence: decision.findings.into_iter().map(Finding::from).collect(),
+            scanner_version: kept.scanner_version,
+            created_at: kept.at.into(),
+        }
+    }
+}

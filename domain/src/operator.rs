@@ -1,0 +1,241 @@
+//! How the operator's people are known at `/admin`: by the operator's password and a name that they give. Nothing of
+//! it is kept: a session is signed, and ends for everybody when the password or the signing secret changes.
+
+use std::fmt;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::link::SigningKey;
+use crate::{Host, Time};
+
+/// Who of the operator's people it is, as the trail of decisions has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorName(String);
+
+impl OperatorName {
+    pub const LENGTH_MAX: usize = 60;
+
+    /// The name as it can be shown and kept: one line, bounded, with nothing invisible. None when nothing is left.
+    pub fn cleaned(text: &str) -> Option<Self> {
+        let visible: String = text.chars().map(|one| if is_invisible(one) { ' ' } else { one }).collect();
+        let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name: String = words.chars().take(Self::LENGTH_MAX).collect();
+        let name = name.trim_end();
+        (!name.is_empty()).then(|| Self(name.to_owned()))
+    }
+
+    /// Of whom no name was told.
+    pub fn unnamed() -> Self {
+        Self("operator".to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+// Marks of direction could make one name look like another.
+fn is_invisible(one: char) -> bool {
+    one.is_control()
+        || matches!(one, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The password of `/admin`. It never shows itself.
+#[derive(Clone)]
+pub struct OperatorPassword(String);
+
+impl OperatorPassword {
+    pub fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Whether somebody knows it. What is compared are hashes of one length, so the time that it takes tells nothing.
+    pub fn is_known_to(&self, offered: &str) -> bool {
+        let [kept, offered] = [self.0.as_str(), offered].map(|text| Sha256::digest(text.as_bytes()));
+        bool::from(kept.ct_eq(&offered))
+    }
+}
+
+impl fmt::Debug for OperatorPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OperatorPassword(…)")
+    }
+}
+
+/// What signs the sessions and previews of `/admin`: made of both secrets, so that changing either ends them.
+#[derive(Clone, Debug)]
+pub struct OperatorKey(SigningKey);
+
+impl OperatorKey {
+    pub fn new(signing: &SigningKey, password: Option<&OperatorPassword>) -> Self {
+        let password = password.map_or("", |password| &password.0);
+        let password_hash = hex::encode(Sha256::digest(password.as_bytes()));
+        Self(SigningKey::new(&signing.authenticate(&format!("operator:{password_hash}"))))
+    }
+
+    fn verifies(&self, text: &str, signature: &str) -> bool {
+        bool::from(self.0.authenticate(text).as_bytes().ct_eq(signature.as_bytes()))
+    }
+}
+
+/// The sign-in of one of the operator's people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorSession {
+    pub name: OperatorName,
+    pub expires_at: Time,
+}
+
+impl OperatorSession {
+    pub const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+
+    pub fn begin(name: OperatorName, now: Time) -> Self {
+        Self { name, expires_at: now.plus(Self::LIFETIME) }
+    }
+
+    /// The session as a cookie carries it: when it ends, the name, the signature.
+    pub fn signed(&self, key: &OperatorKey) -> String {
+        let said = self.said();
+        let signature = key.0.authenticate(&signable_session(&said));
+        format!("{said}.{signature}")
+    }
+
+    /// The session behind a cookie's value; none unless we have signed it and it still lasts.
+    pub fn read(text: &str, key: &OperatorKey, now: Time) -> Option<Self> {
+        let (said, signature) = text.rsplit_once('.')?;
+        if !key.verifies(&signable_session(said), signature) {
+            return None;
+        }
+        let (expires_at, name) = said.split_once('.')?;
+        let name = String::from_utf8(hex::decode(name).ok()?).ok()?;
+        let expires_at = Time::from_millis(expires_at.parse().ok()?);
+        let session = Self { name: OperatorName::cleaned(&name)?, expires_at };
+        (now < expires_at).then_some(session)
+    }
+
+    fn said(&self) -> String {
+        format!("{}.{}", self.expires_at.millis(), hex::encode(self.name.as_str()))
+    }
+}
+
+fn signable_session(said: &str) -> String {
+    format!("session:{said}")
+}
+
+/// The right to load the files of one version for a while, as a part of their address: what is shown without an origin
+/// of its own brings no cookie along. It must never reach a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreviewTicket {
+    pub host: Host,
+    pub seq: u32,
+}
+
+impl PreviewTicket {
+    pub const LIFETIME: Duration = Duration::from_secs(3600);
+    /// What a ticket begins with, so that it is told from a file's name.
+    const MARK: &'static str = "~";
+
+    pub fn signed(&self, key: &OperatorKey, now: Time) -> String {
+        let expires_at = now.plus(Self::LIFETIME).millis();
+        format!("{}{expires_at}.{}", Self::MARK, key.0.authenticate(&self.signable(expires_at)))
+    }
+
+    /// Whether this text of an address is such a right, and still lasts.
+    pub fn is(&self, text: &str, key: &OperatorKey, now: Time) -> bool {
+        let parts = text.strip_prefix(Self::MARK).and_then(|text| text.split_once('.'));
+        let Some((expires_at, signature)) = parts else { return false };
+        let Ok(expires_at) = expires_at.parse() else { return false };
+        now < Time::from_millis(expires_at) && key.verifies(&self.signable(expires_at), signature)
+    }
+
+    fn signable(&self, expires_at: i64) -> String {
+        format!("preview:{}:{}:{expires_at}", self.host, self.seq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time::from_millis(1_790_000_000_000);
+
+    fn key(signing: &str, password: &str) -> OperatorKey {
+        OperatorKey::new(&SigningKey::new(signing), Some(&OperatorPassword::new(password)))
+    }
+
+    fn name(text: &str) -> OperatorName {
+        OperatorName::cleaned(text).unwrap()
+    }
+
+    #[test]
+    fn a_name_is_one_bounded_line_that_looks_like_nothing_else() {
+        assert_eq!(name("  Ada \t Lovelace\n").as_str(), "Ada Lovelace");
+        assert_eq!(name("a\u{202e}d\u{200b}a\0").as_str(), "a d a");
+        assert_eq!(name(&"ü".repeat(100)).as_str().chars().count(), OperatorName::LENGTH_MAX);
+        for nobody in ["", " ", "\u{200b}\u{feff}", "\r\n"] {
+            assert_eq!(OperatorName::cleaned(nobody), None, "{nobody:?}");
+        }
+    }
+
+    #[test]
+    fn the_password_is_known_to_who_knows_all_of_it_and_never_shows() {
+        let password = OperatorPassword::new("open sesame");
+        assert!(password.is_known_to("open sesame"));
+        for wrong in ["", "open sesam", "open sesame ", "Open sesame"] {
+            assert!(!password.is_known_to(wrong), "{wrong}");
+        }
+        assert!(!format!("{password:?}").contains("sesame"));
+    }
+
+    #[test]
+    fn a_session_is_read_back_until_it_ends() {
+        let (key, session) = (key("s", "p"), OperatorSession::begin(name("Ada. Ü"), NOW));
+        let text = session.signed(&key);
+        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'), "{text}");
+        assert_eq!(OperatorSession::read(&text, &key, NOW), Some(session.clone()));
+        let last = session.expires_at.minus(Duration::from_millis(1));
+        assert!(OperatorSession::read(&text, &key, last).is_some());
+        assert_eq!(OperatorSession::read(&text, &key, session.expires_at), None);
+    }
+
+    #[test]
+    fn a_session_ends_when_either_secret_changes_or_a_letter_of_it_does() {
+        let text = OperatorSession::begin(name("Ada"), NOW).signed(&key("s", "p"));
+        for other in [key("s", "q"), key("t", "p"), OperatorKey::new(&SigningKey::new("s"), None)] {
+            assert_eq!(OperatorSession::read(&text, &other, NOW), None);
+        }
+        for at in 0..text.len() {
+            let mut forged = text.clone().into_bytes();
+            forged[at] = if forged[at] == b'0' { b'1' } else { b'0' };
+            let forged = String::from_utf8(forged).unwrap();
+            assert_eq!(OperatorSession::read(&forged, &key("s", "p"), NOW), None, "{forged}");
+        }
+        for none in ["", ".", "..", "a.b.c"] {
+            assert_eq!(OperatorSession::read(none, &key("s", "p"), NOW), None);
+        }
+    }
+
+    #[test]
+    fn a_ticket_opens_one_version_of_one_page_for_an_hour() {
+        let key = key("s", "p");
+        let ticket = PreviewTicket { host: "my-page-a1b2".parse().unwrap(), seq: 2 };
+        let text = ticket.signed(&key, NOW);
+        assert!(ticket.is(&text, &key, NOW));
+        assert!(!ticket.is(&text, &key, NOW.plus(PreviewTicket::LIFETIME)));
+        assert!(!PreviewTicket { seq: 3, ..ticket.clone() }.is(&text, &key, NOW));
+        let other = PreviewTicket { host: "my-page-a1b3".parse().unwrap(), ..ticket.clone() };
+        assert!(!other.is(&text, &key, NOW));
+        for none in ["", "~", "~1.2", "index.html", &text[1..]] {
+            assert!(!ticket.is(none, &key, NOW), "{none}");
+        }
+        // A session is no ticket, nor the other way round.
+        assert_eq!(OperatorSession::read(&text, &key, NOW), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! What the moderators' queue shows: pages that wait for a word, one of them with its evidence, the files of any of its
+//! versions, and who decided what. Only the operator's people may see it; the doors see to that.
+
+use bytes::Bytes;
+use domain::{
+    Account, Artifact, BlobHash, DecisionId, Host, Manifest, ManifestFile, Missing, ModeratedBy,
+    ModerationStatus, Refusal, Slug, Time, Visibility,
+};
+use futures::stream::BoxStream;
+use serde::Deserialize;
+use store::{
+    DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SamePage, Waiting, WaitingFor,
+    WaitingPlace,
+};
+
+use crate::{Answer, Service};
+
+/// How many pages one list of the queue has.
+const LIST_MAX: usize = 50;
+/// How many decisions one list of the log has.
+const DECISIONS_MAX: usize = 100;
+/// How many of a page's own decisions are shown beside it.
+const DECISIONS_BESIDE_MAX: u64 = 50;
+/// With how many other pages one decision may deal.
+pub(crate) const ELSEWHERE_MAX: usize = 100;
+
+const INDEX: &str = "index.html";
+const DOCUMENT_TYPES: [&str; 2] = ["text/html", "application/xhtml+xml"];
+
+/// One reason that a scan found. What it cannot read of one that an older scanner wrote is left empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Finding {
+    pub rule: String,
+    pub file: String,
+    /// The field that asks, such as `textarea[name=phrase]`.
+    pub field: String,
+    pub words: Vec<String>,
+}
+
+/// One list of the queue.
+#[derive(Clone, Debug)]
+pub struct QueueShown {
+    pub waiting: Vec<WaitingShown>,
+    /// Where the next list begins, if there is one.
+    pub next: Option<WaitingPlace>,
+}
+
+/// A page in the queue.
+#[derive(Clone, Debug)]
+pub struct WaitingShown {
+    pub host: Host,
+    pub slug: Slug,
+    pub account_handle: String,
+    pub visibility: Visibility,
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub moderated_by: ModeratedBy,
+    pub open_reports: u64,
+    pub since: Time,
+    /// The rules that the last scan found broken, each once.
+    pub rules: Vec<String>,
+}
+
+/// A page with what a moderator must know of it.
+#[derive(Clone, Debug)]
+pub struct ReviewItem {
+    pub artifact: Artifact,
+    pub account: Account,
+    pub live: Option<LiveShown>,
+    pub reports: Vec<ReportKept>,
+    /// The newest first.
+    pub decisions: Vec<DecisionShown>,
+    pub same_content: SameContent,
+}
+
+/// The version that is live.
+#[derive(Clone, Debug)]
+pub struct LiveShown {
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub moderated_by: ModeratedBy,
+    pub published_at: Time,
+    pub files: Vec<ManifestFile>,
+    pub findings: Vec<Finding>,
+    pub scanned_at: Option<Time>,
+    pub scanner_version: Option<String>,
+}
+
+/// Other live pages with the same content, so many at most.
+#[derive(Clone, Debug, Default)]
+pub struct SameContent {
+    pub pages: Vec<SamePage>,
+    pub has_more: bool,
+}
+
+/// A decision on a version.
+#[derive(Clone, Debug)]
+pub struct DecisionShown {
+    pub kept: DecisionKept,
+    pub findings: Vec<Finding>,
+}
+
+/// One list of the log of decisions.
+#[derive(Clone, Debug)]
+pub struct DecisionsShown {
+    pub decisions: Vec<DecisionShown>,
+    /// What the next list comes before, if there is one.
+    pub next: Option<DecisionId>,
+}
+
+/// What a path of a version leads to.
+pub enum ShownFile {
+    /// A folder, asked for without its slash.
+    Folder,
+    File {
+        content_type: String,
+        size_bytes: u64,
+        bytes: BoxStream<'static, std::io::Result<Bytes>>,
+    },
+}
+
+impl Service {
+    /// The pages that wait, those first that wait the longest; reports weigh.
+    pub async fn queue(&self, waiting_for: WaitingFor, after: Option<&WaitingPlace>) -> Answer<QueueShown> {
+        let mut waiting = self.0.store.waiting(waiting_for, after, LIST_MAX as u64 + 1).await?;
+        let has_more = waiting.len() > LIST_MAX;
+        waiting.truncate(LIST_MAX);
+        let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
+        Ok(QueueShown { waiting: waiting.into_iter().map(WaitingShown::from).collect(), next })
+    }
+
+    /// One page with its evidence, its reports and what was decided of it.
+    pub async fn review_item(&self, host: &Host) -> Answer<ReviewItem> {
+        let case = self.0.store.review_case(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
+        let wanted = DecisionsWanted { host: Some(host.clone()), ..DecisionsWanted::default() };
+        let decisions = self.0.store.decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
+        let same_content = self.same_content(&case).await?;
+        let ReviewCase { artifact, account, live, reports } = case;
+        Ok(ReviewItem {
+            artifact,
+            account,
+            live: live.map(LiveShown::from),
+            reports,
+            decisions: decisions.into_iter().map(DecisionShown::from).collect(),
+            same_content,
+        })
+    }
+
+    /// Who decided what, the newest first.
+    pub async fn decisions(&self, wanted: &DecisionsWanted) -> Answer<DecisionsShown> {
+        let mut decisions = self.0.store.decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
+        let has_more = decisions.len() > DECISIONS_MAX;
+        decisions.truncate(DECISIONS_MAX);
+        let next = decisions.last().filter(|_| has_more).map(|last| last.id);
+        Ok(DecisionsShown { decisions: decisions.into_iter().map(DecisionShown::from).collect(), next })
+    }
+
+    /// A file of a version, as a visitor would find it by this path; `path` has no slash before it. It is no view.
+    pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> Answer<ShownFile> {
+        let manifest =
+            self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::Version))?;
+        let file = match look_up(&manifest, path) {
+            Some(Found::File(file)) => file,
+            Some(Found::Folder) => return Ok(ShownFile::Folder),
+            None => return Err(Refusal::NotFound(Missing::File).into()),
+        };
+        Ok(ShownFile::File {
+            content_type: file.content_type.clone(),
+            size_bytes: file.size_bytes,
+            bytes: self.0.blobs.stream(file.hash, 0..file.size_bytes).await?,
+        })
+    }
+
+    /// The other live pages that hold what is objected to.
+    pub(crate) async fn same_content(&self, case: &ReviewCase) -> Answer<SameContent> {
+        let Some(live) = &case.live else { return Ok(SameContent::default()) };
+        let contents = objected_to(&live.manifest, &findings_of(live));
+        let mut pages =
+            self.0.store.same_content(&contents, case.artifact.id, ELSEWHERE_MAX as u64 + 1).await?;
+        let has_more = pages.len() > ELSEWHERE_MAX;
+        pages.truncate(ELSEWHERE_MAX);
+        Ok(SameContent { pages, has_more })
+    }
+}
+
+enum Found<'m> {
+    File(&'m ManifestFile),
+    Folder,
+}
+
+/// As the edge resolves a path, but for the site's own page for what is missing.
+fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Found<'m>> {
+    if path.is_empty() || path.ends_with('/') {
+        return manifest.find(&format!("{path}{INDEX}")).map(Found::File);
+    }
+    if let Some(file) = manifest.find(path) {
+        return Some(Found::File(file));
+    }
+    if manifest.find(&format!("{path}/{INDEX}")).is_some() {
+        return Some(Found::Folder);
+    }
+    manifest.find(&format!("{path}.html")).map(Found::File)
+}
+
+/// The contents of the files that the evidence names; without evidence those of all documents.
+fn objected_to(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
+    let named: Vec<_> = findings.iter().filter_map(|finding| manifest.find(&finding.file)).collect();
+    let is_document =
+        |file: &&ManifestFile| DOCUMENT_TYPES.iter().any(|document| file.content_type.starts_with(document));
+    let files = if named.is_empty() { manifest.files().iter().filter(is_document).collect() } else { named };
+    let mut contents: Vec<BlobHash> = Vec::new();
+    for file in files {
+        if !contents.contains(&file.hash) {
+            contents.push(file.hash);
+        }
+    }
+    contents
+}
+
+fn findings_of(live: &LiveCase) -> Vec<Finding> {
+    live.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
+}
+
+/// Evidence as it was kept. A moderator must see the page even where it cannot be read.
+fn read_findings(evidence: &str) -> Vec<Finding> {
+    serde_json::from_str(evidence).unwrap_or_else(|error| {
+        tracing::error!(error = %error, "evidence in the database is malformed");
+        Vec::new()
+    })
+}
+
+impl From<Waiting> for WaitingShown {
+    fn from(waiting: Waiting) -> Self {
+        let mut rules: Vec<String> = Vec::new();
+        for finding in waiting.evidence.as_deref().map(read_findings).unwrap_or_default() {
+            if !rules.contains(&finding.rule) {
+                rules.push(finding.rule);
+            }
+        }
+        Self {
+            host: waiting.host,
+            slug: waiting.slug,
+            account_handle: waiting.account_handle,
+            visibility: waiting.visibility,
+            seq: waiting.seq,
+            status: waiting.status,
+            moderated_by: waiting.moderated_by,
+            open_reports: waiting.open_reports,
+            since: waiting.since,
+            rules,
+        }
+    }
+}
+
+impl From<LiveCase> for LiveShown {
+    fn from(live: LiveCase) -> Self {
+        Self {
+            findings: findings_of(&live),
+            seq: live.seq,
+            status: live.status,
+            moderated_by: live.moderated_by,
+            published_at: live.published_at,
+            files: live.manifest.files().to_vec(),
+            scanned_at: live.scan.as_ref().map(|scan| scan.at),
+            scanner_version: live.scan.and_then(|scan| scan.scanner_version),
+        }
+    }
+}
+
+impl From<DecisionKept> for DecisionShown {
+    fn from(kept: DecisionKept) -> Self {
+        Self { findings: read_findings(&kept.evidence), kept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(paths: &[&str]) -> Manifest {
+        let file = |path: &&str| {
+            let path = path.parse().unwrap();
+            let content_type = domain::content_type_of(&path);
+            let hash = BlobHash::of(path.as_str().as_bytes());
+            ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] }
+        };
+        Manifest::new(paths.iter().map(file).collect())
+    }
+
+    fn finding(file: &str) -> Finding {
+        Finding { file: file.into(), ..Finding::default() }
+    }
+
+    #[test]
+    fn what_is_objected_to_is_what_the_evidence_names_or_else_every_document() {
+        let site = manifest(&["index.html", "b.xhtml", "login/index.html", "app.js", "logo.png"]);
+        let of = |paths: &[&str]| {
+            let mut hashes: Vec<_> = paths.iter().map(|path| BlobHash::of(path.as_bytes())).collect();
+            hashes.sort_by_key(BlobHash::to_string);
+            hashes
+        };
+        let objected = |findings: &[Finding]| {
+            let mut hashes = objected_to(&site, findings);
+            hashes.sort_by_key(BlobHash::to_string);
+            hashes
+        };
+        assert_eq!(objected(&[finding("app.js"), finding("app.js")]), of(&["app.js"]));
+        let documents = of(&["index.html", "b.xhtml", "login/index.html"]);
+        assert_eq!(objected(&[]), documents);
+        assert_eq!(objected(&[finding("gone.html")]), documents);
+    }
+
+    #[test]
+    fn a_path_leads_where_it_leads_visitors() {
+        let site = manifest(&["index.html", "about.html", "docs/index.html", "a/b.css"]);
+        let found = |path: &str| match look_up(&site, path) {
+            Some(Found::File(file)) => file.path.to_string(),
+            Some(Found::Folder) => "a folder".into(),
+            None => "nothing".into(),
+        };
+        for (path, leads_to) in [
+            ("", "index.html"),
+            ("about", "about.html"),
+            ("docs", "a folder"),
+            ("docs/", "docs/index.html"),
+            ("a/b.css", "a/b.css"),
+            ("a/", "nothing"),
+            ("../index.html", "nothing"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(found(path), leads_to, "{path}");
+        }
+    }
+
+    #[test]
+    fn evidence_is_read_whatever_scanner_wrote_it() {
+        let findings = read_findings(r#"[{"rule":"seed_phrase","file":"a.html","certainty":1}]"#);
+        assert_eq!((findings[0].rule.as_str(), findings[0].words.len()), ("seed_phrase", 0));
+        assert_eq!(read_findings("[]"), []);
+        assert_eq!(read_findings("no json"), []);
+    }
+}

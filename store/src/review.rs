@@ -1,0 +1,321 @@
+//! What moderators look at: one page with all that is known of it, where else its content is live, and who decided
+//! what. It only reads; a moderator's word is written in `moderation`.
+//!
+//! Moderators look at pages of any account, so no finder here takes one.
+
+use std::collections::HashMap;
+
+use domain::{
+    Account, AccountId, Artifact, ArtifactId, BlobHash, DecisionId, Host, Manifest, ModeratedBy,
+    ModerationStatus, Time, VersionId,
+};
+use sea_orm::sea_query::{Expr, Query};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::{Store, rows};
+
+/// Reports and decisions that a page shows at most, the newest first.
+const KEPT_SHOWN_MAX: u64 = 100;
+
+/// A page with what a moderator must know of it.
+#[derive(Clone, Debug)]
+pub struct ReviewCase {
+    pub artifact: Artifact,
+    pub account: Account,
+    /// None when nothing is live.
+    pub live: Option<LiveCase>,
+    pub reports: Vec<ReportKept>,
+}
+
+/// What is known of the version that is live.
+#[derive(Clone, Debug)]
+pub struct LiveCase {
+    pub version: VersionId,
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub moderated_by: ModeratedBy,
+    pub published_at: Time,
+    pub manifest: Manifest,
+    /// The last scan, as it was kept.
+    pub scan: Option<ScanKept>,
+}
+
+/// A scan's decision, as it was kept.
+#[derive(Clone, Debug)]
+pub struct ScanKept {
+    pub evidence: String,
+    pub scanner_version: Option<String>,
+    pub at: Time,
+}
+
+/// A report that was taken in.
+#[derive(Clone, Debug)]
+pub struct ReportKept {
+    pub reason: Option<String>,
+    pub at: Time,
+    /// When a moderator's word answered it.
+    pub answered_at: Option<Time>,
+}
+
+/// Another live page that holds one of the same contents.
+#[derive(Clone, Debug)]
+pub struct SamePage {
+    pub artifact: ArtifactId,
+    pub account: AccountId,
+    pub account_handle: String,
+    pub host: Host,
+    pub version: VersionId,
+    pub status: ModerationStatus,
+}
+
+/// Which decisions are asked for, the newest first.
+#[derive(Clone, Debug, Default)]
+pub struct DecisionsWanted {
+    pub host: Option<Host>,
+    /// Leaves out what scans and reports have done.
+    pub by_moderators: bool,
+    /// The id of the last one of the list before.
+    pub before: Option<DecisionId>,
+}
+
+/// A decision on a version.
+#[derive(Clone, Debug)]
+pub struct DecisionKept {
+    pub id: DecisionId,
+    pub host: Host,
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub source: ModeratedBy,
+    /// Who of the people it was, by the name that they have or gave.
+    pub decided_by: Option<String>,
+    pub note: Option<String>,
+    pub evidence: String,
+    pub scanner_version: Option<String>,
+    pub at: Time,
+}
+
+impl Store {
+    /// All that is known of a host's page; none when there is none.
+    pub async fn review_case(&self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
+        let reader = &self.database.reader;
+        let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
+        let Some(account) = self.account(artifact.account).await? else { return Ok(None) };
+        let live = match artifact.live {
+            Some(live) => entity::version::Entity::find_by_id(live.id.to_string()).one(reader).await?,
+            None => None,
+        };
+        let live = match live {
+            Some(version) => Some(self.live_case(version).await?),
+            None => None,
+        };
+        let reports = self.reports_on(artifact.id).await?;
+        Ok(Some(ReviewCase { artifact, account, live, reports }))
+    }
+
+    /// What a version of a host's page holds, whether it is live, was live or never was.
+    pub async fn manifest_at(&self, host: &Host, seq: u32) -> anyhow::Result<Option<Manifest>> {
+        let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
+        let found = entity::version::Entity::find()
+            .filter(entity::version::Column::ArtifactId.eq(artifact.id.to_string()))
+            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
+            .one(&self.database.reader)
+            .await?;
+        found.map(|row| rows::manifest(&row.manifest)).transpose()
+    }
+
+    /// Other live pages of any account that hold one of these contents and are not blocked.
+    pub async fn same_content(
+        &self,
+        contents: &[BlobHash],
+        but: ArtifactId,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<SamePage>> {
+        if contents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let reader = &self.database.reader;
+        let holders = Query::select()
+            .column(entity::blob_ref::Column::VersionId)
+            .from(entity::blob_ref::Entity)
+            .and_where(entity::blob_ref::Column::Hash.is_in(contents.iter().map(BlobHash::to_string)))
+            .to_owned();
+        let found = entity::route::Entity::find()
+            .filter(entity::route::Column::VersionId.in_subquery(holders))
+            .filter(entity::route::Column::ArtifactId.ne(but.to_string()))
+            .filter(entity::route::Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
+            .order_by_asc(entity::route::Column::Host)
+            .limit(at_most)
+            .all(reader)
+            .await?;
+        let accounts = entity::account::Entity::find()
+            .filter(entity::account::Column::Id.is_in(found.iter().map(|route| route.account_id.as_str())))
+            .all(reader)
+            .await?;
+        let handles: HashMap<_, _> =
+            accounts.into_iter().map(|account| (account.id, account.handle)).collect();
+        found.into_iter().map(|route| same_page(route, &handles)).collect()
+    }
+
+    /// Who decided what, the newest first.
+    pub async fn decisions(
+        &self,
+        wanted: &DecisionsWanted,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<DecisionKept>> {
+        use entity::moderation_decision::Column;
+        let reader = &self.database.reader;
+        let mut query = entity::moderation_decision::Entity::find().order_by_desc(Column::Id).limit(at_most);
+        if let Some(host) = &wanted.host {
+            // A deleted page keeps its decisions.
+            let artifact = Query::select()
+                .column(entity::artifact::Column::Id)
+                .from(entity::artifact::Entity)
+                .and_where(entity::artifact::Column::Host.eq(host.as_str()))
+                .to_owned();
+            query = query.filter(Column::ArtifactId.in_subquery(artifact));
+        }
+        if wanted.by_moderators {
+            // Word for word the condition of the index `moderation_decisions_by_people`.
+            query = query.filter(Expr::cust("source = 'moderator'"));
+        }
+        if let Some(before) = &wanted.before {
+            query = query.filter(Column::Id.lt(before.to_string()));
+        }
+        self.with_names(query.all(reader).await?).await
+    }
+
+    async fn live_case(&self, version: entity::version::Model) -> anyhow::Result<LiveCase> {
+        let mut scans = self.last_scans(vec![version.id.clone()]).await?;
+        Ok(LiveCase {
+            version: rows::parse(&version.id, "a version id")?,
+            seq: u32::try_from(version.seq).unwrap_or(0),
+            status: rows::moderation(&version.moderation_status)?,
+            moderated_by: rows::moderated_by(&version)?,
+            published_at: Time::from_millis(version.created_at),
+            manifest: rows::manifest(&version.manifest)?,
+            scan: scans.remove(&version.id),
+        })
+    }
+
+    async fn reports_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
+        let found = entity::report::Entity::find()
+            .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
+            .order_by_desc(entity::report::Column::CreatedAt)
+            .order_by_desc(entity::report::Column::Id)
+            .limit(KEPT_SHOWN_MAX)
+            .all(&self.database.reader)
+            .await?;
+        let report = |row: entity::report::Model| ReportKept {
+            reason: row.reason,
+            at: Time::from_millis(row.created_at),
+            answered_at: row.handled_at.map(Time::from_millis),
+        };
+        Ok(found.into_iter().map(report).collect())
+    }
+
+    /// The last scan of each of these versions.
+    pub(crate) async fn last_scans(
+        &self,
+        versions: Vec<String>,
+    ) -> anyhow::Result<HashMap<String, ScanKept>> {
+        use entity::moderation_decision::Column;
+        if versions.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = entity::moderation_decision::Entity::find()
+            .filter(Column::VersionId.is_in(versions))
+            .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
+            // Whatever is collected later under one key stays.
+            .order_by_asc(Column::Id)
+            .all(&self.database.reader)
+            .await?;
+        let scan = |row: entity::moderation_decision::Model| {
+            let at = Time::from_millis(row.created_at);
+            (row.version_id, ScanKept { evidence: row.evidence, scanner_version: row.scanner_version, at })
+        };
+        Ok(found.into_iter().map(scan).collect())
+    }
+
+    /// Decisions with what the rows beside them know: host, version and person.
+    async fn with_names(
+        &self,
+        decisions: Vec<entity::moderation_decision::Model>,
+    ) -> anyhow::Result<Vec<DecisionKept>> {
+        let hosts = self.hosts_of(decisions.iter().map(|row| row.artifact_id.as_str())).await?;
+        let seqs = self.seqs_of(decisions.iter().map(|row| row.version_id.as_str())).await?;
+        let usernames =
+            self.usernames_of(decisions.iter().filter_map(|row| row.decided_by.as_deref())).await?;
+        let read = |(row, host): (entity::moderation_decision::Model, &String)| {
+            let person = row.decided_by.map(|id| usernames.get(&id).cloned().unwrap_or(id));
+            Ok(DecisionKept {
+                host: rows::parse(host, "a host")?,
+                seq: seqs.get(&row.version_id).and_then(|seq| u32::try_from(*seq).ok()).unwrap_or(0),
+                status: rows::moderation(&row.status)?,
+                source: rows::moderator_of(&row.source)?,
+                decided_by: row.operator.or(person),
+                note: row.note,
+                evidence: row.evidence,
+                scanner_version: row.scanner_version,
+                at: Time::from_millis(row.created_at),
+                id: rows::parse(&row.id, "a decision id")?,
+            })
+        };
+        // One whose account was purged in this moment is left out.
+        let named =
+            decisions.into_iter().filter_map(|row| hosts.get(&row.artifact_id).map(|host| (row, host)));
+        named.map(read).collect()
+    }
+
+    async fn hosts_of(
+        &self,
+        artifacts: impl Iterator<Item = &str>,
+    ) -> anyhow::Result<HashMap<String, String>> {
+        use entity::artifact::Column;
+        let found: Vec<(String, String)> = entity::artifact::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::Host])
+            .filter(Column::Id.is_in(artifacts))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn seqs_of(&self, versions: impl Iterator<Item = &str>) -> anyhow::Result<HashMap<String, i32>> {
+        use entity::version::Column;
+        let found: Vec<(String, i32)> = entity::version::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::Seq])
+            .filter(Column::Id.is_in(versions))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn usernames_of(
+        &self,
+        people: impl Iterator<Item = &str>,
+    ) -> anyhow::Result<HashMap<String, String>> {
+        use entity::user::Column;
+        let found: Vec<(String, String)> = entity::user::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::Username])
+            .filter(Column::Id.is_in(people))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+}
+
+fn same_page(route: entity::route::Model, handles: &HashMap<String, String>) -> anyhow::Result<SamePage> {
+    Ok(SamePage {
+        artifact: rows::parse(&route.artifact_id, "an artifact id")?,
+        account_handle: handles.get(&route.account_id).cloned().unwrap_or_default(),
+        account: rows::parse(&route.account_id, "an account id")?,
+        host: rows::parse(&route.host, "a host")?,
+        version: rows::parse(&route.version_id, "a version id")?,
+        status: rows::moderation(&route.moderation_status)?,
+    })
+}

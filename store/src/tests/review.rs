@@ -1,0 +1,193 @@
+//! What moderators look at, in which order, and that their words stay.
+
+use domain::{ModeratedBy, Moderator, OperatorName, ReportId, Ruling, RulingNote};
+
+use super::*;
+use crate::{DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, Waiting, WaitingFor};
+
+const EVIDENCE: &str =
+    r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
+
+impl Bed {
+    async fn scanned(&self, published: &Published, status: ModerationStatus, now: Time) {
+        let judgement = Judgement {
+            account: published.account,
+            version: published.version,
+            decision_id: self.chance.ulid(now).to_string(),
+            status,
+            evidence: EVIDENCE.to_owned(),
+            rules: 1,
+            now,
+        };
+        self.store.judge(&judgement).await.unwrap();
+    }
+
+    async fn reported(&self, published: &Published, now: Time) {
+        let host = published.host.clone();
+        let report = NewReport { id: ReportId::new(now, &self.chance), host, reason: None, now };
+        self.store.report(&report, &self.chance).await.unwrap();
+    }
+
+    async fn waiting(&self, waiting_for: WaitingFor) -> Vec<Waiting> {
+        self.store.waiting(waiting_for, None, 10).await.unwrap()
+    }
+
+    async fn rule(&self, published: &Published, ruling: Ruling, looked_at: Option<VersionId>) -> Ruled {
+        let word = ModeratorsWord {
+            account: published.account,
+            artifact: published.artifact,
+            ruling,
+            moderator: Moderator::Operator(OperatorName::cleaned("Ada").unwrap()),
+            note: RulingNote::written("A drill.").unwrap(),
+            looked_at,
+            now: START.plus(10 * HOUR),
+        };
+        self.store.rule(&word, &self.chance).await.unwrap()
+    }
+}
+
+fn slugs(waiting: &[Waiting]) -> Vec<&str> {
+    waiting.iter().map(|one| one.slug.as_str()).collect()
+}
+
+on_both_databases! {
+    async fn the_oldest_comes_first_and_reports_weigh_as_hours_do(bed: &Bed) {
+        let account = bed.claimed().await;
+        let mut pages = Vec::new();
+        for slug in ["first", "second", "third", "passed", "unscanned", "blocked"] {
+            pages.push(bed.publish(account, slug, b"one").await);
+        }
+        for (page, hours) in pages.iter().zip(0..3) {
+            bed.scanned(page, ModerationStatus::Review, START.plus(hours * HOUR)).await;
+        }
+        bed.scanned(&pages[3], ModerationStatus::Pass, START).await;
+        bed.scanned(&pages[5], ModerationStatus::Blocked, START).await;
+        assert_eq!(slugs(&bed.waiting(WaitingFor::Review).await), ["first", "second", "third"]);
+        assert_eq!(slugs(&bed.waiting(WaitingFor::Scan).await), ["unscanned"]);
+        assert_eq!(slugs(&bed.waiting(WaitingFor::BlockedAlready).await), ["blocked"]);
+
+        bed.reported(&pages[2], START.plus(3 * HOUR)).await;
+        bed.reported(&pages[3], START.plus(8 * HOUR)).await;
+        let waiting = bed.waiting(WaitingFor::Review).await;
+        assert_eq!(slugs(&waiting), ["third", "first", "second", "passed"]);
+        let third = &waiting[0];
+        assert_eq!((third.open_reports, third.since), (1, START.plus(2 * HOUR)));
+        assert_eq!((third.evidence.as_deref(), third.moderated_by), (Some(EVIDENCE), ModeratedBy::Scan));
+        assert_eq!(waiting[3].since, START.plus(8 * HOUR));
+
+        // However many reports there are, they weigh no more than some.
+        for _ in 0..60 {
+            bed.reported(&pages[3], START.plus(9 * HOUR)).await;
+        }
+        let rank = |waiting: &[Waiting]| waiting[0].place.to_string();
+        let before = bed.waiting(WaitingFor::Review).await;
+        bed.reported(&pages[3], START.plus(9 * HOUR)).await;
+        assert_eq!(before[0].slug.as_str(), "passed");
+        assert_eq!(rank(&bed.waiting(WaitingFor::Review).await), rank(&before));
+    }
+
+    async fn the_queue_is_read_list_by_list(bed: &Bed) {
+        let account = bed.claimed().await;
+        for number in 0..5 {
+            let page = bed.publish(account, &format!("page-{number}"), b"one").await;
+            // Two of them wait since the same moment.
+            bed.scanned(&page, ModerationStatus::Review, START.plus(HOUR * (number / 2))).await;
+        }
+        let (mut read, mut after) = (Vec::new(), None);
+        loop {
+            let list = bed.store.waiting(WaitingFor::Review, after.as_ref(), 2).await.unwrap();
+            let Some(last) = list.last() else { break };
+            // As it comes back from a caller.
+            after = Some(last.place.to_string().parse().unwrap());
+            read.extend(list.iter().map(|one| one.slug.to_string()));
+        }
+        assert_eq!(read.len(), 5, "{read:?}");
+        read.dedup();
+        assert_eq!(read.len(), 5, "{read:?}");
+        assert!("12".parse::<crate::WaitingPlace>().is_err() && "x.my-page-a1b2".parse::<crate::WaitingPlace>().is_err());
+    }
+
+    async fn a_word_on_a_version_that_is_not_live_any_more_changes_nothing(bed: &Bed) {
+        let account = bed.account().await;
+        let first = bed.publish(account, "page", b"one").await;
+        let second = bed.publish(account, "page", b"two").await;
+        let refused = bed.rule(&first, Ruling::Block, Some(first.version)).await;
+        assert_eq!(refused, Ruled::OtherIsLive { seq: 2 });
+        let route = bed.store.route(&first.host).await.unwrap().unwrap();
+        assert_eq!(route.moderation, ModerationStatus::Pending);
+        assert!(bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
+        assert_eq!(bed.rule(&first, Ruling::Block, Some(second.version)).await, Ruled::Done);
+    }
+
+    async fn every_decision_is_told_with_who_made_it_and_outlives_the_page(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        let other = bed.publish(account, "other", b"two").await;
+        bed.scanned(&published, ModerationStatus::Review, START).await;
+        bed.reported(&other, START.plus(HOUR)).await;
+        assert_eq!(bed.rule(&published, Ruling::Block, None).await, Ruled::Done);
+        bed.store.delete_artifact(account, &published.slug, START.plus(HOUR)).await.unwrap();
+
+        let all = bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
+        let sources: Vec<_> = all.iter().map(|one| one.source).collect();
+        assert_eq!(sources, [ModeratedBy::Moderator, ModeratedBy::Report, ModeratedBy::Scan]);
+        let word = &all[0];
+        assert_eq!((word.decided_by.as_deref(), word.note.as_deref()), (Some("Ada"), Some("A drill.")));
+        assert_eq!((&word.host, word.seq, word.status), (&published.host, 1, ModerationStatus::Blocked));
+        assert_eq!(all[2].evidence, EVIDENCE);
+
+        let of = async |wanted: DecisionsWanted| {
+            let found = bed.store.decisions(&wanted, 10).await.unwrap();
+            found.into_iter().map(|one| one.source).collect::<Vec<_>>()
+        };
+        let host = Some(published.host.clone());
+        let all_before = DecisionsWanted { before: Some(all[0].id), ..Default::default() };
+        assert_eq!(of(all_before).await, [ModeratedBy::Report, ModeratedBy::Scan]);
+        let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
+        assert_eq!(of(by_moderators).await, [ModeratedBy::Moderator]);
+        let of_host = DecisionsWanted { host, ..Default::default() };
+        assert_eq!(of(of_host).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
+    }
+
+    async fn the_same_content_is_found_wherever_it_is_live_and_not_blocked(bed: &Bed) {
+        let (one, another) = (bed.account().await, bed.account().await);
+        let bad = bed.publish(one, "bad", b"bad content").await;
+        let same = bed.publish(another, "same", b"bad content").await;
+        let replaced = bed.publish(another, "replaced", b"bad content").await;
+        bed.publish(another, "replaced", b"good content").await;
+        bed.publish_as(another, "staged", b"bad content", Activation::Staged).await;
+        let blocked = bed.publish(another, "blocked", b"bad content").await;
+        assert_eq!(bed.rule(&blocked, Ruling::Block, None).await, Ruled::Done);
+
+        let contents = [BlobHash::of(b"bad content")];
+        let found = bed.store.same_content(&contents, bad.artifact, 10).await.unwrap();
+        let hosts: Vec<_> = found.iter().map(|page| page.host.clone()).collect();
+        assert_eq!(hosts, [same.host], "not {}", replaced.host);
+        assert_eq!(found[0].version, same.version);
+        assert!(bed.store.same_content(&[], bad.artifact, 10).await.unwrap().is_empty());
+        assert!(bed.store.same_content(&contents, bad.artifact, 0).await.unwrap().is_empty());
+    }
+
+    async fn a_page_is_shown_with_all_that_is_known_of_it(bed: &Bed) {
+        let account = bed.account().await;
+        let first = bed.publish(account, "page", b"one").await;
+        bed.publish(account, "page", b"two").await;
+        bed.scanned(&first, ModerationStatus::Pass, START).await;
+        bed.reported(&first, START).await;
+        let case = bed.store.review_case(&first.host).await.unwrap().unwrap();
+        let live = case.live.unwrap();
+        assert_eq!((live.seq, live.status, live.moderated_by), (2, ModerationStatus::Review, ModeratedBy::Report));
+        assert!(live.scan.is_none(), "the scan was of another version");
+        assert_eq!((case.reports.len(), case.reports[0].answered_at), (1, None));
+        assert_eq!(case.account.id, account);
+        for (seq, content) in [(1, &b"one"[..]), (2, b"two")] {
+            let manifest = bed.store.manifest_at(&first.host, seq).await.unwrap().unwrap();
+            assert_eq!(manifest.files()[0].hash, BlobHash::of(content));
+        }
+        assert!(bed.store.manifest_at(&first.host, 3).await.unwrap().is_none());
+
+        let staged = bed.publish_as(account, "staged", b"one", Activation::Staged).await;
+        assert!(bed.store.review_case(&staged.host).await.unwrap().unwrap().live.is_none());
+        assert!(bed.store.review_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
+    }
+}

@@ -1,0 +1,253 @@
+//! A scan's word on a version, and which versions wait for one.
+
+use domain::{ReportId, Ruling, ScanJob, UserId};
+use sea_orm::EntityTrait;
+
+use super::*;
+use crate::{AskedFor, DueScan, Judged, ModeratorsWord, NewReport, Reported, ScanCounts};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
+const PASS: ModerationStatus = ModerationStatus::Pass;
+const REVIEW: ModerationStatus = ModerationStatus::Review;
+
+impl Bed {
+    fn judgement(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judgement {
+        Judgement {
+            account: published.account,
+            version: published.version,
+            decision_id: self.chance.ulid(START).to_string(),
+            status,
+            evidence: if status == PASS { "[]" } else { "[{}]" }.to_owned(),
+            rules,
+            now: START.plus(rules * MINUTE),
+        }
+    }
+
+    async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
+        self.store.judge(&self.judgement(published, rules, status)).await.unwrap()
+    }
+
+    async fn shown(&self, published: &Published) -> ModerationStatus {
+        self.store.route(&published.host).await.unwrap().unwrap().moderation
+    }
+
+    /// Rules and status of every scan that was kept of a version, in their order.
+    async fn scans_kept(&self, published: &Published) -> Vec<(String, String)> {
+        let mut kept =
+            entity::moderation_decision::Entity::find().all(&self.store.database.reader).await.unwrap();
+        kept.retain(|one| one.version_id == published.version.to_string() && one.source == "scan");
+        kept.sort_by_key(|one| one.scanner_version.clone());
+        kept.into_iter().map(|one| (one.scanner_version.unwrap(), one.status)).collect()
+    }
+
+    async fn report_on(&self, published: &Published) -> Reported {
+        let id = ReportId::new(START, &self.chance);
+        let report = NewReport { id, host: published.host.clone(), reason: None, now: START };
+        self.store.report(&report, &self.chance).await.unwrap()
+    }
+
+    async fn late(&self, now: Time) -> Vec<(VersionId, u32)> {
+        told(self.store.late_scans(now.minus(MINUTE), now, 10).await.unwrap())
+    }
+
+    async fn due(&self, rules: u32, now: Time) -> Vec<(VersionId, u32)> {
+        told(self.store.due_rescans(rules, now, 10).await.unwrap())
+    }
+
+    async fn is_queued(&self, published: &Published, tries: u32, now: Time) {
+        let job = ScanJob { account: published.account, version: published.version };
+        self.store.note_queued(&[DueScan { job, tries }], now).await.unwrap();
+    }
+}
+
+fn told(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
+    due.into_iter().map(|due| (due.job.version, due.tries)).collect()
+}
+
+fn noted(host: Option<&Host>) -> Judged {
+    Judged::Noted { host: host.cloned() }
+}
+
+on_both_databases! {
+    async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        assert_eq!(bed.judge(&published, 1, BLOCKED).await, noted(Some(&published.host)));
+        assert_eq!(bed.shown(&published).await, BLOCKED);
+        let unknown = Judgement {
+            version: VersionId::new(START, &bed.chance),
+            ..bed.judgement(&published, 1, BLOCKED)
+        };
+        assert_eq!(bed.store.judge(&unknown).await.unwrap(), Judged::Gone);
+    }
+
+    async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(bed: &Bed) {
+        let account = bed.account().await;
+        let (harmful, harmless) =
+            (bed.publish(account, "harmful", b"one").await, bed.publish(account, "harmless", b"two").await);
+        for _ in 0..2 {
+            assert_eq!(bed.judge(&harmful, 1, BLOCKED).await, noted(Some(&harmful.host)));
+        }
+        assert_eq!(bed.judge(&harmless, 1, PASS).await, noted(Some(&harmless.host)));
+        assert_eq!(bed.judge(&harmless, 1, PASS).await, noted(None));
+        for published in [&harmful, &harmless] {
+            assert_eq!(bed.scans_kept(published).await.len(), 1);
+        }
+        // What is not live is nobody's to see.
+        bed.publish(account, "harmful", b"three").await;
+        assert_eq!(bed.judge(&harmful, 1, BLOCKED).await, noted(None));
+    }
+
+    async fn later_rules_raise_and_lower_a_scan_s_word_and_each_finding_keeps_its_evidence(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        for (rules, status) in [(1, PASS), (2, BLOCKED), (3, BLOCKED), (4, PASS)] {
+            bed.judge(&published, rules, status).await;
+            assert_eq!(bed.shown(&published).await, status, "rules {rules}");
+        }
+        let kept = bed.scans_kept(&published).await;
+        let expected = [("1", "pass"), ("2", "blocked"), ("4", "pass")];
+        assert_eq!(kept, expected.map(|(rules, status)| (rules.to_owned(), status.to_owned())));
+        assert_eq!(bed.judge(&published, 3, BLOCKED).await, Judged::Outdated, "a process of the last release");
+        assert_eq!(bed.shown(&published).await, PASS);
+    }
+
+    async fn later_rules_change_no_moderator_s_word_and_take_nothing_from_a_report(bed: &Bed) {
+        let account = bed.account().await;
+        let ruled = bed.publish(account, "ruled", b"one").await;
+        let word = ModeratorsWord {
+            account,
+            artifact: ruled.artifact,
+            ruling: Ruling::Pass,
+            moderator: domain::Moderator::Person(UserId::new(START, &bed.chance)),
+            note: None,
+            looked_at: None,
+            now: START,
+        };
+        bed.judge(&ruled, 1, REVIEW).await;
+        bed.store.rule(&word, &bed.chance).await.unwrap();
+        assert_eq!(bed.judge(&ruled, 2, BLOCKED).await, noted(None));
+        assert_eq!(bed.shown(&ruled).await, PASS);
+        assert_eq!(bed.scans_kept(&ruled).await.len(), 2, "what it found is kept for people");
+
+        let reported = bed.publish(account, "reported", b"two").await;
+        assert_eq!(bed.report_on(&reported).await, Reported::SentToReview);
+        for (rules, verdict, shown) in [(1, PASS, REVIEW), (2, BLOCKED, BLOCKED), (3, PASS, REVIEW)] {
+            bed.judge(&reported, rules, verdict).await;
+            assert_eq!(bed.shown(&reported).await, shown, "rules {rules}");
+        }
+    }
+
+    async fn a_scan_is_late_after_a_minute_and_queued_again_ever_more_rarely(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        assert_eq!(bed.late(START.plus(MINUTE)).await, []);
+        let mut now = START.plus(MINUTE).plus(Duration::from_millis(1));
+        for tries in 0..13_u32 {
+            assert_eq!(bed.late(now).await, [(published.version, tries)]);
+            // Two sweeps at once count once.
+            bed.is_queued(&published, tries, now).await;
+            bed.is_queued(&published, tries, now).await;
+            let pause = if tries <= 10 { MINUTE * 2_u32.pow(tries) } else { Duration::from_secs(24 * 3600) };
+            assert_eq!(bed.late(now.plus(pause - Duration::from_millis(1))).await, [], "{tries}");
+            now = now.plus(pause);
+        }
+        let stuck = bed.store.stuck_scans(13, 10).await.unwrap();
+        assert_eq!((stuck.len(), &stuck[0].host, stuck[0].again_at), (1, &published.host, now));
+        assert!(bed.store.stuck_scans(14, 10).await.unwrap().is_empty());
+        bed.judge(&published, 1, PASS).await;
+        assert_eq!(bed.late(now).await, []);
+        assert!(bed.store.stuck_scans(1, 10).await.unwrap().is_empty());
+    }
+
+    async fn what_fails_does_not_stand_in_the_way_of_what_was_lost(bed: &Bed) {
+        let account = bed.account().await;
+        let failing = bed.publish(account, "failing", b"one").await;
+        let now = START.plus(HOUR);
+        bed.is_queued(&failing, 0, now.minus(2 * MINUTE)).await;
+        let lost = bed.publish(account, "lost", b"two").await;
+        let first = bed.store.late_scans(now, now, 1).await.unwrap();
+        assert_eq!(told(first), [(lost.version, 0)]);
+    }
+
+    async fn what_older_rules_have_judged_is_due_and_what_is_live_comes_first(bed: &Bed) {
+        let account = bed.account().await;
+        let old = bed.publish(account, "page", b"one").await;
+        let live = bed.publish(account, "page", b"two").await;
+        let newer = bed.publish(account, "newer", b"three").await;
+        let unscanned = bed.publish(account, "unscanned", b"four").await;
+        for (published, rules) in [(&old, 1), (&live, 2), (&newer, 3)] {
+            bed.judge(published, rules, PASS).await;
+        }
+        assert_eq!(bed.due(3, START).await, [(live.version, 0), (old.version, 0)]);
+        assert_eq!(bed.due(1, START).await, []);
+        let has_due = async |rules| bed.store.has_due_rescans(rules, START).await.unwrap();
+        assert_eq!((has_due(1).await, has_due(2).await), (false, true));
+        assert_eq!(told(bed.store.due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
+        assert_eq!(bed.store.rescans_left(3).await.unwrap(), 2);
+
+        bed.is_queued(&live, 0, START).await;
+        assert_eq!(bed.due(3, START).await, [(old.version, 0)]);
+        assert_eq!(bed.due(3, START.plus(MINUTE)).await, [(live.version, 1), (old.version, 0)]);
+        for published in [&old, &live] {
+            bed.judge(published, 3, PASS).await;
+        }
+        assert_eq!(bed.store.rescans_left(3).await.unwrap(), 0);
+        let counts = bed.store.scan_counts().await.unwrap();
+        assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(3, 3)].into() });
+        assert_eq!(bed.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
+    }
+
+    async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(bed: &Bed) {
+        let account = bed.account().await;
+        let old = bed.publish(account, "page", b"one").await;
+        let live = bed.publish(account, "page", b"two").await;
+        let other = bed.publish(account, "other", b"three").await;
+        bed.publish(account, "unscanned", b"four").await;
+        let all = [&old, &live, &other];
+        for published in all {
+            bed.judge(published, 7, PASS).await;
+        }
+        let ask = async |asked| bed.store.ask_for_rescans(&asked).await.unwrap();
+        assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(0));
+        assert_eq!(ask(AskedFor::Host("nobody-here-0000".parse().unwrap())).await, None);
+        assert_eq!(bed.due(7, START).await, []);
+
+        assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
+        assert_eq!(bed.due(7, START).await, [(live.version, 0), (old.version, 0)]);
+        assert_eq!(bed.store.scan_counts().await.unwrap().asked_again, 2);
+        bed.is_queued(&live, 0, START).await;
+        assert_eq!(bed.due(7, START).await, [(old.version, 0)]);
+        assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(2), "earlier failures are forgotten");
+        assert_eq!(bed.due(7, START).await.len(), 2);
+        for published in [&old, &live] {
+            bed.judge(published, 7, PASS).await;
+        }
+
+        assert_eq!(ask(AskedFor::Everything).await, Some(3));
+        assert_eq!(bed.due(7, START).await.len(), 3);
+        bed.judge(&other, 7, BLOCKED).await;
+        assert_eq!(bed.shown(&other).await, BLOCKED);
+        assert_eq!(bed.due(7, START).await.len(), 2);
+    }
+
+    async fn versions_of_an_older_schema_are_known_as_judged_by_the_first_rules(bed: &Bed) {
+        let account = bed.account().await;
+        let judged = bed.publish(account, "judged", b"one").await;
+        let unscanned = bed.publish(account, "unscanned", b"two").await;
+        bed.judge(&judged, 1, BLOCKED).await;
+        for change in [
+            "DROP INDEX versions_by_rules",
+            "ALTER TABLE versions DROP COLUMN scanned_by",
+            "ALTER TABLE versions DROP COLUMN scan_tries",
+            "ALTER TABLE versions DROP COLUMN scan_again_at",
+            "DELETE FROM seaql_migrations WHERE version = 'm0004_scans'",
+        ] {
+            bed.store.database.writer.execute_unprepared(change).await.unwrap();
+        }
+        bed.store.migrate().await.unwrap();
+        assert_eq!(bed.due(2, START).await, [(judged.version, 0)]);
+        assert_eq!(bed.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
+    }
+}

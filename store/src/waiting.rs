@@ -1,0 +1,183 @@
+//! The moderators' queue: pages of any account that wait for a person's word, or for their scan. It only reads, and its
+//! order must not be in the hands of those who report: their word weighs, but not without end.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::Context;
+use domain::{Host, ModeratedBy, ModerationStatus, Slug, Time, VersionId, Visibility};
+use sea_orm::{FromQueryResult, Statement, Value};
+
+use crate::review::ScanKept;
+use crate::{Store, rows};
+
+/// A page with an open report stands as far ahead in the queue as if it had waited so much longer.
+const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
+/// More reports than these weigh no more: whoever sends many must not decide what is looked at.
+const REPORTS_WEIGHED_MAX: i64 = 20;
+/// For what the pages of a list wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitingFor {
+    /// A person: in review, or with open reports whatever their status.
+    Review,
+    /// Nothing any more, unless somebody finds that they were blocked wrongly.
+    BlockedAlready,
+    /// Their scan.
+    Scan,
+}
+
+/// The place of a page in the queue: whatever comes after it follows in the next list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingPlace {
+    rank: i64,
+    host: Host,
+}
+
+/// A page in the queue.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    pub host: Host,
+    pub slug: Slug,
+    pub account_handle: String,
+    pub visibility: Visibility,
+    pub version: VersionId,
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub moderated_by: ModeratedBy,
+    pub open_reports: u64,
+    pub since: Time,
+    /// What the last scan of the live version found, as it was kept.
+    pub evidence: Option<String>,
+    pub place: WaitingPlace,
+}
+
+impl WaitingFor {
+    /// Word for word the conditions of indexes: SQLite does not use those for bound values.
+    fn condition(self) -> &'static str {
+        match self {
+            WaitingFor::Review => {
+                "route.host IN (
+                    SELECT host FROM routes
+                    WHERE moderation_status IN ('review', 'blocked') AND moderation_status = 'review'
+                    UNION
+                    SELECT reported.host FROM reports JOIN routes AS reported
+                    ON reported.artifact_id = reports.artifact_id WHERE reports.handled_at IS NULL
+                )"
+            }
+            WaitingFor::BlockedAlready => {
+                "route.moderation_status IN ('review', 'blocked') AND route.moderation_status = 'blocked'"
+            }
+            WaitingFor::Scan => {
+                "route.moderation_status = 'pending' AND route.version_id IN (
+                    SELECT id FROM versions WHERE moderated_by IN ('nobody', 'report')
+                )"
+            }
+        }
+    }
+
+    /// A page in review waits since the decision that sent it there, any other since its first open report.
+    fn query(self) -> String {
+        format!(
+            "SELECT * FROM (
+                SELECT waiting.*, waiting.since - {REPORT_WEIGHT_MILLIS} * (
+                    CASE WHEN open_reports > {REPORTS_WEIGHED_MAX} THEN {REPORTS_WEIGHED_MAX} ELSE open_reports END
+                ) AS rank
+                FROM (
+                    SELECT route.host, route.version_id, route.visibility, route.moderation_status,
+                        artifact.slug, account.handle, version.seq, version.moderated_by,
+                        COALESCE(open.reports, 0) AS open_reports,
+                        COALESCE(
+                            CASE WHEN route.moderation_status = 'review' THEN (
+                                SELECT MIN(decision.created_at) FROM moderation_decisions AS decision
+                                WHERE decision.version_id = route.version_id AND decision.status = 'review'
+                            ) END,
+                            open.first_at, route.published_at
+                        ) AS since
+                    FROM routes AS route
+                    JOIN artifacts AS artifact ON artifact.id = route.artifact_id
+                    JOIN accounts AS account ON account.id = route.account_id
+                    JOIN versions AS version ON version.id = route.version_id
+                    LEFT JOIN (
+                        SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
+                        FROM reports WHERE handled_at IS NULL GROUP BY artifact_id
+                    ) AS open ON open.artifact_id = route.artifact_id
+                    WHERE {condition}
+                ) AS waiting
+            ) AS ranked
+            WHERE rank > $1 OR (rank = $1 AND host > $2)
+            ORDER BY rank, host LIMIT $3",
+            condition = self.condition()
+        )
+    }
+}
+
+#[derive(FromQueryResult)]
+struct WaitingRow {
+    host: String,
+    version_id: String,
+    visibility: String,
+    moderation_status: String,
+    slug: String,
+    handle: String,
+    seq: i32,
+    moderated_by: String,
+    open_reports: i64,
+    since: i64,
+    rank: i64,
+}
+
+impl WaitingRow {
+    fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<Waiting> {
+        let host: Host = rows::parse(&self.host, "a host")?;
+        Ok(Waiting {
+            slug: rows::parse(&self.slug, "a slug")?,
+            account_handle: self.handle,
+            visibility: rows::visibility(&self.visibility)?,
+            version: rows::parse(&self.version_id, "a version id")?,
+            seq: u32::try_from(self.seq).unwrap_or(0),
+            status: rows::moderation(&self.moderation_status)?,
+            moderated_by: rows::moderator_of(&self.moderated_by)?,
+            open_reports: rows::count(self.open_reports),
+            since: Time::from_millis(self.since),
+            evidence: evidence.get(&self.version_id).map(|scan| scan.evidence.clone()),
+            place: WaitingPlace { rank: self.rank, host: host.clone() },
+            host,
+        })
+    }
+}
+
+impl Store {
+    /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do.
+    pub async fn waiting(
+        &self,
+        waiting_for: WaitingFor,
+        after: Option<&WaitingPlace>,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<Waiting>> {
+        let reader = &self.database.reader;
+        let (rank, host) = after.map_or((i64::MIN, ""), |place| (place.rank, place.host.as_str()));
+        let values: [Value; 3] = [rank.into(), host.into(), rows::number(at_most).into()];
+        let backend = reader.get_database_backend();
+        let query = Statement::from_sql_and_values(backend, waiting_for.query(), values);
+        let found = WaitingRow::find_by_statement(query).all(reader).await.context("read the queue")?;
+        let versions = found.iter().map(|row| row.version_id.clone()).collect();
+        let evidence = self.last_scans(versions).await?;
+        found.into_iter().map(|row| row.read(&evidence)).collect()
+    }
+}
+
+impl fmt::Display for WaitingPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.rank, self.host)
+    }
+}
+
+impl FromStr for WaitingPlace {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (rank, host) = text.split_once('.').ok_or(())?;
+        Ok(Self { rank: rank.parse().map_err(|_| ())?, host: host.parse().map_err(|_| ())? })
+    }
+}

@@ -1,0 +1,223 @@
+//! The pages of the operator's people: who comes in, and what a page under suspicion may do while they look at it.
+
+use std::time::Duration;
+
+use handbill_tests::{Human, Method, PATIENCE, Reply, eventually, in_both_modes};
+
+use crate::expectations::{PAGE, front_page, page_saying};
+use crate::moderation::becomes;
+use crate::moderation_queue::{DOUBTFUL, audit, hosts, list};
+
+pub const OPERATOR_PASSWORD: &str = "a password of the operator's own";
+const HALF_A_DAY: Duration = Duration::from_secs(12 * 3600);
+const BROWSER: &str = "text/html,application/xhtml+xml";
+
+in_both_modes! {
+    #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
+    async fn the_operators_people_sign_in_by_name_and_password(world: World) {
+        let human = world.human();
+        let led = human.get("/admin/audit").await.expect(302);
+        assert_eq!(led.header("Location"), "/admin/signin?next=/admin/audit");
+        human.get("/admin/signin").await.expect(200);
+        for wrong in ["", "wrong", &OPERATOR_PASSWORD.to_uppercase()] {
+            let refused = sign_in(&human, "Ada", wrong).await;
+            assert!(refused.status == 401 && refused.text().contains("The password is wrong."), "{refused:?}");
+            assert!(refused.headers.get("set-cookie").is_none(), "{refused:?}");
+        }
+        assert_eq!(sign_in(&human, " \u{200b} ", OPERATOR_PASSWORD).await.status, 400);
+        sign_in(&human.on_a_page_of("http://evil.example"), "Ada", OPERATOR_PASSWORD).await.expect(403);
+        human.get("/admin/moderation").await.expect(302);
+
+        let signed_in = sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(302);
+        assert_eq!(signed_in.header("Location"), "/admin/audit");
+        let cookie = signed_in.header("Set-Cookie").to_owned();
+        for flag in ["HttpOnly", "SameSite=Strict", "Path=/admin", "Max-Age=43200"] {
+            assert!(cookie.split("; ").any(|part| part == flag), "{cookie}");
+        }
+        for path in ["/admin/moderation", "/admin/audit"] {
+            let page = human.get(path).await.expect(200);
+            assert!(page.text().contains("Ada"), "{page:?}");
+            assert_eq!(page.header("Cache-Control"), "no-store");
+        }
+        assert_eq!(human.get("/admin").await.expect(302).header("Location"), "/admin/moderation");
+        human.post("/admin/moderation").await.expect(405);
+
+        human.on_a_page_of("http://evil.example").post("/admin/signout").await.expect(403);
+        human.post("/admin/signout").await.expect(302);
+        assert_eq!(human.cookie("svc_admin"), None);
+        human.get("/admin/moderation").await.expect(302);
+
+        sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(302);
+        world.advance(HALF_A_DAY - Duration::from_secs(60));
+        human.get("/admin/moderation").await.expect(200);
+        world.advance(Duration::from_secs(120));
+        human.get("/admin/moderation").await.expect(302);
+    }
+
+    #[settings(
+        "HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD,
+        "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "3"
+    )]
+    async fn passwords_are_not_tried_one_after_the_other(world: World) {
+        let human = world.human();
+        for _ in 0..3 {
+            assert_eq!(sign_in(&human, "Ada", "wrong").await.status, 401);
+        }
+        let refused = sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(429);
+        assert!(refused.header("Retry-After").parse::<u32>().is_ok(), "{refused:?}");
+    }
+
+    #[settings("HANDBILL_DEV_MODE" = "false")]
+    async fn without_a_password_outside_dev_mode_there_is_nothing_but_for_the_secret(world: World) {
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+        let page = format!("/admin/moderation/{host}");
+        let preview = format!("{page}/preview/1/");
+        let operator = world.operator();
+        for path in ["/admin", "/admin/signin", "/admin/signout", "/admin/moderation", "/admin/audit", &page, &preview] {
+            for method in [Method::GET, Method::POST, Method::PUT] {
+                for call in [
+                    world.stranger().call(method.clone(), path),
+                    operator.call_knowing("wrong", method.clone(), path),
+                ] {
+                    call.await.refused(404, "not_found").naming("endpoint");
+                }
+            }
+        }
+        let browser = world.stranger().get("/admin/moderation").header("Accept", BROWSER).await.expect(404);
+        assert!(browser.text().contains("There is no such page"), "{browser:?}");
+        for path in ["/admin/moderation", "/admin/audit", &page, &preview] {
+            operator.call(Method::GET, path).await.expect(200);
+        }
+        let word = operator.post(&page).header("X-Operator", " Bea\u{9}");
+        word.form(&[("action", "block"), ("version", "1")]).await.expect(302);
+        assert_eq!(audit(&world, "?moderators=true").await.expect(200).string("items.0.decided_by"), "Bea");
+        // The secret opens what is there and makes nothing of what is not.
+        operator.call(Method::GET, "/admin/nothing").await.refused(404, "not_found");
+    }
+
+    async fn in_dev_mode_without_a_password_it_is_open_but_not_to_other_sites(world: World) {
+        let (agent, human) = (world.agent().await, world.human());
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        let page = format!("/admin/moderation/{}", published.string("host"));
+        assert_eq!(human.get("/admin/signin").await.expect(302).header("Location"), "/admin/moderation");
+        human.get(&page).await.expect(200);
+        let word = [("action", "block"), ("version", "1")];
+        human.on_a_page_of(&world.serve_url()).post(&page).form(&word).await.refused(403, "forbidden");
+        front_page(&world.visitor(), &published).await.expect(200);
+        human.post(&page).form(&word).await.expect(302);
+        front_page(&world.visitor(), &published).await.expect(451);
+    }
+
+    #[settings("HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
+    async fn a_decision_on_the_page_leads_on_and_a_late_one_shows_what_is_live_now(world: World) {
+        let (agent, human) = (world.agent().await, world.human());
+        let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
+        let copy = agent.publish("copy", DOUBTFUL).await.expect(201);
+        becomes(&agent, "my-page", "review").await;
+        becomes(&agent, "copy", "review").await;
+        sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(302);
+        let queue = human.get("/admin/moderation").await.expect(200).text();
+        let host = published.string("host");
+        assert!(queue.contains(&host) && queue.contains("asks for a password beside a lure"), "{queue}");
+        let page = format!("/admin/moderation/{host}");
+        let case = human.get(&page).await.expect(200).text();
+        assert!(case.contains("paypal") && case.contains(&copy.string("host")), "{case}");
+
+        let late = [("action", "block"), ("version", "7"), ("note", "Look <twice>.")];
+        let refused = human.post(&page).header("Accept", BROWSER).form(&late).await.expect(409);
+        assert!(refused.text().contains("Look &#60;twice&#62;."), "{refused:?}");
+        assert!(refused.text().contains("Another version is live now"), "{refused:?}");
+        let burnt = [("action", "burn"), ("version", "1")];
+        human.post(&page).header("Accept", BROWSER).form(&burnt).await.expect(400);
+        let word = [("action", "block"), ("version", "1"), ("note", ""), ("elsewhere", "on")];
+        let led = human.post(&page).form(&word).await.expect(302);
+        let told = human.get(led.header("Location")).await.expect(200).text();
+        assert!(told.contains(&format!("Done: {host} is blocked")) && told.contains("1 other page"), "{told}");
+        for page in [&published, &copy] {
+            front_page(&world.visitor(), page).await.expect(451);
+        }
+        assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
+        let log = human.get(&format!("/admin/audit?host={host}&moderators=on")).await.expect(200).text();
+        assert!(log.contains("Ada") && log.contains("blocked"), "{log}");
+        human.get("/admin/audit?host=NO").await.expect(400);
+        human.get("/admin/moderation/no-such-page-0000").await.refused(404, "not_found");
+    }
+
+    #[settings("HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
+    async fn a_preview_can_do_nothing_counts_nothing_and_is_the_operators_alone(world: World) {
+        let (agent, human) = (world.agent().await, world.human());
+        agent.buy_credit(5.0).paying("dev:5").await.expect(200);
+        let files: [(&str, &[u8]); 4] = [
+            ("index.html", b"<link rel=stylesheet href=css/a.css><h1>Hi</h1><script>x()</script>"),
+            ("css/a.css", b"h1{color:red}"),
+            ("docs/index.html", b"<p>docs</p>"),
+            ("about.html", b"<p>about</p>"),
+        ];
+        let host = agent.publish_files("my-site", &files).await.expect(201).string("host");
+        agent.publish("my-site", page_saying("the next")).await.expect(201);
+        agent.set_visibility("my-site", "private").await.expect(200);
+        let page = format!("/admin/moderation/{host}");
+        human.post(&page).form(&[("action", "block"), ("version", "2")]).await.expect(302);
+        sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(302);
+        human.post(&page).form(&[("action", "block"), ("version", "2")]).await.expect(302);
+
+        let preview = format!("{page}/preview/1");
+        for (path, found) in [("/", "Hi"), ("/index.html", "Hi"), ("/docs/", "docs"), ("/about", "about"), ("/css/a.css", "red")]
+        {
+            let shown = human.get(&format!("{preview}{path}")).await.expect(200);
+            assert!(shown.text().contains(found), "{shown:?}");
+            assert_tied_up(&shown);
+        }
+        let folder = human.get(&format!("{preview}/docs")).await.expect(302);
+        assert_eq!(folder.header("Location"), format!("{preview}/docs/"));
+        human.get(&format!("{preview}/nothing")).await.refused(404, "not_found").naming("file");
+        human.get(&format!("{page}/preview/3/")).await.refused(404, "not_found").naming("version");
+        human.get(&format!("{page}/preview/x/")).await.refused(404, "not_found");
+        assert!(human.get(&format!("{page}/preview/2/")).await.expect(200).text().contains("the next"));
+        let source = human.get(&format!("{page}/source/1/index.html")).await.expect(200);
+        assert_eq!(source.header("Content-Type"), "text/plain; charset=utf-8");
+        assert!(source.text().contains("<script>x()"));
+        assert_tied_up(&source);
+
+        // The frame of the page brings no cookie along: its address says that it may.
+        let case = human.get(&page).await.expect(200);
+        assert!(case.header("Content-Security-Policy").contains("frame-src 'self'"), "{case:?}");
+        let case = case.text();
+        let framed = case.split("<iframe").nth(1).and_then(|rest| rest.split("src=\"").nth(1)).unwrap();
+        let framed = framed.split('"').next().unwrap();
+        let stranger = world.stranger();
+        assert!(stranger.get(framed).await.expect(200).text().contains("the next"));
+        for other in [framed.replace("/preview/2/", "/preview/1/"), framed.replacen('~', "~1", 1), format!("{preview}/")] {
+            assert_eq!(stranger.get(&other).await.status, 302, "{other}");
+        }
+        stranger.get(&framed.replace("/preview/", "/source/")).await.expect(302);
+        world.advance(Duration::from_secs(3601));
+        stranger.get(framed).await.expect(302);
+        // The account has expired meanwhile; its page can be looked at all the same.
+        human.get(&format!("{preview}/")).await.expect(200);
+
+        // Nothing of that is a view. One that the operator counts comes after all that an edge might have told.
+        world.operator().count_view(&host).await.expect(200);
+        eventually(PATIENCE, "the operator's view", async || {
+            (agent.usage().await.expect(200).integer("traffic.views") == 1).then_some(())
+        })
+        .await;
+    }
+}
+
+fn assert_tied_up(shown: &Reply) {
+    let policy = shown.header("Content-Security-Policy");
+    for part in ["sandbox", "default-src 'none'", "form-action 'none'"] {
+        assert!(policy.split("; ").any(|said| said == part), "{policy}");
+    }
+    assert!(!policy.contains("allow-") && !policy.contains("script-src"), "{policy}");
+    assert_eq!(shown.header("X-Content-Type-Options"), "nosniff");
+    assert_eq!(shown.header("Cache-Control"), "no-store");
+    assert_eq!(shown.header("Referrer-Policy"), "no-referrer");
+}
+
+pub async fn sign_in(human: &Human, name: &str, password: &str) -> Reply {
+    let form = [("name", name), ("password", password), ("next", "/admin/audit")];
+    human.post("/admin/signin").header("Accept", BROWSER).form(&form).await
+}

@@ -1,0 +1,141 @@
+//! The moderators' queue in a browser, with and without scripts: from the sign-in to a decision and its trace.
+
+use handbill_tests::{Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
+
+use crate::admin::OPERATOR_PASSWORD;
+use crate::expectations::front_page;
+use crate::moderation::becomes;
+use crate::moderation_queue::{DOUBTFUL, report};
+
+/// A page that the scan is in doubt about, with a style and a picture of its own, a script, and a picture from elsewhere.
+const DRESSED: &str = "<html><head><link rel=\"stylesheet\" href=\"css/a.css\"></head><body><h1>PayPal</h1>\
+    <img src=\"dot.svg\" alt=\"\"><img src=\"http://127.0.0.1:9/elsewhere.png\" alt=\"\">\
+    <form><input type=\"password\" name=\"p\"></form><script>document.body.className = 'ran'</script></body></html>";
+const DOT: &[u8] = b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"7\" height=\"7\"/>";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_moderator_works_off_the_queue() {
+    work_off(Scripts::Run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_scripts_a_moderator_works_off_the_queue() {
+    work_off(Scripts::Refused).await;
+}
+
+async fn work_off(scripts: Scripts) {
+    let setup = World::with(Mode::Embedded, program!());
+    let world = setup.env("HANDBILL_SECRETS__OPERATOR_PASSWORD", OPERATOR_PASSWORD).start().await;
+    let (agent, other) = (world.agent().await, world.agent().await);
+    let files: [(&str, &[u8]); 3] =
+        [("index.html", DRESSED.as_bytes()), ("css/a.css", b"h1 { color: rgb(1, 2, 3) }"), ("dot.svg", DOT)];
+    let published = agent.publish_files("my-page", &files).await.expect(201);
+    let copy = other.publish_files("a-copy", &files).await.expect(201);
+    other.publish("plain", DOUBTFUL).await.expect(201);
+    for (agent, slug) in [(&agent, "my-page"), (&other, "a-copy"), (&other, "plain")] {
+        becomes(agent, slug, "review").await;
+    }
+    let host = published.string("host");
+    report(&world, &host, "It looks like my bank.\nIt is not.").await.expect(201);
+
+    let browser = Browser::start().await;
+    browser.with_scripts(scripts).await;
+    sign_in(&browser, &world).await;
+    // The reported one comes first.
+    assert_eq!(browser.text("tbody th a").await, host);
+    inspect(&browser, scripts, "queue").await;
+    browser.follow("tbody tr:first-child th a").await;
+    assert_eq!(browser.path().await, format!("/admin/moderation/{host}"));
+    let page = browser.text("main").await;
+    for seen in ["asks for a password beside a lure", "It looks like my bank.", &copy.string("host")] {
+        assert!(page.contains(seen), "{page}");
+    }
+    look_at(&browser).await;
+    inspect(&browser, scripts, "page").await;
+
+    browser.fill("#note", "A copy of PayPal.").await;
+    browser.click("input[name=elsewhere]").await;
+    browser.follow("button[value=block]").await;
+    let notice = browser.text(".notice").await;
+    assert!(notice.contains(&format!("{host} is blocked")) && notice.contains("1 other page"), "{notice}");
+    for blocked in [&published, &copy] {
+        front_page(&world.visitor(), blocked).await.expect(451);
+    }
+    browser.follow("tbody tr:first-child th a").await;
+    browser.follow("button[value=pass]").await;
+    assert!(browser.text("main").await.contains("Nothing waits for you."));
+    inspect(&browser, scripts, "queue-none").await;
+
+    browser.follow(".shelves a:nth-child(2)").await;
+    assert_eq!(browser.evaluate("document.querySelectorAll('tbody tr').length").await, 2);
+    inspect(&browser, scripts, "queue-blocked").await;
+    browser.follow(".tabs a:nth-child(2)").await;
+    browser.click("input[name=moderators]").await;
+    browser.follow("main form button").await;
+    let log = browser.text("table").await;
+    assert!(log.contains("Ada Lovelace") && log.contains("A copy of PayPal."), "{log}");
+    assert_eq!(browser.evaluate("document.querySelectorAll('tbody tr').length").await, 3);
+    inspect(&browser, scripts, "audit").await;
+    browser.follow(".who button").await;
+    assert_eq!(browser.path().await, "/admin/signin");
+    browser.open(&format!("{}/admin/moderation/{host}", world.base_url())).await;
+    assert_eq!(browser.path().await, "/admin/signin");
+}
+
+/// Is led to the sign-in, mistypes the password, and gets to where they wanted to go.
+async fn sign_in(browser: &Browser, world: &World) {
+    browser.open(&format!("{}/admin/moderation", world.base_url())).await;
+    assert_eq!(browser.path().await, "/admin/signin");
+    browser.inspect("admin-signin").await;
+    browser.fill("#name", "Ada Lovelace").await;
+    browser.fill("#password", "wrong").await;
+    browser.follow("main form button").await;
+    assert_eq!(browser.status().await, 401);
+    assert_eq!(browser.text("#password-fault").await, "The password is wrong.");
+    browser.inspect("admin-signin-wrong").await;
+    browser.fill("#password", OPERATOR_PASSWORD).await;
+    browser.follow("main form button").await;
+    assert_eq!(browser.path().await, "/admin/moderation");
+    assert!(browser.text(".masthead").await.contains("Ada Lovelace"));
+}
+
+/// The frame shows the page as visitors see it, but for what it could do; then its source.
+async fn look_at(browser: &Browser) {
+    in_frame(browser, "h1").await;
+    let dressed = "getComputedStyle(document.querySelector('h1')).color";
+    assert_eq!(browser.evaluate(dressed).await, "rgb(1, 2, 3)", "the page's own style");
+    let pictures = "[...document.images].map(one => one.naturalWidth)";
+    assert_eq!(browser.evaluate(pictures).await, json!([7, 0]), "the page's own picture alone");
+    assert_eq!(browser.evaluate("document.body.className").await, "", "no script ran");
+    out_of_frame(browser).await;
+
+    browser.click("tbody tr td a[href*='/source/']").await;
+    in_frame(browser, "pre").await;
+    let shown = browser.evaluate("document.body.textContent").await;
+    assert!(matches!(&shown, Value::String(text) if text.contains("<script>")), "{shown}");
+    out_of_frame(browser).await;
+}
+
+async fn in_frame(browser: &Browser, selector: &str) {
+    eventually(PATIENCE, &format!("{selector} in the frame"), async || {
+        browser.client().enter_frame(0).await.ok()?;
+        let script = format!("document.readyState === 'complete' && !!document.querySelector('{selector}')");
+        if browser.evaluate(&script).await == Value::Bool(true) {
+            return Some(());
+        }
+        out_of_frame(browser).await;
+        None
+    })
+    .await;
+}
+
+async fn out_of_frame(browser: &Browser) {
+    browser.client().enter_parent_frame().await.expect("the page around the frame");
+}
+
+/// Without scripts the pages are the same, so they are inspected with them alone.
+async fn inspect(browser: &Browser, scripts: Scripts, name: &str) {
+    if scripts == Scripts::Run {
+        browser.inspect(&format!("admin-{name}")).await;
+    }
+}

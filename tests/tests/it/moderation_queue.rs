@@ -1,0 +1,232 @@
+//! Spec 3.3 and 4.10: what waits for a moderator, what they see of it, and what comes of their word.
+
+use handbill_tests::{Call, Method, Reply, Value, World, in_both_modes, json};
+
+use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
+use crate::moderation::{SEED_PHRASE_FORM, becomes};
+use crate::teams::claimed_by;
+
+/// A page that the scan is in doubt about.
+pub const DOUBTFUL: &str =
+    "<html><body><h1>PayPal</h1><form><input type=\"password\" name=\"p\"></form></body></html>";
+
+in_both_modes! {
+    async fn a_page_in_review_is_listed_with_its_evidence_and_blocked_at_once(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
+        agent.publish("harmless", PAGE).await.expect(201);
+        becomes(&agent, "my-page", "review").await;
+        becomes(&agent, "harmless", "pass").await;
+        let host = published.string("host");
+        report(&world, &host, "It is not my bank.").await.expect(201);
+
+        let queue = list(&world, "").await.expect(200);
+        assert_eq!(queue.field_names(), ["items", "next"]);
+        assert_eq!(hosts(&queue), [host.as_str()]);
+        assert_eq!(queue.string("items.0.account"), agent.handle());
+        assert_eq!(queue.at("items.0.rules"), json!(["password_near_lure"]));
+        assert_eq!((queue.integer("items.0.open_reports"), queue.integer("items.0.version")), (1, 1));
+
+        let item = look(&world, &host).await.expect(200);
+        assert_eq!(item.string("account.status"), "provisional");
+        assert_eq!(item.string("live.moderation_status"), "review");
+        assert_eq!(item.string("live.moderated_by"), "scan");
+        assert_eq!(item.string("live.evidence.0.file"), "index.html");
+        assert!(item.string("live.evidence.0.words.0").contains("paypal"), "{item:?}");
+        assert_eq!(item.string("reports.0.reason"), "It is not my bank.");
+        assert_eq!(item.at("reports.0.answered_at"), json!(null));
+        assert_eq!(item.string("decisions.0.source"), "scan");
+
+        let word = json!({ "action": "block", "note": "A copy of PayPal.", "version": 1 });
+        let made = decide(&world, &host, &word).await.expect(200);
+        assert_eq!(made.json(), json!({
+            "host": host, "slug": "my-page", "version": 1, "moderation_status": "blocked",
+            "elsewhere": { "blocked": 0, "hosts": [], "has_more": false },
+        }));
+        front_page(&visitor, &published).await.expect(451);
+        assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
+        assert_eq!(hosts(&list(&world, "?status=blocked").await.expect(200)), [host.as_str()]);
+        assert_ne!(look(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
+
+        let log = audit(&world, "?moderators=true").await.expect(200);
+        assert_eq!(log.at("items").as_array().map(Vec::len), Some(1));
+        assert_eq!((log.string("items.0.host"), log.string("items.0.decided_by")), (host.clone(), "Ada".into()));
+        assert_eq!(log.string("items.0.note"), "A copy of PayPal.");
+        assert_eq!(log.string("items.0.moderation_status"), "blocked");
+        let passed = decide(&world, &host, &json!({ "action": "pass" })).await.expect(200);
+        assert_eq!(passed.string("moderation_status"), "pass");
+        assert_serves(&front_page(&visitor, &published).await, DOUBTFUL);
+
+        // What was decided stays when the page goes.
+        agent.delete("my-page").await.expect(200);
+        let log = audit(&world, &format!("?host={host}")).await.expect(200);
+        let sources: Vec<_> = (0..3).map(|at| log.string(&format!("items.{at}.source"))).collect();
+        assert_eq!(sources, ["moderator", "moderator", "scan"]);
+        look(&world, &host).await.refused(404, "not_found").naming("host");
+    }
+
+    async fn a_word_on_a_version_that_is_not_live_any_more_is_refused(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
+        let host = published.string("host");
+        agent.publish("my-page", page_saying("mended")).await.expect(201);
+        let word = json!({ "action": "block", "version": 1 });
+        let refused = decide(&world, &host, &word).await.refused(409, "version_changed");
+        assert!(refused.string("message").contains("version 2"), "{refused:?}");
+        assert!(refused.string("hint").contains("GET /internal/moderation/"), "{refused:?}");
+        assert_serves(&front_page(&visitor, &published).await, &page_saying("mended"));
+        assert_eq!(audit(&world, "?moderators=true").await.expect(200).at("items"), json!([]));
+
+        let elsewhere = json!({ "action": "pass", "elsewhere": true });
+        decide(&world, &host, &elsewhere).await.refused(400, "invalid_request").naming("elsewhere");
+        for (bad, field) in [
+            (json!({}), "action"),
+            (json!({ "action": "burn" }), "action"),
+            (json!({ "action": "pass", "version": 0 }), "version"),
+            (json!({ "action": "pass", "why": "x" }), "why"),
+        ] {
+            decide(&world, &host, &bad).await.refused(400, "invalid_body").naming(field);
+        }
+        for note in ["x".repeat(2_001), "a\u{0}b".to_owned()] {
+            let word = json!({ "action": "pass", "note": note });
+            decide(&world, &host, &word).await.refused(400, "invalid_request").naming("note");
+        }
+        decide(&world, "no-such-page-0000", &word).await.refused(404, "not_found").naming("host");
+        decide(&world, "No", &word).await.refused(400, "invalid_request").naming("host");
+        for (query, field) in
+            [("?status=burnt", "status"), ("?after=x", "after"), ("?after=1.NO", "after")]
+        {
+            list(&world, query).await.refused(400, "invalid_request").naming(field);
+        }
+        for (query, field) in [("?host=NO", "host"), ("?before=%00", "before"), ("?moderators=x", "moderators")] {
+            audit(&world, query).await.refused(400, "invalid_request").naming(field);
+        }
+    }
+
+    async fn the_same_content_is_blocked_elsewhere_in_the_same_go(world: World) {
+        let (one, another, visitor) = (world.agent().await, world.agent().await, world.visitor());
+        let bad = one.publish("bad", DOUBTFUL).await.expect(201);
+        let style = b"p{}".as_slice();
+        let same = another
+            .publish_files("same", &[("index.html", DOUBTFUL.as_bytes()), ("style.css", style)])
+            .await
+            .expect(201);
+        let own = one.publish("own-copy", DOUBTFUL).await.expect(201);
+        let other = another
+            .publish_files("other", &[("index.html", PAGE.as_bytes()), ("style.css", style)])
+            .await
+            .expect(201);
+        for (agent, slug) in [(&one, "bad"), (&another, "same"), (&one, "own-copy")] {
+            becomes(agent, slug, "review").await;
+        }
+        let host = bad.string("host");
+        let mut expected = [same.string("host"), own.string("host")];
+        expected.sort();
+        let item = look(&world, &host).await.expect(200);
+        let listed: Vec<_> = (0..2).map(|at| item.string(&format!("same_content.pages.{at}.host"))).collect();
+        assert_eq!((listed.as_slice(), item.at("same_content.has_more")), (expected.as_slice(), json!(false)));
+
+        let word = json!({ "action": "block", "version": 1, "elsewhere": true, "note": "One of three." });
+        let made = decide(&world, &host, &word).await.expect(200);
+        assert_eq!(made.at("elsewhere"), json!({ "blocked": 2, "hosts": expected, "has_more": false }));
+        for page in [&bad, &same, &own] {
+            front_page(&visitor, page).await.expect(451);
+        }
+        assert_serves(&front_page(&visitor, &other).await, PAGE);
+        let log = audit(&world, "?moderators=true").await.expect(200);
+        let mut decided: Vec<_> = (0..3).map(|at| log.string(&format!("items.{at}.host"))).collect();
+        decided.sort();
+        let mut all = [host.clone(), same.string("host"), own.string("host")];
+        all.sort();
+        assert_eq!(decided, all);
+        assert_eq!(look(&world, &host).await.expect(200).at("same_content.pages"), json!([]));
+    }
+
+    async fn what_the_scan_blocked_and_what_people_report_can_be_passed(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let published = agent.publish("my-page", SEED_PHRASE_FORM).await.expect(201);
+        let reported = agent.publish("reported", PAGE).await.expect(201);
+        becomes(&agent, "my-page", "blocked").await;
+        becomes(&agent, "reported", "pass").await;
+        let (host, other) = (published.string("host"), reported.string("host"));
+        assert_eq!(hosts(&list(&world, "?status=blocked").await.expect(200)), [host.as_str()]);
+        report(&world, &other, "I do not like it.").await.expect(201);
+        assert_eq!(hosts(&list(&world, "").await.expect(200)), [other.as_str()]);
+        for host in [&host, &other] {
+            decide(&world, host, &json!({ "action": "pass" })).await.expect(200);
+        }
+        assert_serves(&front_page(&visitor, &published).await, SEED_PHRASE_FORM);
+        for query in ["", "?status=blocked"] {
+            assert_eq!(hosts(&list(&world, query).await.expect(200)), [""; 0]);
+        }
+    }
+
+    #[settings("HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "100")]
+    async fn a_page_that_waits_for_its_scan_is_listed_too_and_the_list_goes_on(world: World) {
+        let (owner, _) = claimed_by(&world, "owner").await;
+        let mut published = Vec::new();
+        for number in 0..55 {
+            let page = owner.publish(&format!("page-{number}"), page_saying("one")).await.expect(201);
+            report(&world, &page.string("host"), "x").await.expect(201);
+            published.push(page.string("host"));
+        }
+        let first = list(&world, "").await.expect(200);
+        assert_eq!(hosts(&first).len(), 50);
+        let rest = list(&world, &format!("?after={}", first.string("next"))).await.expect(200);
+        assert_eq!(rest.at("next"), json!(null));
+        let mut all = [hosts(&first), hosts(&rest)].concat();
+        all.sort();
+        published.sort();
+        assert_eq!(all, published);
+        list(&world, "?status=pending").await.expect(200);
+    }
+
+    async fn without_the_secret_the_queue_is_not_there(world: World) {
+        let operator = world.operator();
+        let unknown = operator.call_knowing("wrong", Method::GET, "/internal/nothing").await;
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        for path in ["/internal/moderation".to_owned(), format!("/internal/moderation/{host}"), "/internal/audit".into()]
+        {
+            for method in [Method::GET, Method::POST, Method::PUT] {
+                for reply in [
+                    operator.call_knowing("wrong", method.clone(), &path).await,
+                    agent.call(method.clone(), &path).await,
+                    human.call(method.clone(), &path).await,
+                ] {
+                    assert_eq!(reply.refused(404, "not_found").json(), unknown.json(), "{path}");
+                }
+            }
+        }
+    }
+}
+
+pub fn list(world: &World, query: &str) -> Call {
+    world.operator().call(Method::GET, &format!("/internal/moderation{query}"))
+}
+
+pub fn look(world: &World, host: &str) -> Call {
+    world.operator().call(Method::GET, &format!("/internal/moderation/{host}"))
+}
+
+pub fn audit(world: &World, query: &str) -> Call {
+    world.operator().call(Method::GET, &format!("/internal/audit{query}"))
+}
+
+/// A word by Ada.
+pub fn decide(world: &World, host: &str, word: &Value) -> Call {
+    let path = format!("/internal/moderation/{host}");
+    world.operator().post(&path).header("X-Operator", "Ada").json(word)
+}
+
+pub fn report(world: &World, host: &str, reason: &str) -> Call {
+    world.stranger().post("/v1/reports").json(&json!({ "host": host, "reason": reason }))
+}
+
+pub fn hosts(list: &Reply) -> Vec<String> {
+    let items = list.at("items");
+    let hosts = items.as_array().unwrap().iter().map(|item| item["host"].as_str().unwrap().to_owned());
+    hosts.collect()
+}
