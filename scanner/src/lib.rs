@@ -1,31 +1,36 @@
 //! The moderation verdict: files in, verdict and evidence out (spec 3.3).
 //!
-//! A page is read with a real HTML parser, as browsers read it. What it asks for is told by its fields and the words
-//! that stand with them; the rules look at fields and words, never at markup. So it goes in three steps that widen
-//! apart from each other: `parse` (bytes to tree), `page` (tree to fields and visible words), `rules` (to findings).
+//! A page is read as a browser shows it to a visitor, and judged by what it asks for. That goes in steps that widen
+//! apart from each other, each a module:
+//!
+//! - `document`: bytes to text to tree, with real parsers; `style`: what of the tree is seen;
+//!   `script`: what scripts would write into it, told without running them;
+//! - `page`: a tree to its fields, their labels, and the texts around them, in the order in which people read;
+//! - `site`: files to pages: a page has its frames, its scripts and what those fetch, but not the page next door;
+//! - `words`: what a text means: whether it asks for a thing, names it, or talks about it;
+//! - `rules`: the three rules of the specification, over fields and texts, never over markup.
 //!
 //! It does no I/O and gives the same answer every time. What it reads is hostile: it must never recurse along the
-//! page's depth, and its time must stay within the page's size.
+//! input, and its time must stay within the input's size.
 
+mod document;
 mod page;
-mod parse;
 mod rules;
-mod tree;
+mod script;
+mod site;
+mod style;
 mod words;
 
-use domain::{ModerationStatus, SitePath, content_type_of};
+use domain::ModerationStatus;
 use serde::Serialize;
 
-use page::Page;
+use site::Site;
 
 /// Kept with every verdict. It rises when the rules change, so that older verdicts can be told and renewed.
-pub const SCANNER_VERSION: &str = "1";
+pub const SCANNER_VERSION: &str = "2";
 
 /// Evidence that a verdict keeps: enough to judge by, whatever the page's size.
 const FINDINGS_MAX: usize = 20;
-
-/// Without one of these a file has no field, so it asks for nothing.
-const FIELD_MARKS: [&[u8]; 3] = [b"<input", b"<textarea", b"contenteditable"];
 
 /// A file of the version that is judged.
 #[derive(Clone, Copy, Debug)]
@@ -72,47 +77,36 @@ impl Rule {
     }
 }
 
-/// Judges a version. The worst of its files decides; the worst findings come first.
+/// Judges a version. The worst of its pages decides; the worst findings come first.
 pub fn scan(files: &[ScannedFile<'_>]) -> Verdict {
-    let mut findings: Vec<Finding> = files.iter().flat_map(findings_in).collect();
-    // The sort is stable, so findings of one weight keep the order of the files.
-    findings.sort_by_key(|finding| finding.rule.status() != ModerationStatus::Blocked);
-    findings.truncate(FINDINGS_MAX);
+    let site = Site::read(files);
+    let mut findings: Vec<Finding> = Vec::new();
+    for page in site.pages() {
+        for found in rules::findings(&page) {
+            let finding = Finding {
+                rule: found.rule,
+                file: files[found.file].path.to_owned(),
+                field: found.field,
+                words: found.words,
+            };
+            // A frame is found again with each page that shows it.
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+        keep_the_worst(&mut findings);
+    }
     let status = findings.first().map_or(ModerationStatus::Pass, |worst| worst.rule.status());
     Verdict { status, findings }
 }
 
-fn findings_in(file: &ScannedFile<'_>) -> Vec<Finding> {
-    let text = parse::decode(file.bytes);
-    if !may_ask(file.path, &text) {
-        return Vec::new();
-    }
-    let page = Page::read(&parse::parse(&text));
-    rules::findings(&page)
-        .take(FINDINGS_MAX)
-        .map(|(rule, field, words)| Finding { rule, file: file.path.to_owned(), field, words })
-        .collect()
+fn keep_the_worst(findings: &mut Vec<Finding>) {
+    // The sort is stable, so findings of one weight keep the order of the files.
+    findings.sort_by_key(|finding| finding.rule.status() != ModerationStatus::Blocked);
+    findings.truncate(FINDINGS_MAX);
 }
 
-/// Whether the file can show a field to a visitor. That is told by its content: a page may bear any name.
-fn may_ask(path: &str, text: &str) -> bool {
-    let begins_as_markup = text.trim_ascii_start().starts_with('<');
-    (begins_as_markup || !is_code(path))
-        && FIELD_MARKS.iter().any(|mark| contains_ignoring_case(text.as_bytes(), mark))
-}
-
-/// Scripts and styles often hold markup in strings. A browser that is told what they are shows none of it.
-fn is_code(path: &str) -> bool {
-    let Ok(path) = path.parse::<SitePath>() else { return false };
-    let content_type = content_type_of(&path);
-    ["text/javascript", "application/javascript", "text/css", "application/json"]
-        .iter()
-        .any(|code| content_type.starts_with(code))
-}
-
-fn contains_ignoring_case(bytes: &[u8], mark: &[u8]) -> bool {
-    bytes.windows(mark.len()).any(|window| window.eq_ignore_ascii_case(mark))
-}
-
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

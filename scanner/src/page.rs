@@ -1,277 +1,156 @@
-//! A tree to what matters: the fields of a page with the words that stand with them, and the words that visitors see.
+//! A page as a visitor meets it: fields, and the texts around them in the order in which they are read.
 
-mod fields;
+mod field;
+mod label;
+mod place;
+mod reader;
+mod run;
+mod written;
 
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
 
-use html5ever::tendril::StrTendril;
-use html5ever::{Attribute, LocalName};
+pub(crate) use field::{Field, Kind};
+pub(crate) use reader::read;
+pub(crate) use written::read_script;
 
-use crate::tree::{Content, Onward, Step, Tree};
-use crate::words::Words;
+use crate::words::Text;
 
-use fields::LabelTexts;
-pub(crate) use fields::{Field, Form};
-
-/// A text beside a field is its label when it is short; longer ones are prose.
-const BESIDE_CHARS_MAX: usize = 100;
-/// What is kept of a label: somebody may wrap a whole page in one.
-const LABEL_CHARS_MAX: usize = 400;
-
-pub(crate) struct Page {
-    pub(crate) fields: Vec<Field>,
-    /// Text, title, alternative texts, placeholders and what buttons say.
-    pub(crate) visible: Words,
-}
-
-impl Page {
-    pub(crate) fn read(tree: &Tree) -> Page {
-        let mut reader = Reader { named: named_as_labels(tree), ..Reader::default() };
-        tree.walk(|step| match step {
-            Step::Enter(Content::Text(text)) => reader.take_text(text),
-            Step::Enter(Content::Element { name, attributes }) => {
-                reader.enter(&name.local, &Attributes(attributes))
-            }
-            Step::Leave(Content::Element { name, attributes }) => {
-                reader.leave(&name.local, &Attributes(attributes))
-            }
-            Step::Enter(Content::Nothing) | Step::Leave(_) => Onward::Inside,
-        });
-        reader.finish()
-    }
-}
-
-pub(crate) struct Attributes<'a>(&'a [Attribute]);
-
-impl Attributes<'_> {
-    pub(crate) fn get(&self, name: &str) -> Option<&StrTendril> {
-        self.0.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &attribute.value)
-    }
-
-    pub(crate) fn text(&self, name: &str) -> &str {
-        self.get(name).map_or("", |value| value)
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
-    }
-}
-
-/// The ids that `aria-labelledby` points at anywhere: these elements are labels too.
-fn named_as_labels(tree: &Tree) -> HashSet<String> {
-    let mut named = HashSet::new();
-    tree.walk(|step| {
-        if let Step::Enter(Content::Element { attributes, .. }) = step {
-            let ids = Attributes(attributes);
-            named.extend(ids.text("aria-labelledby").split_ascii_whitespace().map(str::to_owned));
-        }
-        Onward::Inside
-    });
-    named
-}
-
-/// Reads a page from top to bottom.
+/// A stretch of a page that was read in one go: a document with the frames in it, or what a script writes.
 #[derive(Default)]
-struct Reader {
-    named: HashSet<String>,
-    fields: Vec<Field>,
-    visible: String,
-    /// The text since the last edge of a block, and the one before that edge.
-    run: String,
-    run_before: String,
-    /// The field that the run follows directly and that has no text before it.
-    before_run: Option<usize>,
-    labels: Vec<Label>,
-    label_texts: LabelTexts,
-    forms: Vec<OpenForm>,
-    forms_seen: u32,
-    form_numbers: HashMap<String, Form>,
+pub(crate) struct Part {
+    /// The number of the file that it comes from.
+    pub(crate) file: usize,
+    pub(crate) titles: Vec<String>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) fields: Vec<Field>,
 }
 
-/// An element whose text names fields.
-struct Label {
-    text: String,
-    fields_before: usize,
+/// What else belongs to the page, and what its scripts may do to it.
+#[derive(Default)]
+pub(crate) struct Reading {
+    pub(crate) parts: Vec<Part>,
+    /// Addresses, as written, of files that are shown or run with this one.
+    pub(crate) embedded: Vec<String>,
+    pub(crate) reveals: Reveals,
 }
 
-struct OpenForm {
-    form: Form,
-    /// The latest heading or legend in it.
-    heading: String,
+/// What may yet be shown of what is hidden.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reveals {
+    /// By a script that touches the page, or by a style that reacts to what a visitor does.
+    pub(crate) elements: bool,
+    /// By a script that copies templates.
+    pub(crate) templates: bool,
 }
 
-impl Reader {
-    fn enter(&mut self, name: &LocalName, attributes: &Attributes<'_>) -> Onward {
-        if shows_nothing(name, attributes) {
-            return Onward::Past;
-        }
-        if is_block(name) {
-            self.end_run();
-        }
-        if &**name == "form" {
-            self.open_form(attributes);
-        }
-        if self.is_label(name, attributes) {
-            self.labels.push(Label { text: String::new(), fields_before: self.fields.len() });
-        }
-        for shown in ["alt", "title", "placeholder"] {
-            self.show(attributes.text(shown));
-        }
-        self.enter_field(name, attributes)
+impl Reveals {
+    pub(crate) fn join(&mut self, more: Reveals) {
+        self.elements |= more.elements;
+        self.templates |= more.templates;
     }
 
-    fn enter_field(&mut self, name: &LocalName, attributes: &Attributes<'_>) -> Onward {
-        if let Some(mut field) = Field::of(name, attributes) {
-            field.form = self.forms.last().map_or(Form::None, |open| open.form);
-            self.end_run();
-            field.add_around(beside(&self.run_before).unwrap_or_default());
-            field.add_around(self.forms.last().map_or("", |open| &open.heading));
-            // Text behind the field names it where there is none before it.
-            self.before_run = self.run_before.is_empty().then_some(self.fields.len());
-            self.run_before.clear();
-            self.fields.push(field);
-        } else if &**name == "input" {
-            self.show_button(attributes);
-        }
-        if &**name == "textarea" { Onward::Past } else { Onward::Inside }
-    }
-
-    fn leave(&mut self, name: &LocalName, attributes: &Attributes<'_>) -> Onward {
-        if self.is_label(name, attributes) {
-            self.close_label(name, attributes);
-        }
-        if is_heading(name)
-            && let Some(open) = self.forms.last_mut()
-        {
-            open.heading = beside(&self.run).unwrap_or_default().to_owned();
-        }
-        if &**name == "form" {
-            self.forms.pop();
-        }
-        if is_block(name) {
-            self.end_run();
-        }
-        if &**name == "title" {
-            // A title stands beside nothing.
-            self.run_before.clear();
-        }
-        Onward::Inside
-    }
-
-    fn take_text(&mut self, text: &str) -> Onward {
-        self.run.push_str(text);
-        if let Some(label) = self.labels.last_mut()
-            && label.text.len() < LABEL_CHARS_MAX
-        {
-            label.text.extend(text.chars().take(LABEL_CHARS_MAX));
-        }
-        Onward::Inside
-    }
-
-    /// An attribute that visitors see is read like a word of its own.
-    fn show(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.visible.extend([" ", text, " "]);
-        }
-    }
-
-    fn show_button(&mut self, attributes: &Attributes<'_>) {
-        if matches!(&*attributes.text("type").to_ascii_lowercase(), "submit" | "button" | "reset") {
-            self.show(attributes.text("value"));
-        }
-    }
-
-    fn end_run(&mut self) {
-        self.visible.extend([self.run.as_str(), " "]);
-        if let Some(field) = self.before_run.take() {
-            self.fields[field].add_around(beside(&self.run).unwrap_or_default());
-        }
-        if !self.run.trim().is_empty() {
-            self.run_before = std::mem::take(&mut self.run);
-        }
-        self.run.clear();
-    }
-
-    fn is_label(&self, name: &LocalName, attributes: &Attributes<'_>) -> bool {
-        &**name == "label" || attributes.get("id").is_some_and(|id| self.named.contains(&**id))
-    }
-
-    fn close_label(&mut self, name: &LocalName, attributes: &Attributes<'_>) {
-        let Some(label) = self.labels.pop() else { return };
-        if &**name == "label" {
-            // As in browsers, a label without `for` names the first field in it.
-            if let Some(field) = self.fields.get_mut(label.fields_before) {
-                field.add_label(&label.text);
-            }
-            if let Some(field) = attributes.get("for") {
-                self.label_texts.for_id.insert(field.to_string(), label.text.clone());
-            }
-        }
-        if let Some(id) = attributes.get("id") {
-            self.label_texts.by_id.insert(id.to_string(), label.text);
-        }
-    }
-
-    fn open_form(&mut self, attributes: &Attributes<'_>) {
-        self.forms_seen += 1;
-        let form = Form::Numbered(self.forms_seen);
-        self.forms.push(OpenForm { form, heading: String::new() });
-        if let Some(id) = attributes.get("id") {
-            self.form_numbers.entry(id.to_string()).or_insert(form);
-        }
-    }
-
-    fn finish(mut self) -> Page {
-        self.end_run();
-        let mut visible = Words::default();
-        visible.add(&self.visible);
-        for field in &mut self.fields {
-            field.resolve(&self.label_texts, &self.form_numbers);
-        }
-        Page { fields: self.fields, visible }
+    pub(crate) fn may_show(self, region: Option<Region>) -> bool {
+        region.is_none_or(|region| if region.is_template { self.templates } else { self.elements })
     }
 }
 
-/// The last sentence of a text, when it is short enough to be a label, and no sample of markup.
-fn beside(text: &str) -> Option<&str> {
-    let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let start = text.rfind(['.', '!', '?', ';']).map_or(0, |end| end + 1);
-    let sentence = text[start..].trim();
-    let is_label = !sentence.is_empty() && sentence.chars().count() <= BESIDE_CHARS_MAX;
-    (is_label && !sentence.contains('<')).then_some(sentence)
-}
-
-fn shows_nothing(name: &LocalName, attributes: &Attributes<'_>) -> bool {
-    match &**name {
-        "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" => true,
-        // A declared shadow root is shown, though it is written as a template.
-        "template" => !attributes.has("shadowrootmode"),
-        _ => false,
+impl Reading {
+    /// Takes in what was read besides: the same page gone through another way, or more of it.
+    pub(crate) fn join(&mut self, more: Reading) {
+        self.parts.extend(more.parts);
+        self.embedded.extend(more.embedded);
+        self.reveals.join(more.reveals);
     }
 }
 
-fn is_heading(name: &LocalName) -> bool {
-    matches!(&**name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend")
+/// A text that lies apart from the text around it: a paragraph, a heading, a cell, what a button says.
+pub(crate) struct Block {
+    pub(crate) role: Role,
+    pub(crate) spot: Spot,
+    raw: String,
+    words: usize,
+    text: OnceCell<Box<Text>>,
 }
 
-/// Elements that lie apart from the text around them.
-fn is_block(name: &LocalName) -> bool {
-    is_heading(name)
-        || matches!(
-            &**name,
-            "address" | "article" | "aside" | "blockquote" | "body" | "br" | "button" | "caption"
-        )
-        || matches!(
-            &**name,
-            "center" | "dd" | "details" | "dialog" | "div" | "dl" | "dt" | "fieldset" | "figure"
-        )
-        || matches!(
-            &**name,
-            "figcaption" | "footer" | "form" | "head" | "header" | "hr" | "label" | "li" | "main"
-        )
-        || matches!(
-            &**name,
-            "nav" | "ol" | "option" | "p" | "pre" | "section" | "select" | "summary" | "table"
-        )
-        || matches!(&**name, "tbody" | "td" | "th" | "title" | "tr" | "ul" | "xmp" | "listing" | "plaintext")
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Plain,
+    Heading,
+    Button,
+    /// Nothing but a link to somewhere.
+    Link,
+    /// What may be chosen, at a box to tick.
+    Choice,
+    /// A sample of code, which people read and do not follow.
+    Code,
+}
+
+/// Where a field or a text belongs. Those outside of all forms belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Form {
+    None,
+    Numbered(u32),
+}
+
+/// Where on the page a field or a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) form: Form,
+    /// The hidden stretch that it is in; none when it is seen.
+    pub(crate) region: Option<Region>,
+    /// The story that it is part of: an article, a post, a quotation.
+    pub(crate) story: Option<u32>,
+    /// The navigation or the footer that it is part of.
+    pub(crate) margin: Option<u32>,
+}
+
+impl Spot {
+    pub(crate) const OPEN: Spot = Spot { form: Form::None, region: None, story: None, margin: None };
+}
+
+/// A stretch that is hidden until something shows it; what is hidden together is shown together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    number: u32,
+    /// Only a script that copies templates shows it.
+    pub(crate) is_template: bool,
+}
+
+impl Block {
+    pub(crate) fn new(role: Role, spot: Spot, raw: String) -> Self {
+        let words = words_in(&raw);
+        Self { role, spot, raw, words, text: OnceCell::new() }
+    }
+
+    pub(crate) fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// How many words it has, roughly.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Folded at the first look: most blocks of a long page are never looked at.
+    pub(crate) fn text(&self) -> &Text {
+        self.text.get_or_init(|| Box::new(Text::of(&self.raw)))
+    }
+
+    /// Whether it is told in a story, or stands in a margin, that the field is no part of.
+    pub(crate) fn is_apart_from(&self, field: &Field) -> bool {
+        let is_in_another = |mine: Option<u32>, its: Option<u32>| mine.is_some() && mine != its;
+        is_in_another(self.spot.story, field.spot.story) || is_in_another(self.spot.margin, field.spot.margin)
+    }
+
+    /// Whether somebody who has the field before them reads this too.
+    pub(crate) fn is_seen_with(&self, field: &Field) -> bool {
+        self.spot.region.is_none() || self.spot.region == field.spot.region
+    }
+}
+
+/// Scripts without spaces have about two letters a word.
+fn words_in(raw: &str) -> usize {
+    let spaced = raw.split_whitespace().count();
+    let unspaced = raw.chars().filter(|letter| ('\u{3040}'..='\u{9fff}').contains(letter)).count() / 2;
+    spaced.max(unspaced)
 }

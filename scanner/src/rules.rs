@@ -1,97 +1,31 @@
-//! The three rules of spec 3.3 over a page's fields and words.
+//! The three rules of spec 3.3, over what a page asks for and what it says. Nothing here looks at markup.
 
-use std::sync::LazyLock;
+mod asking;
+mod boxes;
+mod cards;
+mod nearby;
+mod passwords;
+mod secrets;
 
-use crate::page::{Field, Form, Page};
-use crate::words::Phrases;
+use crate::site::Page;
 use crate::{FINDINGS_MAX, Rule};
 
-static SEED_PHRASE: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::new(&[
-        "seed phrase",
-        "seed phrases",
-        "seed words",
-        "wallet seed",
-        "recovery phrase",
-        "recovery words",
-        "recovery seed",
-        "mnemonic",
-        "mnemonic phrase",
-        "mnemonic words",
-        "mnemonic seed",
-        "secret phrase",
-        "backup phrase",
-    ])
-});
+use nearby::View;
 
-static PRIVATE_KEY: LazyLock<Phrases> =
-    LazyLock::new(|| Phrases::new(&["private key", "private keys", "priv key"]));
-
-static CARD_NUMBER: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::new(&[
-        "card number",
-        "card no",
-        "card num",
-        "cc number",
-        "cc num",
-        "cc no",
-        "credit card",
-        "debit card",
-    ])
-});
-
-static CVV: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::new(&["cvv", "cvv2", "cvc", "cvc2", "csc", "security code", "card verification"])
-});
-
-static LURES: LazyLock<Phrases> = LazyLock::new(|| {
-    Phrases::new(&["paypal", "google", "apple", "microsoft", "bank", "wallet", "coinbase", "verify your"])
-});
-
-/// The rule, the field that it found, and the words that told it.
-pub(crate) type Found = (Rule, String, Vec<String>);
-
-pub(crate) fn findings(page: &Page) -> impl Iterator<Item = Found> {
-    let asking = page.fields.iter().filter_map(asks_for_a_secret);
-    asking.chain(cards_with_cvv(page)).chain(passwords_near_lures(page))
+/// What a rule found, and in which file.
+pub(crate) struct Found {
+    pub(crate) rule: Rule,
+    pub(crate) file: usize,
+    pub(crate) field: String,
+    pub(crate) words: Vec<String>,
 }
 
-fn asks_for_a_secret(field: &Field) -> Option<Found> {
-    let seed = || Some((Rule::SeedPhrase, field.secret_asked(&SEED_PHRASE)?));
-    let key = || Some((Rule::PrivateKey, field.secret_asked(&PRIVATE_KEY)?));
-    let (rule, words) = seed().or_else(key)?;
-    Some((rule, field.description.clone(), vec![words.to_owned()]))
-}
-
-/// A card's number is asked for by every shop; together with its CVV in one form by whoever handles cards itself.
-fn cards_with_cvv(page: &Page) -> impl Iterator<Item = Found> {
-    let mut codes: Vec<(Form, &'static str)> = Vec::new();
-    let mut numbers: Vec<(&Field, &'static str)> = Vec::new();
-    for field in &page.fields {
-        if let Some(words) = field.asked(&CVV) {
-            codes.push((field.form, words));
-        } else if let Some(words) = field.asked(&CARD_NUMBER) {
-            numbers.push((field, words));
-        }
-    }
-    codes.sort_unstable();
-    codes.dedup_by_key(|(form, _)| *form);
-    numbers.into_iter().filter_map(move |(field, number)| {
-        let code = codes.binary_search_by_key(&field.form, |(form, _)| *form).ok()?;
-        let words = vec![number.to_owned(), codes[code].1.to_owned()];
-        Some((Rule::CardWithCvv, field.description.clone(), words))
-    })
-}
-
-fn passwords_near_lures(page: &Page) -> Vec<Found> {
-    let passwords: Vec<&Field> = page.fields.iter().filter(|field| field.is_password()).collect();
-    if passwords.is_empty() {
+/// What the page does that the rules forbid or have looked at, the worst first.
+pub(crate) fn findings(page: &Page<'_>) -> Vec<Found> {
+    let view = View::of(page);
+    if !view.asks_anything() {
         return Vec::new();
     }
-    let lures = page.visible.all_of(&LURES);
-    if lures.is_empty() {
-        return Vec::new();
-    }
-    let near = |field: &Field| (Rule::PasswordNearLure, field.description.clone(), lures.clone());
-    passwords.into_iter().take(FINDINGS_MAX).map(near).collect()
+    let blocked = secrets::findings(&view).chain(boxes::findings(&view)).chain(cards::findings(&view));
+    blocked.chain(passwords::findings(&view)).take(FINDINGS_MAX).collect()
 }

@@ -1,127 +1,185 @@
-//! Words as people tell them apart: lower case, without punctuation, each with its boundaries.
+//! Words as people see them, and what a text means with them: whether it asks for a thing, names it as a label does, or
+//! only talks about it. Everything is told from tables of words, one per language; the logic is the same for all.
+//! It never looks at markup, and never gives a longer answer for a longer text: what it keeps of a text is bounded.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-/// Texts, folded, a line each; every word has a space on both sides.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Words(String);
-
-/// Phrases to look for, as their words and as the one word that names in markup often make of them.
-pub(crate) struct Phrases(Vec<Phrase>);
-
-struct Phrase {
-    name: &'static str,
-    spaced: String,
-    joined: String,
-}
-
-/// With one of these before it, a thing is warned of and not asked for.
-static WARNING_WORDS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| ["never", "not", "don", "dont", "nobody", "beware"].into());
-
-impl Phrases {
-    pub(crate) fn new(names: &[&'static str]) -> Self {
-        let phrase = |name: &&'static str| Phrase {
-            name,
-            spaced: format!(" {name} "),
-            joined: format!(" {} ", name.replace(' ', "")),
-        };
-        Self(names.iter().map(phrase).collect())
-    }
-}
-
-impl Words {
-    /// Adds a text that people read.
-    pub(crate) fn add(&mut self, text: &str) {
-        let line_start = self.0.len();
-        self.0.push(' ');
-        for character in text.chars() {
-            if character.is_alphanumeric() {
-                self.0.extend(character.to_lowercase());
-            } else if !self.0.ends_with(' ') {
-                self.0.push(' ');
-            }
-        }
-        if self.0.len() == line_start + 1 {
-            return self.0.truncate(line_start);
-        }
-        if !self.0.ends_with(' ') {
-            self.0.push(' ');
-        }
-        self.0.push('\n');
-    }
-
-    /// Adds a name from the markup, in which a capital may begin a word: `seedPhrase`.
-    pub(crate) fn add_name(&mut self, name: &str) {
-        let mut spaced = String::with_capacity(name.len() + 8);
-        let mut after_small = false;
-        for character in name.chars() {
-            if character.is_uppercase() && after_small {
-                spaced.push(' ');
-            }
-            after_small = character.is_lowercase();
-            spaced.push(character);
-        }
-        self.add(&spaced);
-    }
-
-    /// The first of the phrases that stands here as whole words, in a text that does not warn of it.
-    pub(crate) fn ask_for(&self, phrases: &Phrases) -> Option<&'static str> {
-        phrases.0.iter().find(|phrase| self.asks(&phrase.spaced) || self.asks(&phrase.joined)).map(|p| p.name)
-    }
-
-    /// The phrases that stand here as whole words.
-    pub(crate) fn all_of(&self, phrases: &Phrases) -> Vec<String> {
-        let found = phrases.0.iter().filter(|phrase| self.0.contains(&phrase.spaced));
-        found.map(|phrase| phrase.name.to_owned()).collect()
-    }
-
-    fn asks(&self, phrase: &str) -> bool {
-        // What follows is often advice on how to enter it: "do not add spaces".
-        let is_asked = |line: &str| line.find(phrase).is_some_and(|at| !is_warning(&line[..at]));
-        self.0.lines().any(is_asked)
-    }
-}
-
-fn is_warning(before: &str) -> bool {
-    before.split(' ').any(|word| WARNING_WORDS.contains(word))
-}
-
+mod alike;
+mod fold;
+mod found;
+mod judge;
+mod labels;
+mod languages;
+mod lexicon;
+mod lures;
+mod names;
+mod quotes;
+mod reader;
 #[cfg(test)]
-mod tests {
-    use super::*;
+mod tests;
 
-    fn found(text: &str, name: &'static str) -> bool {
-        let mut words = Words::default();
-        words.add_name(text);
-        words.ask_for(&Phrases::new(&[name])).is_some()
+use reader::{Manner, Reading};
+
+/// A thing that a text may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Thing {
+    /// The words that open a wallet, by a name that means nothing else: seed phrase, secret recovery phrase, mnemonic phrase.
+    SeedPhrase,
+    /// What means a seed phrase on a page about wallets and something else elsewhere: seed, passphrase, mnemonic, 12 words.
+    MaybeSeedPhrase,
+    /// A private key, by a name that means nothing else.
+    PrivateKey,
+    /// What means a private key on a page about wallets: secret key, keystore, wallet key.
+    MaybePrivateKey,
+    CardNumber,
+    /// The CVV of a card. "Security code" counts: only together with a card number does it mean anything.
+    CardCode,
+    CardExpiry,
+    CardHolder,
+    Password,
+    /// A PIN of a card or an account.
+    Pin,
+    /// Only while a text is read: what means a seed phrase in a label or a request, and may mean something else in passing.
+    RecoveryPhrase,
+    /// Only while a text is read: a phrase, which means something only beside a wallet or a number of words.
+    BarePhrase,
+}
+
+/// How strongly a text brings a thing up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sense {
+    /// A sentence about it: an article, a question about it, a warning, a promise, a button that shows or makes it.
+    Mentioned,
+    /// The text is a label with the thing as its head.
+    Named,
+    /// The reader is told to give it.
+    Requested,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sensed {
+    pub(crate) sense: Sense,
+    /// The words that told it, as folded, for the evidence.
+    pub(crate) words: String,
+}
+
+/// Facts that the rules ask of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Hint {
+    /// The talk is of crypto wallets: metamask, ledger, blockchain, airdrop, …
+    Wallet,
+    /// "Word 1", "1.", "#3", "word3", "Wort 5", and nothing else.
+    NumberedWord,
+    /// Says nothing of what to enter: "Enter here", "Value", "Your answer", or no words at all.
+    PlainAsk,
+    /// A short text with a word of searching.
+    Search,
+    /// Names a value that is none of the things: e-mail, name, comment, amount, a code from an SMS, an answer.
+    OtherValue,
+    /// Verbs of handing over a password: sign in, continue, unlock, submit, verify, next.
+    SignIn,
+    /// Tools that make or rate passwords: generate, strength, length.
+    MakesPasswords,
+    /// A payment card is meant: visa, expiry, card holder, pay, billing.
+    CardContext,
+    /// A card that is none for paying: gift, library, loyalty, student.
+    OtherCard,
+    /// A password that is made here: new password, repeat, create an account.
+    NewPassword,
+    /// Talk about something, as an article's heading or a quiz has it: what is, how to, guide, explained, quiz.
+    Talk,
+    /// Learning by answering: quiz, exam, crossword, flash card.
+    Quiz,
+    /// A page that only plays: demo, test card, sandbox, example.
+    Demo,
+    /// Another scene than that of money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
+    /// leather. Only `possible_lures` are to be doubted for it.
+    Elsewhere,
+}
+
+/// A text, read. It holds what was found and not the text itself. A hostile page has a million of them, most of which say
+/// nothing, so that a text without findings allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    /// At most one for each thing.
+    senses: Vec<(Thing, Sensed)>,
+    /// Sorted by name.
+    lures: Vec<Lure>,
+    hints: u32,
+    word_count: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Lure {
+    name: &'static str,
+    /// Nothing else can be meant.
+    is_certain: bool,
+}
+
+impl Text {
+    /// What people read: a label, a sentence, a page.
+    pub(crate) fn of(raw: &str) -> Text {
+        Reading::of(raw, Manner::Prose)
     }
 
-    #[test]
-    fn phrases_are_found_as_whole_words_however_they_are_joined() {
-        for text in
-            ["Seed  phrase:", "seed-phrase", "seed_phrase", "seedPhrase", "SEEDPHRASE", "my\nseed\tphrase"]
-        {
-            assert!(found(text, "seed phrase"), "{text}");
+    /// An identifier of the markup: `seedPhrase`, `card-number`, `privkey`, `word12`.
+    pub(crate) fn of_name(raw: &str) -> Text {
+        Reading::of(&names::spaced(raw), Manner::Name)
+    }
+
+    /// The strongest sense in which the thing stands in any sentence.
+    pub(crate) fn sense(&self, thing: Thing) -> Option<Sensed> {
+        self.sensed(thing).cloned()
+    }
+
+    pub(crate) fn has(&self, hint: Hint) -> bool {
+        self.hints & (1 << hint as u32) != 0
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.word_count == 0
+    }
+
+    pub(crate) fn word_count(&self) -> usize {
+        self.word_count as usize
+    }
+
+    fn put_hint(&mut self, hint: Hint) {
+        self.hints |= 1 << hint as u32;
+    }
+
+    fn sensed(&self, thing: Thing) -> Option<&Sensed> {
+        self.senses.iter().find(|(known, _)| *known == thing).map(|(_, sensed)| sensed)
+    }
+
+    fn put_sense(&mut self, thing: Thing, sense: Sense, words: impl FnOnce() -> String) {
+        match self.senses.iter_mut().find(|(known, _)| *known == thing) {
+            None => self.senses.push((thing, Sensed { sense, words: words() })),
+            Some((_, weaker)) if weaker.sense < sense => *weaker = Sensed { sense, words: words() },
+            Some(_) => {}
         }
-        for text in ["birdseed phrase", "seed phrases", "seed, then phrase", "pineapple"] {
-            assert!(!found(text, "seed phrase"), "{text}");
-        }
     }
 
-    #[test]
-    fn a_warning_is_not_a_question() {
-        assert!(!found("Never enter your seed phrase", "seed phrase"));
-        assert!(!found("Don't share the seed phrase", "seed phrase"));
-        assert!(found("Seed phrase (do not add spaces)", "seed phrase"));
+    fn take_sense(&mut self, thing: Thing) -> Option<Sensed> {
+        let at = self.senses.iter().position(|(known, _)| *known == thing)?;
+        Some(self.senses.swap_remove(at).1)
     }
 
-    #[test]
-    fn texts_stay_apart() {
-        let mut words = Words::default();
-        ["Your seed", "phrase", "…", "Do not worry"].iter().for_each(|text| words.add(text));
-        assert!(words.ask_for(&Phrases::new(&["seed phrase"])).is_none());
-        assert_eq!(words.ask_for(&Phrases::new(&["phrase"])), Some("phrase"));
+    fn shrink(&mut self) {
+        self.senses.shrink_to_fit();
+        self.senses.iter_mut().for_each(|(_, sensed)| sensed.words.shrink_to_fit());
+        self.lures.shrink_to_fit();
     }
+
+    fn lures_that(&self, are_wanted: impl Fn(&&Lure) -> bool) -> Vec<String> {
+        self.lures.iter().filter(are_wanted).map(|lure| lure.name.to_owned()).collect()
+    }
+}
+
+/// Lures of the review rule: brands and urgency, as words that people see, where nothing else can be meant. Sorted.
+pub(crate) fn lures(text: &Text) -> Vec<String> {
+    text.lures_that(|lure| lure.is_certain)
+}
+
+/// Nouns in passing that may be lures: bank, apple, wallet. They count where nothing on the page is `Hint::Elsewhere`. Sorted.
+pub(crate) fn possible_lures(text: &Text) -> Vec<String> {
+    text.lures_that(|lure| !lure.is_certain)
 }

@@ -1,0 +1,159 @@
+//! What a file says, as a browser would take it: its bytes decoded, told for what they are, and parsed to a tree.
+//!
+//! Nothing here may recurse along the input, take more than linear time, or fail: any bytes make a text, and any text
+//! makes a document.
+
+mod data_url;
+mod entities;
+mod feed;
+mod html;
+mod read;
+mod tags;
+mod tree;
+mod walk;
+mod xml;
+
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use html5ever::{Attribute, QualName, ns};
+
+pub(crate) use data_url::open_data_url;
+pub(crate) use html::parse_html;
+pub(crate) use read::{Kind, Source, read};
+pub(crate) use walk::{Onward, Step};
+pub(crate) use xml::parse_xml;
+
+/// A node of one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    /// Its place in a list with one entry for every node of the document.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Nodes past four thousand million do not fit in memory, so the last number may stand for all of them.
+    fn at(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Document,
+    Element {
+        name: Rc<QualName>,
+        attributes: Vec<Attribute>,
+    },
+    Text(String),
+    /// Comments and what else shows nothing.
+    Nothing,
+}
+
+#[derive(Debug)]
+struct Node {
+    content: Content,
+    parent: Option<NodeId>,
+    previous: Option<NodeId>,
+    next: Option<NodeId>,
+    first_child: Option<NodeId>,
+    last_child: Option<NodeId>,
+}
+
+/// A parsed document that does not change any more.
+#[derive(Debug)]
+pub(crate) struct Document {
+    nodes: Vec<Node>,
+}
+
+impl Document {
+    pub(crate) fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// All nodes, in the order in which the parser made them.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId::at)
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn content(&self, node: NodeId) -> &Content {
+        self.nodes.get(node.index()).map_or(&Content::Nothing, |node| &node.content)
+    }
+
+    pub(crate) fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.index())?.parent
+    }
+
+    pub(crate) fn first_child(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.index())?.first_child
+    }
+
+    pub(crate) fn next_sibling(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.index())?.next
+    }
+
+    pub(crate) fn previous_sibling(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.index())?.previous
+    }
+
+    pub(crate) fn element(&self, node: NodeId) -> Option<Element<'_>> {
+        match self.content(node) {
+            Content::Element { name, attributes } => Some(Element { name, attributes }),
+            _ => None,
+        }
+    }
+}
+
+/// An element of a document, to be asked for its name and attributes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Element<'a> {
+    name: &'a QualName,
+    attributes: &'a [Attribute],
+}
+
+impl<'a> Element<'a> {
+    /// The local name, in lower case where the document is HTML.
+    pub(crate) fn name(&self) -> &'a str {
+        html::name_as_written(&self.name.local)
+    }
+
+    /// Whether it is an element of HTML: an `input` of SVG or of no namespace is no field.
+    pub(crate) fn is_html(&self) -> bool {
+        self.name.ns == ns!(html)
+    }
+
+    pub(crate) fn is_svg(&self) -> bool {
+        self.name.ns == ns!(svg)
+    }
+
+    /// The value of an attribute, nothing when it is missing.
+    pub(crate) fn text(&self, attribute: &str) -> &'a str {
+        self.get(attribute).unwrap_or_default()
+    }
+
+    /// The value of an attribute of no namespace, or of `xlink:…`, under its local name.
+    pub(crate) fn get(&self, attribute: &str) -> Option<&'a str> {
+        let named = |of: &Attribute| &*of.name.local == attribute;
+        let found = self.attributes.iter().find(|of| of.name.ns == ns!() && named(of));
+        let found = found.or_else(|| self.attributes.iter().find(|of| of.name.ns == ns!(xlink) && named(of)));
+        found.map(|attribute| &*attribute.value)
+    }
+
+    pub(crate) fn has(&self, attribute: &str) -> bool {
+        self.get(attribute).is_some()
+    }
+
+    /// All attributes of no namespace, by name and value.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let plain = self.attributes.iter().filter(|of| of.name.ns == ns!());
+        plain.map(|of| (&*of.name.local, &*of.value))
+    }
+}

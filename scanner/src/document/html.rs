@@ -1,0 +1,170 @@
+//! HTML to a tree, with the parser that follows the HTML standard, kept from what makes its time grow faster than the
+//! page: deep nesting, formatting elements that are never closed, and floods of attributes.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{LocalName, TokenizerResult, local_name};
+
+use super::feed::{Place, feed};
+use super::tree::{Handle, Tree};
+use super::{Document, tags};
+
+/// Elements nested deeper stand beside each other instead, as in browsers, whose bound is a few times higher. It is
+/// still far deeper than pages that people make.
+pub(super) const DEPTH_MAX: usize = 128;
+
+/// Names that no browser knows are kept in one table of the whole program, which grows slow when it grows long. Past
+/// so many attributes of a document, only those that matter are kept.
+pub(super) const ATTRIBUTES_MAX: usize = 200_000;
+
+/// Stands before the names of formatting elements in the tree.
+const PLAIN: &str = "x-plain-";
+
+/// Reads a text as a browser would that was told it is HTML. Any text makes a tree.
+pub(crate) fn parse_html(text: &str) -> Document {
+    // Browsers leave them out of text, and the tokenizer reports each of them slowly.
+    let without_nulls = text.contains('\0').then(|| text.replace('\0', ""));
+    let builder = TreeBuilder::new(Tree::new(), TreeBuilderOpts::default());
+    let tamed = Tamed { builder, place: RefCell::new(Place::Html), attributes: Cell::new(0) };
+    let tokenizer = Tokenizer::new(tamed, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    feed(
+        without_nulls.as_deref().unwrap_or(text),
+        || tokenizer.sink.place(),
+        |piece| {
+            input.push_back(piece);
+            // It pauses after scripts and at declared encodings, neither of which matters here.
+            while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        },
+    );
+    tokenizer.end();
+    tokenizer.sink.builder.sink.freeze()
+}
+
+/// The name of an element as the page has it.
+pub(super) fn name_as_written(name: &str) -> &str {
+    name.strip_prefix(PLAIN).unwrap_or(name)
+}
+
+/// Stands between the tokenizer and the tree builder.
+struct Tamed {
+    builder: TreeBuilder<Handle, Tree>,
+    place: RefCell<Place>,
+    attributes: Cell<usize>,
+}
+
+impl TokenSink for Tamed {
+    type Handle = Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        let Token::TagToken(mut tag) = token else { return self.builder.process_token(token, line) };
+        self.attributes.set(self.attributes.get() + tag.attrs.len());
+        if self.attributes.get() > ATTRIBUTES_MAX {
+            tag.attrs.retain(|attribute| tags::is_attribute_that_matters(&attribute.name.local));
+        }
+        let name = tag.name.clone();
+        let result = self.process_tag(plain(tag, |tag| self.leave_drawing(tag, line)), line);
+        *self.place.borrow_mut() = match result {
+            TokenSinkResult::RawData(_) => Place::Raw(name),
+            TokenSinkResult::Plaintext => Place::Plain,
+            _ => Place::Html,
+        };
+        result
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+impl Tamed {
+    fn place(&self) -> Place {
+        match &*self.place.borrow() {
+            Place::Html if self.adjusted_current_node_present_but_not_in_html_namespace() => Place::Foreign,
+            place => place.clone(),
+        }
+    }
+
+    fn process_tag(&self, tag: Tag, line: u64) -> TokenSinkResult<Handle> {
+        let opens = (tag.kind == TagKind::StartTag && !is_void(&tag.name)).then(|| tag.name.clone());
+        self.builder.sink.expect_insertion();
+        let result = self.builder.process_token(Token::TagToken(tag), line);
+        let is_too_deep = self.builder.sink.inserted_at_depth().is_some_and(|depth| depth > DEPTH_MAX);
+        if let Some(name) = opens
+            && is_too_deep
+            && matches!(result, TokenSinkResult::Continue)
+        {
+            // The builder looks through all open elements at almost every tag, so their number must have a bound.
+            return self.builder.process_token(Token::TagToken(end_of(name)), line);
+        }
+        result
+    }
+
+    /// Formatting ends a drawing that it stands in. The plain element that takes its place would not, so an empty
+    /// one that does goes before it.
+    fn leave_drawing(&self, tag: &Tag, line: u64) {
+        let is_plain_font = tag.name == local_name!("font")
+            && !tag.attrs.iter().any(|attribute| matches!(&*attribute.name.local, "color" | "face" | "size"));
+        if tag.kind == TagKind::EndTag
+            || is_plain_font
+            || !self.adjusted_current_node_present_but_not_in_html_namespace()
+        {
+            return;
+        }
+        let start = Tag { kind: TagKind::StartTag, ..end_of(local_name!("span")) };
+        for tag in [start, end_of(local_name!("span"))] {
+            // Only raw elements and scripts have a result that matters.
+            let _ = self.builder.process_token(Token::TagToken(tag), line);
+        }
+    }
+}
+
+/// Formatting elements that were not closed are opened again in every block that follows, which lets a small page
+/// make a huge tree. They mean nothing for what a page asks, so they become elements that format nothing.
+fn plain(mut tag: Tag, before: impl Fn(&Tag)) -> Tag {
+    let is_formatting = matches!(
+        &*tag.name,
+        "b" | "big"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "nobr"
+            | "s"
+            | "small"
+            | "strike"
+            | "strong"
+            | "tt"
+            | "u"
+    );
+    if is_formatting {
+        before(&tag);
+        tag.name = LocalName::from(format!("{PLAIN}{}", tag.name));
+    }
+    tag
+}
+
+/// Elements that have no end tag, and so no depth.
+fn is_void(name: &LocalName) -> bool {
+    matches!(
+        &**name,
+        "area" | "base" | "basefont" | "bgsound" | "br" | "col" | "embed" | "frame" | "hr" | "image" | "img"
+    ) || matches!(&**name, "input" | "keygen" | "link" | "meta" | "param" | "source" | "track" | "wbr")
+}
+
+fn end_of(name: LocalName) -> Tag {
+    Tag {
+        kind: TagKind::EndTag,
+        name,
+        self_closing: false,
+        attrs: Vec::new(),
+        had_duplicate_attributes: false,
+    }
+}

@@ -1,0 +1,110 @@
+//! Ways through a document that take no recursion.
+
+use super::{Content, Document, NodeId};
+
+/// A step of the walk through a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Enter(NodeId),
+    Leave(NodeId),
+}
+
+/// What to do after entering a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Onward {
+    Inside,
+    /// Its children do not count, and it is not left either.
+    Past,
+}
+
+impl Document {
+    /// Goes through a node and all below it, in the order of the document. What the visitor says on leaving is no
+    /// matter.
+    pub(crate) fn walk(&self, from: NodeId, mut visit: impl FnMut(Step) -> Onward) {
+        let mut at = from;
+        loop {
+            if visit(Step::Enter(at)) == Onward::Inside {
+                if let Some(child) = self.first_child(at) {
+                    at = child;
+                    continue;
+                }
+                visit(Step::Leave(at));
+            }
+            loop {
+                if at == from {
+                    return;
+                }
+                if let Some(next) = self.next_sibling(at) {
+                    at = next;
+                    break;
+                }
+                let Some(parent) = self.parent(at) else { return };
+                at = parent;
+                visit(Step::Leave(at));
+            }
+        }
+    }
+
+    /// The text right below an element, whatever it means: of a script or a style, its source.
+    pub(crate) fn source_in(&self, node: NodeId) -> String {
+        let mut source = String::new();
+        let mut child = self.first_child(node);
+        while let Some(at) = child {
+            if let Content::Text(piece) = self.content(at) {
+                source.push_str(piece);
+            }
+            child = self.next_sibling(at);
+        }
+        source
+    }
+
+    /// All text below a node, up to so many characters, without what lies in scripts, styles and templates. Text in
+    /// one line stays together where tags split it; other elements stand apart.
+    pub(crate) fn text_below(&self, node: NodeId, chars_max: usize) -> String {
+        let mut text = String::new();
+        let mut chars_left = chars_max;
+        self.walk(node, |step| {
+            let (Step::Enter(at) | Step::Leave(at)) = step;
+            if chars_left == 0 || (step == Step::Enter(at) && self.is_aside(at)) {
+                return Onward::Past;
+            }
+            match self.content(at) {
+                Content::Text(more) if step == Step::Enter(at) => {
+                    let before = text.len();
+                    text.extend(more.chars().take(chars_left));
+                    let added = text.get(before..).map_or(0, |added| added.chars().count());
+                    chars_left -= added.min(chars_left);
+                }
+                Content::Element { .. }
+                    if !self.is_in_line(at) && !text.is_empty() && !text.ends_with(' ') =>
+                {
+                    text.push(' ');
+                    chars_left -= 1;
+                }
+                _ => {}
+            }
+            Onward::Inside
+        });
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    /// Elements whose text is code, or is there only for readers without scripts or frames.
+    fn is_aside(&self, node: NodeId) -> bool {
+        self.element(node).is_some_and(|element| {
+            matches!(
+                element.name(),
+                "script" | "style" | "template" | "noscript" | "noembed" | "noframes" | "iframe"
+            )
+        })
+    }
+
+    fn is_in_line(&self, node: NodeId) -> bool {
+        const IN_LINE: [&str; 35] = [
+            "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+            "font", "i", "ins", "kbd", "mark", "nobr", "q", "rb", "ruby", "s", "samp", "small", "span",
+            "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+        ];
+        self.element(node).is_some_and(|element| IN_LINE.contains(&element.name()))
+    }
+}

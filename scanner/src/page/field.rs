@@ -1,0 +1,246 @@
+//! A field: something that a visitor can type into, and the words that say what it asks for.
+
+use std::cell::OnceCell;
+
+use super::Spot;
+use crate::document::Element;
+use crate::words::Text;
+
+const DESCRIPTION_CHARS_MAX: usize = 100;
+/// What is kept of one label or hint: somebody may wrap a whole page in a label.
+pub(super) const LABEL_CHARS_MAX: usize = 400;
+/// Names that scripts give fields stand in one of these.
+const NAME_ATTRIBUTES: [&str; 7] =
+    ["name", "id", "autocomplete", "v-model", "ng-model", "formcontrolname", "data-field"];
+/// Texts in a field that say what belongs there.
+const HINT_ATTRIBUTES: [&str; 4] = ["placeholder", "aria-placeholder", "data-placeholder", "title"];
+
+pub(crate) struct Field {
+    pub(crate) kind: Kind,
+    pub(crate) spot: Spot,
+    /// For the evidence: `input#phrase[name=seed]`.
+    pub(crate) description: String,
+    /// How many blocks of its part stand before it.
+    pub(crate) blocks_before: usize,
+    /// What its labels say.
+    labels: Vec<Text>,
+    /// What stands in it until something is typed.
+    hints: Vec<Text>,
+    names: Names,
+    pub(crate) shape: Shape,
+}
+
+/// Identifiers are folded at the first look.
+struct Names {
+    raw: Vec<String>,
+    texts: OnceCell<Vec<Text>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One line of text.
+    Line,
+    /// Many lines: a textarea or an element that can be edited.
+    Area,
+    /// What is typed shows as dots.
+    Password,
+    /// A number, an address, a date: not words.
+    Value,
+    File,
+    Search,
+    /// Takes no text: a box to tick, a list to choose from, a field that is out of use or only shows something.
+    Choice,
+}
+
+/// What a field's form tells, whatever it is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// An example in it looks like the number of a payment card.
+    pub(crate) shows_card_number: bool,
+    /// A password manager is told to fill it in.
+    pub(crate) is_for_managers: bool,
+    /// Its name is that of a search box. What it says of itself may be different.
+    pub(crate) is_named_search: bool,
+    /// A box to tick or a dot to press: what stands beside it is a choice, and asks for nothing.
+    pub(crate) is_tick: bool,
+    /// One or two characters fit: a box of a puzzle or of a one-time code.
+    pub(crate) is_tiny: bool,
+}
+
+impl Field {
+    /// The field that this element is, if it is one.
+    pub(super) fn of(element: Element<'_>, is_masked: bool) -> Option<Field> {
+        let kind = kind(element, is_masked)?;
+        let clip = |text: &str| text.chars().take(LABEL_CHARS_MAX).collect::<String>();
+        let hints = HINT_ATTRIBUTES.map(|name| element.text(name)).into_iter().chain(preset(element));
+        let names = NAME_ATTRIBUTES.map(|name| element.text(name)).into_iter();
+        let mut field = Field {
+            kind,
+            spot: Spot::OPEN,
+            description: describe(element),
+            blocks_before: 0,
+            labels: Vec::new(),
+            hints: hints.filter(|text| !text.trim().is_empty()).map(|text| Text::of(&clip(text))).collect(),
+            names: Names {
+                raw: names.filter(|name| !name.is_empty()).map(clip).collect(),
+                texts: OnceCell::new(),
+            },
+            shape: shape(element),
+        };
+        field.add_label(element.text("aria-label"));
+        Some(field)
+    }
+
+    /// Whether an element is a field that something can be typed into, whatever it asks for.
+    pub(super) fn is(element: Element<'_>) -> bool {
+        kind(element, false).is_some_and(|kind| kind != Kind::Choice)
+    }
+
+    /// Whether it is text that can be changed where it stands.
+    pub(super) fn is_by_editing(element: Element<'_>) -> bool {
+        !matches!(element.name(), "input" | "textarea" | "select")
+            && element.get("contenteditable").is_some_and(|value| !value.eq_ignore_ascii_case("false"))
+    }
+
+    /// Whether it has no word of its own.
+    pub(super) fn is_bare(&self) -> bool {
+        self.labels.is_empty() && self.hints.is_empty() && self.names.raw.is_empty()
+    }
+
+    pub(super) fn add_label(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.labels.push(Text::of(text));
+        }
+    }
+
+    pub(super) fn add_hint(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.hints.push(Text::of(text));
+        }
+    }
+
+    pub(crate) fn labels(&self) -> &[Text] {
+        &self.labels
+    }
+
+    pub(crate) fn hints(&self) -> &[Text] {
+        &self.hints
+    }
+
+    pub(crate) fn names(&self) -> &[Text] {
+        self.names.texts.get_or_init(|| self.names.raw.iter().map(|name| Text::of_name(name)).collect())
+    }
+
+    /// Whether words can be typed into it.
+    pub(crate) fn takes_text(&self) -> bool {
+        matches!(self.kind, Kind::Line | Kind::Area | Kind::Password | Kind::File)
+    }
+
+    pub(crate) fn takes_anything(&self) -> bool {
+        self.kind != Kind::Choice
+    }
+}
+
+fn kind(element: Element<'_>, is_masked: bool) -> Option<Kind> {
+    if !element.is_html() {
+        return None;
+    }
+    let kind = match element.name() {
+        "input" => input_kind(element)?,
+        "textarea" => Kind::Area,
+        "select" => Kind::Choice,
+        _ if Field::is_by_editing(element) => Kind::Area,
+        _ => return None,
+    };
+    let kind = match kind {
+        Kind::Line | Kind::Area | Kind::Value if is_masked => Kind::Password,
+        other => other,
+    };
+    // Nothing is shown in dots: where a password cannot be typed, it comes from keys that are drawn on the page.
+    let is_out_of_use = element.has("disabled") || (is_output(element) && kind != Kind::Password);
+    Some(if is_out_of_use { Kind::Choice } else { kind })
+}
+
+fn input_kind(element: Element<'_>) -> Option<Kind> {
+    Some(match &*element.text("type").trim().to_ascii_lowercase() {
+        // A button is a text; the reader takes it as one.
+        "hidden" | "submit" | "button" | "reset" | "image" => return None,
+        "checkbox" | "radio" | "range" | "color" => Kind::Choice,
+        "password" => Kind::Password,
+        "file" => Kind::File,
+        "search" => Kind::Search,
+        "email" | "tel" | "url" | "number" | "date" | "month" | "week" | "time" | "datetime-local" => {
+            Kind::Value
+        }
+        _ if element.text("role") == "searchbox" => Kind::Search,
+        // A type that browsers do not know is text.
+        _ => Kind::Line,
+    })
+}
+
+/// A field that only shows something. One that becomes writable when touched is an old trick against autofill.
+fn is_output(element: Element<'_>) -> bool {
+    element.has("readonly")
+        && !["onfocus", "onclick", "ontouchstart", "onmousedown"].iter().any(|touch| element.has(touch))
+}
+
+/// What stands in an input from the start. It says what is asked for, as often as not.
+fn preset(element: Element<'_>) -> Option<&str> {
+    (element.name() == "input").then(|| element.text("value"))
+}
+
+fn shape(element: Element<'_>) -> Shape {
+    let length_max = element.text("maxlength").trim().parse::<u32>().ok();
+    Shape {
+        shows_card_number: looks_like_card_number(element.text("placeholder")),
+        is_for_managers: element.text("autocomplete").contains("current-password"),
+        is_named_search: matches!(element.text("name"), "q" | "query" | "search" | "s"),
+        is_tick: matches!(&*element.text("type").trim().to_ascii_lowercase(), "checkbox" | "radio"),
+        is_tiny: length_max.is_some_and(|length| length <= 2),
+    }
+}
+
+/// Four groups of four, in digits or in what stands for them.
+fn looks_like_card_number(text: &str) -> bool {
+    let mut groups = text.trim().split([' ', '-', '\u{a0}']).filter(|group| !group.is_empty());
+    let is_group = |group: &str| {
+        group.chars().count() == 4
+            && group
+                .chars()
+                .all(|one| one.is_ascii_digit() || matches!(one, '•' | '●' | '*' | 'X' | 'x' | '#' | '_'))
+    };
+    let first_four = groups.by_ref().take(4).filter(|group| is_group(group)).count();
+    first_four == 4 && groups.next().is_none()
+}
+
+fn describe(element: Element<'_>) -> String {
+    let mut description = element.name().to_owned();
+    if let Some(id) = element.get("id") {
+        description.extend(["#", id]);
+    }
+    for hint in ["name", "type"] {
+        if let Some(value) = element.get(hint) {
+            description.push_str(&format!("[{hint}={value}]"));
+        }
+    }
+    description.chars().take(DESCRIPTION_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_card_number;
+
+    #[test]
+    fn an_example_of_a_card_number_is_told_by_its_groups() {
+        for yes in
+            ["1234 5678 9012 3456", "•••• •••• •••• ••••", "0000-0000-0000-0000", "XXXX XXXX XXXX 1234"]
+        {
+            assert!(looks_like_card_number(yes), "{yes}");
+        }
+        for no in
+            ["", "1234 5678", "DE12 3456 7890 1234 56", "Word Word Word Word", "2026 2027 2028 2029 2030"]
+        {
+            assert!(!looks_like_card_number(no), "{no}");
+        }
+    }
+}

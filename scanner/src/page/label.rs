@@ -1,0 +1,126 @@
+//! Labels: elements whose text names a field, by standing around it, by `for`, or by being pointed at.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::field::LABEL_CHARS_MAX;
+use super::{Part, Role};
+use crate::document::{Document, Element, NodeId};
+
+/// Ids in one `aria-labelledby` that are followed.
+const LABELLED_BY_MAX: usize = 8;
+/// Labels `for` one field that count.
+const LABELS_FOR_MAX: usize = 4;
+
+/// A label that is being read.
+pub(super) struct OpenLabel {
+    node: NodeId,
+    /// What eyes see of it.
+    pub(super) seen: String,
+    fields_before: usize,
+    blocks_before: usize,
+}
+
+/// What a closed label said, and the blocks in which it stands.
+struct Said {
+    text: String,
+    blocks: Range<usize>,
+}
+
+/// What names fields by their ids. It is put to the fields when the document has been read to its end.
+#[derive(Default)]
+pub(super) struct Labels {
+    open: Vec<OpenLabel>,
+    for_id: HashMap<String, Vec<Said>>,
+    element_by_id: HashMap<String, NodeId>,
+    /// Fields that want a label from elsewhere: their number, their id, what they say that labels them.
+    wanting: Vec<Wanting>,
+}
+
+struct Wanting {
+    field: usize,
+    id: String,
+    labelled_by: Vec<String>,
+}
+
+impl Labels {
+    pub(super) fn note_id(&mut self, element: Element<'_>, node: NodeId) {
+        if let Some(id) = element.get("id") {
+            self.element_by_id.entry(id.to_owned()).or_insert(node);
+        }
+    }
+
+    pub(super) fn open(&mut self, node: NodeId, part: &Part) {
+        let (fields_before, blocks_before) = (part.fields.len(), part.blocks.len());
+        self.open.push(OpenLabel { node, seen: String::new(), fields_before, blocks_before });
+    }
+
+    pub(super) fn is_in_label(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Text goes to the innermost label.
+    pub(super) fn take_text(&mut self, text: &str) {
+        if let Some(label) = self.open.last_mut()
+            && label.seen.len() < LABEL_CHARS_MAX
+        {
+            label.seen.extend(text.chars().take(LABEL_CHARS_MAX));
+        }
+    }
+
+    pub(super) fn close(&mut self, document: &Document, element: Element<'_>, part: &mut Part) {
+        let Some(label) = self.open.pop() else { return };
+        // A label may be for screen readers only. It still says what the field is for.
+        let text = match label.seen.trim().is_empty() {
+            true => document.text_below(label.node, LABEL_CHARS_MAX),
+            false => label.seen,
+        };
+        let said = Said { text, blocks: label.blocks_before..part.blocks.len() };
+        match element.get("for") {
+            Some(id) => {
+                let texts = self.for_id.entry(id.to_owned()).or_default();
+                if texts.len() < LABELS_FOR_MAX {
+                    texts.push(said);
+                }
+            }
+            // As in browsers, a label without `for` names the first field in it.
+            None => give(&said, label.fields_before, part),
+        }
+    }
+
+    pub(super) fn want(&mut self, element: Element<'_>, field: usize) {
+        let ids = |name: &str| -> Vec<String> {
+            element.text(name).split_ascii_whitespace().take(LABELLED_BY_MAX).map(str::to_owned).collect()
+        };
+        self.wanting.push(Wanting {
+            field,
+            id: element.text("id").to_owned(),
+            labelled_by: ids("aria-labelledby").into_iter().chain(ids("aria-describedby")).collect(),
+        });
+    }
+
+    pub(super) fn put(self, document: &Document, part: &mut Part) {
+        // Many fields may name the same long element.
+        let mut texts: HashMap<NodeId, String> = HashMap::new();
+        for wanting in &self.wanting {
+            for said in self.for_id.get(&wanting.id).into_iter().flatten() {
+                give(said, wanting.field, part);
+            }
+            let Some(field) = part.fields.get_mut(wanting.field) else { continue };
+            for node in wanting.labelled_by.iter().filter_map(|id| self.element_by_id.get(id)) {
+                let text = texts.entry(*node).or_insert_with(|| document.text_below(*node, LABEL_CHARS_MAX));
+                field.add_label(text);
+            }
+        }
+    }
+}
+
+/// Gives a label to its field. Beside a box to tick, it is a choice.
+fn give(said: &Said, field: usize, part: &mut Part) {
+    let Some(field) = part.fields.get_mut(field) else { return };
+    field.add_label(&said.text);
+    if field.shape.is_tick {
+        let blocks = part.blocks.get_mut(said.blocks.clone()).unwrap_or_default();
+        blocks.iter_mut().for_each(|block| block.role = Role::Choice);
+    }
+}

@@ -1,0 +1,252 @@
+//! Where in a document the reader is: what is open, what is hidden, and what names what.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::field::Field;
+use super::label::Labels;
+use super::run::Run;
+use super::{Form, Part, Region, Role, Spot};
+use crate::document::{Document, Element, NodeId, Onward, Step};
+use crate::style::{Looks, Shown};
+
+/// Templates of one document whose names are looked for in its scripts.
+const TEMPLATES_MAX: usize = 50;
+
+pub(super) struct Place<'d> {
+    pub(super) document: &'d Document,
+    pub(super) looks: &'d Looks,
+    /// How many frames it lies in.
+    pub(super) depth: usize,
+    /// The region that the frame itself is in.
+    outer: Option<Region>,
+    regions: HashMap<NodeId, Region>,
+    /// Elements that hold a field: hidden, they are a step to come and not a trick.
+    holding: HashSet<NodeId>,
+    /// Templates that no script of the document can mean.
+    dead: HashSet<NodeId>,
+    pub(super) labels: Labels,
+    forms: Vec<Form>,
+    form_ids: HashMap<String, Form>,
+    /// Fields that name their form: their numbers, and what they name.
+    form_wanted: Vec<(usize, String)>,
+    stories: Vec<u32>,
+    margins: Vec<u32>,
+    open: Open,
+}
+
+/// How many elements of a kind are open.
+#[derive(Default)]
+struct Open {
+    headings: usize,
+    buttons: usize,
+    links: usize,
+    samples: usize,
+    /// What is written in them is read from its end.
+    overrides: usize,
+    editables: usize,
+}
+
+impl<'d> Place<'d> {
+    pub(super) fn new(document: &'d Document, looks: &'d Looks, depth: usize, outer: Option<Region>) -> Self {
+        Self {
+            document,
+            looks,
+            depth,
+            outer,
+            regions: HashMap::new(),
+            holding: holding_fields(document),
+            dead: dead_templates(document),
+            labels: Labels::default(),
+            forms: Vec::new(),
+            form_ids: HashMap::new(),
+            form_wanted: Vec::new(),
+            stories: Vec::new(),
+            margins: Vec::new(),
+            open: Open::default(),
+        }
+    }
+
+    /// Whether people see it, now or when the step is shown that it belongs to.
+    pub(super) fn is_readable(&mut self, node: NodeId, regions_seen: &mut u32) -> bool {
+        self.looks.shown(node) == Shown::Seen || self.region(node, regions_seen) != self.outer
+    }
+
+    /// The region that a node is in: that of the frame when it is seen, one for each outermost element that hides a
+    /// field. What is hidden without a field stays hidden.
+    pub(super) fn region(&mut self, node: NodeId, regions_seen: &mut u32) -> Option<Region> {
+        let Some(by) = self.looks.hidden_by(node).filter(|by| self.holds_field(*by)) else {
+            return self.outer;
+        };
+        let is_template = self.document.element(by).is_some_and(is_inert_template);
+        Some(*self.regions.entry(by).or_insert_with(|| {
+            *regions_seen += 1;
+            Region { number: *regions_seen, is_template }
+        }))
+    }
+
+    fn holds_field(&self, node: NodeId) -> bool {
+        let holds = self.holding.contains(&node) || self.document.element(node).is_some_and(Field::is);
+        holds && !self.dead.contains(&node)
+    }
+
+    pub(super) fn open_form(&mut self, element: Element<'_>, form: Form) {
+        self.forms.push(form);
+        if let Some(id) = element.get("id") {
+            self.form_ids.entry(id.to_owned()).or_insert(form);
+        }
+    }
+
+    pub(super) fn close_form(&mut self) {
+        self.forms.pop();
+    }
+
+    /// Where what comes next stands, in a region.
+    pub(super) fn spot(&self, region: Option<Region>) -> Spot {
+        let form = self.forms.last().copied().unwrap_or(Form::None);
+        Spot { form, region, story: self.stories.last().copied(), margin: self.margins.last().copied() }
+    }
+
+    /// Notes that a part of the page opens that has a number of its own: a story or a margin.
+    pub(super) fn open_part(&mut self, element: Element<'_>, number: u32) {
+        if let Some(parts) = self.parts_like(element) {
+            parts.push(number);
+        }
+    }
+
+    pub(super) fn close_part(&mut self, element: Element<'_>) {
+        if let Some(parts) = self.parts_like(element) {
+            parts.pop();
+        }
+    }
+
+    fn parts_like(&mut self, element: Element<'_>) -> Option<&mut Vec<u32>> {
+        match (element.name(), element.text("role")) {
+            ("article" | "blockquote" | "figure", _) => Some(&mut self.stories),
+            ("nav" | "footer", _) | (_, "navigation" | "contentinfo") => Some(&mut self.margins),
+            _ => None,
+        }
+    }
+
+    pub(super) fn want_form(&mut self, element: Element<'_>, field: usize) {
+        if let Some(id) = element.get("form") {
+            self.form_wanted.push((field, id.to_owned()));
+        }
+    }
+
+    /// Puts to the fields what only the end of the document tells: labels `for` them, the forms that they name.
+    pub(super) fn finish(self, part: &mut Part) {
+        self.labels.put(self.document, part);
+        for (field, id) in self.form_wanted {
+            if let (Some(field), Some(form)) = (part.fields.get_mut(field), self.form_ids.get(&id)) {
+                field.spot.form = *form;
+            }
+        }
+    }
+
+    /// Notes that an element opens (1) or closes (-1).
+    pub(super) fn count(&mut self, element: Element<'_>, by: isize) {
+        let open = &mut self.open;
+        if Field::is_by_editing(element) {
+            open.editables = open.editables.saturating_add_signed(by);
+        }
+        let counter = match (element.name(), element.text("role")) {
+            ("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption", _) => &mut open.headings,
+            ("button", _) => &mut open.buttons,
+            ("a", _) => &mut open.links,
+            ("pre" | "xmp" | "listing" | "plaintext" | "samp", _) => &mut open.samples,
+            ("bdo", _) if element.text("dir").eq_ignore_ascii_case("rtl") => &mut open.overrides,
+            (_, "heading") => &mut open.headings,
+            (_, "button") => &mut open.buttons,
+            _ => return,
+        };
+        *counter = counter.saturating_add_signed(by);
+    }
+
+    pub(super) fn is_in_link(&self) -> bool {
+        self.open.links > 0
+    }
+
+    /// Whether the editable element that was just opened stands in another, and so is no field of its own.
+    pub(super) fn is_in_other_editable(&self) -> bool {
+        self.open.editables > 1
+    }
+
+    /// A text as it is read where the reader is.
+    pub(super) fn as_read<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.open.overrides {
+            0 => Cow::Borrowed(text),
+            _ => Cow::Owned(text.chars().rev().collect()),
+        }
+    }
+
+    pub(super) fn role_of(&self, run: &Run) -> Role {
+        if run.is_sample(self.open.samples > 0) {
+            Role::Code
+        } else if self.open.headings > 0 {
+            Role::Heading
+        } else if self.open.buttons > 0 {
+            Role::Button
+        } else if run.is_link() {
+            Role::Link
+        } else {
+            Role::Plain
+        }
+    }
+}
+
+/// A template that waits for a script. Small libraries show those that bear one of their marks.
+fn is_inert_template(element: Element<'_>) -> bool {
+    let is_marked = |name: &str| ["x-", "v-", ":", "@", "#"].iter().any(|mark| name.starts_with(mark));
+    element.name() == "template" && !element.attributes().any(|(name, _)| is_marked(name))
+}
+
+/// Templates that no script names, by id or class or as what they are. A script in a file of its own may mean any.
+fn dead_templates(document: &Document) -> HashSet<NodeId> {
+    let (mut templates, mut scripts) = (Vec::new(), Vec::new());
+    for node in document.nodes() {
+        match document.element(node) {
+            Some(element) if is_inert_template(element) => templates.push((node, element)),
+            Some(element) if element.name() == "script" && element.has("src") => return HashSet::new(),
+            Some(element) if element.name() == "script" => scripts.push(document.source_in(node)),
+            _ => {}
+        }
+    }
+    let says = |name: &str| scripts.iter().any(|script| script.contains(name));
+    if scripts.iter().any(|script| goes_by_kind(script)) || templates.len() > TEMPLATES_MAX {
+        return HashSet::new();
+    }
+    let is_named = |element: Element<'_>| {
+        element.text("id").split_whitespace().chain(element.text("class").split_whitespace()).any(says)
+    };
+    templates.into_iter().filter(|(_, element)| !is_named(*element)).map(|(node, _)| node).collect()
+}
+
+/// Whether a script looks for templates as such: the word stands in a selector, and not where one is made.
+fn goes_by_kind(script: &str) -> bool {
+    let is_quote = |one: Option<char>| one.is_some_and(|one| matches!(one, '\'' | '"' | '`'));
+    script.match_indices("template").any(|(at, word)| {
+        let (before, after) = (&script[..at], &script[at + word.len()..]);
+        let begins = is_quote(before.chars().next_back());
+        let is_made = begins && before[..before.len() - 1].ends_with("createElement(");
+        !is_made && (begins || is_quote(after.chars().next()))
+    })
+}
+
+/// The elements that hold a field, however deep. Climbing stops at the first that is known, so it is linear.
+fn holding_fields(document: &Document) -> HashSet<NodeId> {
+    let mut holding = HashSet::new();
+    document.walk(document.root(), |step| {
+        if let Step::Enter(node) = step
+            && let Some(element) = document.element(node)
+            && (Field::is(element) || element.name() == "iframe")
+        {
+            let mut above = document.parent(node);
+            while let Some(parent) = above.filter(|parent| holding.insert(*parent)) {
+                above = document.parent(parent);
+            }
+        }
+        Onward::Inside
+    });
+    holding
+}

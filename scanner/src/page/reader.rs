@@ -1,0 +1,438 @@
+//! Reads a document from top to bottom: what is seen becomes texts and fields, frames are read where they stand, and
+//! scripts are put aside as stretches of their own.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::field::{Field, LABEL_CHARS_MAX};
+use super::place::Place;
+use super::run::Run;
+use super::written::{EMBEDDED_MAX, is_script_type};
+use super::{Form, Kind, Part, Reading, Region, Role, Spot};
+use crate::document::{self, Content, Document, Element, NodeId, Onward, Step};
+use crate::style::{self, Shown};
+
+/// Frames in frames that are opened.
+const INSET_DEPTH_MAX: usize = 4;
+/// What scripts in attributes may amount to, all together.
+const HANDLERS_BYTES_MAX: usize = 1 << 20;
+/// Fields without a word of their own that are kept: nobody fills in so many.
+const BARE_FIELDS_MAX: usize = 10_000;
+/// What stands in a text field from the start is a hint when it is short.
+const PRESET_WORDS_MAX: usize = 14;
+/// Attributes by which small libraries fetch a part of the page.
+const FETCHING_ATTRIBUTES: [&str; 5] = ["hx-get", "hx-post", "data-include", "w3-include-html", "ic-src"];
+
+/// The style sheets that an address means.
+pub(crate) type Sheets<'a> = &'a dyn Fn(&str) -> Vec<&'a str>;
+
+/// Reads a document with everything that is written into it.
+pub(crate) fn read(document: &Document, file: usize, sheets: Sheets<'_>) -> Reading {
+    let mut reader = Reader::new(file, sheets);
+    reader.read(document, 0, None);
+    let (mut reading, scripts) = reader.finish();
+    reading.take_scripts(&scripts, file, sheets);
+    reading
+}
+
+pub(super) struct Reader<'a> {
+    part: Part,
+    reading: Reading,
+    sheets: Sheets<'a>,
+    scripts: Vec<String>,
+    handlers: String,
+    run: Run,
+    forms_seen: u32,
+    parts_seen: u32,
+    regions_seen: u32,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(file: usize, sheets: Sheets<'a>) -> Self {
+        Self {
+            part: Part { file, ..Part::default() },
+            reading: Reading::default(),
+            sheets,
+            scripts: Vec::new(),
+            handlers: String::new(),
+            run: Run::default(),
+            forms_seen: 0,
+            parts_seen: 0,
+            regions_seen: 0,
+        }
+    }
+
+    /// What was read, and the scripts that stood in it.
+    pub(super) fn finish(self) -> (Reading, Vec<String>) {
+        let Self { part, mut reading, mut scripts, handlers, .. } = self;
+        reading.parts.insert(0, part);
+        scripts.extend((!handlers.is_empty()).then_some(handlers));
+        (reading, scripts)
+    }
+
+    /// A text that stands by itself.
+    pub(super) fn read_text(&mut self, text: &str) {
+        self.run.push(text);
+        self.end_run(Role::Plain, Spot::OPEN);
+    }
+
+    pub(super) fn read(&mut self, document: &Document, depth: usize, outer: Option<Region>) {
+        let sheets = self.style_sheets(document);
+        let sheets: Vec<&str> = sheets.iter().map(|sheet| &**sheet).collect();
+        let looks = style::dress(document, &sheets);
+        self.reading.reveals.elements |= looks.may_reveal();
+        let mut place = Place::new(document, &looks, depth, outer);
+        document.walk(document.root(), |step| match step {
+            Step::Enter(node) => self.enter(&mut place, node),
+            Step::Leave(node) => {
+                self.leave(&mut place, node);
+                Onward::Inside
+            }
+        });
+        self.end_run_in(&place);
+        place.finish(&mut self.part);
+    }
+
+    /// What the document says of its looks: in style elements, and in files of the site that it links.
+    fn style_sheets(&self, document: &Document) -> Vec<Cow<'a, str>> {
+        let mut sheets = Vec::new();
+        let mut linked = HashSet::new();
+        document.walk(document.root(), |step| {
+            if let Step::Enter(node) = step
+                && let Some(element) = document.element(node)
+            {
+                match element.name() {
+                    "style" => sheets.push(document.source_in(node).into()),
+                    "link" if is_new_sheet(element, &mut linked) => {
+                        sheets.extend((self.sheets)(element.text("href")).into_iter().map(Cow::Borrowed));
+                    }
+                    _ => {}
+                }
+            }
+            Onward::Inside
+        });
+        sheets
+    }
+
+    fn enter(&mut self, place: &mut Place<'_>, node: NodeId) -> Onward {
+        match (place.document.content(node), place.document.element(node)) {
+            (Content::Text(text), _) => {
+                if place.is_readable(node, &mut self.regions_seen) {
+                    let text = place.as_read(text);
+                    place.labels.take_text(&text);
+                    self.take_text(place, node, &text);
+                }
+                Onward::Inside
+            }
+            (_, Some(element)) => self.enter_element(place, node, element),
+            _ => Onward::Inside,
+        }
+    }
+
+    fn enter_element(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
+        self.take_handlers(element);
+        place.labels.note_id(element, node);
+        match element.name() {
+            "script" => return self.put_script_aside(place, node, element),
+            "style" | "noscript" | "noembed" | "noframes" => return Onward::Past,
+            "iframe" | "frame" | "object" | "embed" => return self.enter_frame(place, node, element),
+            "title" if element.is_html() => {
+                self.part.titles.push(place.document.text_below(node, LABEL_CHARS_MAX));
+                return Onward::Past;
+            }
+            "link" if element.text("rel").eq_ignore_ascii_case("import") => self.embed(element.text("href")),
+            _ => {}
+        }
+        if self.is_hidden(place, node) {
+            // Its scripts run all the same.
+            return Onward::Inside;
+        }
+        self.open(place, node, element);
+        self.show_attributes(place, node, element);
+        self.enter_field(place, node, element)
+    }
+
+    fn open(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+        self.run.edge();
+        if is_block(element.name()) {
+            self.end_run_in(place);
+        }
+        place.count(element, 1);
+        self.parts_seen += 1;
+        place.open_part(element, self.parts_seen);
+        match element.name() {
+            "form" => {
+                self.forms_seen += 1;
+                place.open_form(element, Form::Numbered(self.forms_seen));
+            }
+            "label" => place.labels.open(node, &self.part),
+            _ => {}
+        }
+        self.show_generated(place, node, place.looks.before(node));
+    }
+
+    fn is_hidden(&mut self, place: &mut Place<'_>, node: NodeId) -> bool {
+        place.looks.shown(node) == Shown::Gone && !place.is_readable(node, &mut self.regions_seen)
+    }
+
+    fn leave(&mut self, place: &mut Place<'_>, node: NodeId) {
+        let Some(element) = place.document.element(node) else { return };
+        if self.is_hidden(place, node) {
+            return;
+        }
+        self.show_generated(place, node, place.looks.after(node));
+        self.run.edge();
+        if is_block(element.name()) {
+            self.end_run_in(place);
+        }
+        match element.name() {
+            "label" => place.labels.close(place.document, element, &mut self.part),
+            "form" => place.close_form(),
+            _ => {}
+        }
+        place.close_part(element);
+        place.count(element, -1);
+    }
+
+    fn take_text(&mut self, place: &mut Place<'_>, node: NodeId, text: &str) {
+        let region = place.region(node, &mut self.regions_seen);
+        if self.run.region != region {
+            self.end_run_in(place);
+            self.run.region = region;
+        }
+        if place.is_in_link() {
+            self.run.push_link(text);
+        } else {
+            self.run.push(text);
+        }
+    }
+
+    fn end_run_in(&mut self, place: &Place<'_>) {
+        self.end_run(place.role_of(&self.run), place.spot(None));
+    }
+
+    fn end_run(&mut self, role: Role, spot: Spot) {
+        let Some(block) = self.run.end(role, spot) else { return };
+        let blocks = self.part.blocks.len();
+        let follows_a_text = self.part.fields.last().is_none_or(|field| field.blocks_before < blocks);
+        let is_taken =
+            follows_a_text && self.part.blocks.last_mut().is_some_and(|last| last.take_scrap(&block));
+        if !is_taken {
+            self.part.blocks.push(block);
+        }
+    }
+
+    /// Text that the style brings is read like any other.
+    fn show_generated(&mut self, place: &mut Place<'_>, node: NodeId, text: Option<&str>) {
+        if let Some(text) = text
+            && place.is_readable(node, &mut self.regions_seen)
+        {
+            place.labels.take_text(text);
+            self.take_text(place, node, text);
+        }
+    }
+
+    /// Attributes that visitors see stand in the line like text; what a button says is a text of its own.
+    fn show_attributes(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+        let says = match element.name() {
+            "img" | "area" => {
+                [element.text("alt"), element.text("title")].into_iter().find(|says| !says.trim().is_empty())
+            }
+            "svg" | "button" | "a" | "section" | "form" | "div" | "main" | "h1" | "h2"
+                if !Field::is(element) =>
+            {
+                element.get("aria-label")
+            }
+            "input" => return self.show_button(place, node, element),
+            _ => None,
+        };
+        let says = says.filter(|says| !says.trim().is_empty());
+        if let Some(says) = says.map(|says| format!(" {says} ")) {
+            self.show_generated(place, node, Some(&says));
+        }
+    }
+
+    fn show_button(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+        let says = match &*element.text("type").trim().to_ascii_lowercase() {
+            "image" => element.text("alt"),
+            "submit" | "button" | "reset" => element.text("value"),
+            _ => return,
+        };
+        if place.is_readable(node, &mut self.regions_seen) {
+            self.end_run_in(place);
+            self.run.push(says);
+            self.run.region = place.region(node, &mut self.regions_seen);
+            self.end_run(Role::Button, place.spot(None));
+        }
+    }
+
+    fn enter_field(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
+        if Field::is_by_editing(element) && place.is_in_other_editable() {
+            return Onward::Inside;
+        }
+        let Some(mut field) = Field::of(element, place.looks.is_masked(node)) else {
+            return Onward::Inside;
+        };
+        self.end_run_in(place);
+        let region = place.region(node, &mut self.regions_seen);
+        field.spot = place.spot(region);
+        field.blocks_before = self.part.blocks.len();
+        let is_input = matches!(element.name(), "input" | "select");
+        if field.kind == Kind::Area && !is_input {
+            let preset = place.document.text_below(node, LABEL_CHARS_MAX);
+            // A longer text, or a sample of markup, is what somebody is working on.
+            if !preset.contains('<') && preset.split_whitespace().count() <= PRESET_WORDS_MAX {
+                field.add_hint(&preset);
+            }
+            field.add_hint(place.looks.before(node).unwrap_or_default());
+        }
+        if self.part.fields.len() >= BARE_FIELDS_MAX && field.is_bare() && !place.labels.is_in_label() {
+            return Onward::Inside;
+        }
+        place.want_form(element, self.part.fields.len());
+        place.labels.want(element, self.part.fields.len());
+        self.part.fields.push(field);
+        match element.name() {
+            "select" | "textarea" => {
+                // Not entered, so not left either.
+                self.leave(place, node);
+                Onward::Past
+            }
+            _ => Onward::Inside,
+        }
+    }
+
+    /// A frame that brings its document along is read where it stands; one that names a file is noted.
+    fn enter_frame(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
+        self.end_run_in(place);
+        let region = place.region(node, &mut self.regions_seen);
+        let address = if element.name() == "object" { element.text("data") } else { element.text("src") };
+        let inset = match element.get("srcdoc") {
+            Some(markup) => Some(document::parse_html(markup)),
+            None => open_document(address),
+        };
+        if let Some(inset) = inset {
+            if place.depth < INSET_DEPTH_MAX {
+                self.read(&inset, place.depth + 1, region);
+            }
+        } else if let Some(code) = after_scheme(address) {
+            self.scripts.push(code.to_owned());
+        } else {
+            self.embed(address);
+        }
+        // What stands in an object is shown when the object cannot be.
+        if element.name() == "object" { Onward::Inside } else { Onward::Past }
+    }
+
+    fn put_script_aside(&mut self, place: &Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
+        self.embed(element.text("src"));
+        self.embed(element.text("href"));
+        if is_script_type(element.text("type")) {
+            self.scripts.push(place.document.source_in(node));
+        }
+        Onward::Past
+    }
+
+    fn take_handlers(&mut self, element: Element<'_>) {
+        for (name, value) in element.attributes() {
+            let code = if name.starts_with("on") { Some(value) } else { after_scheme(value) };
+            let room = HANDLERS_BYTES_MAX.saturating_sub(self.handlers.len());
+            if let Some(code) = code.filter(|code| code.len() < room) {
+                self.handlers.extend([code, ";\n"]);
+            }
+        }
+        for name in FETCHING_ATTRIBUTES {
+            self.embed(element.text(name));
+        }
+    }
+
+    fn embed(&mut self, address: &str) {
+        if !address.is_empty() && self.reading.embedded.len() < EMBEDDED_MAX {
+            self.reading.embedded.push(address.to_owned());
+        }
+    }
+}
+
+/// Whether it links a style sheet for the first time. What a second link could change is no matter.
+fn is_new_sheet<'d>(link: Element<'d>, linked: &mut HashSet<&'d str>) -> bool {
+    let is_sheet = link.text("rel").to_ascii_lowercase().contains("stylesheet");
+    is_sheet && linked.insert(link.text("href"))
+}
+
+fn open_document(address: &str) -> Option<Document> {
+    let (media_type, bytes) = document::open_data_url(address)?;
+    let source = document::read("", &bytes);
+    Some(match media_type.contains("xml") {
+        true => document::parse_xml(&source.text),
+        false => document::parse_html(&source.text),
+    })
+}
+
+/// The script of a `javascript:` address.
+fn after_scheme(address: &str) -> Option<&str> {
+    const SCHEME: &str = "javascript:";
+    let address = address.trim_start();
+    let scheme = address.get(..SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| &address[SCHEME.len()..])
+}
+
+/// Elements that lie apart from the text around them.
+fn is_block(name: &str) -> bool {
+    const BLOCKS: [&str; 54] = [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "br",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hr",
+        "label",
+        "legend",
+        "li",
+        "listing",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "optgroup",
+        "option",
+        "p",
+        "plaintext",
+        "pre",
+        "section",
+        "select",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "xmp",
+    ];
+    BLOCKS.binary_search(&name).is_ok() || matches!(name, "foreignObject" | "template" | "text")
+}

@@ -1,0 +1,87 @@
+//! Text as it comes, up to the next edge of a block.
+
+use super::{Block, Region, Role, Spot};
+
+/// What one block keeps of its text, and still far more than the rules read.
+const BLOCK_CHARS_MAX: usize = 4_000;
+/// Letters that are set one by one make a word of this many bytes at most.
+const SCRAPS_BYTES_MAX: usize = 80;
+
+#[derive(Default)]
+pub(super) struct Run {
+    text: String,
+    chars: usize,
+    /// How much of it stands in links.
+    link_chars: usize,
+    pub(super) region: Option<Region>,
+    /// Whether an element began or ended since the last text.
+    is_at_edge: bool,
+}
+
+impl Run {
+    /// Notes that an element begins or ends here. Words may be split by elements; names that stand side by side in
+    /// elements of their own (`BankAccounts`) are told apart by their capitals.
+    pub(super) fn edge(&mut self) {
+        self.is_at_edge = true;
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        let ends_small = self.text.chars().next_back().is_some_and(char::is_lowercase);
+        if std::mem::take(&mut self.is_at_edge) && ends_small && text.starts_with(char::is_uppercase) {
+            self.text.push(' ');
+        }
+        for character in text.chars().take(BLOCK_CHARS_MAX.saturating_sub(self.chars)) {
+            self.text.push(character);
+            self.chars += 1;
+        }
+    }
+
+    pub(super) fn push_link(&mut self, text: &str) {
+        self.push(text);
+        self.link_chars += letters(text);
+    }
+
+    /// Whether it is a sample that people read and do not follow.
+    pub(super) fn is_sample(&self, is_set_as_code: bool) -> bool {
+        self.text.contains("</") || (is_set_as_code && looks_like_code(&self.text))
+    }
+
+    pub(super) fn is_link(&self) -> bool {
+        self.link_chars > 0 && self.link_chars >= letters(&self.text)
+    }
+
+    /// Ends the run and begins the next one in the same region. Nothing but space is no block.
+    pub(super) fn end(&mut self, role: Role, spot: Spot) -> Option<Block> {
+        let region = self.region;
+        let Run { text, .. } = std::mem::replace(self, Run { region, ..Run::default() });
+        (!text.trim().is_empty()).then(|| Block::new(role, Spot { region, ..spot }, text))
+    }
+}
+
+impl Block {
+    /// Letters that are set one by one, each in a box of its own, are read as the word that they make.
+    pub(super) fn take_scrap(&mut self, scrap: &Block) -> bool {
+        let fits = scrap.raw().trim().chars().count() <= 2
+            && is_word(scrap.raw())
+            && is_word(self.raw())
+            && self.raw().len() <= SCRAPS_BYTES_MAX
+            && (self.role, self.spot) == (Role::Plain, scrap.spot);
+        if fits {
+            let word = format!("{}{}", self.raw().trim(), scrap.raw().trim());
+            *self = Block::new(self.role, self.spot, word);
+        }
+        fits
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.trim().is_empty() && text.trim().chars().all(char::is_alphabetic)
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|one| !one.is_whitespace()).count()
+}
+
+fn looks_like_code(text: &str) -> bool {
+    text.contains(['<', '{', '}', ';', '=', '$', '#']) || text.contains("//")
+}

@@ -1,0 +1,195 @@
+//! Whether a field asks for a thing: by its own words first; where it has none, by those around it.
+
+use crate::page::{Kind, Role};
+use crate::words::{Hint, Sense, Sensed, Text, Thing};
+
+use super::nearby::{At, Stretch, is_prose, says_nothing};
+
+/// A label is short.
+const LABEL_WORDS_MAX: usize = 14;
+
+/// What stands beside a field that says nothing itself.
+enum Beside {
+    /// It asks for the thing, in these words.
+    Asks(String),
+    /// It names something else.
+    Another,
+    Nothing,
+}
+
+/// A field for one of these is for nothing else.
+const OTHERS: [Thing; 5] =
+    [Thing::CardNumber, Thing::CardCode, Thing::CardExpiry, Thing::CardHolder, Thing::Password];
+
+/// What is asked for: a thing, and what else means it where the page is about it.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) thing: Thing,
+    pub(super) maybe: Option<Thing>,
+    /// Fields for numbers take it too.
+    pub(super) is_digits: bool,
+}
+
+impl Wanted {
+    fn sense(self, text: &Text, at: At<'_, '_>) -> Option<Sensed> {
+        let certain = text.sense(self.thing);
+        let likely = self
+            .maybe
+            .and_then(|maybe| text.sense(maybe))
+            .filter(|_| certain.is_none() && (text.has(Hint::Wallet) || at.view.is_about_wallets()));
+        certain.or(likely)
+    }
+
+    /// Whether a text says that something else belongs into the field.
+    fn is_another(self, text: &Text) -> bool {
+        let names = |thing: &Thing| text.sense(*thing).is_some_and(|sensed| sensed.sense >= Sense::Named);
+        let others = OTHERS.iter().filter(|thing| **thing != self.thing);
+        text.has(Hint::OtherValue) || text.has(Hint::Search) || others.into_iter().any(names)
+    }
+
+    pub(super) fn at_least(self, least: Sense, text: &Text, at: At<'_, '_>) -> Option<String> {
+        self.sense(text, at).filter(|sensed| sensed.sense >= least).map(|sensed| sensed.words)
+    }
+}
+
+impl<'p> At<'_, 'p> {
+    /// The words by which the field asks for the thing.
+    pub(super) fn asks_for(self, wanted: Wanted) -> Option<String> {
+        if self.field.kind == Kind::Search {
+            return self.own_texts().find_map(|text| wanted.at_least(Sense::Requested, text, self));
+        }
+        let by_label = self.field.labels().iter().find_map(|text| wanted.at_least(Sense::Named, text, self));
+        by_label.or_else(|| self.is_asked_by_hint(wanted)).or_else(|| {
+            // "What is a seed phrase?" asks for an answer.
+            let is_talked_of = self.own_texts().any(|text| wanted.sense(text, self).is_some());
+            if is_talked_of { None } else { self.is_asked_by_less(wanted) }
+        })
+    }
+
+    /// What the field says of itself to people.
+    pub(super) fn own_texts(self) -> impl Iterator<Item = &'p Text> {
+        self.field.labels().iter().chain(self.field.hints())
+    }
+
+    /// Whether the field itself says nothing of what belongs into it.
+    pub(super) fn is_unnamed(self) -> bool {
+        self.own_texts().all(says_nothing)
+    }
+
+    fn is_asked_by_hint(self, wanted: Wanted) -> Option<String> {
+        let is_for_another = self.field.labels().iter().any(|text| wanted.is_another(text));
+        let least = if is_for_another { Sense::Requested } else { Sense::Named };
+        self.field.hints().iter().find_map(|text| wanted.at_least(least, text, self))
+    }
+
+    fn is_asked_by_less(self, wanted: Wanted) -> Option<String> {
+        if self.own_texts().any(|text| wanted.is_another(text)) {
+            return self.is_asked_in_talk(wanted);
+        }
+        let by_name = self.field.names().iter().find_map(|name| wanted.at_least(Sense::Named, name, self));
+        by_name.or_else(|| self.is_asked_around(wanted))
+    }
+
+    /// By the last thing that was said before a field for messages: "Please type your recovery phrase here."
+    fn is_asked_in_talk(self, wanted: Wanted) -> Option<String> {
+        let is_for_messages = matches!(self.field.kind, Kind::Line | Kind::Area) && !self.stretch.is_article;
+        let last = self.beside().next().filter(|_| is_for_messages)?;
+        wanted.at_least(Sense::Requested, last.text(), self)
+    }
+
+    fn is_asked_around(self, wanted: Wanted) -> Option<String> {
+        // An example of what to enter is no name.
+        let is_open = self.field.labels().iter().all(says_nothing);
+        let takes_it = self.field.takes_text() || (wanted.is_digits && self.field.kind == Kind::Value);
+        if !takes_it || !is_open || self.field.shape.is_named_search {
+            return None;
+        }
+        match self.beside_says(wanted) {
+            Beside::Asks(words) => Some(words),
+            Beside::Another => None,
+            Beside::Nothing if wanted.is_digits => self.is_asked_behind(wanted),
+            Beside::Nothing => self
+                .is_asked_behind(wanted)
+                .or_else(|| self.is_asked_before(wanted))
+                .or_else(|| self.is_asked_elsewhere(wanted)),
+        }
+    }
+
+    /// What the texts between it and the field before say of it.
+    fn beside_says(self, wanted: Wanted) -> Beside {
+        for block in self.beside() {
+            let text = block.text();
+            let is_label =
+                text.word_count() <= LABEL_WORDS_MAX && matches!(block.role, Role::Plain | Role::Heading);
+            let least = if is_label { Sense::Named } else { Sense::Requested };
+            if let Some(words) = wanted.at_least(least, text, self) {
+                return Beside::Asks(words);
+            }
+            // The nearest label wins, and a text that talks of the thing is no label for it.
+            let talks = wanted.sense(text, self).is_some();
+            if is_label && (talks || wanted.is_another(text)) {
+                return Beside::Another;
+            }
+        }
+        Beside::Nothing
+    }
+
+    fn is_asked_behind(self, wanted: Wanted) -> Option<String> {
+        if self.beside().next().is_some() {
+            return None;
+        }
+        let behind = self.behind().filter(|block| block.role == Role::Plain)?;
+        (behind.text().word_count() <= LABEL_WORDS_MAX)
+            .then(|| wanted.at_least(Sense::Named, behind.text(), self))
+            .flatten()
+    }
+
+    /// By what the form or the page told the visitor to do, fields ago.
+    fn is_asked_before(self, wanted: Wanted) -> Option<String> {
+        if self.is_sent_as_another() {
+            return None;
+        }
+        self.before_row().find_map(|block| {
+            let is_near = !self.stretch.is_article || self.is_in_form_of(block);
+            let is_heading = block.role == Role::Heading && !is_prose(block);
+            let least = if is_heading && is_near { Sense::Named } else { Sense::Requested };
+            (is_near || !is_prose(block)).then(|| wanted.at_least(least, block.text(), self)).flatten()
+        })
+    }
+
+    /// By the rest of the page, for what a script or a frame puts there, and by its title.
+    fn is_asked_elsewhere(self, wanted: Wanted) -> Option<String> {
+        if self.is_sent_as_another() {
+            return None;
+        }
+        let by_title = self.stretch.titled(wanted, self);
+        by_title.or_else(|| self.elsewhere().find_map(|other| other.told(wanted, self)))
+    }
+
+    /// Whether its button says that something else is sent: a comment, a search, a subscription.
+    fn is_sent_as_another(self) -> bool {
+        self.buttons().any(|button| button.text().has(Hint::OtherValue) || button.text().has(Hint::Search))
+    }
+}
+
+impl Stretch<'_> {
+    /// What it tells visitors of the whole page to give.
+    fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+        if let Some(told) = self.told.borrow().get(&wanted.thing) {
+            return told.clone();
+        }
+        let told = self.titled(wanted, at).or_else(|| {
+            self.speaking().find_map(|(_, block)| {
+                let least = if block.role == Role::Heading { Sense::Named } else { Sense::Requested };
+                wanted.at_least(least, block.text(), at)
+            })
+        });
+        self.told.borrow_mut().insert(wanted.thing, told.clone());
+        told
+    }
+
+    fn titled(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+        let titles = self.titles.iter().filter(|title| !self.is_article && !title.has(Hint::Talk));
+        titles.into_iter().find_map(|title| wanted.at_least(Sense::Named, title, at))
+    }
+}

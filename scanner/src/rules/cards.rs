@@ -1,0 +1,39 @@
+//! A card number is asked for by every shop; together with its CVV by whoever handles cards itself.
+
+use crate::Rule;
+use crate::words::{Hint, Thing};
+
+use super::Found;
+use super::asking::Wanted;
+use super::nearby::{At, View, is_prose};
+
+const NUMBER: Wanted = Wanted { thing: Thing::CardNumber, maybe: None, is_digits: true };
+const CODE: Wanted = Wanted { thing: Thing::CardCode, maybe: None, is_digits: true };
+
+pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
+    let code = view.fields().find_map(|at| at.asks_for(CODE));
+    code.into_iter().flat_map(move |code| {
+        view.fields().filter_map(move |at| {
+            Some(Found {
+                rule: Rule::CardWithCvv,
+                file: at.stretch.part.file,
+                field: at.field.description.clone(),
+                words: vec![number_asked(at)?, code.clone()],
+            })
+        })
+    })
+}
+
+fn number_asked(at: At<'_, '_>) -> Option<String> {
+    if is_for_another_card(at) {
+        return None;
+    }
+    let by_example = || at.field.shape.shows_card_number.then(|| "0000 0000 0000 0000".to_owned());
+    at.asks_for(NUMBER).or_else(by_example)
+}
+
+/// Gift cards, library cards: their numbers buy nothing elsewhere.
+fn is_for_another_card(at: At<'_, '_>) -> bool {
+    let beside = at.beside().next().filter(|block| !is_prose(block)).map(|block| block.text());
+    at.own_texts().chain(beside).any(|text| text.has(Hint::OtherCard))
+}

@@ -1,0 +1,286 @@
+//! What stands near a field: beside it, in the same form, on the same page. How far a word reaches depends on the page:
+//! in a long article, what was said three paragraphs ago is not said of the field.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+use crate::page::{Block, Field, Form, Part, Reveals, Role};
+use crate::site::Page;
+use crate::words::{Hint, Text, Thing};
+
+use super::passwords::Lures;
+
+/// A block of more words is prose, which people read and do not fill in.
+const PROSE_WORDS_MIN: usize = 25;
+/// A stretch with more words of prose is an article.
+const ARTICLE_WORDS_MIN: usize = 200;
+/// A page that says more than this beside a form is there for something else.
+const OTHER_WORDS_MAX: usize = 80;
+/// How far before and behind a field its surroundings go.
+const BLOCKS_BEFORE_MAX: usize = 12;
+const BLOCKS_BEHIND_MAX: usize = 8;
+const WORDS_BEFORE_MAX: usize = 160;
+const WORDS_BEHIND_MAX: usize = 80;
+/// Blocks that are looked at in the search for those that concern a field.
+const LOOK_MAX: usize = 64;
+/// Blocks between a field and the one before it that may be its label, the nearest first.
+const BESIDE_MAX: usize = 4;
+/// Fields above one that may belong to the same row.
+const ROW_MAX: usize = 30;
+/// Blocks at the top of a page where its name and logo stand.
+pub(super) const TOP_MAX: usize = 4;
+
+/// A page with what is told of each stretch of it.
+pub(super) struct View<'p> {
+    pub(super) stretches: Vec<Stretch<'p>>,
+    reveals: Reveals,
+    is_about_wallets: OnceCell<bool>,
+    is_elsewhere: OnceCell<bool>,
+}
+
+pub(super) struct Stretch<'p> {
+    pub(super) part: &'p Part,
+    pub(super) titles: Vec<Text>,
+    pub(super) is_article: bool,
+    pub(super) words: usize,
+    /// What it tells visitors of the whole page to give, by thing. Asked for every bare field, so told once.
+    pub(super) told: RefCell<BTreeMap<Thing, Option<String>>>,
+    /// The lures in what speaks for the whole page.
+    pub(super) lures: OnceCell<Lures>,
+    /// The lures in the names that the page bears.
+    pub(super) names: OnceCell<Lures>,
+    words_by_form: OnceCell<BTreeMap<Form, usize>>,
+}
+
+/// A field at its place.
+#[derive(Clone, Copy)]
+pub(super) struct At<'v, 'p> {
+    pub(super) view: &'v View<'p>,
+    pub(super) stretch: &'v Stretch<'p>,
+    number: usize,
+    pub(super) field: &'p Field,
+}
+
+impl<'p> View<'p> {
+    pub(super) fn of(page: &Page<'p>) -> Self {
+        let stretches = page.parts.iter().map(|part| Stretch::of(part)).collect();
+        Self {
+            stretches,
+            reveals: page.reveals,
+            is_about_wallets: OnceCell::new(),
+            is_elsewhere: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn asks_anything(&self) -> bool {
+        self.fields().next().is_some()
+    }
+
+    /// The fields that a visitor can fill in, now or at a later step.
+    pub(super) fn fields(&self) -> impl Iterator<Item = At<'_, 'p>> {
+        let all = self.stretches.iter().flat_map(move |stretch| {
+            let fields = stretch.part.fields.iter().enumerate();
+            fields.map(move |(number, field)| At { view: self, stretch, number, field })
+        });
+        all.filter(|at| at.field.takes_anything() && self.reveals.may_show(at.field.spot.region))
+    }
+
+    /// Whether the page is about crypto wallets, where a "seed" is no plant.
+    pub(super) fn is_about_wallets(&self) -> bool {
+        *self.is_about_wallets.get_or_init(|| {
+            self.stretches.iter().any(|stretch| {
+                let says = |text: &Text| text.has(Hint::Wallet) || text.sense(Thing::SeedPhrase).is_some();
+                let headings =
+                    stretch.part.blocks.iter().filter(|block| !is_prose(block) && is_followed(block));
+                stretch.titles.iter().any(says) || headings.map(Block::text).any(says)
+            })
+        })
+    }
+}
+
+impl View<'_> {
+    /// Whether anything on the page sets a scene in which a bank is no money's and an apple is a fruit.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        *self.is_elsewhere.get_or_init(|| {
+            self.stretches.iter().any(|stretch| {
+                let says = |text: &Text| text.has(Hint::Elsewhere);
+                stretch.titles.iter().any(says) || stretch.part.blocks.iter().map(Block::text).any(says)
+            })
+        })
+    }
+}
+
+impl<'p> Stretch<'p> {
+    fn of(part: &'p Part) -> Self {
+        let seen = part.blocks.iter().filter(|block| block.role != Role::Code);
+        let words = seen.clone().map(Block::words).sum();
+        let prose: usize = seen.filter(|block| is_prose(block)).map(Block::words).sum();
+        Self {
+            part,
+            titles: part.titles.iter().map(|title| Text::of(title)).collect(),
+            is_article: prose >= ARTICLE_WORDS_MIN,
+            words,
+            told: RefCell::default(),
+            lures: OnceCell::new(),
+            names: OnceCell::new(),
+            words_by_form: OnceCell::new(),
+        }
+    }
+}
+
+impl<'v, 'p> At<'v, 'p> {
+    /// Texts between this field and the one before it, the nearest first: its label, if it has none of its own.
+    pub(super) fn beside(self) -> impl Iterator<Item = &'p Block> {
+        let start = match self.number.checked_sub(1) {
+            Some(before) => self.stretch.part.fields[before].blocks_before,
+            None => 0,
+        };
+        self.up_to(start).take(BESIDE_MAX).map(|(_, block)| block)
+    }
+
+    /// The text that follows it, up to the next field.
+    pub(super) fn behind(self) -> Option<&'p Block> {
+        let end = self.stretch.part.fields.get(self.number + 1).map(|next| next.blocks_before);
+        self.down_to(end.unwrap_or(self.stretch.part.blocks.len())).next()
+    }
+
+    /// All that stands around it, up to a number of words.
+    pub(super) fn around(self) -> impl Iterator<Item = &'p Block> {
+        self.before().chain(self.after())
+    }
+
+    pub(super) fn before(self) -> impl Iterator<Item = &'p Block> {
+        within(self.up_to(0).map(|(_, block)| block), BLOCKS_BEFORE_MAX, WORDS_BEFORE_MAX)
+    }
+
+    /// What was said before it, and before the fields above it that are as bare as it is: nothing that leads up to
+    /// another field, unless it stands in the same form.
+    pub(super) fn before_row(self) -> impl Iterator<Item = &'p Block> {
+        let (start, form) = (self.row_start(), self.field.spot.form);
+        let leads_here = move |number: usize, block: &Block| {
+            number >= start || (form != Form::None && block.spot.form == form)
+        };
+        let leading = self.up_to(0).take_while(move |(number, block)| leads_here(*number, block));
+        within(leading.map(|(_, block)| block), BLOCKS_BEFORE_MAX, WORDS_BEFORE_MAX)
+    }
+
+    /// Where what leads up to the row begins.
+    fn row_start(self) -> usize {
+        let is_other = |field: &&Field| {
+            !field.takes_text() || !field.labels().iter().chain(field.hints()).all(says_nothing)
+        };
+        let mut above = self.stretch.part.fields.iter().take(self.number).rev().take(ROW_MAX);
+        above.find(is_other).map_or(0, |other| other.blocks_before)
+    }
+
+    pub(super) fn after(self) -> impl Iterator<Item = &'p Block> {
+        within(self.down_to(self.stretch.part.blocks.len()), BLOCKS_BEHIND_MAX, WORDS_BEHIND_MAX)
+    }
+
+    /// What its buttons say.
+    pub(super) fn buttons(self) -> impl Iterator<Item = &'p Block> {
+        let form = self.field.spot.form;
+        let is_its_own = move |block: &&Block| block.spot.form == form || form == Form::None;
+        self.after().filter(|block| block.role == Role::Button).filter(is_its_own)
+    }
+
+    pub(super) fn is_in_form_of(self, block: &Block) -> bool {
+        self.field.spot.form != Form::None && block.spot.form == self.field.spot.form
+    }
+
+    /// Whether the other field follows in the same stretch.
+    pub(super) fn is_in_row_with(self, next: At<'_, '_>) -> bool {
+        std::ptr::eq(self.stretch.part, next.stretch.part)
+    }
+
+    /// Whether filling in this form is what the stretch is there for: little else is said on it.
+    pub(super) fn is_main_matter(self) -> bool {
+        let form = self.field.spot.form;
+        let of_it = match form {
+            Form::None => self.around().map(Block::words).sum(),
+            form => self.stretch.words_in_form(form),
+        };
+        self.stretch.words.saturating_sub(of_it) <= OTHER_WORDS_MAX
+    }
+
+    /// The other stretches of the page, whose words reach what a script or a frame puts there.
+    pub(super) fn elsewhere(self) -> impl Iterator<Item = &'v Stretch<'p>> {
+        let here = self.stretch;
+        self.view.stretches.iter().filter(move |stretch| !std::ptr::eq(*stretch, here))
+    }
+
+    /// Whether somebody at the field reads the text and takes it to be said of what they do.
+    fn concerns(self, block: &Block) -> bool {
+        is_followed(block) && block.is_seen_with(self.field) && !block.is_apart_from(self.field)
+    }
+
+    /// What concerns the field of so many blocks before it, the nearest first.
+    fn up_to(self, start: usize) -> impl Iterator<Item = (usize, &'p Block)> {
+        let blocks = self.stretch.part.blocks.iter().enumerate().take(self.field.blocks_before).skip(start);
+        blocks.rev().take(LOOK_MAX).filter(move |(_, block)| self.concerns(block))
+    }
+
+    /// What concerns the field of the blocks behind it.
+    fn down_to(self, end: usize) -> impl Iterator<Item = &'p Block> {
+        let behind = self.stretch.part.blocks.get(self.field.blocks_before..end).unwrap_or_default();
+        behind.iter().take(LOOK_MAX).filter(move |block| self.concerns(block))
+    }
+}
+
+impl Stretch<'_> {
+    fn words_in_form(&self, form: Form) -> usize {
+        let by_form = self.words_by_form.get_or_init(|| {
+            let mut by_form = BTreeMap::new();
+            for block in &self.part.blocks {
+                *by_form.entry(block.spot.form).or_default() += block.words();
+            }
+            by_form
+        });
+        by_form.get(&form).copied().unwrap_or_default()
+    }
+
+    /// The texts that speak for the whole stretch: all of a short one, of a long one those at its top and its headings.
+    pub(super) fn speaking(&self) -> impl Iterator<Item = (usize, &Block)> {
+        let is_short = self.words <= ARTICLE_WORDS_MIN;
+        let speaks = move |number: usize, block: &Block| {
+            let is_at_top = number < TOP_MAX && !is_prose(block);
+            (is_short || is_at_top || block.role == Role::Heading) && is_of_the_page(block)
+        };
+        let blocks = self.part.blocks.iter().enumerate().filter(|_| !self.is_article);
+        blocks.filter(move |(number, block)| speaks(*number, block))
+    }
+}
+
+/// Whether a text tells a visitor what to do, as samples and choices do not.
+fn is_followed(block: &Block) -> bool {
+    !matches!(block.role, Role::Code | Role::Choice)
+}
+
+/// Whether a text speaks for the page, and not for a step to come, a story that it tells, or what else there is.
+fn is_of_the_page(block: &Block) -> bool {
+    let spot = block.spot;
+    is_followed(block) && spot.region.is_none() && spot.margin.is_none() && spot.story.is_none()
+}
+
+pub(super) fn is_prose(block: &Block) -> bool {
+    block.words() >= PROSE_WORDS_MIN
+}
+
+/// Whether a text leaves open what belongs into a field.
+pub(super) fn says_nothing(text: &Text) -> bool {
+    text.is_empty() || text.has(Hint::PlainAsk) || text.has(Hint::NumberedWord)
+}
+
+fn within<'p>(
+    blocks: impl Iterator<Item = &'p Block>,
+    blocks_max: usize,
+    words_max: usize,
+) -> impl Iterator<Item = &'p Block> {
+    let mut words = 0;
+    blocks.take(blocks_max).take_while(move |block| {
+        // The first text counts however long it is.
+        let has_room = words < words_max;
+        words += block.words();
+        has_room
+    })
+}

@@ -1,0 +1,398 @@
+//! Calls that can be told from their arguments: what decodes, joins, cuts and turns strings and lists. What a call
+//! does to the page is told elsewhere.
+
+use super::encodings;
+use super::functions::Purpose;
+use super::machine::Machine;
+use super::texts::{Fate, TextId};
+use super::values::{Base, ListId, NameId, Operand, Value};
+
+/// `repeat`, `Array(n)`, `padStart`: more is for waste, not for people.
+const REPEATS_MAX: usize = 1_000;
+
+/// A call as it is understood: the last name of what is called and of what that is a member of.
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) base: &'a str,
+    pub(super) base_name: Option<NameId>,
+    pub(super) callee: Operand,
+    pub(super) arguments: &'a [Value],
+    pub(super) is_new: bool,
+}
+
+impl Call<'_> {
+    pub(super) fn argument(&self, at: usize) -> Value {
+        self.arguments.get(at).copied().unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, at: usize) -> Option<TextId> {
+        match self.argument(at) {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self, at: usize) -> Option<f64> {
+        match self.argument(at) {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// What a call comes to; none when the answer comes later.
+    pub(super) fn call(&mut self, callee: Operand, arguments: Vec<Value>, is_new: bool) -> Option<Operand> {
+        let place = callee.place;
+        let name = place.map_or(String::new(), |place| self.names.text(place.name).to_owned());
+        let base_name = match place.map(|place| place.base) {
+            Some(Base::Named(base)) => Some(base),
+            _ => None,
+        };
+        let base = base_name.map_or(String::new(), |base| self.names.text(base).to_owned());
+        let call = Call { name: &name, base: &base, base_name, callee, arguments: &arguments, is_new };
+        if let Value::Function(function) = callee.value {
+            if let Some(element) = self.described_element(&call) {
+                return Some(element);
+            }
+            return self.call_function(function, &arguments);
+        }
+        if let (true, Value::Function(function)) =
+            (call.name == "from" && call.base == "Array", call.argument(1))
+        {
+            let items = match self.listed(call.argument(0)) {
+                Some(Value::List(list)) => self.copied(list),
+                _ => return Some(self.answer_unasked(function, Purpose::Map)),
+            };
+            return self.call_for_each(function, items, Purpose::Map, Value::Unknown);
+        }
+        if let Some(value) = self.global_call(&call) {
+            return Some(value.into());
+        }
+        match callee.owner {
+            Value::Text(text) => {
+                if let Some(value) = self.text_call(&call, text) {
+                    return Some(value.into());
+                }
+            }
+            Value::List(list) => {
+                if let Some(answer) = self.list_call(&call, list) {
+                    return answer;
+                }
+            }
+            Value::Function(function) => {
+                if matches!(call.name, "call" | "apply" | "bind") {
+                    return self.call_function(function, arguments.get(1..).unwrap_or(&[]));
+                }
+            }
+            _ => {
+                if let Some(answer) = self.unknown_list_call(&call) {
+                    return Some(answer);
+                }
+            }
+        }
+        Some(self.page_call(&call))
+    }
+
+    fn global_call(&mut self, call: &Call) -> Option<Value> {
+        match call.name {
+            "atob" => self.decoded(call.text(0)?, encodings::from_base64),
+            "unescape" | "decodeURIComponent" | "decodeURI" => {
+                self.decoded(call.text(0)?, |text| Some(encodings::from_percent(text)))
+            }
+            // Half of a way to decode UTF-8; the other half was done with it.
+            "escape" | "encodeURIComponent" | "encodeURI" if call.base.is_empty() => Some(call.argument(0)),
+            "String" if !call.is_new => Some(call.argument(0)),
+            "raw" | "trustedHTML" | "createHTML" | "createScriptURL" => call.text(0).map(Value::Text),
+            "fromCharCode" | "fromCodePoint" => self.letters_of_codes(call.arguments),
+            "apply" if is_from_code(self.owner_name(call)) => match call.argument(1) {
+                Value::List(list) => {
+                    let codes = self.copied(list);
+                    self.letters_of_codes(&codes)
+                }
+                _ => None,
+            },
+            "parseInt" | "Number" | "parseFloat" => self.parsed_number(call),
+            "Array" => Some(self.list_of(call.number(0)?)),
+            "freeze" | "seal" if call.base == "Object" => Some(call.argument(0)),
+            "from" if call.base == "Array" => self.listed(call.argument(0)),
+            "keys" | "values" | "entries" if call.base == "Object" => self.object_parts(call),
+            "URL" if call.is_new => Some(call.argument(0)),
+            _ => None,
+        }
+    }
+
+    fn owner_name(&self, call: &Call) -> &str {
+        call.base_name.map_or("", |name| self.names.text(name))
+    }
+
+    fn decoded(&mut self, text: TextId, decode: impl Fn(&str) -> Option<String>) -> Option<Value> {
+        let decoded = self.flat(text).and_then(|text| decode(&text))?;
+        Some(self.made(text, &decoded))
+    }
+
+    fn letters_of_codes(&mut self, codes: &[Value]) -> Option<Value> {
+        if codes.is_empty() || !self.may_copy(codes.len()) {
+            return None;
+        }
+        let letter = |code: &Value| match code {
+            Value::Number(code) if *code >= 0.0 => char::from_u32(*code as u32),
+            _ => None,
+        };
+        let letters: Option<String> = codes.iter().map(letter).collect();
+        letters.map(|letters| Value::Text(self.texts.add(&letters)))
+    }
+
+    fn parsed_number(&mut self, call: &Call) -> Option<Value> {
+        let text = match call.argument(0) {
+            Value::Text(text) => self.flat(text)?,
+            number => return Some(number),
+        };
+        let radix = call.number(1).unwrap_or(10.0) as u32;
+        let parsed = if (2..=36).contains(&radix) && radix != 10 {
+            i64::from_str_radix(text.trim(), radix).ok().map(|value| value as f64)
+        } else {
+            encodings::number(text.trim())
+        };
+        Some(parsed.map_or(Value::Unknown, Value::Number))
+    }
+
+    fn list_of(&mut self, count: f64) -> Value {
+        let count = (count.max(0.0) as usize).min(REPEATS_MAX);
+        let items = if self.may_copy_items(count) { vec![Value::Unknown; count] } else { Vec::new() };
+        self.heap.list(items)
+    }
+
+    /// `Array.from(list)`, `Array.from({length: 12})`.
+    fn listed(&mut self, given: Value) -> Option<Value> {
+        match given {
+            Value::Object(object) => {
+                let length = self.names.id("length".into());
+                match self.heap.member(object, length)? {
+                    Value::Number(count) => Some(self.list_of(count)),
+                    _ => None,
+                }
+            }
+            Value::Text(text) => {
+                let letters = self.letters(text);
+                Some(self.heap.list(letters))
+            }
+            Value::List(_) => Some(given),
+            _ => None,
+        }
+    }
+
+    fn object_parts(&mut self, call: &Call) -> Option<Value> {
+        let Value::Object(object) = call.argument(0) else { return None };
+        let count = self.heap.keys(object).len();
+        if !self.may_copy_items(count) {
+            return None;
+        }
+        let mut items = Vec::with_capacity(count);
+        for (name, value) in self.heap.entries(object) {
+            let name = self.names.text(name).to_owned();
+            items.push(match call.name {
+                "values" => value,
+                "keys" => Value::Text(self.texts.add(&name)),
+                _ => {
+                    let name = Value::Text(self.texts.add(&name));
+                    self.heap.list(vec![name, value])
+                }
+            });
+        }
+        Some(self.heap.list(items))
+    }
+
+    pub(super) fn letters(&mut self, text: TextId) -> Vec<Value> {
+        let len = self.texts.len(text);
+        if !self.may_copy_items(len) {
+            return Vec::new();
+        }
+        let flat = self.texts.flat(text, usize::MAX);
+        flat.chars().map(|letter| Value::Text(self.texts.add_with(|buffer| buffer.push(letter)))).collect()
+    }
+
+    fn text_call(&mut self, call: &Call, text: TextId) -> Option<Value> {
+        match call.name {
+            "toString" | "valueOf" | "normalize" | "toLocaleString" => Some(Value::Text(text)),
+            "trim" | "trimStart" | "trimEnd" => self.decoded(text, |text| Some(text.trim().to_owned())),
+            "toUpperCase" | "toLocaleUpperCase" => self.decoded(text, |text| Some(text.to_uppercase())),
+            "toLowerCase" | "toLocaleLowerCase" => self.decoded(text, |text| Some(text.to_lowercase())),
+            "concat" => {
+                let whole =
+                    call.arguments.iter().fold(Value::Text(text), |whole, &part| self.add(whole, part));
+                Some(whole)
+            }
+            "repeat" => self.repeated(text, call.number(0)?),
+            "split" => self.split(text, call.text(0)),
+            "replace" | "replaceAll" => self.replaced(text, call),
+            "slice" | "substring" | "substr" => self.cut(text, call),
+            "charCodeAt" | "codePointAt" => {
+                let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
+                let letter = self.flat(text)?.chars().nth(at)?;
+                Some(Value::Number(f64::from(u32::from(letter))))
+            }
+            "charAt" | "at" => {
+                let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
+                let letter = self.flat(text)?.chars().nth(at)?;
+                Some(Value::Text(self.texts.add_with(|buffer| buffer.push(letter))))
+            }
+            "includes" | "indexOf" | "lastIndexOf" | "startsWith" | "endsWith" | "match" | "search" => {
+                self.spend_all(call.arguments);
+                Some(Value::Unknown)
+            }
+            "padStart" | "padEnd" => Some(Value::Text(text)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn spend_all(&mut self, values: &[Value]) {
+        for &value in values {
+            self.settle(value.into(), Fate::Spent);
+        }
+    }
+
+    fn repeated(&mut self, text: TextId, times: f64) -> Option<Value> {
+        let times = (times.max(0.0) as usize).min(REPEATS_MAX);
+        if self.texts.len(text).saturating_mul(times) > self.work_left {
+            return Some(Value::Text(text));
+        }
+        let whole = self.flat(text)?.repeat(times);
+        Some(self.made(text, &whole))
+    }
+
+    fn split(&mut self, text: TextId, by: Option<TextId>) -> Option<Value> {
+        let by = by.and_then(|by| self.flat(by))?;
+        if by.is_empty() {
+            let letters = self.letters(text);
+            return Some(self.heap.list(letters));
+        }
+        let flat = self.flat(text)?;
+        let count = flat.matches(&*by).count() + 1;
+        if !self.may_copy_items(count) {
+            return None;
+        }
+        let parts: Vec<Value> = flat.split(&by).map(|part| Value::Text(self.texts.add(part))).collect();
+        self.texts.meet(text, Fate::Spent);
+        Some(self.heap.list(parts))
+    }
+
+    fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
+        self.spend_all(call.arguments);
+        let Some(what) = call.text(0) else { return Some(Value::Text(text)) };
+        let by = match call.argument(1) {
+            Value::Text(by) => self.flat(by)?,
+            _ => " ".to_owned(),
+        };
+        let what = self.flat(what)?;
+        let flat = self.flat(text)?;
+        let count = if call.name == "replace" { 1 } else { usize::MAX };
+        let may_grow =
+            flat.len().saturating_add(flat.matches(&*what).take(count).count().saturating_mul(by.len()));
+        if !self.may_copy(may_grow) {
+            return Some(Value::Text(text));
+        }
+        Some(self.made(text, &flat.replacen(&*what, &by, count)))
+    }
+
+    fn cut(&mut self, text: TextId, call: &Call) -> Option<Value> {
+        let flat = self.flat(text)?;
+        let len = flat.chars().count();
+        let place = |at: Option<f64>, default: usize| match at {
+            Some(at) if at < 0.0 => len.saturating_sub((-at) as usize),
+            Some(at) => (at as usize).min(len),
+            None => default,
+        };
+        let start = place(call.number(0), 0);
+        let end = match (call.name, call.number(1)) {
+            ("substr", Some(count)) => start.saturating_add(count.max(0.0) as usize),
+            (_, end) => place(end, len),
+        };
+        let part: String = flat.chars().skip(start).take(end.saturating_sub(start)).collect();
+        // What was cut away is not lost: it may be put in elsewhere.
+        Some(Value::Text(self.texts.add(&part)))
+    }
+
+    fn list_call(&mut self, call: &Call, list: ListId) -> Option<Option<Operand>> {
+        let value = match call.name {
+            "join" => {
+                let by = match call.argument(0) {
+                    Value::Text(by) => self.flat(by)?,
+                    _ => ",".to_owned(),
+                };
+                self.spend_all(call.arguments);
+                let items = self.copied(list);
+                Value::Text(self.join(&items, &by))
+            }
+            "toString" => self.text_of(Value::List(list), ",").map_or(Value::Unknown, Value::Text),
+            "reverse" | "toReversed" => {
+                let mut items = self.copied(list);
+                items.reverse();
+                self.heap.list(items)
+            }
+            "concat" => {
+                let mut items = self.copied(list);
+                for &more in call.arguments {
+                    match more {
+                        Value::List(more) => items.extend(self.copied(more)),
+                        one => items.push(one),
+                    }
+                }
+                self.heap.list(items)
+            }
+            "push" | "unshift" => {
+                if let Some(items) = self.heap.items_mut(list) {
+                    items.extend_from_slice(call.arguments);
+                }
+                Value::Unknown
+            }
+            "fill" => {
+                let count = self.heap.items(list).len();
+                let items =
+                    if self.may_copy_items(count) { vec![call.argument(0); count] } else { Vec::new() };
+                self.heap.list(items)
+            }
+            "keys" => {
+                let count = self.heap.items(list).len().min(REPEATS_MAX);
+                self.heap.list((0..count).map(|at| Value::Number(at as f64)).collect())
+            }
+            "slice" | "filter" | "sort" | "flat" | "toSorted" | "values" => Value::List(list),
+            "entries" => {
+                let items = self.copied(list);
+                let pairs = items.into_iter().enumerate();
+                let pairs =
+                    pairs.map(|(at, item)| self.heap.list(vec![Value::Number(at as f64), item])).collect();
+                self.heap.list(pairs)
+            }
+            "find" | "pop" | "shift" | "at" => self.one_of_list(list),
+            "map" | "flatMap" | "forEach" | "reduce" => {
+                let Value::Function(function) = call.argument(0) else { return None };
+                let items = self.copied(list);
+                return Some(self.call_for_each(function, items, purpose(call.name), call.argument(1)));
+            }
+            _ => return None,
+        };
+        Some(Some(value.into()))
+    }
+
+    /// `map` and the like over what is not known, and `Array.from` with a function.
+    fn unknown_list_call(&mut self, call: &Call) -> Option<Operand> {
+        if !matches!(call.name, "map" | "flatMap" | "forEach" | "reduce") {
+            return None;
+        }
+        let Value::Function(function) = call.argument(0) else { return None };
+        Some(self.answer_unasked(function, purpose(call.name)))
+    }
+}
+
+fn purpose(name: &str) -> Purpose {
+    match name {
+        "forEach" => Purpose::ForEach,
+        "reduce" => Purpose::Reduce,
+        _ => Purpose::Map,
+    }
+}
+
+fn is_from_code(name: &str) -> bool {
+    matches!(name, "fromCharCode" | "fromCodePoint")
+}

@@ -1,0 +1,186 @@
+//! What a bracket comes to when it closes.
+
+use super::frame::{Ahead, Frame, Kind as Level};
+use super::loops::Plan;
+use super::machine::Machine;
+use super::texts::Fate;
+use super::values::{Base, Operand, Value};
+
+impl Machine<'_> {
+    /// Ends the innermost level of nesting.
+    pub(super) fn close_top(&mut self) {
+        let body_is_open = matches!(self.frame().kind, Level::Block | Level::Body);
+        let value = if body_is_open {
+            self.end_statement();
+            None
+        } else {
+            self.expression()
+        };
+        if matches!(self.frame().kind, Level::Block) && self.goes_round() {
+            return;
+        }
+        self.complete(value);
+        let Some(frame) = self.frames.pop() else { return };
+        self.hand_over(frame, value);
+    }
+
+    /// Takes in what stands before the closing bracket.
+    fn complete(&mut self, value: Option<Operand>) {
+        match self.frame().kind {
+            Level::Call { .. } | Level::Array { .. } => self.add_item(value),
+            Level::Object { .. } => self.add_entry(value),
+            Level::Arrow => self.answer(value.unwrap_or_default()),
+            _ => {}
+        }
+    }
+
+    fn hand_over(&mut self, frame: Frame, value: Option<Operand>) {
+        match frame.kind {
+            Level::Block => {
+                if !self.frame().is_block() {
+                    self.frame().operand = Some(Operand::default());
+                }
+            }
+            Level::Body | Level::Arrow => self.end_body(),
+            Level::Group => self.frame().operand = Some(value.unwrap_or_default()),
+            Level::Head | Level::Params => {
+                if let Some(value) = value {
+                    self.settle(value, Fate::Spent);
+                }
+            }
+            Level::Loop => self.begin_loop(frame.opened_at, value.unwrap_or_default().value),
+            Level::Call { callee, arguments, is_new } => {
+                let result = self.call(callee, arguments, is_new);
+                if let Some(result) = result {
+                    self.frame().operand = Some(result);
+                }
+            }
+            Level::Index { object } => {
+                let member = self.index(object, value.unwrap_or_default());
+                self.frame().operand = Some(member);
+            }
+            Level::Array { items } => {
+                let list = self.heap.list(items);
+                self.frame().operand = Some(list.into());
+            }
+            Level::Object { object, .. } => self.frame().operand = Some(Value::Object(object).into()),
+            Level::Template { text, tag } => {
+                let text = text.unwrap_or_else(|| self.texts.add(""));
+                if let Some(tag) = tag {
+                    self.settle(tag, Fate::Loose);
+                }
+                self.frame().operand = Some(Value::Text(text).into());
+            }
+            Level::Hole => self.add_to_template(value.unwrap_or_default().value),
+            Level::Apply(pending) => self.resume(pending, Value::Unknown, 0),
+        }
+    }
+
+    pub(super) fn add_item(&mut self, value: Option<Operand>) {
+        let spreads = std::mem::take(&mut self.frame().spreads);
+        let Some(operand) = value else { return };
+        let spread = match operand.value {
+            Value::List(list) if spreads => Some(self.copied(list)),
+            Value::Text(text) if spreads => Some(self.letters(text)),
+            _ => None,
+        };
+        if operand.value == Value::Unknown {
+            self.settle(operand, Fate::Loose);
+        }
+        if let Level::Call { arguments: items, .. } | Level::Array { items } = &mut self.frame().kind {
+            match spread {
+                Some(values) => items.extend(values),
+                None => items.push(operand.value),
+            }
+        }
+    }
+
+    /// The key of an object's member was read.
+    pub(super) fn begin_entry(&mut self, name: Operand) {
+        let id = match (name.value, name.place) {
+            (Value::Text(text), None) => {
+                self.texts.meet(text, Fate::Spent);
+                let text = self.flat(text).unwrap_or_default();
+                Some(self.names.id(text.into()))
+            }
+            (Value::Number(number), None) => Some(self.names.id(super::members::number_text(number).into())),
+            (_, Some(place)) => Some(place.name),
+            _ => None,
+        };
+        if let Level::Object { key, .. } = &mut self.frame().kind {
+            *key = id;
+        }
+    }
+
+    pub(super) fn add_entry(&mut self, value: Option<Operand>) {
+        let spreads = std::mem::take(&mut self.frame().spreads);
+        let Level::Object { object, key } = &mut self.frame().kind else { return };
+        let (object, key) = (*object, key.take());
+        let Some(operand) = value else { return };
+        if spreads {
+            if let Value::Object(other) = operand.value {
+                let count = self.heap.keys(other).len();
+                if self.may_copy(count) {
+                    for (name, value) in self.heap.entries(other) {
+                        self.heap.set(object, name, value);
+                    }
+                }
+            }
+            return;
+        }
+        let shorthand = operand.place.filter(|place| place.base == Base::None).map(|place| place.name);
+        if let Some(name) = key.or(shorthand) {
+            self.put_in_object(object, name, operand.value);
+        }
+        if operand.value == Value::Unknown {
+            self.settle(operand, Fate::Loose);
+        }
+    }
+
+    /// A body ended: the function is known now, or the call is done.
+    fn end_body(&mut self) {
+        let Some(body) = self.bodies.pop() else { return };
+        self.scopes.leave();
+        self.texts.read_by(body.reader_before);
+        if body.is_applied {
+            let answer = body.answer.unwrap_or_default();
+            if let Some(Frame { kind: Level::Apply(pending), .. }) = self.frames.pop() {
+                self.note_choice(body.choices);
+                self.resume(pending, answer, body.choices);
+            }
+            return;
+        }
+        self.owe_turns(&body);
+        let function = Value::Function(body.function);
+        let literals = self.literals_read - body.literals_before;
+        if let Some(known) = self.functions.get_mut(body.function.0 as usize) {
+            known.answer = body.answer;
+            known.is_read = true;
+            known.has_literals = literals > 0;
+            known.choices = body.choices;
+            known.tokens = self.at.saturating_sub(known.body);
+        }
+        let ahead = std::mem::take(&mut self.frame().ahead);
+        if let Ahead::Method { name } = ahead {
+            return self.end_method(name, function);
+        }
+        if let Ahead::Body { name: Some(name), is_declaration, .. } = ahead {
+            self.scopes.assign(name, function);
+            if is_declaration {
+                return;
+            }
+        }
+        if matches!(ahead, Ahead::Body { is_declaration: true, .. }) {
+            return;
+        }
+        self.frame().operand = Some(function.into());
+    }
+
+    /// After the head of a `for`: a block that follows may be gone through more than once.
+    fn begin_loop(&mut self, head: usize, list: Value) {
+        let plan = self.plan(head, list);
+        if let Some(plan @ (Plan::Count { .. } | Plan::Each { .. })) = plan {
+            self.frame().repeat = Some(Box::new(super::loops::Repeat::new(plan)));
+        }
+    }
+}

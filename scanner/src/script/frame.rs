@@ -1,0 +1,193 @@
+//! One level of nesting while a script is read: what kind of bracket it is, and the expression that is being put
+//! together in it.
+
+use super::functions::Pending;
+use super::texts::TextId;
+use super::values::{FunctionId, NameId, ObjectId, Operand, Place, Value};
+
+/// Assignments in a row, as in `a = b = c`; more are not followed.
+const TARGETS_MAX: usize = 64;
+/// Values that a conditional expression may come to beside the first; more are not followed.
+const OTHERS_MAX: usize = 8;
+
+pub(super) enum Kind {
+    Block,
+    /// The body of a function, which may be an expression.
+    Body,
+    Arrow,
+    Group,
+    /// What stands in parentheses after `if`, `while`, `switch`, `catch`.
+    Head,
+    /// The head of a `for`.
+    Loop,
+    Params,
+    Call {
+        callee: Operand,
+        arguments: Vec<Value>,
+        is_new: bool,
+    },
+    Index {
+        object: Operand,
+    },
+    Array {
+        items: Vec<Value>,
+    },
+    Object {
+        object: ObjectId,
+        key: Option<NameId>,
+    },
+    Template {
+        text: Option<TextId>,
+        tag: Option<Operand>,
+    },
+    Hole,
+    /// Below it a function is called, or called for each of many; the answer comes back here.
+    Apply(Pending),
+}
+
+/// What a word just read promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ahead {
+    #[default]
+    Nothing,
+    Head,
+    Loop,
+    Function {
+        name: Option<NameId>,
+        is_declaration: bool,
+    },
+    Body {
+        function: FunctionId,
+        name: Option<NameId>,
+        is_declaration: bool,
+    },
+    /// A method of an object or a class is being read.
+    Method {
+        name: NameId,
+    },
+    Class,
+}
+
+/// The word that a statement begins with, where that matters for its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Verb {
+    #[default]
+    None,
+    Return,
+    Import,
+    /// `throw`, `case` and the like: a value follows, and nothing is done with it.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) place: Option<Place>,
+    /// What the place is a member of, or the pattern that is taken apart.
+    pub(super) owner: Value,
+    pub(super) current: Value,
+    pub(super) adds: bool,
+    pub(super) declares: bool,
+    /// How many conditions were open when it was met.
+    questions: u32,
+}
+
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    pub(super) opened_at: usize,
+    pub(super) operand: Option<Operand>,
+    pub(super) product: Option<(Value, u8)>,
+    pub(super) sum: Option<(Value, u8)>,
+    pub(super) unary: u8,
+    pub(super) choice: Option<Operand>,
+    pub(super) others: Vec<Value>,
+    pub(super) is_compared: bool,
+    pub(super) questions: u32,
+    targets: Vec<Target>,
+    pub(super) verb: Verb,
+    pub(super) ahead: Ahead,
+    pub(super) declares: bool,
+    pub(super) is_new: bool,
+    pub(super) spreads: bool,
+    pub(super) repeat: Option<Box<super::loops::Repeat>>,
+}
+
+impl Frame {
+    pub(super) fn new(kind: Kind, opened_at: usize) -> Self {
+        Self {
+            kind,
+            opened_at,
+            operand: None,
+            product: None,
+            sum: None,
+            unary: 0,
+            choice: None,
+            others: Vec::new(),
+            is_compared: false,
+            questions: 0,
+            targets: Vec::new(),
+            verb: Verb::None,
+            ahead: Ahead::Nothing,
+            declares: false,
+            is_new: false,
+            spreads: false,
+            repeat: None,
+        }
+    }
+
+    pub(super) fn is_block(&self) -> bool {
+        matches!(self.kind, Kind::Block | Kind::Body)
+    }
+
+    /// Whether nothing of a statement was read yet, so that a brace opens a block.
+    pub(super) fn is_at_statement(&self) -> bool {
+        self.is_block()
+            && self.operand.is_none()
+            && self.sum.is_none()
+            && self.product.is_none()
+            && self.choice.is_none()
+            && self.unary == 0
+            && self.questions == 0
+            && self.targets.is_empty()
+            && self.verb == Verb::None
+            && !self.declares
+            && !self.is_compared
+    }
+
+    pub(super) fn aim(&mut self, adds: bool) {
+        let Some(operand) = self.operand.take() else { return };
+        if self.targets.len() >= TARGETS_MAX {
+            return;
+        }
+        let is_variable = operand.place.is_some_and(|place| place.base == super::values::Base::None);
+        self.targets.push(Target {
+            place: operand.place,
+            owner: if operand.place.is_some() { operand.owner } else { operand.value },
+            current: operand.value,
+            adds,
+            declares: self.declares && (is_variable || operand.place.is_none()),
+            questions: self.questions,
+        });
+    }
+
+    /// The assignments that end here: those inside of the condition that is closing, or all.
+    pub(super) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
+        self.targets.pop_if(|target| target.questions >= within_questions)
+    }
+
+    pub(super) fn add_other(&mut self, value: Value) -> bool {
+        let fits = self.others.len() < OTHERS_MAX;
+        if fits {
+            self.others.push(value);
+        }
+        fits
+    }
+
+    pub(super) fn end_statement(&mut self) {
+        self.verb = Verb::None;
+        self.declares = false;
+        self.is_new = false;
+        self.spreads = false;
+        self.questions = 0;
+        self.ahead = Ahead::Nothing;
+    }
+}

@@ -1,0 +1,304 @@
+//! Calls of functions that the script itself defines: they go through the same tokens again, with the values that
+//! are known. It must stay within the allowance, however the script is nested.
+
+use super::frame::{Ahead, Frame, Kind as Level};
+use super::machine::Machine;
+use super::params::Param;
+use super::texts::Fate;
+use super::tokens::Kind;
+use super::values::{FunctionId, Operand, Value};
+
+/// Functions longer than this are read, but not called.
+const FUNCTION_TOKENS_MAX: usize = 4_000;
+/// Calls within calls.
+const CALL_DEPTH_MAX: usize = 16;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Function {
+    params: usize,
+    pub(super) body: usize,
+    pub(super) tokens: usize,
+    /// What it answers when nothing is known of its arguments.
+    pub(super) answer: Option<Value>,
+    pub(super) is_read: bool,
+    pub(super) has_literals: bool,
+    pub(super) was_called: bool,
+    /// How many it takes one of, so that its answer is one of as many.
+    pub(super) choices: usize,
+    is_block: bool,
+}
+
+/// A body that is being gone through.
+pub(super) struct Body {
+    pub(super) function: FunctionId,
+    pub(super) answer: Option<Value>,
+    pub(super) is_applied: bool,
+    pub(super) reader_before: Option<FunctionId>,
+    pub(super) literals_before: usize,
+    /// How many it took one of.
+    pub(super) choices: usize,
+    /// Functions in it that have turns to take.
+    pub(super) owed: Vec<FunctionId>,
+}
+
+/// Where a call goes on when the function has answered.
+pub(super) struct Pending {
+    resume: usize,
+    calls: Option<Calls>,
+}
+
+/// One call for each item of a list.
+pub(super) struct Calls {
+    function: FunctionId,
+    items: Vec<Value>,
+    next: usize,
+    answers: Vec<Value>,
+    pub(super) purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Map,
+    ForEach,
+    Reduce,
+    /// Once for each item that it may take, whatever it is given.
+    Turns,
+}
+
+impl Machine<'_> {
+    /// The function whose parameters stand at a place. It is the same however often it is come by.
+    pub(super) fn add_function(&mut self, params: usize, near: usize) -> FunctionId {
+        if let Some(&known) = self.function_at.get(&params) {
+            return known;
+        }
+        let close = if self.tokens.kind(near) == Some(Kind::ParenOpen) {
+            self.tokens.partner(near)
+        } else {
+            Some(near)
+        };
+        let arrow = close.map_or(near, |close| close + 1);
+        let is_arrow = self.tokens.kind(arrow) == Some(Kind::Arrow);
+        let first = arrow + usize::from(is_arrow);
+        let is_block = self.tokens.kind(first) == Some(Kind::BraceOpen);
+        let tokens = self.tokens.partner(first).filter(|_| is_block).map_or(0, |end| end - first);
+        let id = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        self.functions.push(Function {
+            params,
+            body: first + usize::from(is_block),
+            tokens,
+            answer: None,
+            is_read: false,
+            has_literals: true,
+            was_called: false,
+            choices: 0,
+            is_block,
+        });
+        self.function_at.insert(params, id);
+        id
+    }
+
+    /// `=>`: what stands before it were parameters.
+    pub(super) fn arrow(&mut self, at: usize) {
+        self.frame().operand = None;
+        self.frame().spreads = false;
+        let Some(before) = at.checked_sub(1) else { return };
+        let params = match self.tokens.kind(before) {
+            Some(Kind::ParenClose) => self.tokens.partner(before),
+            Some(Kind::Name) => Some(before),
+            _ => None,
+        };
+        let Some(params) = params.filter(|_| !self.is_too_deep()) else { return };
+        let function = self.add_function(params, params);
+        if self.tokens.kind(self.at) == Some(Kind::BraceOpen) {
+            self.frame().ahead = Ahead::Body { function, name: None, is_declaration: false };
+        } else {
+            self.begin_body(function, &[], None);
+        }
+    }
+
+    pub(super) fn open_body(&mut self, function: FunctionId, at: usize) {
+        if self.is_too_deep() {
+            self.frame().ahead = Ahead::Nothing;
+            return self.open(Level::Block, at);
+        }
+        self.begin_body(function, &[], None);
+    }
+
+    /// Goes into a body, either to read it or, with what is pending, to call it.
+    fn begin_body(&mut self, function: FunctionId, arguments: &[Value], pending: Option<Pending>) {
+        let Some(known) = self.functions.get(function.0 as usize).copied() else { return };
+        let is_applied = pending.is_some();
+        if let Some(pending) = pending {
+            self.frames.push(Frame::new(Level::Apply(pending), 0));
+            self.at = known.body;
+        }
+        self.scopes.enter();
+        for (at, param) in self.params(known.params).iter().enumerate() {
+            let value = match param {
+                Param::Rest(_) if is_applied => self.heap.list(arguments.get(at..).unwrap_or(&[]).to_vec()),
+                _ => arguments.get(at).copied().unwrap_or_default(),
+            };
+            self.bind(param, value);
+        }
+        // Inside of a call nothing is preliminary; inside of a reading everything is.
+        let reader = if is_applied { None } else { Some(function) };
+        self.bodies.push(Body {
+            function,
+            answer: None,
+            is_applied,
+            reader_before: self.texts.read_by(reader),
+            literals_before: self.literals_read,
+            choices: 0,
+            owed: Vec::new(),
+        });
+        let kind = if known.is_block { Level::Body } else { Level::Arrow };
+        let opened_at = if known.is_block { known.body.saturating_sub(1) } else { known.body };
+        self.frames.push(Frame::new(kind, opened_at));
+    }
+
+    /// `return`: the first answer that is known counts, the others stand for themselves.
+    pub(super) fn answer(&mut self, operand: Operand) {
+        let Some(body) = self.bodies.last_mut() else { return };
+        let is_better = body.answer.is_none_or(|answer| answer == Value::Unknown);
+        if is_better {
+            body.answer = Some(operand.value);
+        } else {
+            self.settle(operand, Fate::Loose);
+        }
+    }
+
+    fn may_call(&self, function: FunctionId) -> bool {
+        self.functions.get(function.0 as usize).is_some_and(|known| {
+            known.has_literals && known.tokens > 0 && known.tokens <= FUNCTION_TOKENS_MAX
+        }) && self.applied_depth < CALL_DEPTH_MAX
+            && !self.is_too_deep()
+            && self.may_replay()
+            && self.bodies.iter().rev().take(CALL_DEPTH_MAX).all(|body| body.function != function)
+    }
+
+    /// Calls a function of the script; the answer is there at once, or comes later when there is none yet.
+    pub(super) fn call_function(&mut self, function: FunctionId, arguments: &[Value]) -> Option<Operand> {
+        let Some(known) = self.functions.get(function.0 as usize).copied() else {
+            return Some(Operand::default());
+        };
+        let takes_turn = self.turns.turn.is_some() && known.choices > 0;
+        let is_given = arguments.iter().any(|&argument| argument != Value::Unknown);
+        let tells_more = !known.is_read || is_given || takes_turn;
+        if !tells_more || !self.may_call(function) {
+            for &argument in arguments {
+                self.settle(argument.into(), Fate::Loose);
+            }
+            self.note_choice(known.choices);
+            return Some(Operand::from(known.answer.unwrap_or_default()));
+        }
+        self.mark_called(function);
+        let pending = Pending { resume: self.at, calls: None };
+        self.applied_depth += 1;
+        self.begin_body(function, arguments, Some(pending));
+        None
+    }
+
+    fn mark_called(&mut self, function: FunctionId) {
+        if let Some(known) = self.functions.get_mut(function.0 as usize) {
+            known.was_called = true;
+        }
+    }
+
+    /// Calls a function for each item. None when the answer comes later.
+    pub(super) fn call_for_each(
+        &mut self,
+        function: FunctionId,
+        items: Vec<Value>,
+        purpose: Purpose,
+        first: Value,
+    ) -> Option<Operand> {
+        if items.is_empty() || !self.may_call(function) {
+            return Some(self.answer_unasked(function, purpose));
+        }
+        self.mark_called(function);
+        let calls = Calls { function, items, next: 0, answers: vec![first], purpose };
+        let pending = Pending { resume: self.at, calls: Some(calls) };
+        self.applied_depth += 1;
+        self.next_call(pending);
+        None
+    }
+
+    /// Goes through a function once for each item that it may take.
+    pub(super) fn call_in_turns(&mut self, function: FunctionId, choices: usize) {
+        if !self.may_call(function) {
+            return;
+        }
+        self.mark_called(function);
+        let items = vec![Value::Unknown; choices];
+        let calls = Calls { function, items, next: 0, answers: Vec::new(), purpose: Purpose::Turns };
+        self.applied_depth += 1;
+        self.next_call(Pending { resume: self.at, calls: Some(calls) });
+    }
+
+    /// The same for items that are not known: as if there were one.
+    pub(super) fn answer_unasked(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
+        let known = self.functions.get(function.0 as usize);
+        let answer = known.and_then(|known| known.answer).unwrap_or_default();
+        match purpose {
+            Purpose::Map => self.heap.list(vec![answer]).into(),
+            Purpose::ForEach | Purpose::Turns => Operand::default(),
+            Purpose::Reduce => answer.into(),
+        }
+    }
+
+    fn next_call(&mut self, mut pending: Pending) {
+        let may_replay = self.may_replay();
+        let Some(calls) = &mut pending.calls else { return };
+        let item = calls.items.get(calls.next).copied().filter(|_| may_replay);
+        let Some(item) = item else { return self.finish_calls(pending) };
+        let position = Value::Number(calls.next as f64);
+        calls.next += 1;
+        let function = calls.function;
+        let arguments = match calls.purpose {
+            Purpose::Turns => {
+                self.turns.turn = Some(calls.next - 1);
+                [Value::Unknown; 3]
+            }
+            Purpose::Reduce => [calls.answers.last().copied().unwrap_or_default(), item, position],
+            _ => [item, position, Value::Unknown],
+        };
+        self.begin_body(function, &arguments, Some(pending));
+    }
+
+    fn finish_calls(&mut self, pending: Pending) {
+        self.at = pending.resume;
+        self.applied_depth = self.applied_depth.saturating_sub(1);
+        let Some(mut calls) = pending.calls else { return };
+        let result = match calls.purpose {
+            Purpose::Map => {
+                calls.answers.remove(0);
+                self.heap.list(calls.answers)
+            }
+            Purpose::ForEach => Value::Unknown,
+            Purpose::Turns => return self.turns.turn = None,
+            Purpose::Reduce => calls.answers.last().copied().unwrap_or_default(),
+        };
+        self.frame().operand = Some(result.into());
+    }
+
+    /// A call has come to its end.
+    pub(super) fn resume(&mut self, mut pending: Pending, answer: Value, choices: usize) {
+        match &mut pending.calls {
+            Some(calls) => {
+                match calls.purpose {
+                    Purpose::Turns if calls.items.len() < choices => {
+                        calls.items.resize(choices, Value::Unknown)
+                    }
+                    Purpose::Turns | Purpose::ForEach => {}
+                    Purpose::Map | Purpose::Reduce => calls.answers.push(answer),
+                }
+                self.next_call(pending);
+            }
+            None => {
+                self.at = pending.resume;
+                self.applied_depth = self.applied_depth.saturating_sub(1);
+                self.frame().operand = Some(answer.into());
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! JavaScript cut into tokens, in one pass and without recursion. It must never lose the rest of a file over an
+//! error: what makes no sense is passed over a character at a time.
+
+use super::tokens::{Kind, LONG, Token, Tokens};
+
+/// Longer sources are cut; no file that is published comes near.
+const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
+/// How far down a closing bracket looks for its partner when the nesting is broken.
+const BROKEN_NESTING_MAX: usize = 8;
+/// Literals that turn out to have no end are looked for over this many times the source, all together.
+const VAIN_LOOKS_MAX: usize = 4;
+
+pub(super) fn lex(source: &str) -> Tokens {
+    let mut end = source.len().min(SOURCE_BYTES_MAX);
+    while !source.is_char_boundary(end) {
+        end -= 1;
+    }
+    let source = source.get(..end).unwrap_or("");
+    let mut lexer = Lexer {
+        source,
+        bytes: source.as_bytes(),
+        at: 0,
+        tokens: Vec::new(),
+        open: Vec::new(),
+        may_start_line: true,
+        closed_block: false,
+        vain_looks_left: end.saturating_mul(VAIN_LOOKS_MAX),
+    };
+    if source.starts_with("#!") {
+        lexer.skip_line();
+    }
+    while lexer.at < lexer.bytes.len() {
+        lexer.step();
+    }
+    Tokens::new(lexer.tokens)
+}
+
+/// An open bracket, and whether what follows its close is a statement, where a slash begins a regular expression.
+struct Open {
+    token: usize,
+    kind: Kind,
+    is_before_statement: bool,
+}
+
+struct Lexer<'s> {
+    source: &'s str,
+    bytes: &'s [u8],
+    at: usize,
+    tokens: Vec<Token>,
+    open: Vec<Open>,
+    may_start_line: bool,
+    closed_block: bool,
+    vain_looks_left: usize,
+}
+
+impl Lexer<'_> {
+    fn byte(&self, offset: usize) -> u8 {
+        self.bytes.get(self.at + offset).copied().unwrap_or(0)
+    }
+
+    fn rest_starts_with(&self, what: &str) -> bool {
+        self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(what.as_bytes()))
+    }
+
+    fn push(&mut self, kind: Kind, start: usize, size: usize) {
+        self.tokens.push(Token::new(kind, start, size));
+        self.may_start_line = false;
+    }
+
+    fn operator(&mut self, kind: Kind, size: usize) {
+        self.push(kind, self.at, size);
+        self.at += size;
+    }
+
+    fn step(&mut self) {
+        match self.byte(0) {
+            b'\n' | b'\r' => {
+                self.may_start_line = true;
+                self.at += 1;
+            }
+            byte if byte <= b' ' || byte == 0x7f => self.at += 1,
+            b'/' if self.byte(1) == b'/' => self.skip_line(),
+            b'/' if self.byte(1) == b'*' => self.skip_comment(),
+            b'<' if self.rest_starts_with("<!--") => self.skip_line(),
+            b'-' if self.may_start_line && self.rest_starts_with("-->") => self.skip_line(),
+            b'/' => self.slash(),
+            quote @ (b'"' | b'\'') => self.quoted(quote),
+            b'`' => {
+                self.open_bracket(Kind::TemplateOpen, 1);
+                self.template();
+            }
+            b'(' => self.open_bracket(Kind::ParenOpen, 1),
+            b'[' => self.open_bracket(Kind::SquareOpen, 1),
+            b'{' => self.open_bracket(Kind::BraceOpen, 1),
+            b')' => self.close_bracket(&[Kind::ParenOpen], Kind::ParenClose),
+            b']' => self.close_bracket(&[Kind::SquareOpen], Kind::SquareClose),
+            b'}' => self.close_brace(),
+            b'0'..=b'9' => self.number(),
+            b'.' if self.byte(1).is_ascii_digit() => self.number(),
+            byte if byte.is_ascii_alphanumeric()
+                || matches!(byte, b'_' | b'$' | b'\\' | b'#')
+                || byte >= 0x80 =>
+            {
+                self.name();
+            }
+            b'<' if self.expects_operand()
+                && (self.byte(1).is_ascii_alphabetic() || self.byte(1) == b'>') =>
+            {
+                self.jsx();
+            }
+            _ => self.punctuation(),
+        }
+    }
+
+    fn skip_line(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+    }
+
+    fn skip_comment(&mut self) {
+        let from = self.at + 2;
+        let end = self.source.get(from..).and_then(|rest| rest.find("*/"));
+        self.at = end.map_or(self.bytes.len(), |end| from + end + 2);
+    }
+
+    fn name(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        while self.at < self.bytes.len() {
+            let byte = self.byte(0);
+            match byte {
+                b'{' if self.bytes.get(start..self.at).is_some_and(|name| name.ends_with(b"\\u")) => {}
+                b'}' if self.tail_is_escape(start) => {}
+                _ if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'\\') || byte >= 0x80 => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let text = self.source.get(start..self.at).unwrap_or("");
+        let is_space = |c: char| c.is_whitespace() || c == '\u{feff}';
+        if text.is_ascii() || !text.contains(is_space) {
+            self.push(Kind::Name, start, self.at - start);
+            return;
+        }
+        // Spaces beyond ASCII part names as any space does.
+        let mut from = start;
+        for part in text.split(is_space) {
+            if !part.is_empty() {
+                self.push(Kind::Name, from, part.len());
+            }
+            from += part.len();
+            from += self.source.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        }
+    }
+
+    fn tail_is_escape(&self, start: usize) -> bool {
+        let from = self.at.saturating_sub(9).max(start);
+        let tail = self.bytes.get(from..self.at).unwrap_or(&[]);
+        tail.iter().rposition(|&byte| byte == b'{').is_some_and(|brace| brace >= 2)
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while self.byte(0).is_ascii_alphanumeric() || matches!(self.byte(0), b'.' | b'_') {
+            let is_hex = matches!(self.bytes.get(start + 1), Some(b'x' | b'X'));
+            let has_exponent = matches!(self.byte(0), b'e' | b'E') && matches!(self.byte(1), b'+' | b'-');
+            self.at += 1 + usize::from(has_exponent && !is_hex);
+            // `1..toString()` and `[...]` after a number are no part of it.
+            if self.byte(0) == b'.' && self.byte(1) == b'.' {
+                break;
+            }
+        }
+        self.at = self.at.min(self.bytes.len());
+        self.push(Kind::Number, start, self.at - start);
+    }
+
+    /// The end of a literal that must end on its line, looked for within what may be spent on vain looks.
+    fn end_on_line(&mut self, is_end: impl Fn(u8, bool) -> bool, has_classes: bool) -> Option<usize> {
+        if self.vain_looks_left == 0 {
+            return None;
+        }
+        let (mut at, mut in_class) = (self.at + 1, false);
+        while let Some(&byte) = self.bytes.get(at) {
+            match byte {
+                b'\\' if !has_classes && self.bytes.get(at + 1) == Some(&b'\r') => {
+                    at += 1 + usize::from(self.bytes.get(at + 2) == Some(&b'\n'));
+                }
+                b'\\' => at += 1,
+                b'\n' | b'\r' => break,
+                _ if is_end(byte, in_class) => return Some(at),
+                b'[' if has_classes => in_class = true,
+                b']' if has_classes => in_class = false,
+                _ => {}
+            }
+            at += 1;
+        }
+        self.vain_looks_left = self.vain_looks_left.saturating_sub(at - self.at);
+        None
+    }
+
+    fn quoted(&mut self, quote: u8) {
+        let Some(end) = self.end_on_line(|byte, _| byte == quote, false) else {
+            self.at += 1;
+            return;
+        };
+        self.push(Kind::Text, self.at + 1, end - self.at - 1);
+        self.at = end + 1;
+    }
+
+    fn slash(&mut self) {
+        let end = if self.expects_operand() {
+            self.end_on_line(|byte, in_class| byte == b'/' && !in_class, true)
+        } else {
+            None
+        };
+        let Some(end) = end else {
+            return self.operator_or_assignment(Kind::Arithmetic);
+        };
+        let start = self.at;
+        self.at = end + 1;
+        while self.byte(0).is_ascii_alphabetic() {
+            self.at += 1;
+        }
+        self.push(Kind::Regex, start, self.at - start);
+    }
+
+    /// The text of a template up to its end or its next hole.
+    fn template(&mut self) {
+        let start = self.at;
+        loop {
+            match self.byte(0) {
+                _ if self.at >= self.bytes.len() => break,
+                b'\\' => self.at += 1,
+                b'`' => break,
+                b'$' if self.byte(1) == b'{' => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let end = self.at.min(self.bytes.len());
+        self.at = end;
+        if end > start {
+            self.push(Kind::Chunk, start, end - start);
+        }
+        match self.byte(0) {
+            b'`' => self.close_bracket(&[Kind::TemplateOpen], Kind::TemplateClose),
+            b'$' => self.open_bracket(Kind::HoleOpen, 2),
+            _ => {}
+        }
+    }
+
+    fn open_bracket(&mut self, kind: Kind, size: usize) {
+        let is_before_statement = match kind {
+            Kind::ParenOpen => matches!(self.last_name(), Some("if" | "while" | "for" | "with")),
+            Kind::BraceOpen => !self.expects_operand() || self.begins_statement(),
+            _ => false,
+        };
+        self.open.push(Open { token: self.tokens.len(), kind, is_before_statement });
+        self.push(kind, self.at, 0);
+        self.at += size;
+    }
+
+    fn close_brace(&mut self) {
+        let found = self.open.iter().rev().take(BROKEN_NESTING_MAX);
+        let partner =
+            found.map(|open| open.kind).find(|kind| matches!(kind, Kind::BraceOpen | Kind::HoleOpen));
+        if partner == Some(Kind::HoleOpen) {
+            self.close_bracket(&[Kind::HoleOpen], Kind::HoleClose);
+            self.template();
+        } else {
+            self.close_bracket(&[Kind::BraceOpen], Kind::BraceClose);
+        }
+    }
+
+    fn close_bracket(&mut self, opens: &[Kind], kind: Kind) {
+        let depth =
+            self.open.iter().rev().take(BROKEN_NESTING_MAX).position(|open| opens.contains(&open.kind));
+        let Some(depth) = depth else {
+            self.at += 1;
+            return;
+        };
+        self.open.truncate(self.open.len() - depth);
+        let Some(open) = self.open.pop() else { return };
+        let distance = self.tokens.len() - open.token;
+        if let Some(token) = self.tokens.get_mut(open.token) {
+            *token = Token::new(token.kind, token.start(), distance);
+        }
+        self.push(kind, self.at, distance);
+        self.closed_block = open.is_before_statement;
+        self.at += 1;
+    }
+
+    fn last_name(&self) -> Option<&str> {
+        self.tokens.last().filter(|token| token.kind == Kind::Name).map(|token| token.text(self.source))
+    }
+
+    /// Whether a value may come next, told by what came before.
+    fn expects_operand(&self) -> bool {
+        let Some(last) = self.tokens.last() else { return true };
+        match last.kind {
+            Kind::Name => is_before_operand(last.text(self.source)) && !self.is_after_dot(),
+            Kind::ParenClose | Kind::BraceClose => self.closed_block,
+            Kind::Number | Kind::Text | Kind::TemplateClose | Kind::Regex | Kind::Jsx => false,
+            Kind::SquareClose | Kind::Step => false,
+            _ => true,
+        }
+    }
+
+    fn is_after_dot(&self) -> bool {
+        let before = self.tokens.len().checked_sub(2).and_then(|at| self.tokens.get(at));
+        before.is_some_and(|token| token.kind == Kind::Dot)
+    }
+
+    fn begins_statement(&self) -> bool {
+        match self.tokens.last() {
+            None => true,
+            Some(last) => match last.kind {
+                Kind::Semicolon | Kind::BraceOpen | Kind::BraceClose | Kind::Arrow | Kind::ParenClose => true,
+                Kind::Name => matches!(last.text(self.source), "else" | "do" | "try" | "finally"),
+                _ => false,
+            },
+        }
+    }
+
+    fn jsx(&mut self) {
+        match super::jsx::end(self.bytes, self.at, &mut self.vain_looks_left) {
+            Some(end) => {
+                self.push(Kind::Jsx, self.at, end - self.at);
+                self.at = end;
+            }
+            None => self.operator(Kind::Compare, 1),
+        }
+    }
+
+    fn operator_or_assignment(&mut self, kind: Kind) {
+        if self.byte(1) == b'=' { self.operator(Kind::OtherAssign, 2) } else { self.operator(kind, 1) }
+    }
+
+    fn punctuation(&mut self) {
+        let long = LONG.iter().find(|(sign, _)| self.rest_starts_with(sign));
+        match long {
+            Some((sign, _)) if *sign == "?." && self.byte(2).is_ascii_digit() => {
+                self.operator(Kind::Question, 1)
+            }
+            Some((sign, kind)) => self.operator(*kind, sign.len()),
+            None => match self.byte(0) {
+                b',' => self.operator(Kind::Comma, 1),
+                b';' => self.operator(Kind::Semicolon, 1),
+                b':' => self.operator(Kind::Colon, 1),
+                b'?' => self.operator(Kind::Question, 1),
+                b'.' => self.operator(Kind::Dot, 1),
+                b'+' => self.operator(Kind::Plus, 1),
+                b'<' | b'>' => self.operator(Kind::Compare, 1),
+                b'!' => self.operator(Kind::Not, 1),
+                b'-' | b'*' | b'%' | b'^' | b'&' | b'|' | b'~' => {
+                    self.operator_or_assignment(Kind::Arithmetic)
+                }
+                _ => self.at += 1,
+            },
+        }
+    }
+}
+
+/// Words after which a value comes, not an operator.
+fn is_before_operand(name: &str) -> bool {
+    matches!(
+        name,
+        "return"
+            | "typeof"
+            | "case"
+            | "do"
+            | "else"
+            | "in"
+            | "instanceof"
+            | "new"
+            | "delete"
+            | "void"
+            | "throw"
+    ) || matches!(name, "of" | "yield" | "await" | "default" | "extends")
+}

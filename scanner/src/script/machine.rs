@@ -1,0 +1,402 @@
+//! Goes through the tokens of a script once, puts its constants together and notes what becomes of them. Nesting
+//! is kept on a stack of its own. Functions and loops over known values are gone through again with those values,
+//! as long as the allowance lasts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::elements::Elements;
+use super::encodings;
+use super::frame::{Ahead, Frame, Kind as Level, Verb};
+use super::functions::{Body, Function};
+use super::sinks::Page;
+use super::texts::{Fate, TextId, Texts};
+use super::tokens::{Kind, Token, Tokens};
+use super::turns::Turns;
+use super::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scopes, Value};
+
+/// Brackets nested deeper are read as if they were not there. Browsers run out of stack not far from it.
+const DEPTH_MAX: usize = 512;
+/// How much may be gone through again for calls and loops, in proportion to the script and beyond it.
+const REPLAYED_FACTOR: usize = 2;
+const REPLAYED_TOKENS_MORE: usize = 100_000;
+/// How much may be copied and decoded, likewise.
+const WORK_FACTOR: usize = 8;
+const WORK_BYTES_MORE: usize = 4 << 20;
+/// What goes beyond the proportion is no more than this many times the script: a page may have very many small ones.
+const MORE_FACTOR: usize = 64;
+/// What one more item of a list takes of that, since each becomes more than a byte.
+const ITEM_BYTES: usize = 32;
+
+/// An allowance for something of a size.
+pub(super) fn allowance(size: usize, factor: usize, more: usize) -> usize {
+    size.saturating_mul(factor).saturating_add(size.saturating_mul(MORE_FACTOR).min(more))
+}
+
+pub(super) struct Machine<'s> {
+    pub(super) source: &'s str,
+    pub(super) tokens: Tokens,
+    pub(super) at: usize,
+    pub(super) frames: Vec<Frame>,
+    pub(super) texts: Texts,
+    pub(super) heap: Heap,
+    pub(super) names: Names<'s>,
+    pub(super) scopes: Scopes,
+    pub(super) elements: Elements,
+    pub(super) functions: Vec<Function>,
+    pub(super) function_at: HashMap<usize, FunctionId>,
+    pub(super) bodies: Vec<Body>,
+    pub(super) turns: Turns,
+    /// Functions outside of any other that have turns to take.
+    pub(super) owed: Vec<FunctionId>,
+    pub(super) applied_depth: usize,
+    pub(super) page: Page,
+    pub(super) literals_read: usize,
+    /// Names that were met before anything was known of them: whether they were shown, whether used otherwise.
+    pub(super) early_uses: HashMap<NameId, (bool, bool)>,
+    pub(super) declared: HashMap<NameId, Option<usize>>,
+    pub(super) work_left: usize,
+    steps: usize,
+    furthest: usize,
+    replayed_max: usize,
+}
+
+impl<'s> Machine<'s> {
+    pub(super) fn new(source: &'s str, tokens: Tokens) -> Self {
+        let replayed_max = allowance(tokens.len(), REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
+        Self {
+            source,
+            tokens,
+            at: 0,
+            frames: vec![Frame::new(Level::Block, 0)],
+            texts: Texts::default(),
+            heap: Heap::default(),
+            names: Names::default(),
+            scopes: Scopes::default(),
+            elements: Elements::default(),
+            functions: Vec::new(),
+            function_at: HashMap::new(),
+            bodies: Vec::new(),
+            turns: Turns::default(),
+            owed: Vec::new(),
+            applied_depth: 0,
+            page: Page::default(),
+            literals_read: 0,
+            early_uses: HashMap::new(),
+            declared: HashMap::new(),
+            work_left: allowance(source.len(), WORK_FACTOR, WORK_BYTES_MORE),
+            steps: 0,
+            furthest: 0,
+            replayed_max,
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        self.find_declared();
+        self.find_unsteady();
+        loop {
+            while let Some(token) = self.tokens.get(self.at) {
+                self.steps += 1;
+                self.furthest = self.furthest.max(self.at + 1);
+                self.step(token);
+            }
+            if self.frames.len() > 1 {
+                self.close_top();
+            } else {
+                self.end_statement();
+                if !self.begin_owed() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether a part of the script may be gone through once more.
+    pub(super) fn may_replay(&self) -> bool {
+        self.steps - self.furthest.min(self.steps) < self.replayed_max
+    }
+
+    /// Whether so much of that is left that some may be spent on what people rarely get to see.
+    pub(super) fn may_replay_more(&self) -> bool {
+        self.steps - self.furthest.min(self.steps) < self.replayed_max / 2
+    }
+
+    /// Takes from the allowance for copying.
+    pub(super) fn may_copy(&mut self, bytes: usize) -> bool {
+        let is_enough = bytes <= self.work_left;
+        if is_enough {
+            self.work_left -= bytes;
+        }
+        is_enough
+    }
+
+    pub(super) fn may_copy_items(&mut self, count: usize) -> bool {
+        self.may_copy(count.saturating_mul(ITEM_BYTES))
+    }
+
+    pub(super) fn name_id(&mut self, token: Token) -> NameId {
+        let raw = token.text(self.source);
+        if !raw.contains('\\') {
+            return self.names.id(Cow::Borrowed(self.source_of(token)));
+        }
+        let mut text = String::new();
+        encodings::unescape(raw, &mut text);
+        self.names.id(Cow::Owned(text))
+    }
+
+    fn source_of(&self, token: Token) -> &'s str {
+        token.text(self.source)
+    }
+
+    fn step(&mut self, token: Token) {
+        if self.ends_arrow(token.kind) {
+            // The token is read again, outside of the function.
+            return self.close_top();
+        }
+        if self.owes_turns(token.kind) && self.begin_owed() {
+            return;
+        }
+        let at = self.at;
+        self.at += 1;
+        match token.kind {
+            Kind::Name => self.name(token, at),
+            Kind::Number => {
+                let value = encodings::number(token.text(self.source)).map_or(Value::Unknown, Value::Number);
+                self.put(value.into());
+            }
+            Kind::Text => self.literal(token),
+            Kind::Regex => self.pattern(token),
+            Kind::Jsx => {
+                let id = self.cooked(token);
+                self.literals_read += 1;
+                self.put(Value::Text(id).into());
+            }
+            Kind::Chunk => {
+                let id = self.cooked(token);
+                self.add_to_template(Value::Text(id));
+            }
+            Kind::TemplateOpen => {
+                self.literals_read += 1;
+                let tag = self.frame().operand.take();
+                self.open(Level::Template { text: None, tag }, at);
+            }
+            Kind::HoleOpen => self.open(Level::Hole, at),
+            Kind::ParenOpen => self.open_paren(at),
+            Kind::SquareOpen => self.open_square(at),
+            Kind::BraceOpen => self.open_brace(at),
+            Kind::ParenClose
+            | Kind::SquareClose
+            | Kind::BraceClose
+            | Kind::HoleClose
+            | Kind::TemplateClose => {
+                self.close(at);
+            }
+            Kind::Semicolon => self.end_statement(),
+            Kind::Comma => self.comma(),
+            Kind::Arrow => self.arrow(at),
+            _ => self.operator(token),
+        }
+    }
+
+    fn ends_arrow(&mut self, kind: Kind) -> bool {
+        let frame = self.frame();
+        if !matches!(frame.kind, Level::Arrow) {
+            return false;
+        }
+        match kind {
+            Kind::Comma | Kind::Semicolon => true,
+            Kind::Colon => frame.questions == 0,
+            Kind::ParenClose | Kind::SquareClose | Kind::BraceClose | Kind::HoleClose => {
+                let opened_at = frame.opened_at;
+                self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
+            }
+            Kind::Name | Kind::Text | Kind::Number => {
+                frame.operand.is_some() && !self.is_after_dot(self.at) && !self.is_infix(self.at)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_infix(&self, at: usize) -> bool {
+        let token = self.tokens.get(at).filter(|token| token.kind == Kind::Name);
+        token.is_some_and(|token| matches!(token.text(self.source), "in" | "of" | "instanceof" | "as"))
+    }
+
+    pub(super) fn is_after_dot(&self, at: usize) -> bool {
+        at.checked_sub(1).and_then(|before| self.tokens.kind(before)) == Some(Kind::Dot)
+    }
+
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        if self.frames.is_empty() {
+            self.frames.push(Frame::new(Level::Block, 0));
+        }
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// A value was read. Where one stands already, a statement ended without saying so.
+    pub(super) fn put(&mut self, operand: Operand) {
+        if self.frame().operand.is_some() {
+            if self.frame().is_block() {
+                self.end_statement();
+            } else {
+                let left = self.frame().operand.take().unwrap_or_default();
+                self.settle(left, Fate::Loose);
+            }
+        }
+        self.frame().operand = Some(operand);
+    }
+
+    fn cooked(&mut self, token: Token) -> TextId {
+        let raw = token.text(self.source);
+        let is_replayed = self.furthest > self.at;
+        if is_replayed && !self.may_copy(raw.len()) {
+            self.replayed_max = 0;
+            return self.texts.add("");
+        }
+        self.texts.add_with(|buffer| match token.kind {
+            Kind::Jsx => buffer.push_str(&super::jsx::markup(raw)),
+            _ => encodings::unescape(raw, buffer),
+        })
+    }
+
+    fn literal(&mut self, token: Token) {
+        self.literals_read += 1;
+        let id = self.cooked(token);
+        if self.frame().verb == Verb::Import {
+            let address = self.texts.flat(id, usize::MAX);
+            self.texts.meet(id, Fate::Spent);
+            self.page.fetched.push((id.order(), address));
+            self.frame().operand = None;
+            return self.frame().end_statement();
+        }
+        self.put(Value::Text(id).into());
+    }
+
+    /// A regular expression, of which only those are followed that stand for one text.
+    fn pattern(&mut self, token: Token) {
+        let plain = encodings::plain_pattern(token.text(self.source));
+        let value = plain.map_or(Value::Unknown, |(text, flags)| {
+            let text = self.texts.add(&text);
+            self.texts.meet(text, Fate::Spent);
+            Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
+        });
+        self.put(value.into());
+    }
+
+    pub(super) fn add_to_template(&mut self, value: Value) {
+        let is_tagged = matches!(self.frame().kind, Level::Template { tag: Some(_), .. });
+        let Some(part) = self.text_of(value, if is_tagged { "" } else { "," }) else { return };
+        let Level::Template { text, .. } = self.frame().kind else { return };
+        let whole = match text {
+            Some(text) => self.texts.sum(text, part),
+            None => part,
+        };
+        if let Level::Template { text, .. } = &mut self.frame().kind {
+            *text = Some(whole);
+        }
+    }
+
+    pub(super) fn open(&mut self, kind: Level, at: usize) {
+        if self.frames.len() >= DEPTH_MAX {
+            let left = self.frame().operand.take().unwrap_or_default();
+            return self.settle(left, Fate::Loose);
+        }
+        self.frames.push(Frame::new(kind, at));
+    }
+
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.frames.len() + 2 >= DEPTH_MAX
+    }
+
+    fn open_paren(&mut self, at: usize) {
+        let frame = self.frame();
+        match frame.ahead {
+            Ahead::Head | Ahead::Loop => {
+                let kind = if frame.ahead == Ahead::Head { Level::Head } else { Level::Loop };
+                frame.ahead = Ahead::Nothing;
+                self.open(kind, at);
+            }
+            Ahead::Function { name, is_declaration } => {
+                let function = self.add_function(at, at);
+                self.frame().ahead = Ahead::Body { function, name, is_declaration };
+                self.open(Level::Params, at);
+            }
+            _ => match frame.operand.take() {
+                Some(callee) => {
+                    let is_new = std::mem::take(&mut frame.is_new);
+                    self.open(Level::Call { callee, arguments: Vec::new(), is_new }, at);
+                }
+                None => self.open(Level::Group, at),
+            },
+        }
+    }
+
+    fn open_square(&mut self, at: usize) {
+        match self.frame().operand.take() {
+            Some(object) => self.open(Level::Index { object }, at),
+            None => self.open(Level::Array { items: Vec::new() }, at),
+        }
+    }
+
+    fn open_brace(&mut self, at: usize) {
+        let frame = self.frame();
+        if let Ahead::Body { function, .. } = frame.ahead {
+            return self.open_body(function, at);
+        }
+        let is_statement = frame.is_at_statement();
+        let follows_value = frame.operand.is_some() && frame.verb != Verb::Import;
+        let is_class = frame.ahead == Ahead::Class;
+        if follows_value && !is_class && self.begins_method(at) {
+            return;
+        }
+        if is_statement || follows_value || is_class {
+            let repeat = frame.repeat.take();
+            if let Some(left) = frame.operand.take() {
+                self.settle(left, Fate::Loose);
+            }
+            if self.frame().is_block() && !is_class {
+                self.end_statement();
+            }
+            self.open(Level::Block, at);
+            return self.begin_rounds(repeat, at);
+        }
+        let object = self.heap.object();
+        self.open(Level::Object { object, key: None }, at);
+    }
+
+    /// Closes what a bracket closes, and everything in it that was left open.
+    fn close(&mut self, at: usize) {
+        let Some(partner) = self.tokens.partner(at) else { return };
+        while self.frames.len() > 1
+            && self.frame().opened_at > partner
+            && !matches!(self.frame().kind, Level::Apply(_))
+        {
+            let kept = self.at;
+            self.close_top();
+            self.at = kept;
+        }
+        if self.frames.len() > 1 && self.frame().opened_at == partner {
+            self.close_top();
+        } else {
+            // It was too deep to be followed.
+            self.put(Operand::default());
+        }
+    }
+
+    pub(super) fn add_place(&mut self, name: NameId) -> Operand {
+        let value = self.scopes.get(name);
+        if value.is_none()
+            && let Some(Some(at)) = self.declared.get(&name).copied()
+        {
+            let function = self.add_function(at, at);
+            self.scopes.assign(name, Value::Function(function));
+            return self.add_place(name);
+        }
+        Operand {
+            value: value.unwrap_or_default(),
+            place: Some(Place { name, base: Base::None }),
+            owner: Value::Unknown,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Members of lists, objects, strings and of what is not known; and strings made of any value.
+
+use super::machine::Machine;
+use super::texts::{Fate, TextId};
+use super::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
+
+impl Machine<'_> {
+    /// `object.name`.
+    pub(super) fn member(&mut self, object: Operand, name: NameId) -> Operand {
+        let base = match object.place {
+            Some(place) => Base::Named(place.name),
+            None => Base::Unnamed,
+        };
+        let is_length = self.names.text(name) == "length";
+        let value = match object.value {
+            Value::Text(text) if is_length => Value::Number(self.chars(text) as f64),
+            Value::List(list) if is_length => Value::Number(self.heap.items(list).len() as f64),
+            Value::Object(object) => self.heap.member(object, name).unwrap_or_default(),
+            one @ (Value::OneOfList(_) | Value::OneOfObject(_)) => self.one_of_members(one, name),
+            _ => match base {
+                Base::Named(base) => self.scopes.member(base, name).unwrap_or_default(),
+                _ => Value::Unknown,
+            },
+        };
+        Operand { value, place: Some(Place { name, base }), owner: object.value }
+    }
+
+    /// A member of one of many: one of their members of that name.
+    fn one_of_members(&mut self, one: Value, name: NameId) -> Value {
+        let items = match one {
+            Value::OneOfList(list) => self.copied(list),
+            Value::OneOfObject(object) => self.values_of(object),
+            _ => return one,
+        };
+        let member = |item: &Value| match item {
+            Value::Object(object) => self.heap.member(*object, name),
+            _ => None,
+        };
+        let members: Vec<Value> = items.iter().filter_map(member).collect();
+        match self.heap.list(members.clone()) {
+            Value::List(list) if !members.is_empty() => Value::OneOfList(list),
+            _ => one,
+        }
+    }
+
+    fn chars(&mut self, text: TextId) -> usize {
+        let len = self.texts.len(text);
+        if !self.may_copy(len) {
+            return len;
+        }
+        self.texts.flat(text, usize::MAX).chars().count()
+    }
+
+    /// `object[key]`.
+    pub(super) fn index(&mut self, object: Operand, key: Operand) -> Operand {
+        // A function that looks something up tells more when it is called.
+        self.literals_read += usize::from(matches!(object.value, Value::List(_) | Value::Object(_)));
+        match (object.value, self.steady(key)) {
+            (Value::List(list), Value::Number(at)) if at >= 0.0 => {
+                Operand::from(self.heap.items(list).get(at as usize).copied().unwrap_or_default())
+            }
+            (_, Value::Text(text)) => {
+                self.texts.meet(text, Fate::Spent);
+                let name = self.flat(text).unwrap_or_default();
+                let name = self.names.id(name.into());
+                self.member(object, name)
+            }
+            (Value::Text(text), Value::Number(at)) if at >= 0.0 => {
+                let letter = self.flat(text).and_then(|text| text.chars().nth(at as usize));
+                let text = letter.map(|letter| self.texts.add_with(|buffer| buffer.push(letter)));
+                text.map_or(Value::Unknown, Value::Text).into()
+            }
+            (Value::List(list), _) => self.one_of_list(list).into(),
+            (Value::Object(object), Value::Number(at)) => {
+                let name = self.names.id(number_text(at).into());
+                let known = self.heap.member(object, name);
+                known.unwrap_or_else(|| self.one_of_object(object)).into()
+            }
+            (Value::Object(object), _) => self.one_of_object(object).into(),
+            (one @ (Value::OneOfList(_) | Value::OneOfObject(_)), _) => one.into(),
+            _ => {
+                self.note_lookup(object);
+                Operand::default()
+            }
+        }
+    }
+
+    /// The text of a value within another text; of what is not known, a space.
+    pub(super) fn text_of(&mut self, value: Value, comma: &str) -> Option<TextId> {
+        match value {
+            Value::Text(text) => Some(text),
+            Value::Number(number) => Some(self.texts.add(&number_text(number))),
+            Value::Flag(_) => Some(self.texts.add("")),
+            Value::List(list) => {
+                let items = self.copied(list);
+                Some(self.join(&items, comma))
+            }
+            _ => Some(self.texts.add(" ")),
+        }
+    }
+
+    pub(super) fn join(&mut self, items: &[Value], between: &str) -> TextId {
+        let mut whole = self.texts.add("");
+        for (at, &item) in items.iter().enumerate() {
+            let part = match item {
+                Value::Text(text) => text,
+                Value::Number(number) => self.texts.add(&number_text(number)),
+                _ => self.texts.add(" "),
+            };
+            if at > 0 && !between.is_empty() {
+                let comma = self.texts.add(between);
+                whole = self.texts.sum(whole, comma);
+            }
+            whole = self.texts.sum(whole, part);
+        }
+        whole
+    }
+
+    /// A string in one piece, if the allowance for copying is not used up.
+    pub(super) fn flat(&mut self, text: TextId) -> Option<String> {
+        let len = self.texts.len(text);
+        self.may_copy(len).then(|| self.texts.flat(text, usize::MAX))
+    }
+
+    /// A new string made from another.
+    pub(super) fn made(&mut self, from: TextId, text: &str) -> Value {
+        if !self.may_copy(text.len()) {
+            return Value::Text(from);
+        }
+        self.texts.meet(from, Fate::Spent);
+        Value::Text(self.texts.add(text))
+    }
+
+    /// Notes what becomes of a value, and of what it holds.
+    pub(super) fn settle(&mut self, operand: Operand, fate: Fate) {
+        if let (Value::Unknown, Some(place)) = (operand.value, operand.place) {
+            let name = match place.base {
+                Base::Named(base) => base,
+                _ => place.name,
+            };
+            let uses = self.early_uses.entry(name).or_default();
+            match fate {
+                Fate::Shown | Fate::Spent => uses.0 = true,
+                Fate::Written | Fate::Loose => uses.1 = true,
+            }
+            return;
+        }
+        match operand.value {
+            Value::Text(text) => self.texts.meet(text, fate),
+            Value::List(list) | Value::OneOfList(list) if fate != Fate::Spent => {
+                let items = self.copied(list);
+                self.settle_all(items, fate);
+            }
+            Value::Object(object) | Value::OneOfObject(object) if fate != Fate::Spent => {
+                let items = self.values_of(object);
+                self.settle_all(items, fate);
+            }
+            _ => {}
+        }
+    }
+
+    /// The items of a list, if the allowance for copying is not used up.
+    pub(super) fn copied(&mut self, list: ListId) -> Vec<Value> {
+        let len = self.heap.items(list).len();
+        if self.may_copy_items(len) { self.heap.items(list).to_vec() } else { Vec::new() }
+    }
+
+    pub(super) fn values_of(&mut self, object: ObjectId) -> Vec<Value> {
+        let keys = self.heap.keys(object).len();
+        if !self.may_copy(keys) {
+            return Vec::new();
+        }
+        self.heap.entries(object).into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// Members and their members; what is deeper stands for itself.
+    fn settle_all(&mut self, items: Vec<Value>, fate: Fate) {
+        if !self.may_copy(items.len()) {
+            return;
+        }
+        for item in items {
+            match item {
+                Value::Text(text) => self.texts.meet(text, fate),
+                Value::Object(object) => {
+                    for value in self.values_of(object) {
+                        if let Value::Text(text) = value {
+                            self.texts.meet(text, fate);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+pub(super) fn number_text(number: f64) -> String {
+    format!("{number}")
+}

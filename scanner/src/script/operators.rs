@@ -1,0 +1,273 @@
+//! How an expression is put together from its values and operators, and what it comes to.
+
+use super::frame::{Kind as Level, Target, Verb};
+use super::machine::Machine;
+use super::texts::Fate;
+use super::tokens::{Kind, Token};
+use super::values::{Base, Operand, Value};
+
+impl Machine<'_> {
+    pub(super) fn operator(&mut self, token: Token) {
+        match token.kind {
+            Kind::Plus => self.plus(b'+'),
+            Kind::Arithmetic => self.arithmetic(token.operator(self.source)),
+            Kind::Not if self.frame().operand.is_none() => self.frame().unary = b'!',
+            Kind::Assign => self.frame().aim(false),
+            Kind::PlusAssign => self.frame().aim(true),
+            Kind::OtherAssign => self.other_assign(),
+            Kind::Compare => self.compare(),
+            Kind::Or => {
+                let value = self.alternative();
+                self.frame().choice = value;
+            }
+            Kind::And => {
+                let left = self.addend();
+                self.spend(left);
+                self.frame().is_compared = false;
+            }
+            Kind::Question => {
+                let condition = self.alternative();
+                self.spend(condition);
+                let frame = self.frame();
+                frame.choice = None;
+                frame.questions = frame.questions.saturating_add(1);
+            }
+            Kind::Colon => self.colon(),
+            Kind::Spread => self.frame().spreads = true,
+            _ => {}
+        }
+    }
+
+    fn plus(&mut self, sign: u8) {
+        if let Some(value) = self.addend() {
+            self.frame().sum = Some((value.value, sign));
+        }
+    }
+
+    fn arithmetic(&mut self, sign: u8) {
+        if self.frame().operand.is_none() {
+            if sign == b'-' {
+                self.frame().unary = b'-';
+            }
+        } else if sign == b'-' {
+            self.plus(b'-');
+        } else if let Some(value) = self.term() {
+            self.frame().product = Some((value.value, sign));
+        }
+    }
+
+    pub(super) fn compare(&mut self) {
+        let left = self.addend();
+        self.spend(left);
+        self.frame().is_compared = true;
+    }
+
+    /// `i -= 1` and the like: the variable is no longer what it was.
+    fn other_assign(&mut self) {
+        let Some(operand) = self.frame().operand.take() else { return };
+        if let Some(place) = operand.place.filter(|place| place.base == Base::None) {
+            self.scopes.assign(place.name, Value::Unknown);
+        }
+    }
+
+    fn colon(&mut self) {
+        let questions = self.frame().questions;
+        if questions > 0 {
+            let value = self.conclude(questions);
+            let frame = self.frame();
+            frame.choice = value;
+            frame.questions = questions - 1;
+            return;
+        }
+        if matches!(self.frame().kind, Level::Object { .. }) {
+            let left = self.expression().unwrap_or_default();
+            return self.begin_entry(left);
+        }
+        let label = self.expression();
+        self.spend(label);
+        self.frame().end_statement();
+    }
+
+    fn spend(&mut self, operand: Option<Operand>) {
+        if let Some(operand) = operand {
+            self.settle(operand, Fate::Spent);
+        }
+    }
+
+    /// A value with its sign and its factors.
+    fn term(&mut self) -> Option<Operand> {
+        let frame = self.frame();
+        let mut operand = frame.operand.take();
+        let unary = std::mem::take(&mut frame.unary);
+        let product = frame.product.take();
+        if unary != 0
+            && let Some(given) = operand
+        {
+            let value = match (unary, given.value) {
+                (b'-', Value::Number(number)) => Value::Number(-number),
+                (b'!', Value::Number(number)) => Value::Flag(number == 0.0),
+                (b'!', Value::Flag(flag)) => Value::Flag(!flag),
+                _ => Value::Unknown,
+            };
+            self.settle(given, Fate::Spent);
+            operand = Some(value.into());
+        }
+        let Some((left, sign)) = product else { return operand };
+        let right = operand.unwrap_or_default();
+        Some(calculate(left, sign, right.value).into())
+    }
+
+    /// A value with all that is added to it.
+    fn addend(&mut self) -> Option<Operand> {
+        let term = self.term();
+        let Some((left, sign)) = self.frame().sum.take() else { return term };
+        let right = term.unwrap_or_default();
+        if sign == b'-' {
+            return Some(calculate(left, sign, right.value).into());
+        }
+        Some(self.add(left, right.value).into())
+    }
+
+    /// Two values added. What is not known beside a string becomes a space in it.
+    pub(super) fn add(&mut self, left: Value, right: Value) -> Value {
+        match (left, right) {
+            (Value::Number(left), Value::Number(right)) => Value::Number(left + right),
+            (Value::Text(_) | Value::List(_), _) | (_, Value::Text(_) | Value::List(_)) => {
+                let (Some(left), Some(right)) = (self.text_of(left, ","), self.text_of(right, ",")) else {
+                    return Value::Unknown;
+                };
+                Value::Text(self.texts.sum(left, right))
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// One of the values that a choice may come to: the first that is known, while the others are kept in mind.
+    fn alternative(&mut self) -> Option<Operand> {
+        let value = self.addend();
+        let frame = self.frame();
+        let value = if std::mem::take(&mut frame.is_compared) {
+            let compared = value;
+            self.spend(compared);
+            compared.map(|_| Operand::default())
+        } else {
+            value
+        };
+        let earlier = self.frame().choice.take();
+        let (Some(earlier), Some(value)) = (earlier, value) else { return earlier.or(value) };
+        let (chosen, other) = if is_known(earlier.value) { (earlier, value) } else { (value, earlier) };
+        if !self.frame().add_other(other.value) {
+            self.settle(other, Fate::Loose);
+        }
+        Some(chosen)
+    }
+
+    /// The end of a whole expression: what it comes to, once it was put where it is assigned to.
+    pub(super) fn expression(&mut self) -> Option<Operand> {
+        let value = self.conclude(0);
+        for other in std::mem::take(&mut self.frame().others) {
+            self.settle(other.into(), Fate::Loose);
+        }
+        self.frame().questions = 0;
+        value
+    }
+
+    fn conclude(&mut self, within_questions: u32) -> Option<Operand> {
+        let mut value = self.alternative();
+        let mut is_assigned = false;
+        while let Some(target) = self.frame().next_target(within_questions) {
+            value = Some(self.assign(target, value.unwrap_or_default()));
+            is_assigned = true;
+        }
+        if self.frame().declares
+            && !is_assigned
+            && let Some(place) =
+                value.and_then(|operand| operand.place).filter(|place| place.base == Base::None)
+        {
+            self.scopes.declare(place.name, Value::Unknown);
+        }
+        value
+    }
+
+    fn assign(&mut self, target: Target, given: Operand) -> Operand {
+        let Some(place) = target.place else {
+            self.take_apart(target.owner, given.value, target.declares);
+            return given;
+        };
+        for other in std::mem::take(&mut self.frame().others) {
+            self.set(place, target.owner, Value::Unknown, other);
+        }
+        let value = if target.adds { self.add(target.current, given.value) } else { given.value };
+        let current = if target.adds { target.current } else { Value::Unknown };
+        if given.value == Value::Unknown {
+            let is_text =
+                super::sinks::is_text_property(self.names.text(place.name)) && place.base != Base::None;
+            self.settle(given, if is_text { Fate::Shown } else { Fate::Loose });
+        }
+        if place.base != Base::None || !matches!(target.owner, Value::Unknown) {
+            self.set(place, target.owner, current, value);
+            return Operand { value, place: Some(place), owner: Value::Unknown };
+        }
+        if let Value::Text(text) = value {
+            self.texts.hold(text, place.name);
+        }
+        if target.declares {
+            self.scopes.declare(place.name, value)
+        } else {
+            self.scopes.assign(place.name, value)
+        }
+        Operand { value, place: Some(place), owner: Value::Unknown }
+    }
+
+    /// `{a, b} = object`, as far as the names are the members' own.
+    fn take_apart(&mut self, pattern: Value, value: Value, declares: bool) {
+        let Value::Object(pattern) = pattern else { return };
+        for &name in &self.heap.keys(pattern).to_vec() {
+            let member = match value {
+                Value::Object(object) => self.heap.member(object, name).unwrap_or_default(),
+                _ => Value::Unknown,
+            };
+            if declares { self.scopes.declare(name, member) } else { self.scopes.assign(name, member) }
+        }
+    }
+
+    pub(super) fn end_statement(&mut self) {
+        let value = self.expression();
+        let verb = self.frame().verb;
+        self.frame().end_statement();
+        let Some(operand) = value else { return };
+        match verb {
+            Verb::Return => self.answer(operand),
+            // A bare value, or what an assignment came to: it was dealt with.
+            _ => self.note_use(operand),
+        }
+        if matches!(self.frame().kind, Level::Object { .. } | Level::Array { .. } | Level::Call { .. }) {
+            self.settle(operand, Fate::Loose);
+        }
+    }
+
+    fn note_use(&mut self, operand: Operand) {
+        if operand.place.is_none() {
+            self.settle(operand, Fate::Loose);
+        }
+    }
+}
+
+fn is_known(value: Value) -> bool {
+    !matches!(value, Value::Unknown | Value::Flag(_))
+}
+
+fn calculate(left: Value, sign: u8, right: Value) -> Value {
+    let (Value::Number(left), Value::Number(right)) = (left, right) else { return Value::Unknown };
+    let whole = |bits: fn(i32, i32) -> i32| f64::from(bits(left as i64 as i32, right as i64 as i32));
+    Value::Number(match sign {
+        b'-' => left - right,
+        b'*' => left * right,
+        b'/' => left / right,
+        b'%' => left % right,
+        b'^' => whole(|left, right| left ^ right),
+        b'&' => whole(|left, right| left & right),
+        b'|' => whole(|left, right| left | right),
+        _ => return Value::Unknown,
+    })
+}

@@ -1,0 +1,228 @@
+//! From what was noted while a script was read to what it would put on the page.
+
+use std::collections::HashSet;
+
+use super::Script;
+use super::encodings::{self, has_tag};
+use super::lexer::lex;
+use super::machine::{Machine, allowance};
+use super::texts::{Fate, Record, TextId};
+use super::tokens::{Kind, Tokens};
+
+/// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
+/// out before still are.
+const REPORT_FACTOR: usize = 4;
+const REPORT_BYTES_MORE: usize = 1 << 20;
+/// Shorter strings hide no page.
+const HIDDEN_BYTES_MIN: usize = 24;
+/// Without one of these a template stays what it is.
+const TEMPLATE_WORDS: [&str; 4] = ["content", "cloneNode", "importNode", "template"];
+/// How scripts touch what is on the page already.
+const PAGE_WORDS: [&str; 20] = [
+    "document",
+    "style",
+    "classList",
+    "className",
+    "hidden",
+    "showModal",
+    "showPopover",
+    "show",
+    "toggle",
+    "fadeIn",
+    "slideDown",
+    "toggleClass",
+    "removeClass",
+    "css",
+    "cloneNode",
+    "removeAttribute",
+    "innerHTML",
+    "adoptedStyleSheets",
+    "jQuery",
+    "$",
+];
+
+pub(super) fn read(source: &str, depth_left: usize) -> Script {
+    let tokens = lex(source);
+    let mut machine = Machine::new(source, tokens);
+    machine.run();
+    Report { machine, handed_out: HashSet::new(), script: Vec::new(), bytes_left: 0 }.finish(depth_left)
+}
+
+/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
+pub(super) fn json(source: &str) -> Script {
+    let tokens = lex(source);
+    let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
+    let texts = strings.map(|token| {
+        let mut text = String::new();
+        encodings::unescape(token.text(source), &mut text);
+        text
+    });
+    let (markup, texts) = texts.partition(|text| has_tag(text));
+    let mut script = Script { markup, texts, ..Script::default() };
+    script.unify();
+    script
+}
+
+fn is_json_value(tokens: &Tokens, at: usize) -> bool {
+    tokens.kind(at) == Some(Kind::Text) && tokens.kind(at + 1) != Some(Kind::Colon)
+}
+
+enum Item {
+    Markup(String),
+    Inner(Script),
+}
+
+struct Report<'s> {
+    machine: Machine<'s>,
+    handed_out: HashSet<TextId>,
+    script: Vec<(u32, Item)>,
+    bytes_left: usize,
+}
+
+impl Report<'_> {
+    fn finish(mut self, depth_left: usize) -> Script {
+        self.bytes_left = allowance(self.machine.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+        if let Some(written) = self.machine.page.written {
+            self.machine.texts.meet(written, Fate::Written);
+        }
+        self.add_texts();
+        self.add_elements();
+        self.add_inner(depth_left);
+        let changes_the_page = PAGE_WORDS.iter().any(|word| self.machine.names.has(word));
+        let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.machine.names.has(word));
+        let mut script = Script { changes_the_page, uses_templates, ..Script::default() };
+        script.texts = self.flat_all(&self.machine.page.shown.clone());
+        script.titles = self.flat_all(&self.machine.page.titles.clone());
+        script.fetched = self.machine.page.fetched.drain(..).map(|(_, address)| address).collect();
+        self.script.sort_by_key(|(order, _)| *order);
+        for (_, item) in self.script {
+            script.take(item);
+        }
+        script.unify();
+        script
+    }
+
+    fn flat_all(&mut self, ids: &[TextId]) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let fresh: Vec<TextId> = ids.iter().copied().filter(|&id| seen.insert(id)).collect();
+        fresh.into_iter().map(|id| self.handed(id)).collect()
+    }
+
+    /// A string to hand out: whole while the allowance lasts, then only what is new in it.
+    fn handed(&mut self, id: TextId) -> String {
+        let len = self.machine.texts.len(id);
+        if len > self.bytes_left {
+            return self.machine.texts.fresh(id, &mut self.handed_out);
+        }
+        self.bytes_left -= len;
+        self.machine.texts.flat(id, usize::MAX)
+    }
+
+    fn add_texts(&mut self) {
+        let decodes = self.machine.names.has("atob");
+        let unescapes = self.machine.names.has("unescape") || self.machine.names.has("decodeURIComponent");
+        for id in self.machine.texts.ids() {
+            let Some(record) = self.machine.texts.record(id).copied() else { continue };
+            if self.is_superseded(&record) {
+                continue;
+            }
+            if record.met(Fate::Written) || self.goes_to_markup(&record) {
+                self.add_text(id, record.met(Fate::Written), decodes, unescapes);
+            }
+        }
+    }
+
+    fn is_superseded(&self, record: &Record) -> bool {
+        let reader = record.reader.and_then(|reader| self.machine.functions.get(reader.0 as usize));
+        reader.is_some_and(|function| function.was_called)
+    }
+
+    /// Whether a string that is not known to be written may yet be.
+    fn goes_to_markup(&self, record: &Record) -> bool {
+        if record.met(Fate::Loose) {
+            return true;
+        }
+        if record.met(Fate::Spent) || record.met(Fate::Shown) {
+            return false;
+        }
+        let early = record.held_by.and_then(|name| self.machine.early_uses.get(&name));
+        !matches!(early, Some((true, false)))
+    }
+
+    fn add_text(&mut self, id: TextId, is_written: bool, decodes: bool, unescapes: bool) {
+        let text = self.handed(id);
+        if is_written || has_tag(&text) {
+            return self.script.push((id.order(), Item::Markup(text)));
+        }
+        if text.len() < HIDDEN_BYTES_MIN {
+            return;
+        }
+        // The script decodes something, and this is something that decodes to markup.
+        let hidden =
+            if decodes && text.bytes().all(is_base64) { encodings::from_base64(&text) } else { None };
+        let hidden =
+            hidden.or_else(|| (unescapes && text.contains("%3")).then(|| encodings::from_percent(&text)));
+        if let Some(hidden) = hidden.filter(|hidden| has_tag(hidden)) {
+            self.script.push((id.order(), Item::Markup(hidden)));
+        }
+    }
+
+    fn add_elements(&mut self) {
+        let machine = &self.machine;
+        for (id, built) in machine.elements.roots() {
+            let reader = built.reader.and_then(|reader| machine.functions.get(reader.0 as usize));
+            if reader.is_some_and(|function| function.was_called) || self.bytes_left == 0 {
+                continue;
+            }
+            let markup = machine.elements.markup(id, &machine.texts, &mut self.bytes_left);
+            self.script.push((built.order, Item::Markup(markup)));
+        }
+    }
+
+    fn add_inner(&mut self, depth_left: usize) {
+        let page = &mut self.machine.page;
+        for (order, source) in std::mem::take(&mut page.data) {
+            self.script.push((order, Item::Inner(json(&source))));
+        }
+        // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
+        let (mut inner, mut place) = (String::new(), None);
+        for (order, source) in std::mem::take(&mut page.scripts) {
+            if inner.len() + source.len() <= self.machine.source.len() {
+                place = place.or(Some(order));
+                inner.push_str(&source);
+                inner.push_str("\n;");
+            }
+        }
+        if let Some(order) = place.filter(|_| depth_left > 0) {
+            self.script.push((order, Item::Inner(read(&inner, depth_left - 1))));
+        }
+    }
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
+}
+
+impl Script {
+    fn take(&mut self, item: Item) {
+        match item {
+            Item::Markup(markup) => self.markup.push(markup),
+            Item::Inner(inner) => {
+                self.markup.extend(inner.markup);
+                self.texts.extend(inner.texts);
+                self.titles.extend(inner.titles);
+                self.fetched.extend(inner.fetched);
+                self.changes_the_page |= inner.changes_the_page;
+                self.uses_templates |= inner.uses_templates;
+            }
+        }
+    }
+
+    /// The same thing twice says nothing new.
+    fn unify(&mut self) {
+        for list in [&mut self.markup, &mut self.texts, &mut self.titles, &mut self.fetched] {
+            let mut seen = HashSet::new();
+            list.retain(|text| !text.trim().is_empty() && seen.insert(text.clone()));
+        }
+    }
+}

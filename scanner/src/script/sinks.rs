@@ -1,0 +1,357 @@
+//! Where values reach the page: properties that are set and calls that write, show, fetch or run.
+
+use super::calls::Call;
+use super::elements::Child;
+use super::machine::Machine;
+use super::texts::{Fate, TextId};
+use super::values::{Base, NameId, Place, Value};
+use super::values::{ElementId, ObjectId, Operand};
+
+/// Longer addresses are fetched by nobody; a `data:` address may hold a page.
+const ADDRESS_BYTES_MAX: usize = 1 << 20;
+
+/// What was noted while a script was read, each with its place among the strings.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// All that `document.write` was given.
+    pub(super) written: Option<TextId>,
+    pub(super) shown: Vec<TextId>,
+    pub(super) titles: Vec<TextId>,
+    pub(super) fetched: Vec<(u32, String)>,
+    /// Scripts and data within the script.
+    pub(super) scripts: Vec<(u32, String)>,
+    pub(super) data: Vec<(u32, String)>,
+}
+
+impl Machine<'_> {
+    /// `place = value`, or with a current value `place += more`.
+    pub(super) fn set(&mut self, place: Place, owner: Value, current: Value, value: Value) {
+        let name = self.names.text(place.name).to_owned();
+        if let Value::Element(element) = owner {
+            return self.set_on_element(element, &name, value);
+        }
+        if let (Value::Text(before), true) = (current, is_markup_property(&name)) {
+            self.texts.absorb(before);
+        }
+        match &*name {
+            "title" if self.is_named(place.base, &["document"]) => {
+                if let Value::Text(text) = value {
+                    self.texts.meet(text, Fate::Spent);
+                    self.page.titles.push(text);
+                }
+            }
+            _ if is_markup_property(&name) => self.write(value),
+            _ if is_text_property(&name) => self.show(value),
+            "value" | "defaultValue" | "className" | "cssText" | "id" | "href" | "type" | "name" => {
+                self.settle(value.into(), Fate::Shown);
+            }
+            "src" | "data" => self.fetch(value),
+            _ => {}
+        }
+        match (owner, place.base) {
+            (Value::Object(object), _) => self.heap.set(object, place.name, value),
+            (_, Base::Named(base)) => self.scopes.set_member(base, place.name, value),
+            _ => {}
+        }
+    }
+
+    fn is_named(&self, base: Base, names: &[&str]) -> bool {
+        matches!(base, Base::Named(base) if names.contains(&self.names.text(base)))
+    }
+
+    /// `{name: value}`.
+    pub(super) fn put_in_object(&mut self, object: ObjectId, name: NameId, value: Value) {
+        match self.names.text(name) {
+            "__html" | "srcdoc" | "innerHTML" => self.write(value),
+            "textContent" | "innerText" | "placeholder" => self.settle(value.into(), Fate::Shown),
+            _ => {}
+        }
+        self.heap.set(object, name, value);
+    }
+
+    pub(super) fn write(&mut self, value: Value) {
+        match value {
+            Value::OneOfList(_) | Value::OneOfObject(_) => self.settle(value.into(), Fate::Loose),
+            _ => self.settle(value.into(), Fate::Written),
+        }
+    }
+
+    fn show(&mut self, value: Value) {
+        self.settle(value.into(), Fate::Shown);
+        match value {
+            Value::Text(text) => self.page.shown.push(text),
+            Value::OneOfList(list) => {
+                let items = self.copied(list);
+                self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
+            }
+            _ => {}
+        }
+    }
+
+    fn fetch(&mut self, value: Value) {
+        let Value::Text(text) = value else { return };
+        if self.texts.len(text) > ADDRESS_BYTES_MAX {
+            return;
+        }
+        self.texts.meet(text, Fate::Spent);
+        if let Some(address) = self.flat(text).filter(|address| is_address(address)) {
+            self.page.fetched.push((text.order(), address));
+        }
+    }
+
+    fn set_on_element(&mut self, element: ElementId, name: &str, value: Value) {
+        match (name, value) {
+            ("textContent" | "innerText" | "text", Value::Text(text)) => {
+                self.texts.meet(text, Fate::Shown);
+                self.elements.empty(element);
+                self.elements.append(element, Child::Text(text));
+            }
+            ("innerHTML", Value::Text(text)) => {
+                self.texts.meet(text, Fate::Spent);
+                self.elements.empty(element);
+                self.elements.append(element, Child::Markup(text));
+            }
+            ("src" | "data", Value::Text(_)) => {
+                self.attribute(element, name, value);
+                self.fetch(value);
+            }
+            _ => self.attribute(element, name, value),
+        }
+    }
+
+    pub(super) fn attribute(&mut self, element: ElementId, name: &str, value: Value) {
+        let text = match value {
+            Value::Text(text) => {
+                self.texts.meet(text, Fate::Spent);
+                self.flat(text)
+            }
+            Value::Flag(true) => Some(String::new()),
+            Value::Number(number) => Some(super::members::number_text(number)),
+            _ => None,
+        };
+        if let Some(text) = text {
+            self.elements.set(element, name, &text);
+        }
+    }
+
+    /// A call of something that the script does not define.
+    pub(super) fn page_call(&mut self, call: &Call) -> Operand {
+        if let Value::Element(element) = call.callee.owner {
+            return self.element_call(call, element);
+        }
+        if let Some(element) = self.new_element(call) {
+            return element;
+        }
+        match call.name {
+            "write" | "writeln" if !matches!(call.base, "clipboard" | "res" | "response" | "stdout") => {
+                self.document_write(call.arguments);
+            }
+            "insertAdjacentHTML" => self.add_to(call, call.argument(1)),
+            "setHTMLUnsafe" | "setHTML" | "createContextualFragment" | "parseFromString" | "parseHTML" => {
+                self.write(call.argument(0));
+            }
+            "html" => self.write(call.argument(0)),
+            "append" | "prepend" | "after" | "before" | "replaceWith" => self.append_unknown(call),
+            "Blob" | "File" if call.is_new => self.blob(call),
+            "createTextNode" | "alert" | "confirm" | "prompt" => {
+                self.show(call.argument(0));
+                return Operand::from(call.argument(0));
+            }
+            "text" | "val" if call.arguments.len() == 1 => self.show(call.argument(0)),
+            "setAttribute" | "attr" | "prop" | "setAttributeNS" => self.set_attribute(call),
+            "log" | "info" | "warn" | "error" | "debug" | "table" | "dir" if call.base == "console" => {
+                self.spend_all(call.arguments);
+            }
+            "writeText" | "setValue" | "is" | "test" | "Error" | "TypeError" | "RangeError" => {
+                self.spend_all(call.arguments);
+            }
+            "includes" | "indexOf" | "lastIndexOf" | "startsWith" | "endsWith" | "matches" | "split"
+            | "search" => {
+                self.spend_all(call.arguments);
+            }
+            "replace" | "replaceAll" | "match" => {
+                self.settle(call.argument(0).into(), Fate::Spent);
+                self.settle(call.argument(1).into(), Fate::Loose);
+            }
+            "eval" | "Function" | "setTimeout" | "setInterval" | "execScript" => self.run_inner(call),
+            "parse" if call.base == "JSON" => self.parse_json(call),
+            name if name.to_ascii_lowercase().contains("escape") => {
+                self.settle(call.argument(0).into(), Fate::Shown);
+                return self.escaped(call.argument(0));
+            }
+            _ => return self.unknown_call(call),
+        }
+        Operand { place: call.callee.place.filter(|_| call.base.starts_with('$')), ..Operand::default() }
+    }
+
+    fn document_write(&mut self, values: &[Value]) {
+        for &value in values {
+            let Some(part) = self.text_of(value, ",") else { continue };
+            self.page.written = Some(match self.page.written {
+                Some(before) => self.texts.sum(before, part),
+                None => part,
+            });
+        }
+    }
+
+    /// Pieces that are added to one target make one whole.
+    fn add_to(&mut self, call: &Call, value: Value) {
+        let (Some(base), Value::Text(part)) = (call.base_name, value) else { return self.write(value) };
+        let name = self.names.id("innerHTML".into());
+        let whole = match self.scopes.member(base, name) {
+            Some(Value::Text(before)) => {
+                self.texts.absorb(before);
+                self.texts.sum(before, part)
+            }
+            _ => part,
+        };
+        self.texts.meet(whole, Fate::Written);
+        self.scopes.set_member(base, name, Value::Text(whole));
+    }
+
+    /// In the DOM these show text, in jQuery they write markup; which it is shows in the text.
+    fn append_unknown(&mut self, call: &Call) {
+        for &value in call.arguments {
+            match value {
+                Value::Text(text) if self.is_shown(text) => {}
+                Value::Text(text) => {
+                    let is_markup = self.flat(text).is_some_and(|text| super::encodings::has_tag(&text));
+                    if is_markup { self.add_to(call, value) } else { self.show(value) }
+                }
+                other => self.settle(other.into(), Fate::Loose),
+            }
+        }
+    }
+
+    fn is_shown(&self, text: TextId) -> bool {
+        self.texts.record(text).is_some_and(|record| record.met(Fate::Shown))
+    }
+
+    fn blob(&mut self, call: &Call) {
+        if let Value::List(list) = call.argument(0) {
+            let items = self.copied(list);
+            let whole = self.join(&items, "");
+            self.texts.meet(whole, Fate::Loose);
+        }
+    }
+
+    fn set_attribute(&mut self, call: &Call) {
+        let name = call.text(0).and_then(|name| self.flat(name)).unwrap_or_default();
+        self.settle(call.argument(0).into(), Fate::Spent);
+        let value = call.argument(1);
+        match &*name {
+            "srcdoc" => self.write(value),
+            "src" | "data" => self.fetch(value),
+            "placeholder" | "aria-label" | "title" | "alt" => self.show(value),
+            _ => self.settle(value.into(), Fate::Spent),
+        }
+    }
+
+    fn run_inner(&mut self, call: &Call) {
+        for &value in call.arguments {
+            let Value::Text(text) = value else { continue };
+            if let Some(inner) = self.flat(text) {
+                self.texts.meet(text, Fate::Spent);
+                self.page.scripts.push((text.order(), inner));
+            }
+        }
+    }
+
+    fn parse_json(&mut self, call: &Call) {
+        let Some(text) = call.text(0) else { return };
+        if let Some(inner) = self.flat(text) {
+            self.texts.meet(text, Fate::Spent);
+            self.page.data.push((text.order(), inner));
+        }
+    }
+
+    fn escaped(&mut self, value: Value) -> Operand {
+        let Value::Text(text) = value else { return Operand::default() };
+        let mut out = String::new();
+        if let Some(flat) = self.flat(text) {
+            super::encodings::escape(&flat, &mut out);
+        }
+        Value::Text(self.texts.add(&out)).into()
+    }
+
+    /// Anything may become of what it is given; and what it gives is named by what it looks for.
+    fn unknown_call(&mut self, call: &Call) -> Operand {
+        self.note_fetch(call);
+        let is_search = matches!(call.name, "getElementById" | "querySelector" | "$" | "jQuery" | "$$");
+        let named = call.text(0).filter(|_| is_search && call.arguments.len() == 1);
+        if let Some(text) = named {
+            let has_tag = self.flat(text).is_some_and(|text| super::encodings::has_tag(&text));
+            if !has_tag {
+                let mut selector = self.flat(text).unwrap_or_default();
+                if call.name == "getElementById" {
+                    selector.insert(0, '#');
+                }
+                self.texts.meet(text, Fate::Spent);
+                let name = self.names.id(selector.into());
+                return Operand { place: Some(Place { name, base: Base::None }), ..Operand::default() };
+            }
+        }
+        for &value in call.arguments {
+            // What a text node was made of stays text.
+            let is_node =
+                matches!(call.name, "appendChild" | "insertBefore" | "replaceChild" | "replaceChildren");
+            if !is_node || !text_in(value).is_some_and(|text| self.is_shown(text)) {
+                self.settle(value.into(), Fate::Loose);
+            }
+        }
+        // Whoever calls a function by name shows, or writes, what that function makes.
+        Operand { place: call.callee.place.filter(|place| place.base == Base::None), ..Operand::default() }
+    }
+
+    fn is_method(&mut self, text: Option<TextId>) -> bool {
+        let text = text.filter(|&text| self.texts.len(text) <= 8).and_then(|text| self.flat(text));
+        text.is_some_and(|text| {
+            matches!(&*text.to_ascii_uppercase(), "GET" | "POST" | "PUT" | "HEAD" | "PATCH")
+        })
+    }
+
+    fn note_fetch(&mut self, call: &Call) {
+        let first = call.argument(0);
+        match call.name {
+            "fetch" | "import" | "importScripts" | "getJSON" | "load" | "getScript" | "axios" | "ajax"
+            | "$fetch" => {
+                let is_htmx = call.base == "htmx";
+                self.fetch(if is_htmx { call.argument(1) } else { first });
+            }
+            "Worker" | "SharedWorker" | "Request" | "EventSource" if call.is_new => self.fetch(first),
+            "open" if self.is_method(call.text(0)) => self.fetch(call.argument(1)),
+            "get" | "post" if matches!(call.base, "$" | "jQuery" | "axios" | "http" | "ky") => {
+                self.fetch(first)
+            }
+            _ => return,
+        }
+        if let Value::Object(settings) = first {
+            let url = self.names.id("url".into());
+            self.fetch(self.heap.member(settings, url).unwrap_or_default());
+        }
+    }
+}
+
+/// Not all that is assigned to something named `data` is an address.
+fn is_address(text: &str) -> bool {
+    let is_odd = |sign: char| {
+        sign.is_whitespace() || sign.is_control() || matches!(sign, '<' | '>' | '[' | ']' | '\u{fffd}')
+    };
+    text.starts_with("data:")
+        || !text.is_empty() && !text.starts_with("javascript:") && !text.contains(is_odd)
+}
+
+fn text_in(value: Value) -> Option<TextId> {
+    match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+pub(super) fn is_markup_property(name: &str) -> bool {
+    matches!(name, "innerHTML" | "outerHTML" | "srcdoc" | "__html")
+}
+
+pub(super) fn is_text_property(name: &str) -> bool {
+    matches!(name, "textContent" | "innerText" | "nodeValue" | "placeholder" | "ariaLabel" | "text")
+}

@@ -1,0 +1,221 @@
+//! All folded strings of a script, and what became of each. A sum of strings points to its parts, so that a
+//! million additions to one variable cost a million small nodes and no copying; only what is handed out is copied.
+
+use std::collections::HashSet;
+
+use super::values::{FunctionId, NameId};
+
+/// A sum may be longer than the whole source, but not by much.
+const TEXT_BYTES_MAX: u32 = 24 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TextId(u32);
+
+impl TextId {
+    pub(super) fn order(self) -> u32 {
+        self.0
+    }
+}
+
+/// What became of a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Part of another string, compared, searched for: it does not reach the page by itself.
+    Spent,
+    /// Shown as text, never as markup.
+    Shown,
+    /// Written into the page as markup.
+    Written,
+    /// Given to something that is not understood.
+    Loose,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Leaf { start: u32, end: u32 },
+    Sum { left: TextId, right: TextId },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    piece: Piece,
+    len: u32,
+    fates: u8,
+    /// The variable that holds it.
+    pub(super) held_by: Option<NameId>,
+    /// The function that it was read in, when that was read and not called.
+    pub(super) reader: Option<FunctionId>,
+}
+
+impl Record {
+    pub(super) fn met(&self, fate: Fate) -> bool {
+        self.fates & bit(fate) != 0
+    }
+}
+
+fn bit(fate: Fate) -> u8 {
+    match fate {
+        Fate::Spent => 1,
+        Fate::Shown => 2,
+        Fate::Written => 4,
+        Fate::Loose => 8,
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    buffer: String,
+    records: Vec<Record>,
+    reader: Option<FunctionId>,
+}
+
+impl Texts {
+    pub(super) fn read_by(&mut self, reader: Option<FunctionId>) -> Option<FunctionId> {
+        std::mem::replace(&mut self.reader, reader)
+    }
+
+    /// Where something that is noted now stands among the strings.
+    pub(super) fn next_order(&self) -> u32 {
+        u32::try_from(self.records.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn reader(&self) -> Option<FunctionId> {
+        self.reader
+    }
+
+    /// Room for a string that is written into place.
+    pub(super) fn add(&mut self, text: &str) -> TextId {
+        self.add_with(|buffer| buffer.push_str(text))
+    }
+
+    pub(super) fn add_with(&mut self, write: impl FnOnce(&mut String)) -> TextId {
+        let start = self.buffer.len() as u32;
+        write(&mut self.buffer);
+        let end = self.buffer.len() as u32;
+        self.push(Piece::Leaf { start, end }, end.saturating_sub(start))
+    }
+
+    fn push(&mut self, piece: Piece, len: u32) -> TextId {
+        let id = TextId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
+        self.records.push(Record { piece, len, fates: 0, held_by: None, reader: self.reader });
+        id
+    }
+
+    pub(super) fn record(&self, id: TextId) -> Option<&Record> {
+        self.records.get(id.0 as usize)
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = TextId> + use<> {
+        (0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)).map(TextId)
+    }
+
+    pub(super) fn len(&self, id: TextId) -> usize {
+        self.record(id).map_or(0, |record| record.len as usize)
+    }
+
+    pub(super) fn meet(&mut self, id: TextId, fate: Fate) {
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.fates |= bit(fate);
+        }
+    }
+
+    /// A string that was written and then written on to stands no longer for itself.
+    pub(super) fn absorb(&mut self, id: TextId) {
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.fates = bit(Fate::Spent);
+        }
+    }
+
+    pub(super) fn hold(&mut self, id: TextId, name: NameId) {
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.held_by = Some(name);
+        }
+    }
+
+    /// Two strings in a row. One that would be too long stays apart, and both parts stand for themselves.
+    pub(super) fn sum(&mut self, left: TextId, right: TextId) -> TextId {
+        let Some(len) = self
+            .record(left)
+            .map(|record| record.len)
+            .and_then(|len| len.checked_add(self.record(right)?.len).filter(|&sum| sum <= TEXT_BYTES_MAX))
+        else {
+            self.meet(right, Fate::Loose);
+            return left;
+        };
+        // An empty part would make sums that cost more to read than they are long.
+        if self.len(left) == 0 || self.len(right) == 0 {
+            return if self.len(left) == 0 { right } else { left };
+        }
+        if let Some(id) = self.extend(left, right) {
+            return id;
+        }
+        self.meet(left, Fate::Spent);
+        self.meet(right, Fate::Spent);
+        self.push(Piece::Sum { left, right }, len)
+    }
+
+    /// Two literals that were read one after the other and that nobody else knows become one in place.
+    fn extend(&mut self, left: TextId, right: TextId) -> Option<TextId> {
+        let is_last = right.0 as usize + 1 == self.records.len() && left.0 + 1 == right.0;
+        let (one, two) = (*self.record(left)?, *self.record(right)?);
+        let is_unknown = |record: &Record| record.fates == 0 && record.held_by.is_none();
+        let (Piece::Leaf { end, .. }, Piece::Leaf { start, end: new_end }) = (one.piece, two.piece) else {
+            return None;
+        };
+        if !is_last || start != end || !is_unknown(&one) || !is_unknown(&two) {
+            return None;
+        }
+        self.records.pop();
+        let record = self.records.get_mut(left.0 as usize)?;
+        record.len += two.len;
+        if let Piece::Leaf { end, .. } = &mut record.piece {
+            *end = new_end;
+        }
+        Some(left)
+    }
+
+    /// The string itself, as far as it fits.
+    pub(super) fn flat(&self, id: TextId, bytes_max: usize) -> String {
+        let mut flat = String::with_capacity(self.len(id).min(bytes_max));
+        self.leaves(id, |leaf| {
+            if flat.len() + leaf.len() > bytes_max {
+                return false;
+            }
+            flat.push_str(leaf);
+            true
+        });
+        flat
+    }
+
+    /// What of a string was not seen before, noting it as seen.
+    pub(super) fn fresh(&self, id: TextId, seen: &mut HashSet<TextId>) -> String {
+        let (mut fresh, mut open) = (String::new(), vec![id]);
+        while let Some(id) = open.pop().filter(|_| fresh.len() <= TEXT_BYTES_MAX as usize) {
+            match self.record(id).filter(|_| seen.insert(id)).map(|record| record.piece) {
+                Some(Piece::Leaf { start, end }) => {
+                    fresh.push_str(self.buffer.get(start as usize..end as usize).unwrap_or(""));
+                }
+                Some(Piece::Sum { left, right }) => open.extend([right, left]),
+                None => {}
+            }
+        }
+        fresh
+    }
+
+    /// The parts of a string in order, while they are wanted.
+    pub(super) fn leaves<'a>(&'a self, id: TextId, mut take: impl FnMut(&'a str) -> bool) {
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match self.record(id).map(|record| record.piece) {
+                Some(Piece::Leaf { start, end }) => {
+                    let leaf = self.buffer.get(start as usize..end as usize).unwrap_or("");
+                    if !take(leaf) {
+                        return;
+                    }
+                }
+                Some(Piece::Sum { left, right }) => open.extend([right, left]),
+                None => {}
+            }
+        }
+    }
+}

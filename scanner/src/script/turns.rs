@@ -1,0 +1,140 @@
+//! Functions that take one of many: `steps[i]` in a list that is known, with a place that is not. They are gone
+//! through again, once for each item, so that every page of a wizard comes out and not only its first.
+
+use std::collections::HashSet;
+
+use super::frame::Kind as Level;
+use super::functions::Body;
+use super::machine::Machine;
+use super::tokens::Kind;
+use super::values::{Base, ListId, NameId, ObjectId, Operand, Value};
+
+/// Items that are taken in turn. Nobody clicks through more pages.
+const TURNS_MAX: usize = 16;
+
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Variables that are set in more than one place: within functions their values are not known.
+    unsteady: HashSet<NameId>,
+    /// Variables that are somewhere given a list or an object.
+    listed: HashSet<NameId>,
+    /// Variables that a loop counts with, which therefore are known.
+    counted: HashSet<NameId>,
+    /// The item that is taken wherever one is, while a function is gone through for it.
+    pub(super) turn: Option<usize>,
+}
+
+impl Machine<'_> {
+    /// Notes what the variables are given, before anything is read.
+    pub(super) fn find_unsteady(&mut self) {
+        let mut given = HashSet::new();
+        for at in 0..self.tokens.len() {
+            let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Name) else { continue };
+            let before = at.checked_sub(1).and_then(|before| self.tokens.kind(before));
+            let next = self.tokens.kind(at + 1);
+            let is_set = matches!(next, Some(Kind::Assign | Kind::PlusAssign | Kind::OtherAssign));
+            let is_stepped = next == Some(Kind::Step) || before == Some(Kind::Step);
+            if before == Some(Kind::Dot) || !is_set && !is_stepped {
+                continue;
+            }
+            let name = self.name_id(token);
+            if next == Some(Kind::Assign)
+                && matches!(self.tokens.kind(at + 2), Some(Kind::SquareOpen | Kind::BraceOpen))
+            {
+                self.turns.listed.insert(name);
+            }
+            if !given.insert(name) || next != Some(Kind::Assign) {
+                self.turns.unsteady.insert(name);
+            }
+        }
+    }
+
+    pub(super) fn count_with(&mut self, name: NameId) {
+        self.turns.counted.insert(name);
+    }
+
+    /// A key as a function knows it that may be called at any time.
+    pub(super) fn steady(&self, key: Operand) -> Value {
+        let name = key.place.filter(|place| place.base == Base::None).map(|place| place.name);
+        let is_unsteady = name.is_some_and(|name| {
+            !self.bodies.is_empty()
+                && self.turns.unsteady.contains(&name)
+                && !self.turns.counted.contains(&name)
+                && self.scopes.is_outer(name)
+        });
+        if is_unsteady { Value::Unknown } else { key.value }
+    }
+
+    /// An item of a list, but which is not known: in a turn it is the one whose turn it is.
+    pub(super) fn one_of_list(&mut self, list: ListId) -> Value {
+        let items = self.heap.items(list);
+        let item = self.turns.turn.and_then(|turn| items.get(turn).copied());
+        let count =
+            if items.iter().take(TURNS_MAX).any(|&item| may_hold_text(item)) { items.len() } else { 0 };
+        self.note_choice(count);
+        item.unwrap_or(Value::OneOfList(list))
+    }
+
+    /// The same for an object.
+    pub(super) fn one_of_object(&mut self, object: ObjectId) -> Value {
+        let keys = self.heap.keys(object);
+        let value = |&key: &NameId| self.heap.member(object, key).unwrap_or_default();
+        let item = self.turns.turn.and_then(|turn| keys.get(turn)).map(value);
+        let holds_text = keys.iter().take(TURNS_MAX).map(value).any(may_hold_text);
+        let count = if holds_text { keys.len() } else { 0 };
+        self.note_choice(count);
+        item.unwrap_or(Value::OneOfObject(object))
+    }
+
+    /// Something is taken from a variable that may yet be given a list.
+    pub(super) fn note_lookup(&mut self, object: Operand) {
+        let name = object.place.filter(|place| place.base == Base::None).map(|place| place.name);
+        if name.is_some_and(|name| self.turns.listed.contains(&name)) {
+            self.literals_read += 1;
+            self.note_choice(1);
+        }
+    }
+
+    /// What is being read takes one of so many.
+    pub(super) fn note_choice(&mut self, count: usize) {
+        if let Some(body) = self.bodies.last_mut() {
+            body.choices = body.choices.max(count.min(TURNS_MAX));
+        }
+    }
+
+    /// A function was read; its turns come when what lies around it is known.
+    pub(super) fn owe_turns(&mut self, body: &Body) {
+        if self.turns.turn.is_some() {
+            return;
+        }
+        let owed = self.bodies.last_mut().map_or(&mut self.owed, |around| &mut around.owed);
+        owed.extend_from_slice(&body.owed);
+        if body.choices > 0 {
+            owed.push(body.function);
+        }
+    }
+
+    /// At the end of a function, when all its variables are known: whether functions within it have turns to take.
+    pub(super) fn owes_turns(&mut self, kind: Kind) -> bool {
+        kind == Kind::BraceClose
+            && self.turns.turn.is_none()
+            && self.bodies.last().is_some_and(|body| !body.owed.is_empty())
+            && matches!(self.frame().kind, Level::Body)
+            && self.tokens.partner(self.at) == Some(self.frame().opened_at)
+    }
+
+    /// Begins the turns of a function that is owed some; answers whether there was one.
+    pub(super) fn begin_owed(&mut self) -> bool {
+        let body = self.bodies.last_mut();
+        let Some(function) = body.map_or(&mut self.owed, |body| &mut body.owed).pop() else { return false };
+        let choices = self.functions.get(function.0 as usize).map_or(0, |known| known.choices);
+        if self.may_replay_more() {
+            self.call_in_turns(function, choices);
+        }
+        true
+    }
+}
+
+fn may_hold_text(value: Value) -> bool {
+    matches!(value, Value::Text(_) | Value::Object(_) | Value::List(_))
+}

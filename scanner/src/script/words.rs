@@ -1,0 +1,143 @@
+//! The words of the language: which begin something, and which are plain names.
+
+use super::frame::{Ahead, Kind as Level, Verb};
+use super::machine::Machine;
+use super::texts::Fate;
+use super::tokens::{Kind, Token};
+use super::values::{Base, Operand, Place, Value};
+
+impl Machine<'_> {
+    pub(super) fn name(&mut self, token: Token, at: usize) {
+        self.literals_read += usize::from(is_telling(token.text(self.source)));
+        if self.is_after_dot(at) {
+            let name = self.name_id(token);
+            let object = self.frame().operand.take().unwrap_or_default();
+            let member = self.member(object, name);
+            self.frame().operand = Some(member);
+            return;
+        }
+        if self.is_key(at) || !self.is_word(token.text(self.source), at) {
+            self.plain_name(token);
+        }
+    }
+
+    fn is_key(&mut self, at: usize) -> bool {
+        let is_object = matches!(self.frame().kind, Level::Object { .. });
+        is_object && self.frame().questions == 0 && self.tokens.kind(at + 1) == Some(Kind::Colon)
+    }
+
+    fn plain_name(&mut self, token: Token) {
+        if self.frame().verb == Verb::Import && self.frame().is_block() {
+            return;
+        }
+        match self.frame().ahead {
+            Ahead::Function { name: None, is_declaration } => {
+                let name = Some(self.name_id(token));
+                self.frame().ahead = Ahead::Function { name, is_declaration };
+            }
+            Ahead::Class => {}
+            _ => {
+                let name = self.name_id(token);
+                let operand = self.add_place(name);
+                self.put(operand);
+            }
+        }
+    }
+
+    /// Takes a word of the language for what it is; answers whether it was one.
+    fn is_word(&mut self, word: &str, at: usize) -> bool {
+        match word {
+            "const" | "let" | "var" => {
+                self.end_statement();
+                self.frame().declares = true;
+            }
+            "function" => self.function_word(),
+            "class" => self.frame().ahead = Ahead::Class,
+            "if" | "while" | "switch" | "catch" | "with" => self.head(Ahead::Head),
+            "for" => self.head(Ahead::Loop),
+            "return" => self.verb(Verb::Return),
+            "throw" | "case" | "default" => self.verb(Verb::Other),
+            "import" => self.import(at),
+            "export" => {
+                self.end_statement();
+                if matches!(self.tokens.kind(at + 1), Some(Kind::BraceOpen | Kind::Arithmetic)) {
+                    self.frame().verb = Verb::Import;
+                }
+            }
+            "else" | "do" | "try" | "finally" => self.end_statement(),
+            "new" => self.frame().is_new = true,
+            "typeof" | "void" | "delete" | "await" | "yield" | "async" | "extends" => {}
+            "in" | "instanceof" => self.compare(),
+            "of" if self.frame().operand.is_some() && matches!(self.frame().kind, Level::Loop) => {
+                self.frame().operand = None;
+                self.frame().declares = false;
+            }
+            "true" => self.put(Value::Flag(true).into()),
+            "false" => self.put(Value::Flag(false).into()),
+            "null" | "undefined" => self.put(Operand::default()),
+            _ => return false,
+        }
+        true
+    }
+
+    fn function_word(&mut self) {
+        let is_declaration = self.frame().is_at_statement();
+        if self.frame().operand.is_some() {
+            self.end_statement();
+        }
+        self.frame().ahead = Ahead::Function { name: None, is_declaration };
+    }
+
+    fn head(&mut self, ahead: Ahead) {
+        self.end_statement();
+        self.frame().ahead = ahead;
+    }
+
+    fn verb(&mut self, verb: Verb) {
+        self.end_statement();
+        self.frame().verb = verb;
+    }
+
+    fn import(&mut self, at: usize) {
+        if matches!(self.tokens.kind(at + 1), Some(Kind::ParenOpen | Kind::Dot)) {
+            let name = self.names.id("import".into());
+            return self.put(Operand { place: Some(Place { name, base: Base::None }), ..Operand::default() });
+        }
+        self.end_statement();
+        self.frame().verb = Verb::Import;
+    }
+
+    /// Functions that are declared anywhere and once, since they may be called before they are read.
+    pub(super) fn find_declared(&mut self) {
+        for at in 0..self.tokens.len() {
+            let Some(token) = self.tokens.get(at) else { break };
+            if token.kind != Kind::Name || token.text(self.source) != "function" {
+                continue;
+            }
+            let Some(name) = self.tokens.get(at + 1).filter(|next| next.kind == Kind::Name) else { continue };
+            let name = self.name_id(name);
+            let is_known = self.declared.contains_key(&name);
+            self.declared.insert(name, (!is_known).then_some(at + 2));
+        }
+    }
+
+    pub(super) fn comma(&mut self) {
+        let value = self.expression();
+        match &mut self.frame().kind {
+            Level::Call { .. } | Level::Array { .. } => self.add_item(value),
+            Level::Object { .. } => self.add_entry(value),
+            _ => {
+                if let Some(value) = value {
+                    self.settle(value, Fate::Loose);
+                }
+            }
+        }
+    }
+}
+
+/// Names that make a function or a loop worth going through with the values that are known, as literals do.
+fn is_telling(name: &str) -> bool {
+    matches!(name, "fromCharCode" | "fromCodePoint" | "atob" | "unescape" | "decodeURIComponent" | "write")
+        || matches!(name, "innerHTML" | "textContent" | "innerText" | "insertAdjacentHTML" | "createElement")
+        || matches!(name, "append" | "createTextNode" | "escape" | "html" | "srcdoc")
+}

@@ -1,0 +1,158 @@
+//! Files to pages. Each file is read once; a page is a document with the files that it shows in frames, runs as
+//! scripts or has its scripts fetch. Pages that are only linked are pages of their own: they lend no words.
+
+mod address;
+
+use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
+
+use crate::ScannedFile;
+use crate::document::{self, Kind, Source};
+use crate::page::{self, Part, Reading, Reveals};
+use crate::{script, style};
+
+/// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
+const SHEETS_BYTES_MAX: usize = 16 << 20;
+/// How often the whole site may be gone through as part of its pages. Past that, pages stand without what they embed.
+const PAGES_TIMES_MAX: usize = 4;
+/// Files that one page brings together. A version has fewer.
+const FILES_OF_A_PAGE_MAX: usize = 64;
+
+pub(crate) struct Site<'a> {
+    paths: HashMap<&'a str, usize>,
+    sources: Vec<Source<'a>>,
+    files: &'a [ScannedFile<'a>],
+    sheet_bytes: Cell<usize>,
+    /// What each style sheet imports, by number. Told at the first look.
+    imports: Vec<OnceCell<Vec<usize>>>,
+    readings: Vec<Reading>,
+}
+
+/// A page, as all that stands on it.
+pub(crate) struct Page<'s> {
+    pub(crate) parts: Vec<&'s Part>,
+    pub(crate) reveals: Reveals,
+}
+
+impl<'a> Site<'a> {
+    pub(crate) fn read(files: &'a [ScannedFile<'a>]) -> Self {
+        let paths = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
+        let sources = files.iter().map(|file| document::read(file.path, file.bytes)).collect();
+        let sheet_bytes = Cell::new(0);
+        let imports = files.iter().map(|_| OnceCell::new()).collect();
+        let mut site = Self { paths, sources, files, sheet_bytes, imports, readings: Vec::new() };
+        site.readings = (0..files.len()).map(|file| site.reading(file)).collect();
+        site
+    }
+
+    /// Every document of the site with what belongs to it; scripts that no document runs stand alone.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Page<'_>> {
+        let mut pages: Vec<Vec<usize>> = Vec::new();
+        let mut size_left = self.size(0..self.files.len()).saturating_mul(PAGES_TIMES_MAX);
+        for root in self.of_kinds(&[Kind::Html, Kind::Xml]) {
+            let together = self.together(root);
+            let size = self.size(together.iter().copied());
+            let is_affordable = size <= size_left;
+            size_left = size_left.saturating_sub(size);
+            pages.push(if is_affordable { together } else { vec![root] });
+        }
+        let is_shown = |script: &usize| pages.iter().any(|page| page.contains(script));
+        let left: Vec<usize> = self.of_kinds(&[Kind::Script]).filter(|script| !is_shown(script)).collect();
+        if !pages.is_empty() {
+            pages.extend(left.into_iter().map(|script| vec![script]));
+        }
+        pages.into_iter().map(|files| self.page(&files))
+    }
+
+    fn of_kinds(&self, kinds: &'static [Kind]) -> impl Iterator<Item = usize> {
+        (0..self.files.len()).filter(move |file| kinds.contains(&self.sources[*file].kind))
+    }
+
+    /// How much there is to judge in files.
+    fn size(&self, files: impl IntoIterator<Item = usize>) -> usize {
+        let parts = files.into_iter().flat_map(|file| &self.readings[file].parts);
+        parts.map(|part| part.blocks.len() + part.fields.len() + 1).sum()
+    }
+
+    fn page(&self, files: &[usize]) -> Page<'_> {
+        let readings = files.iter().map(|file| &self.readings[*file]);
+        let mut reveals = Reveals::default();
+        readings.clone().for_each(|reading| reveals.join(reading.reveals));
+        Page { reveals, parts: readings.flat_map(|reading| &reading.parts).collect() }
+    }
+
+    /// A file and all that it brings along, itself or by what it brings; each once.
+    fn together(&self, root: usize) -> Vec<usize> {
+        let mut files = vec![root];
+        let mut next = 0;
+        while next < files.len() && files.len() < FILES_OF_A_PAGE_MAX {
+            for address in &self.readings[files[next]].embedded {
+                // A script's own parts lie beside it; what it fetches, beside the page.
+                for file in [files[next], root].into_iter().filter_map(|from| self.find(from, address)) {
+                    if !files.contains(&file) {
+                        files.push(file);
+                    }
+                }
+            }
+            next += 1;
+        }
+        files
+    }
+
+    fn reading(&self, file: usize) -> Reading {
+        let source = &self.sources[file];
+        let mut reading = self.reading_of(file, &source.text);
+        if let Some(text) = &source.as_utf8 {
+            reading.join(self.reading_of(file, text));
+        }
+        reading
+    }
+
+    fn reading_of(&self, file: usize, text: &str) -> Reading {
+        let sheets = |address: &str| self.sheet(file, address);
+        match self.sources[file].kind {
+            Kind::Html => page::read(&document::parse_html(text), file, &sheets),
+            Kind::Xml => page::read(&document::parse_xml(text), file, &sheets),
+            // On its own it is shown as it is written; whoever fetches it may make a page of it.
+            Kind::Text if text.contains('<') => page::read(&document::parse_html(text), file, &sheets),
+            Kind::Script => page::read_script(script::read(text), text.len(), file, &sheets),
+            Kind::Json => page::read_script(script::read_json(text), text.len(), file, &sheets),
+            Kind::Text | Kind::Style | Kind::Binary => Reading::default(),
+        }
+    }
+
+    /// The style sheet at an address, with those that it imports. Sheets that import each other come once.
+    fn sheet(&self, from: usize, address: &str) -> Vec<&str> {
+        let mut sheets: Vec<usize> = self.find(from, address).into_iter().collect();
+        let mut next = 0;
+        while next < sheets.len() && sheets.len() < FILES_OF_A_PAGE_MAX {
+            for file in self.imported_by(sheets[next]) {
+                if !sheets.contains(file) {
+                    sheets.push(*file);
+                }
+            }
+            next += 1;
+        }
+        // What is imported comes before what imports it.
+        let styles = sheets.into_iter().rev().filter(|file| self.sources[*file].kind == Kind::Style);
+        styles.map(|file| &*self.sources[file].text).take_while(|text| self.has_room_for(text)).collect()
+    }
+
+    fn imported_by(&self, sheet: usize) -> &[usize] {
+        self.imports[sheet].get_or_init(|| {
+            let addresses = style::imports(&self.sources[sheet].text);
+            addresses.iter().filter_map(|address| self.find(sheet, address)).collect()
+        })
+    }
+
+    fn has_room_for(&self, sheet: &str) -> bool {
+        self.sheet_bytes.set(self.sheet_bytes.get().saturating_add(sheet.len()));
+        self.sheet_bytes.get() <= SHEETS_BYTES_MAX
+    }
+
+    /// The file that an address on a page means, found as the edge would find it.
+    fn find(&self, from: usize, address: &str) -> Option<usize> {
+        let path = address::resolve(self.files[from].path, address)?;
+        address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())
+    }
+}

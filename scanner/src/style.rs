@@ -1,0 +1,245 @@
+//! How the elements of a page look, as far as it matters for what a visitor sees: what is not there, what is there and
+//! not for eyes, what shows as dots, and what style sheets add in words.
+//!
+//! In doubt a thing is seen. Nothing here may recurse along a sheet or a document, and a page's sheets have a budget:
+//! when it is used up, their further rules hide nothing.
+
+mod cascade;
+mod declaration;
+mod look;
+mod matching;
+mod media;
+mod selector;
+mod sheet;
+mod values;
+mod variables;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use crate::document::{Document, Element, NodeId, Onward, Step};
+use cascade::{Cascade, Dressed, Won};
+use declaration::{Generated, Property, Value};
+use look::{Hider, Look};
+use matching::{Budget, Candidate};
+
+/// What sheets add in words to a whole document.
+const GENERATED_BYTES_MAX: usize = 1 << 20;
+
+/// How an element looks, as far as it matters for what a visitor sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Seen,
+    /// There, but not for eyes: clipped, off the screen, transparent, of no size, of the colour of its ground.
+    Unseen,
+    /// `display: none`, `visibility: hidden`, the `hidden` attribute, a closed dialog, the content of a template.
+    Gone,
+}
+
+/// How the nodes of one document look.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    nodes: Vec<NodeLook>,
+    before: HashMap<NodeId, String>,
+    after: HashMap<NodeId, String>,
+    may_reveal: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NodeLook {
+    shown: Shown,
+    hidden_by: Option<NodeId>,
+    is_masked: bool,
+}
+
+impl Looks {
+    /// How a node looks, with all around it taken into account. A node of another document is seen.
+    pub(crate) fn shown(&self, node: NodeId) -> Shown {
+        self.nodes.get(node.index()).map_or(Shown::Seen, |look| look.shown)
+    }
+
+    /// The outermost element, itself or above, that hides the node; none when it is seen.
+    pub(crate) fn hidden_by(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.index())?.hidden_by
+    }
+
+    /// Whether what is typed there shows as dots, without being a password field.
+    pub(crate) fn is_masked(&self, node: NodeId) -> bool {
+        self.nodes.get(node.index()).is_some_and(|look| look.is_masked)
+    }
+
+    /// The words that a sheet puts before what is in an element.
+    pub(crate) fn before(&self, node: NodeId) -> Option<&str> {
+        self.before.get(&node).map(String::as_str)
+    }
+
+    /// The words that a sheet puts after what is in an element.
+    pub(crate) fn after(&self, node: NodeId) -> Option<&str> {
+        self.after.get(&node).map(String::as_str)
+    }
+
+    /// Whether something other than a script could show what is hidden: a rule that waits for a click or a pointer.
+    pub(crate) fn may_reveal(&self) -> bool {
+        self.may_reveal
+    }
+}
+
+/// The addresses that a style sheet imports.
+pub(crate) fn imports(sheet: &str) -> Vec<String> {
+    sheet::read(sheet).1
+}
+
+/// Dresses a document in its sheets, in the order of the page: the texts of `<style>` elements and of linked files.
+pub(crate) fn dress(document: &Document, sheets: &[&str]) -> Looks {
+    let mut dresser = Dresser {
+        document,
+        cascade: Cascade::of(sheets),
+        budget: Cascade::budget(),
+        dressed: Dressed::default(),
+        open: vec![Look::of_the_page()],
+        looks: Looks::new(document.node_count()),
+        generated_bytes_left: GENERATED_BYTES_MAX,
+    };
+    document.walk(document.root(), |step| {
+        match step {
+            Step::Enter(node) => return dresser.enter(node),
+            Step::Leave(_) => dresser.open.pop(),
+        };
+        Onward::Inside
+    });
+    dresser.looks.may_reveal = dresser.cascade.may_reveal;
+    dresser.looks
+}
+
+impl Looks {
+    fn new(node_count: usize) -> Self {
+        let seen = NodeLook { shown: Shown::Seen, hidden_by: None, is_masked: false };
+        Self {
+            nodes: vec![seen; node_count],
+            before: HashMap::new(),
+            after: HashMap::new(),
+            may_reveal: false,
+        }
+    }
+}
+
+struct Dresser<'a> {
+    document: &'a Document,
+    cascade: Cascade,
+    budget: Budget,
+    dressed: Dressed,
+    /// The looks of the nodes around, outermost first.
+    open: Vec<Look>,
+    looks: Looks,
+    generated_bytes_left: usize,
+}
+
+impl Dresser<'_> {
+    /// Takes down how a node looks, and keeps it for those in it.
+    fn enter(&mut self, node: NodeId) -> Onward {
+        let parent = self.open.last().cloned().unwrap_or_else(Look::of_the_page);
+        let (look, is_masked, onward) = match self.document.element(node) {
+            Some(element) => {
+                let (look, is_masked) = self.dress(node, element, &parent);
+                (look, is_masked, Onward::Inside)
+            }
+            None if node == self.document.root() => (parent, false, Onward::Inside),
+            None => (parent, false, Onward::Past),
+        };
+        let (gone, unseen) = (look.gone_by(), look.unseen_by());
+        let shown = match (gone, unseen) {
+            (Some(_), _) => Shown::Gone,
+            (None, Some(_)) => Shown::Unseen,
+            (None, None) => Shown::Seen,
+        };
+        let hidden_by = [gone, unseen].into_iter().flatten().min().map(|hider| hider.node);
+        if let Some(slot) = self.looks.nodes.get_mut(node.index()) {
+            *slot = NodeLook { shown, hidden_by, is_masked };
+        }
+        if onward == Onward::Inside {
+            self.open.push(look);
+        }
+        onward
+    }
+
+    fn dress(&mut self, node: NodeId, element: Element<'_>, parent: &Look) -> (Look, bool) {
+        let candidate = Candidate { document: self.document, node, element, budget: &self.budget };
+        self.cascade.dress(&candidate, &mut self.dressed);
+        hint(element, &mut self.dressed.own);
+        let look = parent.child(element, &self.dressed.own, Hider { depth: self.open.len(), node });
+        for (won, words) in
+            [(&self.dressed.before, &mut self.looks.before), (&self.dressed.after, &mut self.looks.after)]
+        {
+            let Some(generated) = generated(element, won) else { continue };
+            if generated.len() <= self.generated_bytes_left {
+                self.generated_bytes_left -= generated.len();
+                words.insert(node, generated);
+            }
+        }
+        let is_masked = look.is_masked(&self.dressed.own);
+        (look, is_masked)
+    }
+}
+
+/// The attributes that painted pages before there were sheets.
+fn hint(element: Element<'_>, won: &mut Won) {
+    let coloured = [("bgcolor", Property::Ground), ("color", Property::Colour), ("text", Property::Colour)];
+    for (attribute, property) in coloured {
+        let may = match attribute {
+            "color" => element.name() == "font",
+            "text" => element.name() == "body",
+            _ => true,
+        };
+        let Some(text) = element.get(attribute).filter(|_| may) else { continue };
+        if let Some(colour) = legacy_colour(text) {
+            won.hint(property, Value::Colour(colour));
+        }
+    }
+    if element.is_svg() {
+        let hides = |attribute: &str, words: &[&str]| words.contains(&element.text(attribute).trim());
+        for (property, is_hidden) in [
+            (Property::Display, hides("display", &["none"])),
+            (Property::Visibility, hides("visibility", &["hidden", "collapse"])),
+            (Property::Opacity, hides("opacity", &["0", "0.0", "0%"])),
+        ] {
+            if is_hidden {
+                won.hint(property, Value::Is(true));
+            }
+        }
+    }
+    if element.has("background") && matches!(element.name(), "body" | "table" | "td" | "th" | "tr") {
+        won.hint(Property::GroundImage, Value::Is(true));
+    }
+}
+
+/// Such attributes may leave out the `#`.
+fn legacy_colour(text: &str) -> Option<values::Colour> {
+    const COLOUR_BYTES_MAX: usize = 40;
+    let text = text.trim();
+    if text.len() > COLOUR_BYTES_MAX {
+        return None;
+    }
+    let of = |text: &str| values::pieces(text).first().and_then(values::colour);
+    of(text).or_else(|| of(&format!("#{text}")))
+}
+
+/// The words of a generated part that is seen.
+fn generated(element: Element<'_>, won: &Won) -> Option<String> {
+    let Some(Value::Content(parts)) = won.get(Property::Content) else { return None };
+    let hiding = [Property::Display, Property::Visibility, Property::Opacity, Property::Transform];
+    let is_tiny =
+        matches!(won.get(Property::FontSize), Some(Value::Px(size) | Value::Factor(size)) if *size < 0.1);
+    if is_tiny || hiding.into_iter().any(|property| won.is(property)) {
+        return None;
+    }
+    let words: String = parts
+        .iter()
+        .map(|part| match part {
+            Generated::Text(text) => text.as_str(),
+            Generated::Attribute(name) => element.text(name),
+        })
+        .collect();
+    (!words.trim().is_empty()).then_some(words)
+}

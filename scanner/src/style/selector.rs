@@ -1,0 +1,203 @@
+//! Selectors, parsed with the crate that browsers use. Its parser and its matcher recurse along a selector, so
+//! selectors that no person writes are turned away before they get there.
+
+use std::fmt;
+
+use cssparser::{CowRcStr, Parser, ParserInput, SourceLocation, ToCss};
+use selectors::parser::{
+    NonTSPseudoClass, ParseRelative, PseudoElement, SelectorImpl, SelectorList, SelectorParseErrorKind,
+};
+
+const BRACKETS_DEEP_MAX: usize = 6;
+const PARTS_MAX: usize = 40;
+
+/// A name in a selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Word(pub(super) Box<str>);
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ToCss for Word {
+    fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
+        dest.write_str(&self.0)
+    }
+}
+
+impl precomputed_hash::PrecomputedHash for Word {
+    /// Only filters that are not used here would want a better one.
+    fn precomputed_hash(&self) -> u32 {
+        0
+    }
+}
+
+/// A state of an element, as far as a page at rest tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Link,
+    Checked,
+    Enabled,
+    Disabled,
+    Required,
+    Optional,
+    ReadOnly,
+    ReadWrite,
+    Defined,
+    /// What only a visitor's doing brings about.
+    Dynamic,
+}
+
+impl ToCss for State {
+    fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
+        write!(dest, ":{self:?}")
+    }
+}
+
+impl NonTSPseudoClass for State {
+    type Impl = Names;
+
+    fn is_active_or_hover(&self) -> bool {
+        false
+    }
+
+    fn is_user_action_state(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pseudo {
+    Before,
+    After,
+    Other,
+}
+
+impl ToCss for Pseudo {
+    fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
+        write!(dest, "::{self:?}")
+    }
+}
+
+impl PseudoElement for Pseudo {
+    type Impl = Names;
+}
+
+/// What selectors are made of here.
+#[derive(Clone, Debug)]
+pub(super) struct Names;
+
+impl SelectorImpl for Names {
+    type ExtraMatchingData<'a> = ();
+    type AttrValue = Word;
+    type Identifier = Word;
+    type LocalName = Word;
+    type NamespaceUrl = Word;
+    type NamespacePrefix = Word;
+    type BorrowedNamespaceUrl = Word;
+    type BorrowedLocalName = Word;
+    type NonTSPseudoClass = State;
+    type PseudoElement = Pseudo;
+}
+
+/// Why a selector does not parse; nobody asks.
+#[derive(Debug)]
+struct Fault;
+
+impl From<SelectorParseErrorKind<'_>> for Fault {
+    fn from(_: SelectorParseErrorKind<'_>) -> Self {
+        Self
+    }
+}
+
+struct Reader;
+
+impl<'i> selectors::Parser<'i> for Reader {
+    type Impl = Names;
+    type Error = Fault;
+
+    fn parse_is_and_where(&self) -> bool {
+        true
+    }
+
+    fn is_is_alias(&self, name: &str) -> bool {
+        ["matches", "-webkit-any", "-moz-any"].iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    }
+
+    fn parse_non_ts_pseudo_class(
+        &self,
+        _location: SourceLocation,
+        name: CowRcStr<'i>,
+    ) -> Result<State, cssparser::ParseError<'i, Fault>> {
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "link" | "any-link" | "-webkit-any-link" => State::Link,
+            "checked" => State::Checked,
+            "enabled" => State::Enabled,
+            "disabled" => State::Disabled,
+            "required" => State::Required,
+            "optional" => State::Optional,
+            "read-only" => State::ReadOnly,
+            "read-write" => State::ReadWrite,
+            "defined" => State::Defined,
+            _ => State::Dynamic,
+        })
+    }
+
+    fn parse_pseudo_element(
+        &self,
+        _location: SourceLocation,
+        name: CowRcStr<'i>,
+    ) -> Result<Pseudo, cssparser::ParseError<'i, Fault>> {
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "before" => Pseudo::Before,
+            "after" => Pseudo::After,
+            _ => Pseudo::Other,
+        })
+    }
+}
+
+/// The selectors of a rule; none when one of them is wrong, as in browsers, or beyond bounds.
+pub(super) fn parse(text: &str) -> Option<SelectorList<Names>> {
+    if !is_tame(text) {
+        return None;
+    }
+    let mut input = ParserInput::new(text);
+    let selectors = SelectorList::parse(&Reader, &mut Parser::new(&mut input), ParseRelative::No).ok()?;
+    selectors.slice().iter().all(|selector| selector.len() <= PARTS_MAX).then_some(selectors)
+}
+
+fn is_tame(text: &str) -> bool {
+    let mut deep = 0_usize;
+    text.bytes().all(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => deep += 1,
+            b')' | b']' | b'}' => deep = deep.saturating_sub(1),
+            _ => {}
+        }
+        deep <= BRACKETS_DEEP_MAX
+    })
+}
+
+/// Whether the selectors wait for something that a visitor does.
+pub(super) fn is_dynamic(text: &str) -> bool {
+    const STATES: [&str; 9] = [
+        ":hover",
+        ":focus",
+        ":target",
+        ":checked",
+        ":active",
+        ":has(",
+        ":valid",
+        ":invalid",
+        ":popover-open",
+    ];
+    STATES.iter().any(|state| text.contains(state)) || text.contains("[open]")
+}

@@ -1,0 +1,217 @@
+//! What pages ask for, in every way that browsers know.
+
+use domain::ModerationStatus::{Blocked, Review};
+
+use super::assert_all;
+
+#[test]
+fn pages_that_ask_for_a_seed_phrase_are_blocked() {
+    assert_all(
+        Blocked,
+        &[
+            (
+                "a label for a field",
+                "<form><label for=s>Seed phrase</label><p>x</p><textarea id=s></textarea></form>",
+            ),
+            ("a label around a field", "<form><label>Your recovery phrase: <input></label></form>"),
+            ("a placeholder", "<form><input placeholder='Enter your 12-word seed phrase'></form>"),
+            ("an aria-label", "<input aria-label='Secret Recovery Phrase'>"),
+            (
+                "an element that aria-labelledby names",
+                "<b id=x>Mnemonic</b><p>Wallet</p><hr><input aria-labelledby='x y'>",
+            ),
+            ("a name in camel case", "<form><input name=seedPhrase></form>"),
+            ("an id with underscores", "<form><textarea id=recovery_phrase></textarea></form>"),
+            ("the text before the field", "<p>Please enter your seed phrase:</p><input>"),
+            ("the text before it in the same line", "Hello. Your seed phrase: <input type=text>"),
+            ("the text behind it", "<form><input> seed phrase</form>"),
+            ("the cell before it", "<table><tr><td>Seed phrase</td><td><input></td></tr></table>"),
+            (
+                "the heading of its form",
+                "<form><h2>Import seed phrase</h2><p>Twelve words</p><textarea></textarea></form>",
+            ),
+            ("a password field", "<form><label>Seed phrase <input type=password></label></form>"),
+            ("a phrase that tags split", "<label>Seed <b>phr</b>ase <input></label>"),
+            ("a phrase over two lines in capitals", "<label>SEED\n  PHRASE<input></label>"),
+            ("a phrase in entities", "<label>&#83;eed&nbsp;phr&#x61;se<input></label>"),
+            ("an editable element", "<p>Your recovery phrase</p><div contenteditable></div>"),
+            ("markup that never closes", "<form><label>Seed phrase<textarea>"),
+            ("markup in the wrong place", "<table><form><label>Seed phrase<input></label></table>"),
+            (
+                "a form in a declared shadow root",
+                "<div><template shadowrootmode=open><input name=seed-phrase></template></div>",
+            ),
+            (
+                "a field that unlocks when touched",
+                "<input readonly onfocus='this.readOnly=0' placeholder='Seed phrase'>",
+            ),
+            ("an unknown input type", "<input type=seed placeholder='seed phrase'>"),
+            ("a form after an SVG style", "<svg><style><p><input name=seed_phrase></p></svg>"),
+            ("advice after the question", "<label>Seed phrase (do not add spaces) <input></label>"),
+        ],
+    );
+}
+
+#[test]
+fn pages_that_ask_for_a_private_key_are_blocked() {
+    assert_all(
+        Blocked,
+        &[
+            ("a label", "<form><label>Private key <input type=password></label></form>"),
+            ("a name", "<form><textarea name=private_key></textarea></form>"),
+            ("a name in one word", "<form><input name=privatekey></form>"),
+            ("a placeholder outside of any form", "<input placeholder='Paste your private key'>"),
+        ],
+    );
+}
+
+#[test]
+fn pages_that_ask_for_a_card_with_its_cvv_are_blocked() {
+    assert_all(
+        Blocked,
+        &[
+            ("labels", "<form><label>Card number <input></label><label>CVV <input></label></form>"),
+            ("autocomplete", "<form><input autocomplete=cc-number><input autocomplete='cc-csc'></form>"),
+            ("names", "<form><input name=cardNumber type=tel><input name=cvc type=number></form>"),
+            ("fields outside of forms", "<p>Credit card number</p><input><p>Security code</p><input>"),
+            ("two steps", "<form><input name=card_number></form><form><input name=cvv></form>"),
+            ("the form attribute", "<form id=f><input name=cardnumber></form><input name=cvv2 form=f>"),
+        ],
+    );
+}
+
+#[test]
+fn pages_with_a_password_near_a_lure_are_reviewed() {
+    assert_all(
+        Review,
+        &[
+            ("a brand in a heading", "<h1>Sign in to PayPal</h1><form><input type=password></form>"),
+            ("a brand in the title", "<title>Google Accounts</title><form><input type=password></form>"),
+            ("a brand in an alternative text", "<img src=l.png alt='Microsoft'><input type=password>"),
+            ("a brand in the possessive", "<p>Apple’s login</p><input type=PASSWORD>"),
+            ("a bank", "<p>Your bank asks you to log in</p><input type=password>"),
+            ("a wallet", "<p>Unlock wallet</p><input type=password>"),
+            ("urgency", "<p>Please verify\n <i>your</i> account</p><input type=password>"),
+            (
+                "urgency on a button",
+                "<form><input type=password><input type=submit value='Verify your account'></form>",
+            ),
+            ("a brand below the field", "<input type=password><footer>Coinbase</footer>"),
+        ],
+    );
+}
+
+const BOX: &str = "<input autocomplete=off>";
+
+#[test]
+fn a_phrase_that_is_asked_for_word_by_word_is_found() {
+    let boxes = BOX.repeat(12);
+    let numbered: String = (1..=24).map(|number| format!("<label>{number}. <input></label>")).collect();
+    let steps: String = (0..3)
+        .map(|step| {
+            format!(
+                "<div class=s id=s{step} style='display:none'>{}<button>Next</button></div>",
+                BOX.repeat(4)
+            )
+        })
+        .collect();
+    assert_all(
+        Blocked,
+        &[
+            ("twelve bare boxes", &format!("<h2>Recovery phrase</h2><p>One word a box</p>{boxes}")),
+            ("twenty-four numbers", &format!("<title>Restore your wallet</title>{numbered}")),
+            (
+                "boxes over three steps",
+                &format!(
+                    "<h1>Restore your crypto wallet</h1>{steps}<p>Check each word of your recovery phrase.</p><script>document.getElementById('s0').style.display='block'</script>"
+                ),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_is_hidden_until_a_script_shows_it_is_asked_for() {
+    let step = "<div id=two style='display:none'><p>Enter your seed phrase</p><textarea></textarea></div>";
+    let template = "<template id=t><label>Seed phrase<textarea></textarea></label></template>";
+    assert_all(
+        Blocked,
+        &[
+            (
+                "a second step",
+                &format!("{step}<script>document.getElementById('two').hidden = false</script>"),
+            ),
+            (
+                "a template in use",
+                &format!("{template}<script>document.body.append(t.content.cloneNode(true))</script>"),
+            ),
+            (
+                "a handler in an attribute",
+                &format!("{step}<button onclick=\"two.style.display='block'\">Next</button>"),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_request_is_found_where_people_read_it() {
+    assert_all(
+        Blocked,
+        &[
+            (
+                "in a chat",
+                "<div>Hello! How can I help?</div><div>Please type your recovery phrase here.</div><form><input placeholder='Write a message'></form>",
+            ),
+            (
+                "around an example",
+                "<p>Enter your seed phrase</p><textarea placeholder='apple river stone …'></textarea>",
+            ),
+            (
+                "in generated text",
+                "<style>.a::before{content:'Seed phrase'}</style><p class=a></p><textarea></textarea>",
+            ),
+            ("in a picture's text", "<img src=a.png alt='Enter your seed phrase'><textarea></textarea>"),
+            (
+                "in letters set one by one",
+                "<div>S</div><div>e</div><div>e</div><div>d</div><p>Seed phrase</p><input>",
+            ),
+            ("read from its end", "<label><bdo dir=rtl>esarhp deeS</bdo><input></label>"),
+            (
+                "between hidden letters",
+                "<label>Se<span hidden>x</span>ed phr<i style='font-size:0'>y</i>ase<input></label>",
+            ),
+            (
+                "for readers of the screen only",
+                "<style>.s{position:absolute;left:-9999px}</style><label for=a class=s>Seed phrase</label><input id=a>",
+            ),
+            (
+                "in a drawing",
+                "<svg><foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><label>Seed phrase<input></label></body></foreignObject></svg>",
+            ),
+            ("with a code in one field", "<input placeholder='Card number, expiry, CVV'>"),
+            ("by the look of the number", "<input placeholder='1234 5678 9012 3456'><input placeholder=CVC>"),
+            ("beside fields for numbers", "<p>Card number</p><input type=tel><p>CVV</p><input type=number>"),
+        ],
+    );
+}
+
+#[test]
+fn a_password_is_known_by_its_look() {
+    assert_all(
+        Review,
+        &[
+            ("dots by style", "<h1>PayPal</h1><input style='-webkit-text-security:disc'>"),
+            (
+                "dots by class",
+                "<style>.p{-webkit-text-security:square}</style><h1>PayPal</h1><input class=p>",
+            ),
+            ("what a manager fills in", "<h1>PayPal</h1><input autocomplete=current-password>"),
+            (
+                "keys drawn on the page",
+                "<h1>My Bank</h1><input type=password readonly><button>1</button><button>2</button>",
+            ),
+            ("a login in the navigation", "<nav><b>Your bank account</b><input type=password></nav>"),
+            ("a name in the imprint", "<input type=password><footer>© 2026 Microsoft</footer>"),
+        ],
+    );
+}

@@ -1,0 +1,160 @@
+//! Files that make a page together, and what a verdict says of them.
+
+use domain::ModerationStatus::{Blocked, Pass, Review};
+
+use super::*;
+
+#[test]
+fn a_page_is_told_by_its_content_and_not_by_its_name() {
+    let html = b"\xef\xbb\xbf<form><input name=seed_phrase></form>";
+    for path in ["a.txt", "img/logo.png", "deep/down/page", "x.svg", "app.js", "Größe.html"] {
+        assert_eq!(scan(&[ScannedFile { path, bytes: html }]).status, Blocked, "{path}");
+    }
+    let code = b"render('<form><input name=seed_phrase></form>')";
+    for path in ["app.js", "data.json", "style.css"] {
+        assert_eq!(scan(&[ScannedFile { path, bytes: code }]).status, Pass, "{path}");
+    }
+    // It is shown as it is written.
+    assert_eq!(scan(&[ScannedFile { path: "notes.txt", bytes: code }]).status, Pass);
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_read_all_the_same() {
+    let html = b"<p>\xff\xfe caf\xe9</p><label>Seed phrase \xe9<input></label>\x00\xc3";
+    assert_eq!(scan(&[ScannedFile { path: "index.html", bytes: html }]).status, Blocked);
+}
+
+#[test]
+fn the_worst_file_decides_and_the_evidence_names_it() {
+    let login = "<h1>My Bank</h1><form><input type=password name=pin></form>";
+    let verdict = scan(&[
+        ScannedFile { path: "index.html", bytes: login.as_bytes() },
+        ScannedFile { path: "about.html", bytes: b"<p>Hello</p>" },
+        ScannedFile {
+            path: "w/restore.html",
+            bytes: b"<form><textarea id=p name='seed phrase'></textarea></form>",
+        },
+    ]);
+    assert_eq!(verdict.status, Blocked);
+    assert_eq!(
+        serde_json::to_value(&verdict).unwrap(),
+        serde_json::json!({
+            "status": "blocked",
+            "findings": [
+                {
+                    "rule": "seed_phrase",
+                    "file": "w/restore.html",
+                    "field": "textarea#p[name=seed phrase]",
+                    "words": ["seed phrase"],
+                },
+                {
+                    "rule": "password_near_lure",
+                    "file": "index.html",
+                    "field": "input[name=pin][type=password]",
+                    "words": ["bank"],
+                },
+            ],
+        })
+    );
+}
+
+#[test]
+fn pages_do_not_lend_each_other_their_words() {
+    let verdict = scan(&[
+        ScannedFile { path: "login.html", bytes: b"<input type=password>" },
+        ScannedFile { path: "pay.html", bytes: b"<p>We take PayPal</p><input name=amount>" },
+    ]);
+    assert_eq!(verdict, Verdict { status: Pass, findings: vec![] });
+}
+
+#[test]
+fn evidence_is_bounded() {
+    let many: String = (0..1000).map(|number| format!("<input name=private_key id=f{number}>")).collect();
+    assert_eq!(verdict(&many).findings.len(), FINDINGS_MAX);
+}
+
+#[test]
+fn a_byte_order_mark_says_how_a_page_is_written() {
+    let page = "<!doctype html><form><label>Seed phrase <input name=seed></label></form>";
+    let little: Vec<u8> =
+        [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    let marked: Vec<u8> = [0xef, 0xbb, 0xbf].into_iter().chain(page.bytes()).collect();
+    for bytes in [little, big, marked] {
+        assert_eq!(scan(&[ScannedFile { path: "index.html", bytes: &bytes }]).status, Blocked);
+    }
+}
+
+#[test]
+fn what_a_page_shows_runs_and_fetches_counts_with_it() {
+    let seed = "<label>Seed phrase<textarea></textarea></label>";
+    let inline = format!("<iframe srcdoc='{seed}'></iframe>");
+    let text = format!("Hello {seed}");
+    let cases: [(&str, Vec<(&str, &str)>); 8] = [
+        ("a frame", vec![("index.html", "<iframe src=part></iframe>"), ("part.html", seed)]),
+        ("a frame's document in the page", vec![("index.html", &inline)]),
+        (
+            "a data address",
+            vec![("index.html", "<iframe src='data:text/html,%3Cinput name=seed_phrase%3E'></iframe>")],
+        ),
+        (
+            "a script",
+            vec![
+                ("index.html", "<script src=a.js></script>"),
+                ("a.js", "b.innerHTML = '<input name=seed_phrase>'"),
+            ],
+        ),
+        (
+            "a text that a script fetches",
+            vec![("index.html", "<script>fetch('f.txt')</script>"), ("f.txt", &text)],
+        ),
+        (
+            "a text that a script of a folder fetches",
+            vec![
+                ("index.html", "<script src=js/a.js></script>"),
+                ("js/a.js", "fetch('data/f.txt')"),
+                ("data/f.txt", &text),
+            ],
+        ),
+        (
+            "a request around a frame",
+            vec![
+                ("index.html", "<h1>Enter your recovery phrase</h1><iframe src=f.html></iframe>"),
+                ("f.html", "<textarea></textarea>"),
+            ],
+        ),
+        (
+            "a number in one frame and a code in another",
+            vec![
+                ("index.html", "<iframe src=n.html></iframe><iframe src=c.html></iframe>"),
+                ("n.html", "Card number <input>"),
+                ("c.html", "CVV <input>"),
+            ],
+        ),
+    ];
+    for (name, files) in cases {
+        assert_eq!(verdict_of(&files).status, Blocked, "{name}");
+    }
+}
+
+#[test]
+fn a_lure_on_a_page_counts_in_its_frame_and_no_further() {
+    let login = ("login.html", "<input type=password>");
+    let framed = [("index.html", "<h1>PayPal</h1><iframe src=login.html></iframe>"), login];
+    assert_eq!(verdict_of(&framed).status, Review);
+    let linked = [("index.html", "<h1>PayPal</h1><a href=login.html>Sign in</a>"), login];
+    assert_eq!(verdict_of(&linked).status, Pass);
+}
+
+#[test]
+fn files_that_embed_each_other_come_to_an_end() {
+    let files: Vec<(String, String)> = (0..50)
+        .map(|number| {
+            let frames: String =
+                (0..50).map(|other| format!("<iframe src=p{other}.html></iframe>")).collect();
+            (format!("p{number}.html"), frames + "<input name=seed_phrase>")
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    assert_eq!(verdict_of(&files).status, Blocked);
+}

@@ -1,0 +1,42 @@
+//! Pages that are built to take a reader's time or stack.
+
+use std::time::{Duration, Instant};
+
+use domain::ModerationStatus::Blocked;
+
+use super::*;
+
+/// Pages of about a megabyte that are built to take a reader's time or stack. The bound is wide, and far below what
+/// any of them would take if its time grew with the square of its size.
+#[test]
+fn hostile_pages_take_neither_the_stack_nor_the_time() {
+    // The paragraph ends whatever drawing is open.
+    let ask = "<p><input name=seed_phrase>";
+    let table = format!("<table>{}", "<a>x".repeat(200_000));
+    let pages = [
+        ("nested elements", "<div>".repeat(200_000)),
+        ("nested elements of several kinds", "<div/><section><span>".repeat(60_000)),
+        ("nested drawings", "<svg><g>".repeat(100_000)),
+        ("nested tables", "<table><tr><td>".repeat(60_000)),
+        ("nested templates", format!("{}{}", "<template>".repeat(90_000), "</template>".repeat(90_000))),
+        ("nested labels", "<label id=x>x".repeat(80_000)),
+        ("formatting that is never closed", formatting()),
+        ("content that belongs before its table", table),
+        ("many options", format!("<select>{}</select>", "<option>x</option>".repeat(60_000))),
+        ("many fields", "<p>mnemo<input type=password>".repeat(40_000)),
+        ("one long text", "do not seed phrase ".repeat(60_000)),
+        ("one long attribute", format!("<p title='{}'>", "x seed phrase ".repeat(80_000))),
+        ("open angle brackets", "< ".repeat(500_000)),
+        ("comments in comments", format!("{}-->", "<!--".repeat(250_000))),
+    ];
+    for (name, page) in pages {
+        let began = Instant::now();
+        assert_eq!(verdict(&format!("{page}</table>{ask}")).status, Blocked, "{name}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{name}: {:?}", began.elapsed());
+    }
+}
+
+fn formatting() -> String {
+    let opened: String = (0..2000).map(|n| format!("<b class={n}><font size={n}>")).collect();
+    opened + &"<p>x".repeat(200_000)
+}

@@ -1,0 +1,79 @@
+//! What the lexicon finds in a sentence: things, lures, and the parts that words play.
+
+use super::judge::Found;
+use super::lexicon::{Class, Ids, LEXICON, role};
+use super::lures::LureAt;
+use super::reader::{Manner, Word};
+use super::{Text, Thing};
+
+/// The longest phrase of the tables, in words.
+const PHRASE_WORDS_MAX: usize = 9;
+
+impl<'a> Found<'a> {
+    /// What the lexicon finds in a sentence. Of phrases that overlap the one that begins first counts, then the longest.
+    pub(super) fn in_words(
+        words: &'a [Word],
+        is_question: bool,
+        manner: Manner,
+        text: &mut Text,
+    ) -> Found<'a> {
+        let mut found = Found::new(words, is_question, manner);
+        let ids: Vec<Ids> = words.iter().map(|word| word.ids).collect();
+        let (mut thing_from, mut lure_from, mut role_from) = (0, 0, 0);
+        for at in 0..ids.len() {
+            if ids[at] == [0; 4] {
+                continue;
+            }
+            let mut longest = Longest::default();
+            let end = ids.len().min(at + PHRASE_WORDS_MAX);
+            LEXICON.phrases_at(&ids[at..end], |length, classes| {
+                classes.iter().for_each(|class| longest.take(*class, length, text));
+            });
+            if at >= role_from && longest.role.0 > 0 {
+                role_from = at + longest.role.0;
+                found.roles[at..role_from].iter_mut().for_each(|roles| *roles |= longest.role.1);
+            }
+            if at >= thing_from && longest.thing.0 > 0 {
+                thing_from = at + longest.thing.0;
+                found.add_thing(longest.thing.1, at, thing_from);
+            }
+            if at >= lure_from && longest.lure.0 > 0 {
+                lure_from = at + longest.lure.0;
+                let lure = |(name, is_certain)| LureAt { name, is_certain, from: at, to: lure_from };
+                found.lures.extend(longest.lure.1.map(lure));
+            }
+        }
+        found.settle();
+        found
+    }
+}
+
+/// The longest phrase of each kind that begins at one word.
+#[derive(Default)]
+struct Longest {
+    thing: (usize, Option<Thing>),
+    lure: (usize, Option<(&'static str, bool)>),
+    role: (usize, u32),
+}
+
+impl Longest {
+    fn take(&mut self, class: Class, length: usize, text: &mut Text) {
+        match class {
+            Class::Thing(thing) if length > self.thing.0 => self.thing = (length, Some(thing)),
+            Class::NoThing if length >= self.thing.0 => self.thing = (length, None),
+            Class::Lure(name) if length > self.lure.0 => self.lure = (length, Some((name, true))),
+            Class::PossibleLure(name) if length > self.lure.0 => self.lure = (length, Some((name, false))),
+            Class::NoLure if length >= self.lure.0 => self.lure = (length, None),
+            Class::Role(role) if length > self.role.0 => self.role = (length, role),
+            Class::Role(role) if length == self.role.0 => self.role.1 |= role,
+            Class::Hint(hint) => text.put_hint(hint),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a role of a word says that it asks for nothing in particular.
+pub(super) fn is_plain(roles: u32) -> bool {
+    roles & (role::GIVE | role::GIVE_LAST | role::FILLER | role::PLEASE | role::IT | role::LINK | role::AND)
+        != 0
+}

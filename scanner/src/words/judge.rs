@@ -1,0 +1,388 @@
+//! What a sentence does with a thing that stands in it: asks for it, names it as a label, or talks about it.
+
+use super::found::is_plain;
+use super::labels::UNKNOWN_BEFORE_MAX;
+use super::lexicon::role::*;
+use super::lures::LureAt;
+use super::reader::{Gap, Manner, Word};
+use super::{Hint, Sense, Sensed, Text, Thing};
+
+/// A verb of giving and its object stand this near to each other.
+const OBJECT_WORDS_MAX: usize = 10;
+/// A verb that follows its object does so within these many words.
+const VERB_LAST_WORDS_MAX: usize = 5;
+/// How far before a thing its sentence is looked at.
+const BEFORE_WORDS_MAX: usize = 60;
+const EVIDENCE_CHARS_MAX: usize = 80;
+
+/// A sentence and what the lexicon found in it.
+pub(super) struct Found<'a> {
+    pub(super) words: &'a [Word],
+    is_question: bool,
+    manner: Manner,
+    pub(super) roles: Vec<u32>,
+    pub(super) lures: Vec<LureAt>,
+    things: Vec<Place>,
+    pub(super) plain_words: usize,
+}
+
+/// A thing and the words that name it; none for what only sounds like one.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    thing: Option<Thing>,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// Goes through the sentences of a text. It remembers the things of the last sentence, for "Enter it below".
+#[derive(Default)]
+pub(super) struct Judge {
+    last: Vec<(Thing, String)>,
+    /// A secret phrase was spoken of, and a number of words: together they are a seed phrase.
+    has_phrase: bool,
+    has_count: bool,
+    /// Requests in quotation marks: reported speech, unless the text is nothing but a quotation.
+    reported: Vec<(Thing, String)>,
+}
+
+impl Judge {
+    pub(super) fn judge(&mut self, sentence: &Found<'_>, text: &mut Text) {
+        if sentence.things.is_empty() && self.last.is_empty() {
+            return;
+        }
+        let it_at = sentence.it_at();
+        let mut here = Vec::new();
+        for place in &sentence.things {
+            let Some(thing) = sentence.thing_of(place) else { continue };
+            self.count(thing, place, sentence);
+            if here.iter().any(|(known, _)| *known == thing)
+                && text.sensed(thing).is_some_and(|sensed| sensed.sense == Sense::Requested)
+            {
+                continue;
+            }
+            // A promise of ours is no warning of what comes next: "We never store your seed phrase. Paste it below."
+            let is_meant = !sentence.is_warned_of(place) || sentence.is_ours(place);
+            let is_it = it_at.is_some_and(|it_at| {
+                place.to <= it_at && (is_meant || place.to <= sentence.clause_start(it_at))
+            });
+            let sense = if is_it { Sense::Requested } else { sentence.sense_of(place) };
+            let sense = self.unless_reported(sense, thing, place, sentence);
+            text.put_sense(thing, sense, || sentence.evidence(place));
+            if is_meant && !here.iter().any(|(known, _)| *known == thing) {
+                here.push((thing, sentence.evidence(place)));
+            }
+        }
+        if it_at.is_some() && here.is_empty() {
+            for (thing, words) in self.last.drain(..) {
+                text.put_sense(thing, Sense::Requested, || words);
+            }
+        }
+        self.last = here;
+    }
+
+    fn count(&mut self, thing: Thing, place: &Place, sentence: &Found<'_>) {
+        if thing == Thing::MaybeSeedPhrase {
+            let is_count = sentence.words[place.from].folded.bytes().all(|byte| byte.is_ascii_digit());
+            self.has_count |= is_count;
+            self.has_phrase |= !is_count && place.to > place.from + 1;
+        }
+    }
+
+    fn unless_reported(&mut self, sense: Sense, thing: Thing, place: &Place, sentence: &Found<'_>) -> Sense {
+        if sense != Sense::Requested || !sentence.is_reported(place) {
+            return sense;
+        }
+        if !self.reported.iter().any(|(known, _)| *known == thing) {
+            self.reported.push((thing, sentence.evidence(place)));
+        }
+        Sense::Mentioned
+    }
+
+    /// When the whole text is read: what was only quoted, and what means something only beside other words.
+    pub(super) fn settle(&mut self, are_quotes_reported: bool, manner: Manner, text: &mut Text) {
+        if !are_quotes_reported {
+            self.reported
+                .drain(..)
+                .for_each(|(thing, words)| text.put_sense(thing, Sense::Requested, || words));
+        }
+        let has_wallet = text.has(Hint::Wallet);
+        // A seed in passing is a plant's, where no wallet is near.
+        let is_passing = |seed: &Sensed| seed.sense == Sense::Mentioned && seed.words == "seed";
+        if !has_wallet && text.sensed(Thing::MaybeSeedPhrase).is_some_and(is_passing) {
+            text.take_sense(Thing::MaybeSeedPhrase);
+        }
+        let is_about_words = has_wallet || text.sensed(Thing::MaybeSeedPhrase).is_some();
+        if let Some(phrase) = text.take_sense(Thing::BarePhrase)
+            && (is_about_words || manner == Manner::Name)
+        {
+            text.put_sense(Thing::MaybeSeedPhrase, phrase.sense, || phrase.words);
+        }
+        if self.has_phrase
+            && self.has_count
+            && let Some(phrase) = text.sense(Thing::MaybeSeedPhrase)
+        {
+            text.put_sense(Thing::SeedPhrase, phrase.sense, || phrase.words);
+        }
+        if let Some(phrase) = text.take_sense(Thing::RecoveryPhrase) {
+            let is_certain = is_about_words || phrase.sense >= Sense::Named;
+            let thing = if is_certain { Thing::SeedPhrase } else { Thing::MaybeSeedPhrase };
+            text.put_sense(thing, phrase.sense, || phrase.words);
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(words: &'a [Word], is_question: bool, manner: Manner) -> Self {
+        let roles = vec![0; words.len()];
+        Found { words, is_question, manner, roles, lures: Vec::new(), things: Vec::new(), plain_words: 0 }
+    }
+
+    pub(super) fn add_thing(&mut self, thing: Option<Thing>, from: usize, to: usize) {
+        self.things.push(Place { thing, from, to });
+    }
+
+    /// When all is found: numbers fill labels, and the words of a thing play no other part.
+    pub(super) fn settle(&mut self) {
+        for (roles, word) in self.roles.iter_mut().zip(self.words) {
+            if word.folded.bytes().all(|byte| byte.is_ascii_digit()) || word.folded.chars().count() == 1 {
+                *roles |= FILLER;
+            }
+        }
+        for place in &self.things {
+            if place.thing.is_some() {
+                self.roles[place.from..place.to].fill(0);
+            }
+            // `du` is a German subject and a French preposition; behind a noun it is the latter.
+            if let Some(roles) = self.roles.get_mut(place.to).filter(|roles| **roles & LINK != 0) {
+                *roles &= !SUBJECT;
+            }
+        }
+        self.plain_words = self.roles.iter().filter(|roles| is_plain(**roles) && **roles & KIND == 0).count();
+    }
+
+    /// What is shared with a circle may be a phrase for recovery of another kind.
+    fn thing_of(&self, place: &Place) -> Option<Thing> {
+        let is_shared = self.any(self.clause_start(place.from)..place.from, SHARE);
+        place.thing.map(|thing| {
+            if thing == Thing::RecoveryPhrase && is_shared { Thing::MaybeSeedPhrase } else { thing }
+        })
+    }
+
+    fn sense_of(&self, place: &Place) -> Sense {
+        if self.manner == Manner::Name {
+            return self.sense_in_name(place);
+        }
+        if self.is_threat(place) {
+            return Sense::Requested;
+        }
+        if self.is_tailed(place) || self.is_warned_of(place) {
+            return Sense::Mentioned;
+        }
+        if self.is_questioned(place) {
+            return if self.is_inquired(place) { Sense::Requested } else { Sense::Mentioned };
+        }
+        if self.is_requested(place) {
+            Sense::Requested
+        } else if self.is_label(place) {
+            Sense::Named
+        } else {
+            Sense::Mentioned
+        }
+    }
+
+    /// In an identifier any word but a few leaves the thing what the field is for.
+    fn sense_in_name(&self, place: &Place) -> Sense {
+        let is_other = self.any(0..self.words.len(), NO | KEEP | TALK | TAIL | OTHER);
+        if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
+    }
+
+    fn is_clearly_given(&self, place: &Place) -> bool {
+        place.from > 0 && self.roles[place.from - 1] & GIVE != 0 && !self.is_tailed(place)
+    }
+
+    /// `seed phrase generator`: the thing is only the kind of what follows.
+    fn is_tailed(&self, place: &Place) -> bool {
+        let mut rest = place.to..self.clause_end(place.to);
+        // `seed phrase or private key generator`
+        if let Some(next) = self.things.iter().find(|next| next.from == place.to + 1)
+            && self.roles[place.to] & AND != 0
+        {
+            rest.start = next.to.min(rest.end);
+        }
+        rest.start < rest.end && self.roles[rest.start] & TAIL != 0
+    }
+
+    /// A negation has it in its scope, or somebody else is said to ask for it.
+    fn is_warned_of(&self, place: &Place) -> bool {
+        let scope = self.scope_start(place.from);
+        let before = scope..place.from;
+        let after = place.to..self.clause_end(place.to);
+        if self.any(before.clone(), NO) || self.any(after.clone(), NO_LAST) {
+            return true;
+        }
+        let is_given_before = self.any(before.clone(), GIVE);
+        if !is_given_before && self.any(after, NO) && self.manner == Manner::Prose {
+            return true;
+        }
+        self.any(before, OTHER)
+            || (!self.is_imperative(scope) && self.any(self.far_before(scope), OTHER))
+            || (self.follows_colon(scope) && self.any(self.far_before(scope), OTHER))
+    }
+
+    fn is_ours(&self, place: &Place) -> bool {
+        let before = self.scope_start(place.from)..place.from;
+        self.any(before, OURS)
+    }
+
+    fn far_before(&self, scope: usize) -> std::ops::Range<usize> {
+        scope.saturating_sub(BEFORE_WORDS_MAX)..scope
+    }
+
+    fn follows_colon(&self, clause: usize) -> bool {
+        clause > 0 && self.words.get(clause).is_some_and(|word| word.gap == Gap::Colon)
+    }
+
+    /// The clause begins with a verb of giving, or with `please`.
+    fn is_imperative(&self, clause: usize) -> bool {
+        self.roles.get(clause).is_some_and(|roles| roles & (GIVE | PLEASE) != 0)
+    }
+
+    fn is_questioned(&self, place: &Place) -> bool {
+        let scope = self.scope_start(place.from);
+        let opens = |at: usize| self.roles.get(at).is_some_and(|roles| roles & QUESTION != 0);
+        let is_opened = opens(0) || opens(1) || opens(scope) || (scope..place.from).skip(1).any(opens);
+        is_opened || (self.is_question && !self.is_imperative(scope) && !self.is_bare(place))
+    }
+
+    /// Nothing but the label, as in `Private key?`.
+    fn is_bare(&self, place: &Place) -> bool {
+        let rest = (0..self.words.len()).filter(|at| !(place.from..place.to).contains(at));
+        rest.into_iter().all(|at| self.roles[at] & FILLER != 0)
+    }
+
+    /// Questions that ask for it all the same: `What is your CVV?`, `Could you please enter your seed phrase?`
+    fn is_inquired(&self, place: &Place) -> bool {
+        let before = self.scope_start(place.from)..place.from;
+        let near = place.from.saturating_sub(4).max(before.start)..place.from;
+        let is_end = self.clause_end(place.to) == place.to;
+        let is_polite = self.any(before.clone(), PLEASE) && self.any(before, GIVE);
+        is_polite || (is_end && self.any(near, INQUIRE))
+    }
+
+    fn is_requested(&self, place: &Place) -> bool {
+        let scope = self.scope_start(place.from);
+        let near = place.from.saturating_sub(OBJECT_WORDS_MAX).max(scope)..place.from;
+        if let Some(verb) = near.clone().rev().find(|at| self.roles[*at] & GIVE != 0)
+            && !self.any(verb + 1..place.from, KEEP | TALK | QUESTION | SUBJECT | NOTHING)
+            && !self.is_told(verb, scope)
+            && !self.any(scope..verb, TALK)
+            && !self.is_put_on_paper(verb, place)
+        {
+            return true;
+        }
+        let after = place.to..self.clause_end(place.to).min(place.to + VERB_LAST_WORDS_MAX);
+        let Some(verb) = after.clone().find(|at| self.roles[*at] & GIVE_LAST != 0) else { return false };
+        !self.any(place.to..verb, KEEP | TALK | NO | QUESTION)
+            && !self.any(near, TALK | KEEP | QUESTION)
+            && !self.any(verb..self.clause_end(verb), TALK | TAIL)
+            && !self.is_put_on_paper(verb, place)
+    }
+
+    /// `Write it on the steel plate`: what is put on paper is not typed in.
+    fn is_put_on_paper(&self, verb: usize, place: &Place) -> bool {
+        let end = self.clause_end(place.to.max(verb + 1));
+        self.roles[verb] & WRITE != 0 && self.any(self.scope_start(place.from.min(verb))..end, PAPER)
+    }
+
+    /// Both the thing and what asks for it stand in quotation marks.
+    fn is_reported(&self, place: &Place) -> bool {
+        let near = self.scope_start(place.from)..self.clause_end(place.to);
+        let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at] & (GIVE | GIVE_LAST) != 0;
+        self.words[place.from].is_quoted && !near.into_iter().any(asks_itself)
+    }
+
+    /// `when you enter`, `users enter`: told of somebody and not told to somebody.
+    fn is_told(&self, verb: usize, scope: usize) -> bool {
+        let mut first = verb;
+        while first > scope && self.roles[first - 1] & GIVE != 0 {
+            first -= 1;
+        }
+        first > scope && self.roles[first - 1] & SUBJECT != 0
+    }
+
+    /// `If you do not enter it, your account will be deleted.`
+    fn is_threat(&self, place: &Place) -> bool {
+        let clause = self.clause_start(place.from);
+        let before = clause..place.from;
+        before.len() < OBJECT_WORDS_MAX
+            && self.roles.get(clause).is_some_and(|roles| roles & QUESTION == 0)
+            && self.any(before.clone(), NO)
+            && self.any(before, GIVE)
+            && self.any(self.clause_end(place.to)..self.words.len(), THREAT)
+            && self.roles.get(clause).is_some_and(|roles| roles & IF != 0)
+    }
+
+    pub(super) fn is_in_thing(&self, at: usize) -> bool {
+        let next = self.things.partition_point(|place| place.to <= at);
+        self.things.get(next).is_some_and(|place| place.from <= at)
+    }
+
+    /// Where a verb of giving has only `it` or `below` for its object.
+    fn it_at(&self) -> Option<usize> {
+        if self.manner == Manner::Name {
+            return None;
+        }
+        (0..self.words.len()).find(|at| {
+            let scope = self.clause_start(*at);
+            self.roles[*at] & IT != 0
+                && self.any(at.saturating_sub(2).max(scope)..*at, GIVE)
+                && !self.any(scope..*at, NO | OTHER | TALK | SUBJECT | KEEP)
+                && !self.any(*at..(at + 4).min(self.words.len()), ONLY | NO_LAST)
+                && !self.roles.first().is_some_and(|roles| roles & QUESTION != 0 && self.is_question)
+        })
+    }
+
+    pub(super) fn clause_start(&self, at: usize) -> usize {
+        let edge = |at: &usize| self.words.get(*at).is_some_and(|word| word.gap != Gap::None);
+        (1..=at).rev().find(edge).unwrap_or_default()
+    }
+
+    pub(super) fn clause_end(&self, at: usize) -> usize {
+        let edge = |at: &usize| self.words[*at].gap != Gap::None;
+        (at..self.words.len()).find(edge).unwrap_or(self.words.len())
+    }
+
+    /// Where the words begin whose verb or negation has this place in its scope: clauses of a list share the first one's.
+    fn scope_start(&self, at: usize) -> usize {
+        let mut start = self.clause_start(at);
+        let mut end = at;
+        while start > 0 && self.words[start].gap != Gap::Close && !self.has_verb(start..end) {
+            end = start;
+            start = self.clause_start(start - 1);
+        }
+        start
+    }
+
+    /// The words say by themselves what they do.
+    fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
+        let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
+        let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles & AND != 0);
+        (self.any(clause.clone(), GIVE) && !is_joined)
+            || self.any(clause.clone(), KEEP | SUBJECT | QUESTION | NO | PLEASE)
+            || clause.filter(is_word).count() > UNKNOWN_BEFORE_MAX
+    }
+
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn any(&self, mut range: std::ops::Range<usize>, roles: u32) -> bool {
+        range.any(|at| self.roles.get(at).is_some_and(|known| known & roles != 0))
+    }
+
+    fn evidence(&self, place: &Place) -> String {
+        let words: Vec<&str> =
+            self.words[place.from..place.to].iter().map(|word| word.folded.as_str()).collect();
+        words.join(" ").chars().take(EVIDENCE_CHARS_MAX).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! When a sentence is a label with a thing as its head: `Your 12-word recovery phrase`, `Private key of the account`.
+
+use super::found::is_plain;
+use super::judge::{Found, Place};
+use super::lexicon::role::*;
+
+/// A longer sentence is no label.
+const LABEL_WORDS_MAX: usize = 16;
+/// Words of no table that a label may have before its head, and after.
+pub(super) const UNKNOWN_BEFORE_MAX: usize = 4;
+const UNKNOWN_AFTER_MAX: usize = 4;
+impl Found<'_> {
+    pub(super) fn is_label(&self, place: &Place) -> bool {
+        let whole = 0..self.words.len();
+        if whole.len() > LABEL_WORDS_MAX || self.any(whole.clone(), TALK | OTHER | QUESTION) {
+            return false;
+        }
+        if self.any(whole.clone(), WRITE) && self.any(whole, PAPER) {
+            return false;
+        }
+        let before = self.clause_start(place.from)..place.from;
+        let after = place.to..self.clause_end(place.to);
+        self.may_stand_before(before) && self.may_stand_after(after)
+    }
+
+    fn may_stand_before(&self, before: std::ops::Range<usize>) -> bool {
+        if self.any(before.clone(), KEEP | SUBJECT) {
+            return false;
+        }
+        let mut unknown = 0;
+        for at in before {
+            let roles = self.roles[at];
+            if roles & LINK != 0 && unknown > 0 {
+                return false;
+            }
+            if roles & AND != 0 {
+                unknown = 0;
+            }
+            if !is_plain(roles) && !self.is_in_thing(at) {
+                unknown += 1;
+                if is_gerund(&self.words[at].folded) {
+                    return false;
+                }
+            }
+        }
+        unknown <= UNKNOWN_BEFORE_MAX
+    }
+
+    fn may_stand_after(&self, after: std::ops::Range<usize>) -> bool {
+        if self.any(after.clone(), KEEP | SUBJECT | TAIL) {
+            return false;
+        }
+        let is_known = |at: usize| is_plain(self.roles[at]) || self.is_in_thing(at);
+        let is_first_known = after.is_empty() || is_known(after.start);
+        is_first_known && after.filter(|at| !is_known(*at)).count() <= UNKNOWN_AFTER_MAX
+    }
+}
+
+/// `Protecting your private key` is a heading.
+fn is_gerund(word: &str) -> bool {
+    word.len() > 5 && word.ends_with("ing")
+}

@@ -1,0 +1,364 @@
+//! The tables of all languages, built once into a tree of words, in which a text is looked up word by word.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+use super::fold::{fold_phrase, is_unspaced};
+use super::languages::{self, Language, Patterns};
+use super::{Hint, Thing};
+
+/// What a stem may be followed by.
+const ENDING_BYTES_MAX: usize = 24;
+/// The shortest stem of the tables, in bytes.
+const STEM_BYTES_MIN: usize = 3;
+/// Longer runs are not taken apart into words.
+const JOINED_BYTES_MAX: usize = 64;
+/// The longest word that such a run is taken apart into.
+const PART_BYTES_MAX: usize = 12;
+
+/// The parts that words play in a sentence.
+pub(super) mod role {
+    /// A verb of giving, before its object: `enter`.
+    pub(crate) const GIVE: u32 = 1;
+    /// A verb of giving that stands behind its object: `eingeben`.
+    pub(crate) const GIVE_LAST: u32 = 1 << 1;
+    /// A negation of what follows in its clause: `never`.
+    pub(crate) const NO: u32 = 1 << 2;
+    /// A negation that also binds what stands before it: `nicht`.
+    pub(crate) const NO_LAST: u32 = 1 << 3;
+    /// Opens a question, where it begins a clause.
+    pub(crate) const QUESTION: u32 = 1 << 4;
+    /// Somebody else who asks or acts: `scammers`, `they`, `asks for`.
+    pub(crate) const OTHER: u32 = 1 << 5;
+    /// Talk about something: `guide`, `about`, `forgot`.
+    pub(crate) const TALK: u32 = 1 << 6;
+    /// A verb of keeping, showing, getting or making.
+    pub(crate) const KEEP: u32 = 1 << 7;
+    /// A noun that takes the thing before it as its kind: `seed phrase generator`.
+    pub(crate) const TAIL: u32 = 1 << 8;
+    /// Words that a label may have around its head.
+    pub(crate) const FILLER: u32 = 1 << 9;
+    /// Prepositions: what follows belongs to what stands before.
+    pub(crate) const LINK: u32 = 1 << 10;
+    pub(crate) const AND: u32 = 1 << 11;
+    /// Stands for a thing named before.
+    pub(crate) const IT: u32 = 1 << 12;
+    /// Who does something; a verb of giving right behind it only tells.
+    pub(crate) const SUBJECT: u32 = 1 << 13;
+    pub(crate) const PLEASE: u32 = 1 << 14;
+    /// Asks with a question: `what is your`.
+    pub(crate) const INQUIRE: u32 = 1 << 15;
+    /// What happens to whoever does not obey: `suspended`.
+    pub(crate) const THREAT: u32 = 1 << 16;
+    /// Looks like one of the others and is none: `do not forget to`.
+    pub(crate) const NOTHING: u32 = 1 << 17;
+    /// `it` behind it is advice and no request: `only`.
+    pub(crate) const ONLY: u32 = 1 << 18;
+    /// Says of what kind a value is, so that a text with it is no plain ask.
+    pub(crate) const KIND: u32 = 1 << 19;
+    /// Opens a condition: `if`.
+    pub(crate) const IF: u32 = 1 << 20;
+    /// Whoever runs the page, who promises and does not warn: `we`.
+    pub(crate) const OURS: u32 = 1 << 21;
+    /// A verb of giving that may also mean to put down on paper: `write`.
+    pub(crate) const WRITE: u32 = 1 << 22;
+    /// What one writes on to keep it: `paper`, `steel plate`.
+    pub(crate) const PAPER: u32 = 1 << 23;
+    /// What has to do with an account at a bank, in a wallet, of a brand: `login`, `account`, `balance`.
+    pub(crate) const ACCOUNT: u32 = 1 << 24;
+    /// A verb of giving that is done among people: `share`.
+    pub(crate) const SHARE: u32 = 1 << 25;
+}
+
+/// What a phrase of the tables is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Thing(Thing),
+    NoThing,
+    Lure(&'static str),
+    PossibleLure(&'static str),
+    NoLure,
+    Role(u32),
+    Hint(Hint),
+}
+
+/// The numbers of a word as it stands and as its stems; 0 is none.
+pub(super) type Ids = [u32; 4];
+
+/// The tables' words are known when this is built, so that nobody can choose them to collide.
+#[derive(Default)]
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fnv>>;
+
+#[derive(Default)]
+pub(super) struct Lexicon {
+    words: Map<String, u32>,
+    /// Stems by what they begin with, to pass over most words quickly; the longest first.
+    stems: Map<[u8; STEM_BYTES_MIN], Vec<(String, u32)>>,
+    /// The words of scripts without spaces as a tree of characters, and the nodes where one ends. Node 0 is the root.
+    unspaced: Map<(u32, char), u32>,
+    unspaced_ends: Vec<bool>,
+    /// Words that things are named with, for names that are written in one word.
+    parts: HashSet<String>,
+    /// Node 0 is the root.
+    edges: Map<(u32, u32), u32>,
+    classes: Vec<Vec<Class>>,
+    is_start: Vec<bool>,
+}
+
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
+    let mut lexicon = Lexicon {
+        classes: vec![Vec::new()],
+        is_start: vec![false],
+        unspaced_ends: vec![false],
+        ..Lexicon::default()
+    };
+    languages::ALL.iter().for_each(|language| lexicon.add_language(language));
+    lexicon
+});
+
+impl Lexicon {
+    fn add_language(&mut self, language: &Language) {
+        for (thing, patterns) in language.things {
+            self.add(patterns, Class::Thing(*thing));
+        }
+        self.add(language.no_things, Class::NoThing);
+        for (role, patterns) in language.roles {
+            self.add(patterns, Class::Role(*role));
+        }
+        for (hint, patterns) in language.hints {
+            self.add(patterns, Class::Hint(*hint));
+        }
+        for (name, patterns) in language.lures {
+            self.add(patterns, Class::Lure(name));
+        }
+        for (name, patterns) in language.possible_lures {
+            self.add(patterns, Class::PossibleLure(name));
+        }
+        self.add(language.no_lures, Class::NoLure);
+    }
+
+    fn add(&mut self, patterns: Patterns, class: Class) {
+        for pattern in patterns {
+            for phrase in expanded(pattern) {
+                self.add_phrase(&phrase, class);
+            }
+        }
+    }
+
+    fn add_phrase(&mut self, phrase: &[String], class: Class) {
+        self.add_words(phrase, class);
+        let names = matches!(class, Class::Thing(_) | Class::NoThing | Class::Lure(_) | Class::NoLure);
+        if !names {
+            return;
+        }
+        if let Class::Thing(_) | Class::NoThing = class {
+            self.parts.extend(phrase.iter().filter(|word| !word.ends_with('*')).cloned());
+        }
+        // Names are often written in one word: `seedphrase`.
+        let stems = phrase.iter().rev().skip(1).any(|word| word.ends_with('*'));
+        if phrase.len() > 1 && !stems && !phrase.iter().any(|word| word.chars().any(is_unspaced)) {
+            self.add_words(&[phrase.concat()], class);
+        }
+    }
+
+    fn add_words(&mut self, phrase: &[String], class: Class) {
+        let mut node = 0;
+        for word in phrase {
+            let id = self.word_id(word);
+            if node == 0 {
+                self.is_start[id as usize] = true;
+            }
+            let next = self.classes.len() as u32;
+            node = *self.edges.entry((node, id)).or_insert(next);
+            if node == next {
+                self.classes.push(Vec::new());
+            }
+        }
+        let classes = &mut self.classes[node as usize];
+        if node != 0 && !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+
+    fn word_id(&mut self, word: &str) -> u32 {
+        let next = self.is_start.len() as u32;
+        let id = match word.strip_suffix('*') {
+            Some(stem) => self.stem_id(stem, next),
+            None => *self.words.entry(word.to_owned()).or_insert(next),
+        };
+        if id == next {
+            self.is_start.push(false);
+        }
+        if word.chars().all(is_unspaced) {
+            self.add_unspaced(word);
+        }
+        id
+    }
+
+    fn stem_id(&mut self, stem: &str, next: u32) -> u32 {
+        // A shorter stem would mean everything; the tables have none.
+        let Some(start) = stem.as_bytes().first_chunk() else { return 0 };
+        let stems = self.stems.entry(*start).or_default();
+        if let Some((_, id)) = stems.iter().find(|(known, _)| known == stem) {
+            return *id;
+        }
+        stems.push((stem.to_owned(), next));
+        stems.sort_by_key(|(stem, _)| std::cmp::Reverse(stem.len()));
+        next
+    }
+
+    fn add_unspaced(&mut self, word: &str) {
+        let mut node = 0;
+        for character in word.chars() {
+            let next = self.unspaced_ends.len() as u32;
+            node = *self.unspaced.entry((node, character)).or_insert(next);
+            if node == next {
+                self.unspaced_ends.push(false);
+            }
+        }
+        self.unspaced_ends[node as usize] = true;
+    }
+
+    /// The numbers of a folded word; all 0 for a word of no table.
+    pub(super) fn ids(&self, word: &str) -> Ids {
+        let mut ids = [self.words.get(word).copied().unwrap_or_default(), 0, 0, 0];
+        let stems = word.as_bytes().first_chunk().and_then(|start| self.stems.get(start));
+        let fits = |stem: &str| word.starts_with(stem) && word.len() - stem.len() <= ENDING_BYTES_MAX;
+        let found = stems.into_iter().flatten().filter(|(stem, _)| fits(stem));
+        ids[1..].iter_mut().zip(found).for_each(|(place, (_, id))| *place = *id);
+        ids
+    }
+
+    /// How many characters at the start of a text without spaces make a word; none when there is no such word.
+    pub(super) fn unspaced_word(&self, text: &[char]) -> Option<usize> {
+        let mut node = 0;
+        let mut longest = None;
+        for (at, character) in text.iter().enumerate() {
+            let Some(next) = self.unspaced.get(&(node, *character)) else { break };
+            node = *next;
+            if self.unspaced_ends[node as usize] {
+                longest = Some(at + 1);
+            }
+        }
+        longest
+    }
+
+    /// Calls back with the length and the classes of every phrase that begins with the first of these words.
+    pub(super) fn phrases_at(&self, words: &[Ids], mut found: impl FnMut(usize, &[Class])) {
+        let starts = words.first().is_some_and(|ids| ids.iter().any(|id| self.is_start[*id as usize]));
+        if !starts {
+            return;
+        }
+        let mut nodes = [0_u32; 8];
+        let mut count = 1;
+        for (at, ids) in words.iter().enumerate() {
+            let mut next = [0_u32; 8];
+            let mut next_count = 0;
+            for node in &nodes[..count] {
+                for id in ids.iter().filter(|id| **id != 0) {
+                    if let Some(child) = self.edges.get(&(*node, *id))
+                        && next_count < next.len()
+                    {
+                        next[next_count] = *child;
+                        next_count += 1;
+                        found(at + 1, &self.classes[*child as usize]);
+                    }
+                }
+            }
+            if next_count == 0 {
+                return;
+            }
+            (nodes, count) = (next, next_count);
+        }
+    }
+
+    /// Takes a run of letters apart into words of the tables, when they cover all of it.
+    pub(super) fn taken_apart<'a>(&self, joined: &'a str, only_things: bool) -> Option<Vec<&'a str>> {
+        if !joined.is_ascii() || joined.len() > JOINED_BYTES_MAX {
+            return None;
+        }
+        // reached[end] is the length of the last word of a way to cover everything before `end`; longer words first.
+        let mut reached = vec![0_usize; joined.len() + 1];
+        for end in 2..=joined.len() {
+            for start in end.saturating_sub(PART_BYTES_MAX)..=end - 2 {
+                let is_way = start == 0 || reached[start] != 0;
+                let word = &joined[start..end];
+                if is_way
+                    && (if only_things { self.parts.contains(word) } else { self.words.contains_key(word) })
+                {
+                    reached[end] = end - start;
+                    break;
+                }
+            }
+        }
+        let mut words = Vec::new();
+        let mut end = joined.len();
+        while end > 0 && reached[end] != 0 {
+            words.push(&joined[end - reached[end]..end]);
+            end -= reached[end];
+        }
+        words.reverse();
+        (end == 0 && !words.is_empty()).then_some(words)
+    }
+}
+
+/// The phrases that a pattern stands for, folded.
+fn expanded(pattern: &str) -> Vec<Vec<String>> {
+    let mut phrases: Vec<Vec<String>> = vec![Vec::new()];
+    for choices in pattern.split(' ') {
+        let (choices, may_miss) =
+            choices.strip_suffix('?').map_or((choices, false), |choices| (choices, true));
+        let mut next = if may_miss { phrases.clone() } else { Vec::new() };
+        for choice in choices.split('|') {
+            for spelled in spellings(choice) {
+                let words = by_script(&spelled);
+                next.extend(
+                    phrases.iter().map(|phrase| phrase.iter().cloned().chain(words.clone()).collect()),
+                );
+            }
+        }
+        phrases = next;
+    }
+    phrases.retain(|phrase: &Vec<String>| !phrase.is_empty());
+    phrases
+}
+
+/// German is also written without its dots: `schlüssel` and `schluessel`.
+fn spellings(word: &str) -> Vec<String> {
+    let folded = fold_phrase(word);
+    let spelled_out = word.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
+    let spelled_out = fold_phrase(&spelled_out);
+    if spelled_out == folded { vec![folded] } else { vec![folded, spelled_out] }
+}
+
+/// A word is cut where its script changes between one with spaces and one without.
+fn by_script(word: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = None;
+    for character in word.chars() {
+        let script = is_unspaced(character);
+        match words.last_mut() {
+            Some(last) if before == Some(script) => last.push(character),
+            _ => words.push(character.to_string()),
+        }
+        before = Some(script);
+    }
+    words
+}

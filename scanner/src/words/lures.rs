@@ -1,0 +1,163 @@
+//! Nouns that are lures only in the right company: a bank has a river, an apple has a tree, a wallet has a zip.
+
+use super::found::is_plain;
+use super::judge::Found;
+use super::lexicon::role::*;
+use super::reader::Gap;
+use super::{Lure, Text};
+
+const LURES_MAX: usize = 12;
+/// "My bank", and not a sentence with a bank in it.
+const ALONE_WORDS_MAX: usize = 3;
+/// How near an account has to stand for a noun to be its keeper.
+const NEAR_WORDS_MAX: usize = 4;
+/// In a heading of so many capitals a capital tells nothing.
+const CAPITALS_MAX: usize = 4;
+
+/// Nouns whose name follows them: `Banco Serrano`.
+const NAMED_BEHIND: [&str; 5] = ["banco", "banca", "banque", "banka", "банк"];
+/// What a name may end with: `Serrano Bank Ltd`.
+const COMPANY: [&str; 14] = [
+    "ltd",
+    "limited",
+    "plc",
+    "inc",
+    "ag",
+    "na",
+    "usa",
+    "uk",
+    "group",
+    "corp",
+    "corporation",
+    "co",
+    "europe",
+    "trust",
+];
+/// Endings of German adjectives, with which a sentence may begin: `Neue Bank`.
+const ADJECTIVE_ENDINGS: [&str; 4] = ["e", "er", "en", "es"];
+
+/// A lure and the words that are one.
+#[derive(Clone, Copy)]
+pub(super) struct LureAt {
+    pub(super) name: &'static str,
+    pub(super) is_certain: bool,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// The lures of a text, while it is read.
+#[derive(Default)]
+pub(super) struct Lures {
+    certain: Vec<&'static str>,
+    possible: Vec<&'static str>,
+    /// Those that stand alone in a sentence of so many words: certain if the text has no other.
+    alone: Option<(&'static str, usize)>,
+}
+
+impl Lures {
+    pub(super) fn take(&mut self, sentence: &Found<'_>) {
+        for lure in &sentence.lures {
+            if lure.is_certain || sentence.is_meant(lure) {
+                put(&mut self.certain, lure.name);
+            } else {
+                put(&mut self.possible, lure.name);
+                self.alone = sentence.is_alone(lure).then(|| (lure.name, sentence.word_count()));
+            }
+        }
+    }
+
+    pub(super) fn settle(mut self, text: &mut Text) {
+        if let Some((name, words)) = self.alone
+            && words == text.word_count()
+        {
+            put(&mut self.certain, name);
+        }
+        self.possible.retain(|name| !self.certain.contains(name));
+        text.lures.extend(self.certain.into_iter().map(|name| Lure { name, is_certain: true }));
+        text.lures.extend(self.possible.into_iter().map(|name| Lure { name, is_certain: false }));
+        text.lures.sort_unstable();
+    }
+}
+
+fn put(lures: &mut Vec<&'static str>, name: &'static str) {
+    if lures.len() < LURES_MAX && !lures.contains(&name) {
+        lures.push(name);
+    }
+}
+
+impl Found<'_> {
+    fn is_meant(&self, lure: &LureAt) -> bool {
+        match lure.name {
+            "bank" => {
+                self.is_name(lure)
+                    || (!self.is_inside_name(lure) && self.has_account_near(lure, NEAR_WORDS_MAX))
+            }
+            "apple" => self.is_proper(lure),
+            _ => self.has_account_near(lure, NEAR_WORDS_MAX),
+        }
+    }
+
+    /// Nothing else is said: `Bank`, `My wallet`.
+    fn is_alone(&self, lure: &LureAt) -> bool {
+        let others = (0..self.words.len()).filter(|at| !(lure.from..lure.to).contains(at));
+        self.words.len() <= ALONE_WORDS_MAX && others.into_iter().all(|at| is_plain(self.roles[at]))
+    }
+
+    fn has_account_near(&self, lure: &LureAt, words_max: usize) -> bool {
+        let near = lure.from.saturating_sub(words_max)..(lure.to + words_max).min(self.words.len());
+        near.into_iter().any(|at| self.roles[at] & ACCOUNT != 0)
+    }
+
+    /// `First National Bank`, `Banco Serrano`, `Bank of Ireland`, but no heading In Which Every Word Is A Capital.
+    fn is_name(&self, lure: &LureAt) -> bool {
+        let is_heading = self.words.len() > CAPITALS_MAX && self.words.iter().all(|word| word.is_capital);
+        let noun = &self.words[lure.from];
+        if !noun.is_capital || is_heading {
+            return false;
+        }
+        if NAMED_BEHIND.contains(&noun.folded.as_str()) {
+            return self.is_own_name(lure.to);
+        }
+        let is_of = self.words.get(lure.to).is_some_and(|word| word.folded == "of");
+        (is_of && self.is_own_name(lure.to + 1))
+            || (self.is_named_before(lure.from) && self.ends_name(lure.to))
+    }
+
+    /// `Meadow Bank Nursery` is named after a place.
+    fn is_inside_name(&self, lure: &LureAt) -> bool {
+        self.words[lure.from].is_capital && self.is_own_name(lure.to)
+    }
+
+    fn is_named_before(&self, noun: usize) -> bool {
+        let Some(before) = noun.checked_sub(1) else { return false };
+        let is_adjective =
+            before == 0 && ADJECTIVE_ENDINGS.iter().any(|ending| self.words[before].folded.ends_with(ending));
+        self.words[noun].gap == Gap::None && self.is_own(before) && !is_adjective
+    }
+
+    fn ends_name(&self, behind: usize) -> bool {
+        let Some(word) = self.words.get(behind) else { return true };
+        let is_known = self.roles[behind] & ACCOUNT != 0 || COMPANY.contains(&word.folded.as_str());
+        word.gap != Gap::None || !word.is_capital || is_known
+    }
+
+    fn is_own_name(&self, at: usize) -> bool {
+        self.words.get(at).is_some_and(|word| word.gap == Gap::None) && self.is_own(at)
+    }
+
+    /// A capital and a word of no table: a name.
+    fn is_own(&self, at: usize) -> bool {
+        self.words[at].is_capital
+            && self.roles[at] == 0
+            && !self.words[at].folded.bytes().any(|byte| byte.is_ascii_digit())
+    }
+
+    /// A capital in the middle of a sentence, and no part of a longer name: `protected by Apple`.
+    fn is_proper(&self, lure: &LureAt) -> bool {
+        let noun = &self.words[lure.from];
+        let is_inside = noun.gap == Gap::None
+            && lure.from.checked_sub(1).is_some_and(|before| !self.words[before].is_capital);
+        let is_last = self.words.get(lure.to).is_none_or(|word| word.gap != Gap::None || !word.is_capital);
+        noun.is_capital && is_last && (is_inside || self.has_account_near(lure, 1))
+    }
+}

@@ -1,0 +1,365 @@
+//! A text into sentences of words, and each sentence into what the lexicon finds in it. Only one sentence is held at a time.
+
+use std::iter::Peekable;
+
+use super::fold::{Folded, folded, is_unspaced};
+use super::judge::{Found, Judge};
+use super::lexicon::{Ids, LEXICON};
+use super::lures::Lures;
+use super::quotes::Quotes;
+use super::{Hint, Sense, Text, alike};
+
+/// A longer sentence is cut: judging one takes time by the square of its length.
+const SENTENCE_WORDS_MAX: usize = 160;
+/// The rest of a longer word is no word.
+const WORD_CHARS_MAX: usize = 64;
+/// Letters that stand alone side by side are a word from here on: `s e e d`.
+const SPACED_LETTERS_MIN: usize = 4;
+const SPACED_LETTERS_MAX: usize = 60;
+/// A longer text is no label.
+const LABEL_WORDS_MAX: usize = 28;
+/// "Your answer", and not a sentence with an answer in it.
+const PLAIN_WORDS_MAX: usize = 3;
+/// "Seed word 3", and not a sentence with a number in it.
+const NUMBERED_WORDS_MAX: usize = 3;
+
+/// Words that begin a clause which says the contrary.
+const TURNS: [&str; 9] = ["but", "aber", "sondern", "pero", "maar", "ale", "но", "ama", "mais"];
+
+/// How a text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    Prose,
+    Name,
+}
+
+/// What stands between a word and the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    None,
+    Comma,
+    Colon,
+    Open,
+    Close,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) folded: String,
+    pub(super) ids: Ids,
+    pub(super) gap: Gap,
+    pub(super) is_capital: bool,
+    pub(super) is_quoted: bool,
+}
+
+pub(super) struct Reading {
+    manner: Manner,
+    text: Text,
+    words: Vec<Word>,
+    gap: Gap,
+    word: String,
+    word_chars: usize,
+    /// Bit n: the n-th character of the word was a capital.
+    capitals: u64,
+    has_symbol: bool,
+    is_capital: bool,
+    unspaced: Vec<char>,
+    judge: Judge,
+    lures: Lures,
+    quotes: Quotes,
+    /// How many words at the start of the text were of each use, for the hints that want nothing else in a text.
+    plain_words: usize,
+    numbered_words: usize,
+}
+
+impl Reading {
+    pub(super) fn of(raw: &str, manner: Manner) -> Text {
+        let mut reading = Reading {
+            manner,
+            text: Text::default(),
+            words: Vec::new(),
+            gap: Gap::None,
+            word: String::new(),
+            word_chars: 0,
+            capitals: 0,
+            has_symbol: false,
+            is_capital: false,
+            unspaced: Vec::new(),
+            judge: Judge::default(),
+            lures: Lures::default(),
+            quotes: Quotes::default(),
+            plain_words: 0,
+            numbered_words: 0,
+        };
+        let mut characters = folded(raw).peekable();
+        while let Some(folded) = characters.next() {
+            reading.take(folded, &mut characters);
+        }
+        reading.end_word();
+        reading.end_sentence(false);
+        reading.finish()
+    }
+
+    fn take(&mut self, folded: Folded, rest: &mut Peekable<impl Iterator<Item = Folded>>) {
+        let character = folded.character;
+        let next = rest.peek().map(|next| next.character);
+        if is_unspaced(character) {
+            self.end_letters();
+            return self.take_unspaced(character);
+        }
+        if character.is_alphanumeric() {
+            self.end_unspaced();
+            return self.take_letter(folded);
+        }
+        let before_letter = next.is_some_and(char::is_alphanumeric);
+        let behind_letter = !self.word.is_empty() || !self.unspaced.is_empty();
+        if matches!(
+            character,
+            '"' | '\'' | '‘' | '’' | '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』'
+        ) && !(behind_letter && before_letter && matches!(character, '\'' | '’' | '‘'))
+        {
+            return self.take_quote(character, behind_letter, before_letter);
+        }
+        match character {
+            '@' | '$' | '!' if before_letter && (!self.word.is_empty() || character == '$') => {
+                self.has_symbol = true;
+                self.take_letter(folded);
+            }
+            '\'' | '’' | 'ʼ' | '`' | '‘' | '＇' if before_letter && !self.word.is_empty() => {
+                self.take_apostrophe(rest)
+            }
+            '.' => self.take_dot(rest.peek().copied()),
+            '!' | ';' | '\u{37e}' | '。' | '！' | '；' | '…' | '\u{2029}' | '।' => {
+                self.end_sentence_at(false)
+            }
+            '?' | '？' | '؟' => self.end_sentence_at(true),
+            '-' | '‐' | '‑' | '–' | '—' | '―' => self.take_dash(character, next),
+            ',' | '،' | '、' | '，' | '/' | '•' | '·' | '|' | '\\' => self.take_gap(Gap::Comma),
+            ':' | '：' | '→' | '›' | '>' | '<' | '=' => self.take_gap(Gap::Colon),
+            '(' | '[' | '{' | '（' | '【' => self.take_gap(Gap::Open),
+            ')' | ']' | '}' | '）' | '】' => self.take_gap(Gap::Close),
+            _ => self.end_word(),
+        }
+    }
+
+    fn take_quote(&mut self, mark: char, behind_letter: bool, before_letter: bool) {
+        self.end_word();
+        let is_quote = self.quotes.take(mark, behind_letter, before_letter);
+        match mark {
+            '「' | '『' => self.gap = Gap::Open,
+            '」' | '』' => self.gap = Gap::Close,
+            '»' | '«' if !is_quote => self.gap = Gap::Colon,
+            _ => {}
+        }
+    }
+
+    fn take_letter(&mut self, folded: Folded) {
+        if self.word_chars < WORD_CHARS_MAX {
+            self.capitals |= u64::from(folded.was_capital) << self.word_chars;
+            self.word.push(folded.character);
+            self.word_chars += 1;
+        }
+    }
+
+    fn take_unspaced(&mut self, character: char) {
+        self.unspaced.push(character);
+        if self.unspaced.len() >= SENTENCE_WORDS_MAX {
+            self.end_unspaced();
+        }
+    }
+
+    /// `don't` is one word; `l'accès`, `bank's` and `PayPal'a` are the noun and something small.
+    fn take_apostrophe(&mut self, rest: &mut Peekable<impl Iterator<Item = Folded>>) {
+        let short = self.word_chars <= 2;
+        let next = rest.peek().map(|next| next.character);
+        match next {
+            Some('t') if !short => {}
+            Some('s') if !short => {
+                self.end_word();
+                // The s belongs to the noun, unless a longer word begins here.
+                if let Some(folded) = rest.next()
+                    && rest.peek().is_some_and(|after| after.character.is_alphanumeric())
+                {
+                    self.take_letter(folded);
+                }
+            }
+            _ => self.end_word(),
+        }
+    }
+
+    fn take_dot(&mut self, next: Option<Folded>) {
+        let joins = next.is_some_and(|next| {
+            next.character.is_alphanumeric() && (!next.was_capital || self.word_chars <= 1)
+        });
+        if joins { self.end_word() } else { self.end_sentence_at(false) }
+    }
+
+    fn take_dash(&mut self, dash: char, next: Option<char>) {
+        let is_hyphen = !self.word.is_empty() && next.is_some_and(char::is_alphanumeric);
+        if is_hyphen && !matches!(dash, '—' | '―') { self.end_word() } else { self.take_gap(Gap::Colon) }
+    }
+
+    fn take_gap(&mut self, gap: Gap) {
+        self.end_word();
+        self.gap = gap;
+    }
+
+    fn end_word(&mut self) {
+        self.end_letters();
+        self.end_unspaced();
+    }
+
+    fn end_letters(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        self.word_chars = 0;
+        let capitals = std::mem::take(&mut self.capitals);
+        let has_symbol = std::mem::take(&mut self.has_symbol);
+        self.is_capital = capitals & 1 == 1;
+        let ids = LEXICON.ids(&word);
+        if ids != [0; 4] || !alike::may_be_disguised(&word, capitals) {
+            return self.push(word, ids);
+        }
+        let capital_at = |at: usize| at < 64 && capitals >> at & 1 == 1;
+        for reading in alike::readings(&word, capital_at) {
+            let ids = LEXICON.ids(&reading);
+            if ids != [0; 4] {
+                return self.push(reading, ids);
+            }
+        }
+        if has_symbol {
+            return word.split(['@', '$', '!']).filter(|part| !part.is_empty()).for_each(|part| {
+                self.push(part.to_owned(), LEXICON.ids(part));
+            });
+        }
+        self.push(word, ids);
+    }
+
+    fn end_unspaced(&mut self) {
+        if self.unspaced.is_empty() {
+            return;
+        }
+        self.is_capital = false;
+        let run = std::mem::take(&mut self.unspaced);
+        let mut unknown = String::new();
+        let mut at = 0;
+        while at < run.len() {
+            let Some(length) = LEXICON.unspaced_word(&run[at..]) else {
+                unknown.push(run[at]);
+                at += 1;
+                continue;
+            };
+            if !unknown.is_empty() {
+                self.push(std::mem::take(&mut unknown), [0; 4]);
+            }
+            let word: String = run[at..at + length].iter().collect();
+            let ids = LEXICON.ids(&word);
+            self.push(word, ids);
+            at += length;
+        }
+        if !unknown.is_empty() {
+            self.push(unknown, [0; 4]);
+        }
+    }
+
+    fn push(&mut self, folded: String, ids: Ids) {
+        let is_turn = TURNS.contains(&folded.as_str());
+        let gap = std::mem::replace(&mut self.gap, Gap::None);
+        let gap = if is_turn && gap == Gap::None { Gap::Comma } else { gap };
+        let (is_capital, is_quoted) = (self.is_capital, self.quotes.are_open());
+        self.quotes.count(&folded, folded.chars().next().is_some_and(is_unspaced));
+        if self.manner == Manner::Name
+            && ids == [0; 4]
+            && let Some(parts) = LEXICON.taken_apart(&folded, true)
+        {
+            for part in parts {
+                let (folded, ids) = (part.to_owned(), LEXICON.ids(part));
+                self.words.push(Word { folded, ids, gap: Gap::None, is_capital, is_quoted });
+            }
+        } else {
+            self.words.push(Word { folded, ids, gap, is_capital, is_quoted });
+        }
+        if self.words.len() >= SENTENCE_WORDS_MAX {
+            self.end_sentence(false);
+        }
+    }
+
+    fn end_sentence_at(&mut self, is_question: bool) {
+        self.end_word();
+        self.end_sentence(is_question);
+    }
+
+    fn end_sentence(&mut self, is_question: bool) {
+        self.gap = Gap::None;
+        if self.words.is_empty() {
+            return;
+        }
+        let mut words = std::mem::take(&mut self.words);
+        join_spaced_letters(&mut words);
+        self.text.word_count = self.text.word_count.saturating_add(words.len() as u32);
+        let sentence = Found::in_words(&words, is_question, self.manner, &mut self.text);
+        self.lures.take(&sentence);
+        self.plain_words += sentence.plain_words;
+        self.numbered_words += words.iter().filter(|word| is_number_up_to_24(&word.folded)).count();
+        self.judge.judge(&sentence, &mut self.text);
+        words.clear();
+        self.words = words;
+    }
+
+    fn finish(mut self) -> Text {
+        let count = self.text.word_count();
+        self.judge.settle(self.quotes.are_reported(), self.manner, &mut self.text);
+        if count > LABEL_WORDS_MAX {
+            let named = self.text.senses.iter_mut().filter(|(_, sensed)| sensed.sense == Sense::Named);
+            named.for_each(|(_, sensed)| sensed.sense = Sense::Mentioned);
+        }
+        let is_said_plainly = self.text.has(Hint::PlainAsk) && count <= PLAIN_WORDS_MAX;
+        self.text.hints &= !(1 << Hint::PlainAsk as u32);
+        if is_said_plainly || (self.plain_words == count && !self.text.has(Hint::OtherValue)) {
+            self.text.put_hint(Hint::PlainAsk);
+        }
+        let word_before = count <= NUMBERED_WORDS_MAX && self.text.has(Hint::NumberedWord);
+        self.text.hints &= !(1 << Hint::NumberedWord as u32);
+        if self.numbered_words == 1 && (count == 1 || word_before) {
+            self.text.put_hint(Hint::NumberedWord);
+        }
+        self.lures.settle(&mut self.text);
+        self.text.shrink();
+        self.text
+    }
+}
+
+/// Replaces `s e e d` by the words that the letters make, when they make any.
+fn join_spaced_letters(words: &mut Vec<Word>) {
+    let is_letter =
+        |word: &Word| word.folded.len() == 1 && word.folded.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut at = 0;
+    while at < words.len() {
+        let run = words[at..].iter().take(SPACED_LETTERS_MAX).take_while(|word| is_letter(word)).count();
+        if run >= SPACED_LETTERS_MIN {
+            let joined: String = words[at..at + run].iter().map(|word| word.folded.as_str()).collect();
+            if let Some(parts) = LEXICON.taken_apart(&joined, false) {
+                let Word { is_capital, is_quoted, .. } = words[at];
+                let whole = |part: &str| Word {
+                    folded: part.to_owned(),
+                    ids: LEXICON.ids(part),
+                    gap: Gap::None,
+                    is_capital,
+                    is_quoted,
+                };
+                let parts: Vec<Word> = parts.into_iter().map(whole).collect();
+                let count = parts.len();
+                words.splice(at..at + run, parts);
+                at += count;
+                continue;
+            }
+        }
+        at += run.max(1);
+    }
+}
+
+fn is_number_up_to_24(word: &str) -> bool {
+    word.parse::<u8>().is_ok_and(|number| (1..=24).contains(&number))
+}

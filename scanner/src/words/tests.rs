@@ -1,0 +1,44 @@
+//! Tables of texts and what they mean.
+
+mod eastern;
+mod english;
+mod lures;
+mod scenes;
+mod speed;
+mod western;
+
+use super::*;
+
+fn sensed(text: &str, thing: Thing) -> Option<Sense> {
+    Text::of(text).sense(thing).map(|sensed| sensed.sense)
+}
+
+/// All texts of a table at once, so that a change of the tables shows everything that it moved.
+fn assert_each(wanted: &str, texts: &[(Thing, &str)], is_right: impl Fn(Option<Sense>) -> bool) {
+    let wrong: Vec<String> = texts
+        .iter()
+        .filter(|(thing, text)| !is_right(sensed(text, *thing)))
+        .map(|(thing, text)| format!("{thing:?} {:?}: {text}", sensed(text, *thing)))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} should be {wanted}:\n{}", wrong.len(), texts.len(), wrong.join("\n"));
+}
+
+fn assert_requested(texts: &[(Thing, &str)]) {
+    assert_each("requested", texts, |sense| sense == Some(Sense::Requested));
+}
+
+fn assert_asked(texts: &[(Thing, &str)]) {
+    assert_each("named or requested", texts, |sense| sense >= Some(Sense::Named));
+}
+
+fn assert_talk(texts: &[(Thing, &str)]) {
+    assert_each("talk", texts, |sense| sense <= Some(Sense::Mentioned));
+}
+
+fn assert_named(texts: &[(Thing, &str)]) {
+    assert_each("named", texts, |sense| sense == Some(Sense::Named));
+}
+
+fn assert_none(texts: &[(Thing, &str)]) {
+    assert_each("nothing", texts, |sense| sense.is_none());
+}

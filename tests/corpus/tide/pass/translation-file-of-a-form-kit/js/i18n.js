@@ -1,0 +1,2 @@
+window.I18N={en:{height:"Height in cm",shoe:"Shoe size",book:"Book",cardNumber:"Card number",cvv:"CVV",seed:"Enter your seed phrase",login:"Log in with your Google password"},de:{height:"Größe in cm",shoe:"Schuhgröße",book:"Buchen",cardNumber:"Kartennummer",cvv:"Prüfnummer",seed:"Seed-Phrase eingeben"}};
+document.addEventListener("DOMContentLoaded",()=>{const l=I18N[navigator.language.slice(0,2)]||I18N.en;document.querySelectorAll("[data-t]").forEach(e=>{e.textContent=l[e.dataset.t]})});
