@@ -9,12 +9,15 @@ use std::collections::HashMap;
 use crate::ScannedFile;
 use crate::document::{self, Kind, Source};
 use crate::page::{self, Part, Reading, Reveals};
-use crate::{script, style};
+use crate::script;
+use crate::style::{self, Canvas};
 
 /// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
 const SHEETS_BYTES_MAX: usize = 16 << 20;
 /// How often the whole site may be gone through as part of its pages. Past that, pages stand without what they embed.
 const PAGES_TIMES_MAX: usize = 4;
+/// Where a whole document says that it is one.
+const HEAD_CHARS: usize = 1_000;
 /// Files that one page brings together. A version has fewer.
 const FILES_OF_A_PAGE_MAX: usize = 64;
 
@@ -111,10 +114,12 @@ impl<'a> Site<'a> {
     fn reading_of(&self, file: usize, text: &str) -> Reading {
         let sheets = |address: &str| self.sheet(file, address);
         match self.sources[file].kind {
-            Kind::Html => page::read(&document::parse_html(text), file, &sheets),
-            Kind::Xml => page::read(&document::parse_xml(text), file, &sheets),
+            Kind::Html => page::read(&document::parse_html(text), canvas_of(text), file, &sheets),
+            Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, file, &sheets),
             // On its own it is shown as it is written; whoever fetches it may make a page of it.
-            Kind::Text if text.contains('<') => page::read(&document::parse_html(text), file, &sheets),
+            Kind::Text if text.contains('<') => {
+                page::read(&document::parse_html(text), Canvas::Unknown, file, &sheets)
+            }
             Kind::Script => page::read_script(script::read(text), text.len(), file, &sheets),
             Kind::Json => page::read_script(script::read_json(text), text.len(), file, &sheets),
             Kind::Text | Kind::Style | Kind::Binary => Reading::default(),
@@ -155,4 +160,11 @@ impl<'a> Site<'a> {
         let path = address::resolve(self.files[from].path, address)?;
         address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())
     }
+}
+
+/// A whole document is laid on white. A piece of one may be put anywhere.
+fn canvas_of(text: &str) -> Canvas {
+    let head: String = text.chars().take(HEAD_CHARS).collect::<String>().to_ascii_lowercase();
+    let is_whole = ["<!doctype", "<html", "<head", "<body"].iter().any(|mark| head.contains(mark));
+    if is_whole { Canvas::White } else { Canvas::Unknown }
 }

@@ -91,14 +91,22 @@ pub(crate) fn imports(sheet: &str) -> Vec<String> {
     sheet::read(sheet).1
 }
 
+/// What a document is laid on, before it says anything of its ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Canvas {
+    White,
+    /// Another document shows through, or it will be put into one.
+    Unknown,
+}
+
 /// Dresses a document in its sheets, in the order of the page: the texts of `<style>` elements and of linked files.
-pub(crate) fn dress(document: &Document, sheets: &[&str]) -> Looks {
+pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Looks {
     let mut dresser = Dresser {
         document,
         cascade: Cascade::of(sheets),
         budget: Cascade::budget(),
         dressed: Dressed::default(),
-        open: vec![Look::of_the_page()],
+        open: vec![Look::on(canvas)],
         looks: Looks::new(document.node_count()),
         generated_bytes_left: GENERATED_BYTES_MAX,
     };
@@ -139,7 +147,7 @@ struct Dresser<'a> {
 impl Dresser<'_> {
     /// Takes down how a node looks, and keeps it for those in it.
     fn enter(&mut self, node: NodeId) -> Onward {
-        let parent = self.open.last().cloned().unwrap_or_else(Look::of_the_page);
+        let parent = self.open.last().cloned().unwrap_or_else(|| Look::on(Canvas::Unknown));
         let (look, is_masked, onward) = match self.document.element(node) {
             Some(element) => {
                 let (look, is_masked) = self.dress(node, element, &parent);

@@ -3,6 +3,7 @@
 //! It never looks at markup, and never gives a longer answer for a longer text: what it keeps of a text is bounded.
 
 mod alike;
+mod clauses;
 mod fold;
 mod found;
 mod judge;
@@ -15,6 +16,7 @@ mod quotes;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use reader::{Manner, Reading};
 

@@ -10,8 +10,7 @@ const DESCRIPTION_CHARS_MAX: usize = 100;
 /// What is kept of one label or hint: somebody may wrap a whole page in a label.
 pub(super) const LABEL_CHARS_MAX: usize = 400;
 /// Names that scripts give fields stand in one of these.
-const NAME_ATTRIBUTES: [&str; 7] =
-    ["name", "id", "autocomplete", "v-model", "ng-model", "formcontrolname", "data-field"];
+const NAME_ATTRIBUTES: [&str; 6] = ["name", "id", "v-model", "ng-model", "formcontrolname", "data-field"];
 /// Texts in a field that say what belongs there.
 const HINT_ATTRIBUTES: [&str; 4] = ["placeholder", "aria-placeholder", "data-placeholder", "title"];
 
@@ -27,6 +26,8 @@ pub(crate) struct Field {
     /// What stands in it until something is typed.
     hints: Vec<Text>,
     names: Names,
+    /// What browsers are told to fill in.
+    autocomplete: Option<Text>,
     pub(crate) shape: Shape,
 }
 
@@ -85,6 +86,7 @@ impl Field {
                 raw: names.filter(|name| !name.is_empty()).map(clip).collect(),
                 texts: OnceCell::new(),
             },
+            autocomplete: element.get("autocomplete").map(Text::of_name),
             shape: shape(element),
         };
         field.add_label(element.text("aria-label"));
@@ -104,7 +106,10 @@ impl Field {
 
     /// Whether it has no word of its own.
     pub(super) fn is_bare(&self) -> bool {
-        self.labels.is_empty() && self.hints.is_empty() && self.names.raw.is_empty()
+        self.labels.is_empty()
+            && self.hints.is_empty()
+            && self.names.raw.is_empty()
+            && self.autocomplete.is_none()
     }
 
     pub(super) fn add_label(&mut self, text: &str) {
@@ -129,6 +134,10 @@ impl Field {
 
     pub(crate) fn names(&self) -> &[Text] {
         self.names.texts.get_or_init(|| self.names.raw.iter().map(|name| Text::of_name(name)).collect())
+    }
+
+    pub(crate) fn filled_in(&self) -> Option<&Text> {
+        self.autocomplete.as_ref()
     }
 
     /// Whether words can be typed into it.

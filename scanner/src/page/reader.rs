@@ -10,7 +10,7 @@ use super::run::Run;
 use super::written::{EMBEDDED_MAX, is_script_type};
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
 use crate::document::{self, Content, Document, Element, NodeId, Onward, Step};
-use crate::style::{self, Shown};
+use crate::style::{self, Canvas, Shown};
 
 /// Frames in frames that are opened.
 const INSET_DEPTH_MAX: usize = 4;
@@ -27,8 +27,9 @@ const FETCHING_ATTRIBUTES: [&str; 5] = ["hx-get", "hx-post", "data-include", "w3
 pub(crate) type Sheets<'a> = &'a dyn Fn(&str) -> Vec<&'a str>;
 
 /// Reads a document with everything that is written into it.
-pub(crate) fn read(document: &Document, file: usize, sheets: Sheets<'_>) -> Reading {
+pub(crate) fn read(document: &Document, canvas: Canvas, file: usize, sheets: Sheets<'_>) -> Reading {
     let mut reader = Reader::new(file, sheets);
+    reader.canvas = canvas;
     reader.read(document, 0, None);
     let (mut reading, scripts) = reader.finish();
     reading.take_scripts(&scripts, file, sheets);
@@ -39,6 +40,7 @@ pub(super) struct Reader<'a> {
     part: Part,
     reading: Reading,
     sheets: Sheets<'a>,
+    canvas: Canvas,
     scripts: Vec<String>,
     handlers: String,
     run: Run,
@@ -53,6 +55,7 @@ impl<'a> Reader<'a> {
             part: Part { file, ..Part::default() },
             reading: Reading::default(),
             sheets,
+            canvas: Canvas::Unknown,
             scripts: Vec::new(),
             handlers: String::new(),
             run: Run::default(),
@@ -79,7 +82,8 @@ impl<'a> Reader<'a> {
     pub(super) fn read(&mut self, document: &Document, depth: usize, outer: Option<Region>) {
         let sheets = self.style_sheets(document);
         let sheets: Vec<&str> = sheets.iter().map(|sheet| &**sheet).collect();
-        let looks = style::dress(document, &sheets);
+        let canvas = if depth == 0 { self.canvas } else { Canvas::Unknown };
+        let looks = style::dress(document, &sheets, canvas);
         self.reading.reveals.elements |= looks.may_reveal();
         let mut place = Place::new(document, &looks, depth, outer);
         document.walk(document.root(), |step| match step {

@@ -21,6 +21,9 @@ enum Beside {
 const OTHERS: [Thing; 5] =
     [Thing::CardNumber, Thing::CardCode, Thing::CardExpiry, Thing::CardHolder, Thing::Password];
 
+/// A label of one word leaves open much of what belongs into the field.
+const VAGUE_WORDS_MAX: usize = 1;
+
 /// What is asked for: a thing, and what else means it where the page is about it.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
@@ -60,9 +63,16 @@ impl<'p> At<'_, 'p> {
         }
         let by_label = self.field.labels().iter().find_map(|text| wanted.at_least(Sense::Named, text, self));
         by_label.or_else(|| self.is_asked_by_hint(wanted)).or_else(|| {
-            // "What is a seed phrase?" asks for an answer.
-            let is_talked_of = self.own_texts().any(|text| wanted.sense(text, self).is_some());
-            if is_talked_of { None } else { self.is_asked_by_less(wanted) }
+            let talks = |text: &Text| wanted.sense(text, self).is_some();
+            if self.field.labels().iter().any(talks) {
+                // "What is a seed phrase?" asks for an answer.
+                None
+            } else if self.field.hints().iter().any(talks) {
+                // It tells more of what its label says, or of something else.
+                self.is_asked_beside(wanted)
+            } else {
+                self.is_asked_by_less(wanted)
+            }
         })
     }
 
@@ -86,8 +96,16 @@ impl<'p> At<'_, 'p> {
         if self.own_texts().any(|text| wanted.is_another(text)) {
             return self.is_asked_in_talk(wanted);
         }
-        let by_name = self.field.names().iter().find_map(|name| wanted.at_least(Sense::Named, name, self));
-        by_name.or_else(|| self.is_asked_around(wanted))
+        let is_open = self.field.labels().iter().all(says_nothing);
+        if is_open { self.is_asked_around(wanted) } else { self.is_asked_by_name(wanted) }
+    }
+
+    /// By what scripts call it, or what a browser is told to fill in. What people read outranks that, unless it is too
+    /// short to say much.
+    fn is_asked_by_name(self, wanted: Wanted) -> Option<String> {
+        let says_much = self.field.labels().iter().any(|label| label.word_count() > VAGUE_WORDS_MAX);
+        let names = self.field.names().iter().filter(|_| !says_much).chain(self.field.filled_in());
+        names.into_iter().find_map(|name| wanted.at_least(Sense::Named, name, self))
     }
 
     /// By the last thing that was said before a field for messages: "Please type your recovery phrase here."
@@ -98,20 +116,28 @@ impl<'p> At<'_, 'p> {
     }
 
     fn is_asked_around(self, wanted: Wanted) -> Option<String> {
-        // An example of what to enter is no name.
-        let is_open = self.field.labels().iter().all(says_nothing);
         let takes_it = self.field.takes_text() || (wanted.is_digits && self.field.kind == Kind::Value);
-        if !takes_it || !is_open || self.field.shape.is_named_search {
-            return None;
+        let beside = if takes_it { self.beside_says(wanted) } else { Beside::Nothing };
+        match beside {
+            Beside::Asks(words) => return Some(words),
+            Beside::Another => return None,
+            Beside::Nothing => {}
         }
+        let by_name = self.is_asked_by_name(wanted);
+        if by_name.is_some() || !takes_it || self.field.shape.is_named_search {
+            return by_name;
+        }
+        let behind = self.is_asked_behind(wanted);
+        if behind.is_some() || wanted.is_digits {
+            return behind;
+        }
+        self.is_asked_before(wanted).or_else(|| self.is_asked_elsewhere(wanted))
+    }
+
+    fn is_asked_beside(self, wanted: Wanted) -> Option<String> {
         match self.beside_says(wanted) {
             Beside::Asks(words) => Some(words),
-            Beside::Another => None,
-            Beside::Nothing if wanted.is_digits => self.is_asked_behind(wanted),
-            Beside::Nothing => self
-                .is_asked_behind(wanted)
-                .or_else(|| self.is_asked_before(wanted))
-                .or_else(|| self.is_asked_elsewhere(wanted)),
+            Beside::Another | Beside::Nothing => None,
         }
     }
 
@@ -174,7 +200,7 @@ impl<'p> At<'_, 'p> {
 
 impl Stretch<'_> {
     /// What it tells visitors of the whole page to give.
-    fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+    pub(super) fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
         if let Some(told) = self.told.borrow().get(&wanted.thing) {
             return told.clone();
         }

@@ -10,18 +10,22 @@ use super::secrets::SEED_PHRASE;
 
 /// How many words a seed phrase has, by the standard; 13 and 25 with a checksum or a passphrase.
 const LENGTHS: [usize; 7] = [12, 13, 15, 18, 21, 24, 25];
+/// So many numbered boxes are no row yet; they may be what a loop of unknown length begins with.
+const STUB_MAX: usize = 3;
 
 pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
-    let mut rows: Vec<Vec<At<'v, '_>>> = vec![Vec::new()];
+    let mut rows: Vec<Row<'v, '_>> = Vec::new();
+    let mut goes_on = false;
     for at in view.fields() {
-        let goes_on = rows.last().and_then(|row| row.last()).is_some_and(|last| last.is_in_row_with(at));
-        if is_box(at) && goes_on {
-            rows.last_mut().into_iter().for_each(|row| row.push(at));
-        } else {
-            rows.push(if is_box(at) { vec![at] } else { Vec::new() });
+        let follows = goes_on && rows.last().and_then(Row::last).is_some_and(|last| last.is_in_row_with(at));
+        goes_on = is_box(at);
+        match rows.last_mut() {
+            Some(row) if goes_on && follows => row.0.push(at),
+            _ if goes_on => rows.push(Row(vec![at])),
+            _ => {}
         }
     }
-    rows.into_iter().filter(|row| LENGTHS.contains(&row.len())).filter_map(asked)
+    rows.into_iter().filter_map(|row| row.asks())
 }
 
 /// A field for one word that does not say which.
@@ -29,38 +33,87 @@ fn is_box(at: At<'_, '_>) -> bool {
     matches!(at.field.kind, Kind::Line | Kind::Password) && !at.field.shape.is_tiny && at.is_unnamed()
 }
 
-fn asked(row: Vec<At<'_, '_>>) -> Option<Found> {
-    let (first, last) = (row.first()?, row.last()?);
-    let is_numbered = row.iter().filter(|at| at.own_texts().any(|text| text.has(Hint::NumberedWord))).count();
-    let around = || first.around().chain(last.around());
-    let texts =
-        || around().filter(|block| !is_prose(block) || !first.stretch.is_article).map(|block| block.text());
-    let all = || texts().chain(&first.stretch.titles);
-    if all().any(|text| text.has(Hint::Quiz)) {
-        return None;
-    }
-    let said = all().find_map(|text| SEED_PHRASE.at_least(Sense::Mentioned, text, *first));
-    let numbered =
-        || (is_numbered * 2 > row.len() || is_numbered_around(&row)).then(|| "words by number".to_owned());
-    let is_wallet = first.view.is_about_wallets() || all().any(|text: &Text| text.has(Hint::Wallet));
-    // A seed alone may be a plant's, or a player's.
-    let means_words =
-        |text: &Text| text.sense(Thing::MaybeSeedPhrase).is_some_and(|sensed| sensed.words.contains(' '));
-    let may_mean = || !first.view.is_elsewhere() && all().any(means_words);
-    let words = said.or_else(|| numbered().filter(|_| is_wallet || may_mean()))?;
-    Some(Found {
-        rule: Rule::SeedPhrase,
-        file: first.stretch.part.file,
-        field: format!("{} and {} more", first.field.description, row.len() - 1),
-        words: vec![words],
-    })
-}
+/// Boxes that follow each other.
+struct Row<'v, 'p>(Vec<At<'v, 'p>>);
 
-/// Numbers may stand beside the boxes.
-fn is_numbered_around(row: &[At<'_, '_>]) -> bool {
-    let numbered = row.iter().filter(|at| {
-        at.beside().next().is_some_and(|block| block.text().has(Hint::NumberedWord))
-            || at.behind().is_some_and(|block| block.text().has(Hint::NumberedWord))
-    });
-    numbered.count() * 2 > row.len()
+impl<'v, 'p> Row<'v, 'p> {
+    fn last(&self) -> Option<&At<'v, 'p>> {
+        self.0.last()
+    }
+
+    fn asks(&self) -> Option<Found> {
+        let first = *self.0.first()?;
+        let is_numbered = self.is_numbered();
+        let words = if LENGTHS.contains(&self.0.len()) {
+            self.said(Sense::Mentioned).or_else(|| self.meant().filter(|_| is_numbered))
+        } else if self.0.len() <= STUB_MAX && is_numbered {
+            self.said(Sense::Named).or_else(|| self.meant_words(Sense::Named))
+        } else {
+            None
+        };
+        Some(Found {
+            rule: Rule::SeedPhrase,
+            file: first.stretch.part.file,
+            field: format!("{} and {} more", first.field.description, self.0.len() - 1),
+            words: vec![words.filter(|_| !self.is_lesson())?],
+        })
+    }
+
+    /// The words by which a text around the boxes brings up a seed phrase.
+    fn said(&self, least: Sense) -> Option<String> {
+        let first = *self.0.first()?;
+        let here = self.texts().find_map(|text| SEED_PHRASE.at_least(least, text, first));
+        here.or_else(|| first.elsewhere().find_map(|other| other.told(SEED_PHRASE, first)))
+    }
+
+    /// What numbered boxes are for where wallets are spoken of, or words to recover something.
+    fn meant(&self) -> Option<String> {
+        let view = self.0.first()?.view;
+        let is_wallet = view.is_about_wallets() || self.texts().any(|text| text.has(Hint::Wallet));
+        let by_number = is_wallet.then(|| "words by number".to_owned());
+        by_number.or_else(|| self.meant_words(Sense::Mentioned))
+    }
+
+    /// A text that names such words by a name of more than one. A seed alone may be a plant's, or a player's.
+    fn meant_words(&self, least: Sense) -> Option<String> {
+        let first = *self.0.first()?;
+        let mut senses =
+            self.texts().chain(self.elsewhere()).filter_map(|text| text.sense(Thing::MaybeSeedPhrase));
+        let meant = senses.find(|sensed| sensed.sense >= least && sensed.words.contains(' '));
+        meant.filter(|_| !first.view.is_elsewhere()).map(|sensed| sensed.words)
+    }
+
+    /// Whether somebody is to learn something by the boxes.
+    fn is_lesson(&self) -> bool {
+        self.texts().chain(self.elsewhere()).any(|text| text.has(Hint::Quiz))
+    }
+
+    /// What the other stretches of the page say of it as a whole.
+    fn elsewhere(&self) -> impl Iterator<Item = &'v Text> {
+        let stretches = self.0.first().into_iter().flat_map(|first| first.elsewhere());
+        stretches.flat_map(|other| other.titles.iter().chain(other.speaking().map(|(_, block)| block.text())))
+    }
+
+    /// The title, and what stands before the first box and behind the last.
+    fn texts(&self) -> impl Iterator<Item = &'v Text> {
+        let ends = self.0.first().into_iter().chain(self.0.last()).copied();
+        let blocks =
+            ends.flat_map(|at| at.around().filter(move |block| !at.stretch.is_article || !is_prose(block)));
+        let titles = self.0.first().into_iter().flat_map(|first| &first.stretch.titles);
+        blocks.map(|block| block.text()).chain(titles)
+    }
+
+    /// Whether most boxes have a number, in them or beside them.
+    fn is_numbered(&self) -> bool {
+        let bears_number = |at: &&At<'_, '_>| {
+            let own = at.own_texts().any(|text| text.has(Hint::NumberedWord));
+            own || at
+                .beside()
+                .next()
+                .into_iter()
+                .chain(at.behind())
+                .any(|block| block.text().has(Hint::NumberedWord))
+        };
+        self.0.iter().filter(bears_number).count() * 2 > self.0.len()
+    }
 }

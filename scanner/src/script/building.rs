@@ -35,6 +35,7 @@ impl Machine<'_> {
                             self.heap.set(whole, name, value);
                         }
                     }
+                    (Value::Unknown, Value::Object(more)) => self.show_members(more),
                     _ => {}
                 }
                 Some(call.argument(0).into())
@@ -74,7 +75,7 @@ impl Machine<'_> {
 
     /// `h('input', {…}, …)` by whatever name, told by what it is given.
     pub(super) fn described_element(&mut self, call: &Call) -> Option<Operand> {
-        let is_maker = is_maker(call.name);
+        let is_maker = is_maker(call.name) || call.callee.value == Value::Maker;
         let properties = match call.argument(1) {
             Value::Object(object) => Some(object),
             _ => None,

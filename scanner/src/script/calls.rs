@@ -224,7 +224,7 @@ impl Machine<'_> {
                 Some(whole)
             }
             "repeat" => self.repeated(text, call.number(0)?),
-            "split" => self.split(text, call.text(0)),
+            "split" => self.split(text, call.argument(0)),
             "replace" | "replaceAll" => self.replaced(text, call),
             "slice" | "substring" | "substr" => self.cut(text, call),
             "charCodeAt" | "codePointAt" => {
@@ -259,40 +259,6 @@ impl Machine<'_> {
         }
         let whole = self.flat(text)?.repeat(times);
         Some(self.made(text, &whole))
-    }
-
-    fn split(&mut self, text: TextId, by: Option<TextId>) -> Option<Value> {
-        let by = by.and_then(|by| self.flat(by))?;
-        if by.is_empty() {
-            let letters = self.letters(text);
-            return Some(self.heap.list(letters));
-        }
-        let flat = self.flat(text)?;
-        let count = flat.matches(&*by).count() + 1;
-        if !self.may_copy_items(count) {
-            return None;
-        }
-        let parts: Vec<Value> = flat.split(&by).map(|part| Value::Text(self.texts.add(part))).collect();
-        self.texts.meet(text, Fate::Spent);
-        Some(self.heap.list(parts))
-    }
-
-    fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
-        self.spend_all(call.arguments);
-        let Some(what) = call.text(0) else { return Some(Value::Text(text)) };
-        let by = match call.argument(1) {
-            Value::Text(by) => self.flat(by)?,
-            _ => " ".to_owned(),
-        };
-        let what = self.flat(what)?;
-        let flat = self.flat(text)?;
-        let count = if call.name == "replace" { 1 } else { usize::MAX };
-        let may_grow =
-            flat.len().saturating_add(flat.matches(&*what).take(count).count().saturating_mul(by.len()));
-        if !self.may_copy(may_grow) {
-            return Some(Value::Text(text));
-        }
-        Some(self.made(text, &flat.replacen(&*what, &by, count)))
     }
 
     fn cut(&mut self, text: TextId, call: &Call) -> Option<Value> {
@@ -377,6 +343,9 @@ impl Machine<'_> {
 
     /// `map` and the like over what is not known, and `Array.from` with a function.
     fn unknown_list_call(&mut self, call: &Call) -> Option<Operand> {
+        if call.name == "find" {
+            self.note_lookup(call.base_name);
+        }
         if !matches!(call.name, "map" | "flatMap" | "forEach" | "reduce") {
             return None;
         }

@@ -141,11 +141,13 @@ impl Machine<'_> {
     fn end_body(&mut self) {
         let Some(body) = self.bodies.pop() else { return };
         self.scopes.leave();
+        if !body.is_applied && body.choices > 0 && self.turns.turn.is_some() {
+            self.keep_reading();
+        }
         self.texts.read_by(body.reader_before);
         if body.is_applied {
             let answer = body.answer.unwrap_or_default();
             if let Some(Frame { kind: Level::Apply(pending), .. }) = self.frames.pop() {
-                self.note_choice(body.choices);
                 self.resume(pending, answer, body.choices);
             }
             return;
@@ -160,6 +162,7 @@ impl Machine<'_> {
             known.choices = body.choices;
             known.tokens = self.at.saturating_sub(known.body);
         }
+        self.last_read = Some(body);
         let ahead = std::mem::take(&mut self.frame().ahead);
         if let Ahead::Method { name } = ahead {
             return self.end_method(name, function);

@@ -2,7 +2,7 @@
 
 use super::encodings::escape;
 use super::texts::{TextId, Texts};
-use super::values::{ElementId, FunctionId};
+use super::values::{ElementId, ReadingId};
 
 const ATTRIBUTES_MAX: usize = 64;
 const ATTRIBUTE_BYTES_MAX: usize = 4_096;
@@ -26,7 +26,7 @@ pub(super) struct Built {
     parent: Option<ElementId>,
     /// Where it stands among the strings.
     pub(super) order: u32,
-    pub(super) reader: Option<FunctionId>,
+    pub(super) reader: Option<ReadingId>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    pub(super) fn add(&mut self, tag: &str, order: u32, reader: Option<FunctionId>) -> ElementId {
+    pub(super) fn add(&mut self, tag: &str, order: u32, reader: Option<ReadingId>) -> ElementId {
         let id = ElementId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         self.list.push(Built {
             tag: tag.to_ascii_lowercase(),
@@ -106,7 +106,14 @@ impl Elements {
     }
 
     /// The markup of an element, as far as the allowance reaches.
-    pub(super) fn markup(&self, root: ElementId, texts: &Texts, bytes_left: &mut usize) -> String {
+    /// Children that no longer stand for themselves are left out.
+    pub(super) fn markup(
+        &self,
+        root: ElementId,
+        texts: &Texts,
+        is_superseded: impl Fn(&Built) -> bool,
+        bytes_left: &mut usize,
+    ) -> String {
         enum Part {
             Open(Child),
             Close(ElementId),
@@ -119,7 +126,8 @@ impl Elements {
                 Part::Open(Child::Text(text)) => escape(&texts.flat(text, child_bytes_max), &mut out),
                 Part::Open(Child::Markup(text)) => out.push_str(&texts.flat(text, child_bytes_max)),
                 Part::Open(Child::Element(id)) => {
-                    let Some(built) = self.list.get(id.0 as usize) else { continue };
+                    let built = self.list.get(id.0 as usize).filter(|built| !is_superseded(built));
+                    let Some(built) = built else { continue };
                     built.open_tag(&mut out);
                     open.push(Part::Close(id));
                     open.extend(built.children.iter().rev().map(|&child| Part::Open(child)));

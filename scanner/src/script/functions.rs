@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::params::Param;
 use super::texts::Fate;
 use super::tokens::Kind;
-use super::values::{FunctionId, Operand, Value};
+use super::values::{FunctionId, NameId, Operand, ReadingId, Value};
 
 /// Functions longer than this are read, but not called.
 const FUNCTION_TOKENS_MAX: usize = 4_000;
@@ -25,7 +25,16 @@ pub(super) struct Function {
     pub(super) was_called: bool,
     /// How many it takes one of, so that its answer is one of as many.
     pub(super) choices: usize,
+    pub(super) is_owed: bool,
     is_block: bool,
+}
+
+/// One time that a function was read, and not called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    function: FunctionId,
+    /// It took an item whose turn it was, so that calls with other items do not tell it better.
+    is_kept: bool,
 }
 
 /// A body that is being gone through.
@@ -33,12 +42,14 @@ pub(super) struct Body {
     pub(super) function: FunctionId,
     pub(super) answer: Option<Value>,
     pub(super) is_applied: bool,
-    pub(super) reader_before: Option<FunctionId>,
+    pub(super) reader_before: Option<ReadingId>,
     pub(super) literals_before: usize,
     /// How many it took one of.
     pub(super) choices: usize,
     /// Functions in it that have turns to take.
     pub(super) owed: Vec<FunctionId>,
+    /// What variables outside of it were before it was read, if that changed them.
+    pub(super) undo: Vec<(NameId, Value)>,
 }
 
 /// Where a call goes on when the function has answered.
@@ -91,6 +102,7 @@ impl Machine<'_> {
             has_literals: true,
             was_called: false,
             choices: 0,
+            is_owed: false,
             is_block,
         });
         self.function_at.insert(params, id);
@@ -140,8 +152,8 @@ impl Machine<'_> {
             };
             self.bind(param, value);
         }
-        // Inside of a call nothing is preliminary; inside of a reading everything is.
-        let reader = if is_applied { None } else { Some(function) };
+        // Inside of a reading everything is preliminary, also what is called there.
+        let reader = if is_applied { self.texts.reader() } else { Some(self.add_reading(function)) };
         self.bodies.push(Body {
             function,
             answer: None,
@@ -150,6 +162,7 @@ impl Machine<'_> {
             literals_before: self.literals_read,
             choices: 0,
             owed: Vec::new(),
+            undo: Vec::new(),
         });
         let kind = if known.is_block { Level::Body } else { Level::Arrow };
         let opened_at = if known.is_block { known.body.saturating_sub(1) } else { known.body };
@@ -191,11 +204,36 @@ impl Machine<'_> {
             self.note_choice(known.choices);
             return Some(Operand::from(known.answer.unwrap_or_default()));
         }
+        if let Some(known) = self.functions.get_mut(function.0 as usize).filter(|_| takes_turn) {
+            // Its turns come about within those of who calls it.
+            known.is_owed = false;
+        }
         self.mark_called(function);
         let pending = Pending { resume: self.at, calls: None };
         self.applied_depth += 1;
         self.begin_body(function, arguments, Some(pending));
         None
+    }
+
+    /// Whether what was read in a function is told better by its calls. If those ran out of allowance, it is not.
+    pub(super) fn is_superseded(&self, reader: Option<ReadingId>) -> bool {
+        let reading = reader.and_then(|reader| self.readings.get(reader.0 as usize));
+        let reading = reading.filter(|reading| !reading.is_kept && self.may_replay());
+        let function = reading.and_then(|reading| self.functions.get(reading.function.0 as usize));
+        function.is_some_and(|function| function.was_called)
+    }
+
+    fn add_reading(&mut self, function: FunctionId) -> ReadingId {
+        self.readings.push(Reading { function, is_kept: false });
+        ReadingId(u32::try_from(self.readings.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// What was just read took an item whose turn it was.
+    pub(super) fn keep_reading(&mut self) {
+        let reader = self.texts.reader().and_then(|reader| self.readings.get_mut(reader.0 as usize));
+        if let Some(reading) = reader {
+            reading.is_kept = true;
+        }
     }
 
     fn mark_called(&mut self, function: FunctionId) {
@@ -212,15 +250,28 @@ impl Machine<'_> {
         purpose: Purpose,
         first: Value,
     ) -> Option<Operand> {
+        if items.is_empty() && self.turns.turn.is_some() {
+            self.undo_reading(function);
+            return Some(self.heap.list(items).into());
+        }
         if items.is_empty() || !self.may_call(function) {
             return Some(self.answer_unasked(function, purpose));
         }
+        self.undo_reading(function);
         self.mark_called(function);
         let calls = Calls { function, items, next: 0, answers: vec![first], purpose };
         let pending = Pending { resume: self.at, calls: Some(calls) };
         self.applied_depth += 1;
         self.next_call(pending);
         None
+    }
+
+    /// Takes back what the reading of a function did to variables around it, which its calls are about to do.
+    fn undo_reading(&mut self, function: FunctionId) {
+        let last = self.last_read.take().filter(|body| body.function == function);
+        for (name, value) in last.into_iter().flat_map(|body| body.undo.into_iter().rev()) {
+            self.scopes.assign(name, value);
+        }
     }
 
     /// Goes through a function once for each item that it may take.
@@ -283,6 +334,10 @@ impl Machine<'_> {
 
     /// A call has come to its end.
     pub(super) fn resume(&mut self, mut pending: Pending, answer: Value, choices: usize) {
+        let is_turn = pending.calls.as_ref().is_some_and(|calls| calls.purpose == Purpose::Turns);
+        if !is_turn {
+            self.note_choice(choices);
+        }
         match &mut pending.calls {
             Some(calls) => {
                 match calls.purpose {

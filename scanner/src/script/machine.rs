@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::elements::Elements;
 use super::encodings;
 use super::frame::{Ahead, Frame, Kind as Level, Verb};
-use super::functions::{Body, Function};
+use super::functions::{Body, Function, Reading};
 use super::sinks::Page;
 use super::texts::{Fate, TextId, Texts};
 use super::tokens::{Kind, Token, Tokens};
@@ -46,6 +46,9 @@ pub(super) struct Machine<'s> {
     pub(super) functions: Vec<Function>,
     pub(super) function_at: HashMap<usize, FunctionId>,
     pub(super) bodies: Vec<Body>,
+    pub(super) readings: Vec<Reading>,
+    /// The function that was read last, if that was just before.
+    pub(super) last_read: Option<Body>,
     pub(super) turns: Turns,
     /// Functions outside of any other that have turns to take.
     pub(super) owed: Vec<FunctionId>,
@@ -77,6 +80,8 @@ impl<'s> Machine<'s> {
             functions: Vec::new(),
             function_at: HashMap::new(),
             bodies: Vec::new(),
+            readings: Vec::new(),
+            last_read: None,
             turns: Turns::default(),
             owed: Vec::new(),
             applied_depth: 0,
@@ -273,17 +278,6 @@ impl<'s> Machine<'s> {
         self.put(Value::Text(id).into());
     }
 
-    /// A regular expression, of which only those are followed that stand for one text.
-    fn pattern(&mut self, token: Token) {
-        let plain = encodings::plain_pattern(token.text(self.source));
-        let value = plain.map_or(Value::Unknown, |(text, flags)| {
-            let text = self.texts.add(&text);
-            self.texts.meet(text, Fate::Spent);
-            Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
-        });
-        self.put(value.into());
-    }
-
     pub(super) fn add_to_template(&mut self, value: Value) {
         let is_tagged = matches!(self.frame().kind, Level::Template { tag: Some(_), .. });
         let Some(part) = self.text_of(value, if is_tagged { "" } else { "," }) else { return };
@@ -351,8 +345,8 @@ impl<'s> Machine<'s> {
             return;
         }
         if is_statement || follows_value || is_class {
-            let repeat = frame.repeat.take();
-            if let Some(left) = frame.operand.take() {
+            let repeat = self.frame().repeat.take();
+            if let Some(left) = self.frame().operand.take() {
                 self.settle(left, Fate::Loose);
             }
             if self.frame().is_block() && !is_class {

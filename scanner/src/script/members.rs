@@ -79,7 +79,7 @@ impl Machine<'_> {
             (Value::Object(object), _) => self.one_of_object(object).into(),
             (one @ (Value::OneOfList(_) | Value::OneOfObject(_)), _) => one.into(),
             _ => {
-                self.note_lookup(object);
+                self.note_lookup(object.place.map(|place| place.name));
                 Operand::default()
             }
         }

@@ -4,7 +4,10 @@ use super::frame::{Kind as Level, Target, Verb};
 use super::machine::Machine;
 use super::texts::Fate;
 use super::tokens::{Kind, Token};
-use super::values::{Base, Operand, Value};
+use super::values::{Base, NameId, Operand, Value};
+
+/// Changes of variables that the reading of one function takes back.
+const UNDONE_MAX: usize = 16;
 
 impl Machine<'_> {
     pub(super) fn operator(&mut self, token: Token) {
@@ -197,7 +200,7 @@ impl Machine<'_> {
         for other in std::mem::take(&mut self.frame().others) {
             self.set(place, target.owner, Value::Unknown, other);
         }
-        let value = if target.adds { self.add(target.current, given.value) } else { given.value };
+        let value = if target.adds { self.add(target.current, given.value) } else { self.given(given) };
         let current = if target.adds { target.current } else { Value::Unknown };
         if given.value == Value::Unknown {
             let is_text =
@@ -214,9 +217,27 @@ impl Machine<'_> {
         if target.declares {
             self.scopes.declare(place.name, value)
         } else {
+            self.note_undo(place.name);
             self.scopes.assign(place.name, value)
         }
         Operand { value, place: Some(place), owner: Value::Unknown }
+    }
+
+    fn given(&self, given: Operand) -> Value {
+        let is_member = given.place.filter(|place| place.base != Base::None);
+        match is_member.map(|place| self.names.text(place.name)) {
+            Some("createElement") if given.value == Value::Unknown => Value::Maker,
+            _ => given.value,
+        }
+    }
+
+    fn note_undo(&mut self, name: NameId) {
+        let is_outer = self.scopes.is_outer(name);
+        let held = self.scopes.get(name).unwrap_or_default();
+        let body = self.bodies.last_mut().filter(|body| is_outer && !body.is_applied);
+        if let Some(body) = body.filter(|body| body.undo.len() < UNDONE_MAX) {
+            body.undo.push((name, held));
+        }
     }
 
     /// `{a, b} = object`, as far as the names are the members' own.

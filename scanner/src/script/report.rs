@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Script;
+use super::elements::Built;
 use super::encodings::{self, has_tag};
 use super::lexer::lex;
 use super::machine::{Machine, allowance};
@@ -69,6 +70,8 @@ fn is_json_value(tokens: &Tokens, at: usize) -> bool {
 
 enum Item {
     Markup(String),
+    /// Written, but without a tag in it.
+    Text(String),
     Inner(Script),
 }
 
@@ -121,20 +124,32 @@ impl Report<'_> {
     fn add_texts(&mut self) {
         let decodes = self.machine.names.has("atob");
         let unescapes = self.machine.names.has("unescape") || self.machine.names.has("decodeURIComponent");
+        let mut given = Vec::new();
         for id in self.machine.texts.ids() {
             let Some(record) = self.machine.texts.record(id).copied() else { continue };
-            if self.is_superseded(&record) {
-                continue;
+            let is_written = record.met(Fate::Written);
+            if !self.machine.is_superseded(record.reader) && (is_written || self.goes_to_markup(&record)) {
+                given.push((id, is_written));
             }
-            if record.met(Fate::Written) || self.goes_to_markup(&record) {
-                self.add_text(id, record.met(Fate::Written), decodes, unescapes);
+        }
+        let continued = self.continued(&given);
+        for (id, is_written) in given {
+            if !continued.contains(&id) {
+                self.add_text(id, is_written, decodes, unescapes);
             }
         }
     }
 
-    fn is_superseded(&self, record: &Record) -> bool {
-        let reader = record.reader.and_then(|reader| self.machine.functions.get(reader.0 as usize));
-        reader.is_some_and(|function| function.was_called)
+    /// Strings that a later one begins with: of what is written again and again only the last is a page.
+    fn continued(&self, given: &[(TextId, bool)]) -> HashSet<TextId> {
+        let mut continued = HashSet::new();
+        for &(id, _) in given.iter().rev() {
+            let mut next = self.machine.texts.left_part(id);
+            while let Some(left) = next.filter(|&left| continued.insert(left)) {
+                next = self.machine.texts.left_part(left);
+            }
+        }
+        continued
     }
 
     /// Whether a string that is not known to be written may yet be.
@@ -151,8 +166,11 @@ impl Report<'_> {
 
     fn add_text(&mut self, id: TextId, is_written: bool, decodes: bool, unescapes: bool) {
         let text = self.handed(id);
-        if is_written || has_tag(&text) {
+        if has_tag(&text) || is_written && text.contains(['<', '&']) {
             return self.script.push((id.order(), Item::Markup(text)));
+        }
+        if is_written {
+            return self.script.push((id.order(), Item::Text(text)));
         }
         if text.len() < HIDDEN_BYTES_MIN {
             return;
@@ -169,12 +187,12 @@ impl Report<'_> {
 
     fn add_elements(&mut self) {
         let machine = &self.machine;
+        let is_superseded = |built: &Built| machine.is_superseded(built.reader);
         for (id, built) in machine.elements.roots() {
-            let reader = built.reader.and_then(|reader| machine.functions.get(reader.0 as usize));
-            if reader.is_some_and(|function| function.was_called) || self.bytes_left == 0 {
+            if is_superseded(built) || self.bytes_left == 0 {
                 continue;
             }
-            let markup = machine.elements.markup(id, &machine.texts, &mut self.bytes_left);
+            let markup = machine.elements.markup(id, &machine.texts, is_superseded, &mut self.bytes_left);
             self.script.push((built.order, Item::Markup(markup)));
         }
     }
@@ -207,6 +225,7 @@ impl Script {
     fn take(&mut self, item: Item) {
         match item {
             Item::Markup(markup) => self.markup.push(markup),
+            Item::Text(text) => self.texts.push(text),
             Item::Inner(inner) => {
                 self.markup.extend(inner.markup);
                 self.texts.extend(inner.texts);
@@ -224,5 +243,20 @@ impl Script {
             let mut seen = HashSet::new();
             list.retain(|text| !text.trim().is_empty() && seen.insert(text.clone()));
         }
+        drop_beginnings(&mut self.markup);
     }
+}
+
+/// Of markup that begins with other markup, as a page does that is made again with more in it, the longer stays.
+fn drop_beginnings(markup: &mut Vec<String>) {
+    let mut sorted: Vec<usize> = (0..markup.len()).collect();
+    sorted.sort_by_key(|&at| &markup[at]);
+    let pairs = sorted.windows(2).map(|pair| (pair[0], pair[1]));
+    let beginnings: HashSet<usize> =
+        pairs.filter(|&(one, next)| markup[next].starts_with(&markup[one])).map(|(one, _)| one).collect();
+    let mut at = 0;
+    markup.retain(|_| {
+        at += 1;
+        !beginnings.contains(&(at - 1))
+    });
 }

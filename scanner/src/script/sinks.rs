@@ -84,6 +84,10 @@ impl Machine<'_> {
                 let items = self.copied(list);
                 self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
             }
+            Value::OneOfObject(object) => {
+                let items = self.values_of(object);
+                self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
+            }
             _ => {}
         }
     }
@@ -157,6 +161,7 @@ impl Machine<'_> {
                 self.show(call.argument(0));
                 return Operand::from(call.argument(0));
             }
+            "insertAdjacentText" => self.show(call.argument(1)),
             "text" | "val" if call.arguments.len() == 1 => self.show(call.argument(0)),
             "setAttribute" | "attr" | "prop" | "setAttributeNS" => self.set_attribute(call),
             "log" | "info" | "warn" | "error" | "debug" | "table" | "dir" if call.base == "console" => {
@@ -236,14 +241,31 @@ impl Machine<'_> {
     }
 
     fn set_attribute(&mut self, call: &Call) {
-        let name = call.text(0).and_then(|name| self.flat(name)).unwrap_or_default();
+        if let Value::Object(attributes) = call.argument(0) {
+            return self.show_members(attributes);
+        }
+        let is_ns = call.name == "setAttributeNS";
+        let (name, value) =
+            if is_ns { (call.text(1), call.argument(2)) } else { (call.text(0), call.argument(1)) };
+        let name = name.and_then(|name| self.flat(name)).unwrap_or_default();
         self.settle(call.argument(0).into(), Fate::Spent);
-        let value = call.argument(1);
         match &*name {
             "srcdoc" => self.write(value),
             "src" | "data" => self.fetch(value),
             "placeholder" | "aria-label" | "title" | "alt" => self.show(value),
             _ => self.settle(value.into(), Fate::Spent),
+        }
+    }
+
+    /// What of an object is shown when its members become those of an element on the page.
+    pub(super) fn show_members(&mut self, object: ObjectId) {
+        let count = self.heap.keys(object).len();
+        let entries = if self.may_copy(count) { self.heap.entries(object) } else { Vec::new() };
+        for (name, value) in entries {
+            let name = self.names.text(name);
+            if is_text_property(name) || matches!(name, "aria-label" | "title" | "alt") {
+                self.show(value);
+            }
         }
     }
 

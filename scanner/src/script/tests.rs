@@ -148,6 +148,107 @@ fn templates_lists_and_loops_are_gone_through_with_their_values() {
 }
 
 #[test]
+fn every_page_of_a_wizard_comes_out() {
+    let steps = "[{h:'Who?',f:[['Name','n1']]},{h:'Card',f:[['Card number','c1'],['CVV','c3']]}]";
+    let pages = [
+        "<h1>Who?</h1><label>Name</label><input name=\"n1\">",
+        "<h1>Card</h1><label>Card number</label><input name=\"c1\"><label>CVV</label><input name=\"c3\">",
+    ];
+    let draw = "x='<h1>'+s.h+'</h1>'; s.f.forEach(function(f){x+='<label>'+f[0]+'</label><input name=\"'+f[1]+'\">'}); w.innerHTML=x";
+    for source in [
+        format!(
+            "var steps={steps}; function draw(i){{var s=steps[i],{draw}}} b.onclick=function(e){{draw(+e.target.id)}}"
+        ),
+        format!("var steps={steps}; function draw(i){{var s=steps[i],{draw}}} draw(0)"),
+        format!("(function(){{var steps={steps}; function draw(i){{var s=steps[i],{draw}}} draw(0)}})()"),
+        format!("function draw(i){{var s=steps[i],{draw}}} var steps={steps}; draw(0)"),
+        format!(
+            "const steps={steps}; let step=0; function next(){{step++; draw()}} function draw(){{const s=steps[step]; let {draw}}} draw()"
+        ),
+        format!(
+            "const steps={steps}; const state={{step: 0}}; const draw=()=>{{const s=steps[state.step]; let {draw}}}; b.onclick=()=>{{state.step+=1; draw()}}; draw()"
+        ),
+        format!(
+            "const pages={{who: {steps}[0], card: {steps}[1]}}; function draw(page){{const s=pages[page]; let {draw}}} draw('who')"
+        ),
+        format!(
+            "class Wizard {{ constructor() {{ this.step = 0 }} next() {{ this.step++; this.draw() }} draw() {{ const s = STEPS[this.step]; let {draw} }} }} const STEPS={steps}; new Wizard()"
+        ),
+        format!(
+            "(function(){{var names=['A','B']; document.title=names[k]; var steps={steps}; function draw(i){{var s=steps[i],{draw}}} draw(0); b.onclick=()=>draw(1)}})()"
+        ),
+        format!(
+            "const app = {{ draw(i) {{ const s = steps.find(s => s.id === i); let {draw} }} }}, steps={steps}; app.draw(id)"
+        ),
+    ] {
+        let markup = read(&source).markup;
+        assert_eq!(
+            markup.iter().filter(|page| pages.contains(&page.as_str())).count(),
+            2,
+            "{markup:?}\n of: {source}"
+        );
+        assert_eq!(markup.len(), 2, "{markup:?}\n of: {source}");
+    }
+    // What is known stays known.
+    let source = "const l=['<p>a</p>','<p>b</p>']; function f(){ let h=''; for (let i=0;i<2;i++) { h+=l[i] } x.innerHTML=h }";
+    assert_eq!(read(source).markup, ["<p>a</p><p>b</p>"]);
+}
+
+#[test]
+fn expressions_that_stand_for_one_text_are_replaced() {
+    for source in [
+        "x.innerHTML = '&lt;input name=seed&gt;'.replace(/&lt;/g, '<').replace(/&gt;/g, '>')",
+        "x.innerHTML = '&lt;input name=seed&gt;'.replaceAll('&lt;', '<').replaceAll('&gt;', '>')",
+        "x.innerHTML = '&LT;input name=seed>'.replace(/&lt;/i, '<')",
+        "x.innerHTML = '[input name=se[ed>'.replace(/\\[/, '<').replace(/\\x5b/g, '')",
+        "x.innerHTML = '<inp--ut name--=seed>'.split(/--/).join('')",
+        "x.innerHTML = '<input name=seed>'.replace(/\\s+|[a-z]/g, '')",
+    ] {
+        assert_writes(source, &["<input name=seed>"]);
+    }
+    assert_eq!(read("x.innerHTML = '<b>aXbXc</b>'.replace(/X/, '')").markup, ["<b>abXc</b>"]);
+}
+
+#[test]
+fn texts_of_elements_that_are_on_the_page_already_are_told() {
+    for source in [
+        "document.getElementById('x').placeholder = 'Enter your seed phrase'",
+        "document.querySelector('#x').setAttribute('placeholder', 'Enter your seed phrase')",
+        "const x = document.getElementById('x'); x.placeholder = 'Enter your ' + 'seed phrase'",
+        "document.getElementById('l').textContent = 'Enter your seed phrase'",
+        "document.getElementById('l').innerHTML = 'Enter your seed phrase'",
+        "document.getElementById('l').insertAdjacentText('beforeend', 'Enter your seed phrase')",
+        "Object.assign(document.getElementById('x'), {placeholder: 'Enter your seed phrase', type: 'text'})",
+        "$('#x').attr('placeholder', 'Enter your seed phrase')",
+        "$('#x').attr({placeholder: 'Enter your seed phrase', name: 'x'})",
+        "const copy = {en: {ask: 'Enter your seed phrase', url: '/x'}}; l.textContent = copy[lang].ask",
+        "function ask(l, t) { l.innerHTML = t } ask(document.getElementById('l'), t); const t = 'x'; e.placeholder = 'Enter your seed phrase'",
+    ] {
+        let script = read(source);
+        assert_eq!(script.texts, ["Enter your seed phrase"], "of {source}");
+        assert!(script.markup.is_empty(), "{:?} of {source}", script.markup);
+    }
+}
+
+#[test]
+fn what_is_written_again_and_again_is_told_once() {
+    for (source, markup) in [
+        ("x.innerHTML += '<p>a</p>'; x.innerHTML += '<p>b</p>'", " <p>a</p><p>b</p>"),
+        ("let h='<p>a</p>'; x.innerHTML = h; h += '<p>b</p>'; x.innerHTML = h", "<p>a</p><p>b</p>"),
+        ("x.innerHTML = '<p>a</p>'; y.innerHTML = '<p>a</p><p>b</p>'", "<p>a</p><p>b</p>"),
+        (
+            "const el=(t,p,...c)=>{const n=document.createElement(t);Object.assign(n,p);n.append(...c);return n};
+            let items=[{t:'a'},{t:'b'}];
+            function App(){const list=items.map((x,i)=>el('li',{onchange(){items[i].d=!x.d;render()}},x.t)); return el('ul',{},...list)}
+            function render(){root.replaceChildren(App())} render()",
+            "<ul><li>a</li><li>b</li></ul>",
+        ),
+    ] {
+        assert_eq!(read(source).markup, [markup], "of {source}");
+    }
+}
+
+#[test]
 fn elements_that_calls_build_are_told_as_markup() {
     for (source, markup) in [
         (
@@ -166,6 +267,10 @@ fn elements_that_calls_build_are_told_as_markup() {
         (
             "(0,r.jsxs)(\"div\",{children:[(0,r.jsx)(\"label\",{htmlFor:\"s\",children:\"Seed\"}),(0,r.jsx)(\"input\",{id:\"s\",onChange:e=>n(e.target.value)})]})",
             "<div><label for=\"s\">Seed</label><input id=\"s\"></div>",
+        ),
+        (
+            "const e=React.createElement;const S=[{h:'Card',f:['CVV']}];function App(){const [i,setI]=useState(0),s=S[i];return e('form',null,e('h1',null,s.h),s.f.map(l=>e('label',{key:l},l)))}",
+            "<form><h1>Card</h1><label>CVV</label></form>",
         ),
         ("const App = () => h('p', {}, ['a', h('b', {}, 'c')])", "<p>a<b>c</b></p>"),
         (
@@ -331,6 +436,16 @@ fn hostile_scripts_take_no_longer_than_their_length() {
         "a=>a=>",
         "a||",
         "a&&'b'||",
+        "s=s.replace(/a/g,'bb');",
+        "s='aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'.replace(/aaaaaaaaaaaaaaaaab/gi,'');",
+        "a(){",
+        "class A{b(){'<b>'}}",
+        "l=['<a>','<b>'];function f(i){x.innerHTML=l[i]}",
+        "l=['<a>','<b>'];function f(i){x.innerHTML=l[i];",
+        "l=[{a:'<b>'}];l[i].a.a;",
+        "l.push({a:'<b>'});l[i].a;",
+        "l=['<a>'];l[i];()=>{l[i];",
+        "[1].map(x=>{s+='<b>'});",
     ]
     .map(|piece| (piece, filled(piece)))
     .into_iter()
@@ -339,6 +454,17 @@ fn hostile_scripts_take_no_longer_than_their_length() {
         (
             "a long text in calls",
             format!("function f(x){{return '{}'}}", "<b>".repeat(SIZE / 6)) + &"f('a');".repeat(SIZE / 14),
+        ),
+        (
+            "an expression that almost stands there",
+            format!("'{}'.replace(/{}b/gi,'')", "a".repeat(SIZE / 2), "a".repeat(SIZE / 4)),
+        ),
+        (
+            "turns within turns",
+            "l=['<a>','<b>','<c>'];".to_owned()
+                + &"function f(i){x.innerHTML=l[i];g(i);".repeat(100)
+                + &"}".repeat(100)
+                + &"()=>{f(l[k])};".repeat(SIZE / 14),
         ),
         ("loops in loops", "for(let i=0;i<99;i++){".repeat(400) + "s+='<b>'" + &"}".repeat(400)),
     ])

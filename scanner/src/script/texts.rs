@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::values::{FunctionId, NameId};
+use super::values::{NameId, ReadingId};
 
 /// A sum may be longer than the whole source, but not by much.
 const TEXT_BYTES_MAX: u32 = 24 << 20;
@@ -43,8 +43,8 @@ pub(super) struct Record {
     fates: u8,
     /// The variable that holds it.
     pub(super) held_by: Option<NameId>,
-    /// The function that it was read in, when that was read and not called.
-    pub(super) reader: Option<FunctionId>,
+    /// The reading of a function that it was met in.
+    pub(super) reader: Option<ReadingId>,
 }
 
 impl Record {
@@ -66,11 +66,11 @@ fn bit(fate: Fate) -> u8 {
 pub(super) struct Texts {
     buffer: String,
     records: Vec<Record>,
-    reader: Option<FunctionId>,
+    reader: Option<ReadingId>,
 }
 
 impl Texts {
-    pub(super) fn read_by(&mut self, reader: Option<FunctionId>) -> Option<FunctionId> {
+    pub(super) fn read_by(&mut self, reader: Option<ReadingId>) -> Option<ReadingId> {
         std::mem::replace(&mut self.reader, reader)
     }
 
@@ -79,7 +79,7 @@ impl Texts {
         u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn reader(&self) -> Option<FunctionId> {
+    pub(super) fn reader(&self) -> Option<ReadingId> {
         self.reader
     }
 
@@ -172,6 +172,14 @@ impl Texts {
             *end = new_end;
         }
         Some(left)
+    }
+
+    /// What a string was before something was added to it.
+    pub(super) fn left_part(&self, id: TextId) -> Option<TextId> {
+        match self.record(id)?.piece {
+            Piece::Sum { left, .. } => Some(left),
+            Piece::Leaf { .. } => None,
+        }
     }
 
     /// The string itself, as far as it fits.

@@ -34,7 +34,7 @@ impl Machine<'_> {
             let next = self.tokens.kind(at + 1);
             let is_set = matches!(next, Some(Kind::Assign | Kind::PlusAssign | Kind::OtherAssign));
             let is_stepped = next == Some(Kind::Step) || before == Some(Kind::Step);
-            if before == Some(Kind::Dot) || !is_set && !is_stepped {
+            if !is_set && !is_stepped {
                 continue;
             }
             let name = self.name_id(token);
@@ -55,12 +55,10 @@ impl Machine<'_> {
 
     /// A key as a function knows it that may be called at any time.
     pub(super) fn steady(&self, key: Operand) -> Value {
-        let name = key.place.filter(|place| place.base == Base::None).map(|place| place.name);
-        let is_unsteady = name.is_some_and(|name| {
-            !self.bodies.is_empty()
-                && self.turns.unsteady.contains(&name)
-                && !self.turns.counted.contains(&name)
-                && self.scopes.is_outer(name)
+        let is_unsteady = key.place.is_some_and(|place| {
+            let is_own = place.base == Base::None
+                && (self.turns.counted.contains(&place.name) || !self.scopes.is_outer(place.name));
+            !self.bodies.is_empty() && self.turns.unsteady.contains(&place.name) && !is_own
         });
         if is_unsteady { Value::Unknown } else { key.value }
     }
@@ -87,8 +85,7 @@ impl Machine<'_> {
     }
 
     /// Something is taken from a variable that may yet be given a list.
-    pub(super) fn note_lookup(&mut self, object: Operand) {
-        let name = object.place.filter(|place| place.base == Base::None).map(|place| place.name);
+    pub(super) fn note_lookup(&mut self, name: Option<NameId>) {
         if name.is_some_and(|name| self.turns.listed.contains(&name)) {
             self.literals_read += 1;
             self.note_choice(1);
@@ -105,11 +102,13 @@ impl Machine<'_> {
     /// A function was read; its turns come when what lies around it is known.
     pub(super) fn owe_turns(&mut self, body: &Body) {
         if self.turns.turn.is_some() {
-            return;
+            return self.note_choice(body.choices);
         }
         let owed = self.bodies.last_mut().map_or(&mut self.owed, |around| &mut around.owed);
         owed.extend_from_slice(&body.owed);
-        if body.choices > 0 {
+        let known = self.functions.get_mut(body.function.0 as usize);
+        if let Some(known) = known.filter(|known| body.choices > 0 && !known.is_owed) {
+            known.is_owed = true;
             owed.push(body.function);
         }
     }
@@ -127,8 +126,10 @@ impl Machine<'_> {
     pub(super) fn begin_owed(&mut self) -> bool {
         let body = self.bodies.last_mut();
         let Some(function) = body.map_or(&mut self.owed, |body| &mut body.owed).pop() else { return false };
-        let choices = self.functions.get(function.0 as usize).map_or(0, |known| known.choices);
-        if self.may_replay_more() {
+        let Some(known) = self.functions.get_mut(function.0 as usize) else { return true };
+        let is_owed = std::mem::take(&mut known.is_owed);
+        let choices = known.choices;
+        if is_owed && self.may_replay_more() {
             self.call_in_turns(function, choices);
         }
         true

@@ -17,6 +17,10 @@ pub(super) struct ElementId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FunctionId(pub(super) u32);
 
+/// One time that a function was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ReadingId(pub(super) u32);
+
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) enum Value {
     #[default]
@@ -31,6 +35,8 @@ pub(super) enum Value {
     OneOfObject(ObjectId),
     Element(ElementId),
     Function(FunctionId),
+    /// What makes elements, by a name that the script gave it.
+    Maker,
     /// A regular expression that stands for one text.
     Pattern {
         text: TextId,

@@ -1,5 +1,6 @@
 //! How one element looks, from its declarations and from how its parent looks.
 
+use super::Canvas;
 use super::cascade::Won;
 use super::declaration::{Property, Value};
 use super::values::Colour;
@@ -48,7 +49,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    pub(super) fn of_the_page() -> Self {
+    pub(super) fn on(canvas: Canvas) -> Self {
         Self {
             gone: None,
             invisible: None,
@@ -63,7 +64,7 @@ impl Look {
             top_px: 0.0,
             colour: Some(Colour::BLACK),
             fill: None,
-            ground: Some(Colour::WHITE),
+            ground: (canvas == Canvas::White).then_some(Colour::WHITE),
             has_letter_edge: false,
         }
     }

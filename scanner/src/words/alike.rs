@@ -1,12 +1,16 @@
 //! Words written with letters that only look like those of another word: `pаypal` with a Cyrillic а, `paypa1`, `rnicrosoft`.
 //! A reading is only ever tried for a word that means nothing as it stands.
 
+use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
 /// Longer words are no disguise of one that we know.
 const CHARS_MAX: usize = 40;
 /// Short words in another script are real words of it more often than disguises.
 const FOREIGN_CHARS_MIN: usize = 4;
+/// Each doubles the ways to read a word.
+const STROKES_MAX: usize = 3;
+const DIGITS: &str = "01345789@$!|";
 
 /// Whether a word has anything in it that a disguise needs; most words have not.
 pub(super) fn may_be_disguised(word: &str, capitals: u64) -> bool {
@@ -21,42 +25,95 @@ pub(super) fn readings(word: &str, capitals: impl Fn(usize) -> bool) -> Vec<Stri
     if word.len() < 3 || word.len() > CHARS_MAX * 4 {
         return readings;
     }
-    let latin = if word.is_ascii() { Some(word.to_owned()) } else { as_latin(word) };
-    let Some(latin) = latin else { return readings };
-    push(&mut readings, latin.clone(), word);
-    if latin.bytes().any(|byte| byte.is_ascii_digit() || b"@$!|".contains(&byte)) {
-        push(&mut readings, without_digits(&latin, 'l'), word);
-        push(&mut readings, without_digits(&latin, 'i'), word);
+    let Some(looks) = looks_of(word, &capitals) else { return readings };
+    let mut put = |reading: String| {
+        if reading != word && !readings.contains(&reading) {
+            readings.push(reading);
+        }
+    };
+    spelled(&looks).into_iter().for_each(&mut put);
+    if looks.iter().any(|look| DIGITS.contains(look.likely)) {
+        let letters: Vec<Look> = looks.iter().map(|look| look.without_digit()).collect();
+        spelled(&letters).into_iter().for_each(&mut put);
     }
     if word.is_ascii() && word.contains('i') {
         let unmasked =
             |(at, character)| if character == 'i' && at > 0 && capitals(at) { 'l' } else { character };
-        push(&mut readings, word.chars().enumerate().map(unmasked).collect(), word);
+        put(word.chars().enumerate().map(unmasked).collect());
     }
+    let latin: String = looks.iter().map(|look| look.likely).collect();
     if latin.contains("rn") || latin.contains("vv") {
-        push(&mut readings, latin.replace("rn", "m").replace("vv", "w"), word);
+        put(latin.replace("rn", "m").replace("vv", "w"));
     }
     readings
 }
 
-fn push(readings: &mut Vec<String>, reading: String, word: &str) {
-    if reading != word && !readings.contains(&reading) {
-        readings.push(reading);
+/// The letter that a character looks like, and another that looks the same.
+#[derive(Clone, Copy)]
+struct Look {
+    likely: char,
+    other: Option<char>,
+}
+
+impl Look {
+    fn only(likely: char) -> Look {
+        Look { likely, other: None }
+    }
+
+    /// An upright stroke is an l or a capital i.
+    fn foreign(letter: char) -> Look {
+        match letter {
+            'l' => Look { likely: 'l', other: Some('i') },
+            'i' => Look { likely: 'i', other: Some('l') },
+            _ => Look::only(letter),
+        }
+    }
+
+    fn without_digit(self) -> Look {
+        match self.likely {
+            '0' => Look::only('o'),
+            '1' | '!' | '|' => Look { likely: 'l', other: Some('i') },
+            '3' => Look::only('e'),
+            '4' | '@' => Look::only('a'),
+            '5' | '$' => Look::only('s'),
+            '7' => Look::only('t'),
+            '8' => Look::only('b'),
+            '9' => Look::only('g'),
+            _ => self,
+        }
     }
 }
 
 /// The word in Latin letters, when each of its characters looks like one.
-fn as_latin(word: &str) -> Option<String> {
+fn looks_of(word: &str, capitals: impl Fn(usize) -> bool) -> Option<Vec<Look>> {
     if !word.chars().any(|character| character.is_ascii()) && word.chars().count() < FOREIGN_CHARS_MIN {
         return None;
     }
-    word.chars().map(latin_of).collect()
+    let look = |(at, character): (usize, char)| match character {
+        character if character.is_ascii() => Some(Look::only(character)),
+        character if capitals(at) => capital_of(character).or_else(|| latin_of(character)).map(Look::foreign),
+        character => latin_of(character).map(Look::foreign),
+    };
+    word.chars().enumerate().map(look).collect()
+}
+
+/// All ways to read the first few strokes that are either of two letters.
+fn spelled(looks: &[Look]) -> Vec<String> {
+    let strokes: Vec<usize> =
+        (0..looks.len()).filter(|at| looks[*at].other.is_some()).take(STROKES_MAX).collect();
+    let letter_in = |way: usize, at: usize| {
+        let is_other = strokes.iter().position(|stroke| *stroke == at).is_some_and(|bit| way >> bit & 1 == 1);
+        looks[at].other.filter(|_| is_other).unwrap_or(looks[at].likely)
+    };
+    (0..1 << strokes.len()).map(|way| (0..looks.len()).map(|at| letter_in(way, at)).collect()).collect()
+}
+
+/// What a capital looks like differs from what its small letter does: `Υ` and `υ`.
+fn capital_of(small: char) -> Option<char> {
+    small.to_uppercase().next().and_then(skeleton_of)
 }
 
 fn latin_of(character: char) -> Option<char> {
-    if character.is_ascii() {
-        return Some(character);
-    }
     // Where the standard's table joins what differs, or lacks a small letter whose capital looks the same.
     let known = match character {
         'а' | 'α' | 'ɑ' => 'a',
@@ -93,26 +150,18 @@ fn latin_of(character: char) -> Option<char> {
     Some(known)
 }
 
+/// The letter of the standard's table, whatever marks it has.
 fn skeleton_of(character: char) -> Option<char> {
     let mut buffer = [0; 4];
-    let mut seen = skeleton(character.encode_utf8(&mut buffer));
+    let mut seen =
+        skeleton(character.encode_utf8(&mut buffer)).filter(|character| !is_combining_mark(*character));
     let first = seen.next()?.to_ascii_lowercase();
-    (first.is_ascii_alphabetic() && seen.next().is_none()).then_some(first)
-}
-
-fn without_digits(word: &str, one: char) -> String {
-    let letter = |character| match character {
-        '0' => 'o',
-        '1' | '!' | '|' => one,
-        '3' => 'e',
-        '4' | '@' => 'a',
-        '5' | '$' => 's',
-        '7' => 't',
-        '8' => 'b',
-        '9' => 'g',
-        other => other,
-    };
-    word.chars().map(letter).collect()
+    match seen.next() {
+        // The table takes every m for an r and an n.
+        Some('n') if first == 'r' && seen.next().is_none() => Some('m'),
+        Some(_) => None,
+        None => first.is_ascii_alphabetic().then_some(first),
+    }
 }
 
 #[cfg(test)]

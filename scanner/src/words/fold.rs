@@ -42,6 +42,10 @@ fn fold_wide(character: char, mut fold: impl FnMut(Folded)) {
     if is_unseen(character) || is_combining_mark(character) {
         return;
     }
+    // Its compatible form is a sigma, which nobody would take for the c that this looks like.
+    if matches!(character, 'ϲ' | 'Ϲ') {
+        return fold_one(character).for_each(&mut fold);
+    }
     decompose_compatible(character, |part| {
         if !is_combining_mark(part) {
             fold_one(part).for_each(&mut fold);

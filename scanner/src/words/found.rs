@@ -3,11 +3,11 @@
 use super::judge::Found;
 use super::lexicon::{Class, Ids, LEXICON, role};
 use super::lures::LureAt;
-use super::reader::{Manner, Word};
+use super::reader::{Gap, Manner, Word};
 use super::{Text, Thing};
 
 /// The longest phrase of the tables, in words.
-const PHRASE_WORDS_MAX: usize = 9;
+const PHRASE_WORDS_MAX: usize = 12;
 
 impl<'a> Found<'a> {
     /// What the lexicon finds in a sentence. Of phrases that overlap the one that begins first counts, then the longest.
@@ -25,9 +25,10 @@ impl<'a> Found<'a> {
                 continue;
             }
             let mut longest = Longest::default();
-            let end = ids.len().min(at + PHRASE_WORDS_MAX);
-            LEXICON.phrases_at(&ids[at..end], |length, classes| {
-                classes.iter().for_each(|class| longest.take(*class, length, text));
+            let reach = Reach::of(words, at);
+            LEXICON.phrases_at(&ids[at..reach.end], |length, classes| {
+                let classes = classes.iter().filter(|class| at + length <= reach.end_of(**class));
+                classes.for_each(|class| longest.take(*class, length, text));
             });
             if at >= role_from && longest.role.0 > 0 {
                 role_from = at + longest.role.0;
@@ -45,6 +46,27 @@ impl<'a> Found<'a> {
         }
         found.settle();
         found
+    }
+}
+
+/// How far a phrase may reach: `Any seed, phrase or name` names no seed phrase.
+struct Reach {
+    end: usize,
+    /// Where the first slash stands, which only dates have inside: `MM/YY`.
+    slash: usize,
+}
+
+impl Reach {
+    fn of(words: &[Word], at: usize) -> Reach {
+        let longest = words.len().min(at + PHRASE_WORDS_MAX);
+        let first =
+            |gaps: &[Gap], end| (at + 1..end).find(|at| gaps.contains(&words[*at].gap)).unwrap_or(end);
+        let end = first(&[Gap::Comma, Gap::Colon], longest);
+        Reach { end, slash: first(&[Gap::Slash], end) }
+    }
+
+    fn end_of(&self, class: Class) -> usize {
+        if class == Class::Thing(Thing::CardExpiry) { self.end } else { self.slash }
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a sentence does with a thing that stands in it: asks for it, names it as a label, or talks about it.
 
 use super::found::is_plain;
-use super::labels::UNKNOWN_BEFORE_MAX;
 use super::lexicon::role::*;
 use super::lures::LureAt;
 use super::reader::{Gap, Manner, Word};
@@ -13,7 +12,8 @@ const OBJECT_WORDS_MAX: usize = 10;
 const VERB_LAST_WORDS_MAX: usize = 5;
 /// How far before a thing its sentence is looked at.
 const BEFORE_WORDS_MAX: usize = 60;
-const EVIDENCE_CHARS_MAX: usize = 80;
+/// How the word begins by which wallets name their phrase in most languages.
+const MNEMONIC: [&str; 2] = ["mnemo", "мнемо"];
 
 /// A sentence and what the lexicon found in it.
 pub(super) struct Found<'a> {
@@ -41,6 +41,8 @@ pub(super) struct Judge {
     /// A secret phrase was spoken of, and a number of words: together they are a seed phrase.
     has_phrase: bool,
     has_count: bool,
+    /// A mnemonic phrase is demanded.
+    demanded_mnemonic: Option<String>,
     /// Requests in quotation marks: reported speech, unless the text is nothing but a quotation.
     reported: Vec<(Thing, String)>,
 }
@@ -52,8 +54,8 @@ impl Judge {
         }
         let it_at = sentence.it_at();
         let mut here = Vec::new();
-        for place in &sentence.things {
-            let Some(thing) = sentence.thing_of(place) else { continue };
+        for (at, place) in sentence.things.iter().enumerate() {
+            let Some(thing) = sentence.thing_of(at) else { continue };
             self.count(thing, place, sentence);
             if here.iter().any(|(known, _)| *known == thing)
                 && text.sensed(thing).is_some_and(|sensed| sensed.sense == Sense::Requested)
@@ -67,6 +69,9 @@ impl Judge {
             });
             let sense = if is_it { Sense::Requested } else { sentence.sense_of(place) };
             let sense = self.unless_reported(sense, thing, place, sentence);
+            if sense == Sense::Requested && sentence.is_typed_mnemonic(place) {
+                self.demanded_mnemonic.get_or_insert_with(|| sentence.evidence(place));
+            }
             text.put_sense(thing, sense, || sentence.evidence(place));
             if is_meant && !here.iter().any(|(known, _)| *known == thing) {
                 here.push((thing, sentence.evidence(place)));
@@ -117,6 +122,13 @@ impl Judge {
         {
             text.put_sense(Thing::MaybeSeedPhrase, phrase.sense, || phrase.words);
         }
+        // What one learns the planets by is made up and shared, but never demanded.
+        if let Some(words) = self.demanded_mnemonic.take()
+            && !text.has(Hint::Quiz)
+            && !text.has(Hint::Elsewhere)
+        {
+            text.put_sense(Thing::SeedPhrase, Sense::Requested, || words);
+        }
         if self.has_phrase
             && self.has_count
             && let Some(phrase) = text.sense(Thing::MaybeSeedPhrase)
@@ -161,11 +173,35 @@ impl<'a> Found<'a> {
     }
 
     /// What is shared with a circle may be a phrase for recovery of another kind.
-    fn thing_of(&self, place: &Place) -> Option<Thing> {
+    fn thing_of(&self, at: usize) -> Option<Thing> {
+        let place = &self.things[at];
+        if self.is_inside_row(at) {
+            return None;
+        }
         let is_shared = self.any(self.clause_start(place.from)..place.from, SHARE);
         place.thing.map(|thing| {
             if thing == Thing::RecoveryPhrase && is_shared { Thing::MaybeSeedPhrase } else { thing }
         })
+    }
+
+    /// `mnemonic phrase`, to be typed here and not shared or put on paper.
+    fn is_typed_mnemonic(&self, place: &Place) -> bool {
+        let mut words = self.words[place.from..place.to].iter();
+        let is_mnemonic =
+            words.len() > 1 && words.any(|word| MNEMONIC.iter().any(|stem| word.folded.starts_with(stem)));
+        is_mnemonic && !self.any(self.scope_start(place.from)..place.from, SHARE | WRITE)
+    }
+
+    /// The same thing stands right before it and right behind, which say all that there is to say: `seed seed seed`.
+    fn is_inside_row(&self, at: usize) -> bool {
+        let is_next = |first: &Place, second: &Place| {
+            first.to == second.from && first.thing == second.thing && self.words[second.from].gap == Gap::None
+        };
+        at > 0
+            && self
+                .things
+                .get(at - 1..at + 2)
+                .is_some_and(|row| row.windows(2).all(|two| is_next(&two[0], &two[1])))
     }
 
     fn sense_of(&self, place: &Place) -> Sense {
@@ -216,11 +252,12 @@ impl<'a> Found<'a> {
     fn is_warned_of(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
         let before = scope..place.from;
-        let after = place.to..self.clause_end(place.to);
+        let is_given_before = self.any(before.clone(), GIVE);
+        let after =
+            place.to..if is_given_before { self.demand_end(place.to) } else { self.clause_end(place.to) };
         if self.any(before.clone(), NO) || self.any(after.clone(), NO_LAST) {
             return true;
         }
-        let is_given_before = self.any(before.clone(), GIVE);
         if !is_given_before && self.any(after, NO) && self.manner == Manner::Prose {
             return true;
         }
@@ -284,7 +321,7 @@ impl<'a> Found<'a> {
         let Some(verb) = after.clone().find(|at| self.roles[*at] & GIVE_LAST != 0) else { return false };
         !self.any(place.to..verb, KEEP | TALK | NO | QUESTION)
             && !self.any(near, TALK | KEEP | QUESTION)
-            && !self.any(verb..self.clause_end(verb), TALK | TAIL)
+            && !self.any(verb..self.demand_end(verb), TALK | TAIL)
             && !self.is_put_on_paper(verb, place)
     }
 
@@ -340,49 +377,5 @@ impl<'a> Found<'a> {
                 && !self.any(*at..(at + 4).min(self.words.len()), ONLY | NO_LAST)
                 && !self.roles.first().is_some_and(|roles| roles & QUESTION != 0 && self.is_question)
         })
-    }
-
-    pub(super) fn clause_start(&self, at: usize) -> usize {
-        let edge = |at: &usize| self.words.get(*at).is_some_and(|word| word.gap != Gap::None);
-        (1..=at).rev().find(edge).unwrap_or_default()
-    }
-
-    pub(super) fn clause_end(&self, at: usize) -> usize {
-        let edge = |at: &usize| self.words[*at].gap != Gap::None;
-        (at..self.words.len()).find(edge).unwrap_or(self.words.len())
-    }
-
-    /// Where the words begin whose verb or negation has this place in its scope: clauses of a list share the first one's.
-    fn scope_start(&self, at: usize) -> usize {
-        let mut start = self.clause_start(at);
-        let mut end = at;
-        while start > 0 && self.words[start].gap != Gap::Close && !self.has_verb(start..end) {
-            end = start;
-            start = self.clause_start(start - 1);
-        }
-        start
-    }
-
-    /// The words say by themselves what they do.
-    fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
-        let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
-        let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles & AND != 0);
-        (self.any(clause.clone(), GIVE) && !is_joined)
-            || self.any(clause.clone(), KEEP | SUBJECT | QUESTION | NO | PLEASE)
-            || clause.filter(is_word).count() > UNKNOWN_BEFORE_MAX
-    }
-
-    pub(super) fn word_count(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(super) fn any(&self, mut range: std::ops::Range<usize>, roles: u32) -> bool {
-        range.any(|at| self.roles.get(at).is_some_and(|known| known & roles != 0))
-    }
-
-    fn evidence(&self, place: &Place) -> String {
-        let words: Vec<&str> =
-            self.words[place.from..place.to].iter().map(|word| word.folded.as_str()).collect();
-        words.join(" ").chars().take(EVIDENCE_CHARS_MAX).collect()
     }
 }

@@ -10,9 +10,11 @@ mod es;
 mod fr;
 mod it;
 mod ja;
+mod lessons;
 mod more;
 mod nl;
 mod others;
+mod paraphrases;
 mod pl;
 mod pt;
 mod ru;
@@ -57,4 +59,6 @@ pub(super) const ALL: &[&Language] = &[
     &distant::DISTANT,
     &others::OTHERS,
     &scenes::SCENES,
+    &paraphrases::PARAPHRASES,
+    &lessons::LESSONS,
 ];

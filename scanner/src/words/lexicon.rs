@@ -1,11 +1,10 @@
 //! The tables of all languages, built once into a tree of words, in which a text is looked up word by word.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::fold::{fold_phrase, is_unspaced};
 use super::languages::{self, Language, Patterns};
+use super::tree::{Map, Tree};
 use super::{Hint, Thing};
 
 /// What a stem may be followed by.
@@ -14,6 +13,8 @@ const ENDING_BYTES_MAX: usize = 24;
 const STEM_BYTES_MIN: usize = 3;
 /// Longer runs are not taken apart into words.
 const JOINED_BYTES_MAX: usize = 64;
+/// Longer phrases are no names, so that nobody writes them in one word.
+const JOINED_WORDS_MAX: usize = 4;
 /// The longest word that such a run is taken apart into.
 const PART_BYTES_MAX: usize = 12;
 
@@ -69,6 +70,8 @@ pub(super) mod role {
     pub(crate) const ACCOUNT: u32 = 1 << 24;
     /// A verb of giving that is done among people: `share`.
     pub(crate) const SHARE: u32 = 1 << 25;
+    /// Opens what is only said of a demand, its purpose or what comes of it: `so that`, `and we will`.
+    pub(crate) const SO: u32 = 1 << 26;
 }
 
 /// What a phrase of the tables is.
@@ -86,36 +89,17 @@ pub(super) enum Class {
 /// The numbers of a word as it stands and as its stems; 0 is none.
 pub(super) type Ids = [u32; 4];
 
-/// The tables' words are known when this is built, so that nobody can choose them to collide.
-#[derive(Default)]
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-    }
-}
-
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fnv>>;
-
 #[derive(Default)]
 pub(super) struct Lexicon {
     words: Map<String, u32>,
     /// Stems by what they begin with, to pass over most words quickly; the longest first.
     stems: Map<[u8; STEM_BYTES_MIN], Vec<(String, u32)>>,
-    /// The words of scripts without spaces as a tree of characters, and the nodes where one ends. Node 0 is the root.
-    unspaced: Map<(u32, char), u32>,
-    unspaced_ends: Vec<bool>,
+    /// The words of scripts without spaces.
+    unspaced: Tree,
+    /// All words of ASCII, for letters that stand apart: `s e e d`.
+    spelled: Tree,
     /// Words that things are named with, for names that are written in one word.
-    parts: HashSet<String>,
+    parts: Tree,
     /// Node 0 is the root.
     edges: Map<(u32, u32), u32>,
     classes: Vec<Vec<Class>>,
@@ -123,12 +107,7 @@ pub(super) struct Lexicon {
 }
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let mut lexicon = Lexicon {
-        classes: vec![Vec::new()],
-        is_start: vec![false],
-        unspaced_ends: vec![false],
-        ..Lexicon::default()
-    };
+    let mut lexicon = Lexicon { classes: vec![Vec::new()], is_start: vec![false], ..Lexicon::default() };
     languages::ALL.iter().for_each(|language| lexicon.add_language(language));
     lexicon
 });
@@ -169,11 +148,14 @@ impl Lexicon {
             return;
         }
         if let Class::Thing(_) | Class::NoThing = class {
-            self.parts.extend(phrase.iter().filter(|word| !word.ends_with('*')).cloned());
+            phrase.iter().filter(|word| is_part(word)).for_each(|word| self.parts.add(word));
         }
         // Names are often written in one word: `seedphrase`.
         let stems = phrase.iter().rev().skip(1).any(|word| word.ends_with('*'));
-        if phrase.len() > 1 && !stems && !phrase.iter().any(|word| word.chars().any(is_unspaced)) {
+        if (2..=JOINED_WORDS_MAX).contains(&phrase.len())
+            && !stems
+            && !phrase.iter().any(|word| word.chars().any(is_unspaced))
+        {
             self.add_words(&[phrase.concat()], class);
         }
     }
@@ -207,7 +189,9 @@ impl Lexicon {
             self.is_start.push(false);
         }
         if word.chars().all(is_unspaced) {
-            self.add_unspaced(word);
+            self.unspaced.add(word);
+        } else if is_part(word) {
+            self.spelled.add(word);
         }
         id
     }
@@ -224,18 +208,6 @@ impl Lexicon {
         next
     }
 
-    fn add_unspaced(&mut self, word: &str) {
-        let mut node = 0;
-        for character in word.chars() {
-            let next = self.unspaced_ends.len() as u32;
-            node = *self.unspaced.entry((node, character)).or_insert(next);
-            if node == next {
-                self.unspaced_ends.push(false);
-            }
-        }
-        self.unspaced_ends[node as usize] = true;
-    }
-
     /// The numbers of a folded word; all 0 for a word of no table.
     pub(super) fn ids(&self, word: &str) -> Ids {
         let mut ids = [self.words.get(word).copied().unwrap_or_default(), 0, 0, 0];
@@ -248,15 +220,8 @@ impl Lexicon {
 
     /// How many characters at the start of a text without spaces make a word; none when there is no such word.
     pub(super) fn unspaced_word(&self, text: &[char]) -> Option<usize> {
-        let mut node = 0;
         let mut longest = None;
-        for (at, character) in text.iter().enumerate() {
-            let Some(next) = self.unspaced.get(&(node, *character)) else { break };
-            node = *next;
-            if self.unspaced_ends[node as usize] {
-                longest = Some(at + 1);
-            }
-        }
+        self.unspaced.words_at(text.iter().copied(), |length| longest = Some(length));
         longest
     }
 
@@ -289,34 +254,46 @@ impl Lexicon {
         }
     }
 
-    /// Takes a run of letters apart into words of the tables, when they cover all of it.
-    pub(super) fn taken_apart<'a>(&self, joined: &'a str, only_things: bool) -> Option<Vec<&'a str>> {
-        if !joined.is_ascii() || joined.len() > JOINED_BYTES_MAX {
-            return None;
-        }
-        // reached[end] is the length of the last word of a way to cover everything before `end`; longer words first.
-        let mut reached = vec![0_usize; joined.len() + 1];
-        for end in 2..=joined.len() {
-            for start in end.saturating_sub(PART_BYTES_MAX)..=end - 2 {
-                let is_way = start == 0 || reached[start] != 0;
-                let word = &joined[start..end];
-                if is_way
-                    && (if only_things { self.parts.contains(word) } else { self.words.contains_key(word) })
-                {
-                    reached[end] = end - start;
-                    break;
-                }
-            }
-        }
-        let mut words = Vec::new();
-        let mut end = joined.len();
-        while end > 0 && reached[end] != 0 {
-            words.push(&joined[end - reached[end]..end]);
-            end -= reached[end];
-        }
-        words.reverse();
-        (end == 0 && !words.is_empty()).then_some(words)
+    /// Takes a name that is written in one word apart into words that things are named with.
+    pub(super) fn name_taken_apart<'a>(&self, name: &'a str) -> Option<Vec<&'a str>> {
+        taken_apart(name, &self.parts)
     }
+
+    /// Takes letters that stood apart into words of the tables.
+    pub(super) fn letters_taken_apart<'a>(&self, letters: &'a str) -> Option<Vec<&'a str>> {
+        taken_apart(letters, &self.spelled)
+    }
+}
+
+/// The words of the tree that cover all of a run of letters; longer words first.
+fn taken_apart<'a>(joined: &'a str, words: &Tree) -> Option<Vec<&'a str>> {
+    if !joined.is_ascii() || joined.len() > JOINED_BYTES_MAX {
+        return None;
+    }
+    // reached[end] is the length of the last word of a way to cover everything before `end`.
+    let mut reached = [0_usize; JOINED_BYTES_MAX + 1];
+    for start in 0..joined.len() {
+        if start == 0 || reached[start] != 0 {
+            let rest = joined[start..].bytes().take(PART_BYTES_MAX).map(char::from);
+            words.words_at(rest, |length| {
+                let way = &mut reached[start + length];
+                *way = if *way == 0 { length } else { *way };
+            });
+        }
+    }
+    let mut parts = Vec::new();
+    let mut end = joined.len();
+    while end > 0 && reached[end] != 0 {
+        parts.push(&joined[end - reached[end]..end]);
+        end -= reached[end];
+    }
+    parts.reverse();
+    (end == 0 && !parts.is_empty()).then_some(parts)
+}
+
+/// Single letters, stems and long words are no parts of a run.
+fn is_part(word: &str) -> bool {
+    (2..=PART_BYTES_MAX).contains(&word.len()) && word.is_ascii() && !word.ends_with('*')
 }
 
 /// The phrases that a pattern stands for, folded.

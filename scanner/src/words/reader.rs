@@ -38,6 +38,8 @@ pub(super) enum Manner {
 pub(super) enum Gap {
     None,
     Comma,
+    /// Between words that are one or the other, and in dates.
+    Slash,
     Colon,
     Open,
     Close,
@@ -134,7 +136,8 @@ impl Reading {
             }
             '?' | '？' | '؟' => self.end_sentence_at(true),
             '-' | '‐' | '‑' | '–' | '—' | '―' => self.take_dash(character, next),
-            ',' | '،' | '、' | '，' | '/' | '•' | '·' | '|' | '\\' => self.take_gap(Gap::Comma),
+            ',' | '،' | '、' | '，' | '•' | '·' | '|' => self.take_gap(Gap::Comma),
+            '/' | '\\' => self.take_slash(next),
             ':' | '：' | '→' | '›' | '>' | '<' | '=' => self.take_gap(Gap::Colon),
             '(' | '[' | '{' | '（' | '【' => self.take_gap(Gap::Open),
             ')' | ']' | '}' | '）' | '】' => self.take_gap(Gap::Close),
@@ -199,6 +202,13 @@ impl Reading {
         if is_hyphen && !matches!(dash, '—' | '―') { self.end_word() } else { self.take_gap(Gap::Colon) }
     }
 
+    /// `12/24 words` is one phrase.
+    fn take_slash(&mut self, next: Option<char>) {
+        let is_behind_digit = self.word.ends_with(|character: char| character.is_ascii_digit());
+        let is_in_number = is_behind_digit && next.is_some_and(|next| next.is_ascii_digit());
+        if is_in_number { self.end_word() } else { self.take_gap(Gap::Slash) }
+    }
+
     fn take_gap(&mut self, gap: Gap) {
         self.end_word();
         self.gap = gap;
@@ -213,7 +223,9 @@ impl Reading {
         if self.word.is_empty() {
             return;
         }
-        let word = std::mem::take(&mut self.word);
+        // The buffer stays: to grow a new one for every word takes longer than to copy the word.
+        let word = self.word.as_str().to_owned();
+        self.word.clear();
         self.word_chars = 0;
         let capitals = std::mem::take(&mut self.capitals);
         let has_symbol = std::mem::take(&mut self.has_symbol);
@@ -272,7 +284,7 @@ impl Reading {
         self.quotes.count(&folded, folded.chars().next().is_some_and(is_unspaced));
         if self.manner == Manner::Name
             && ids == [0; 4]
-            && let Some(parts) = LEXICON.taken_apart(&folded, true)
+            && let Some(parts) = LEXICON.name_taken_apart(&folded)
         {
             for part in parts {
                 let (folded, ids) = (part.to_owned(), LEXICON.ids(part));
@@ -340,7 +352,7 @@ fn join_spaced_letters(words: &mut Vec<Word>) {
         let run = words[at..].iter().take(SPACED_LETTERS_MAX).take_while(|word| is_letter(word)).count();
         if run >= SPACED_LETTERS_MIN {
             let joined: String = words[at..at + run].iter().map(|word| word.folded.as_str()).collect();
-            if let Some(parts) = LEXICON.taken_apart(&joined, false) {
+            if let Some(parts) = LEXICON.letters_taken_apart(&joined) {
                 let Word { is_capital, is_quoted, .. } = words[at];
                 let whole = |part: &str| Word {
                     folded: part.to_owned(),

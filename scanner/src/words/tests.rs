@@ -1,8 +1,10 @@
 //! Tables of texts and what they mean.
 
+mod disguises;
 mod eastern;
 mod english;
 mod lures;
+mod paraphrases;
 mod scenes;
 mod speed;
 mod western;
@@ -41,4 +43,11 @@ fn assert_named(texts: &[(Thing, &str)]) {
 
 fn assert_none(texts: &[(Thing, &str)]) {
     assert_each("nothing", texts, |sense| sense.is_none());
+}
+
+#[test]
+fn a_text_without_findings_is_small() {
+    assert!(size_of::<Text>() <= 64, "{}", size_of::<Text>());
+    let text = Text::of("The quick brown fox jumps over the lazy dog.");
+    assert_eq!((text.senses.capacity(), text.lures.capacity()), (0, 0));
 }

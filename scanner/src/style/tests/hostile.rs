@@ -55,7 +55,7 @@ fn hostile_sheets_take_neither_the_stack_nor_the_time() {
     ];
     for (name, sheet) in sheets {
         let began = Instant::now();
-        let looks = dress(&document, &[&sheet]);
+        let looks = dress(&document, &[&sheet], Canvas::White);
         println!("style {name}: {:?}", began.elapsed());
         assert!(began.elapsed() < BOUND, "{name}: {:?}", began.elapsed());
         assert!(looks.hidden_by(document.root()).is_none());
@@ -111,7 +111,7 @@ fn hostile_pages_are_dressed_in_time() {
     for (name, page, sheet) in cases {
         let document = parse_html(&format!("{page}<b id=it>"));
         let began = Instant::now();
-        let looks = dress(&document, &[&sheet]);
+        let looks = dress(&document, &[&sheet], Canvas::White);
         println!("dress {name}: {:?}", began.elapsed());
         assert!(began.elapsed() < BOUND, "{name}: {:?}", began.elapsed());
         looks.shown(by_id(&document, "it"));
@@ -123,8 +123,11 @@ fn when_the_budget_is_used_up_things_count_as_seen() {
     let page = "<p>".repeat(20_000);
     let document = parse_html(&format!("{page}<b id=it>"));
     let sheet = format!("{} b:not(i) {{ display: none }}", ":not(q) {opacity:.5}".repeat(5000));
-    assert_eq!(dress(&document, &[&sheet]).shown(by_id(&document, "it")), Shown::Seen);
-    assert_eq!(dress(&document, &["b:not(i) { display: none }"]).shown(by_id(&document, "it")), Shown::Gone);
+    assert_eq!(dress(&document, &[&sheet], Canvas::White).shown(by_id(&document, "it")), Shown::Seen);
+    assert_eq!(
+        dress(&document, &["b:not(i) { display: none }"], Canvas::White).shown(by_id(&document, "it")),
+        Shown::Gone
+    );
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn no_sheet_at_all_stops_the_dresser() {
             (state >> 24) as usize
         };
         let sheet: String = (0..length % 60).map(|_| PIECES[next() % PIECES.len()]).collect();
-        let looks = dress(&document, &[&sheet]);
+        let looks = dress(&document, &[&sheet], Canvas::White);
         assert_eq!(looks.hidden_by(document.root()), None);
         imports(&sheet);
     }
@@ -161,7 +164,7 @@ fn brothers_and_ancestors_are_looked_through_in_time() {
     ] {
         let document = parse_html(page);
         let began = Instant::now();
-        dress(&document, &[&format!("{selectors}{{opacity:0}}")]);
+        dress(&document, &[&format!("{selectors}{{opacity:0}}")], Canvas::White);
         println!("brothers {selectors}: {:?}", began.elapsed());
         assert!(began.elapsed() < BOUND, "{selectors}: {:?}", began.elapsed());
     }

@@ -14,7 +14,7 @@ pub(super) fn dressed(html: &str) -> (Document, Looks) {
         })
         .collect();
     let sheets: Vec<&str> = sheets.iter().map(String::as_str).collect();
-    let looks = dress(&document, &sheets);
+    let looks = dress(&document, &sheets, Canvas::White);
     (document, looks)
 }
 
@@ -234,6 +234,6 @@ fn rules_that_wait_for_a_visitor_may_reveal() {
         ("p{display:block}", false),
     ];
     for (sheet, expected) in cases {
-        assert_eq!(dress(&parse_html("<p>"), &[sheet]).may_reveal(), expected, "{sheet}");
+        assert_eq!(dress(&parse_html("<p>"), &[sheet], Canvas::White).may_reveal(), expected, "{sheet}");
     }
 }

@@ -68,7 +68,7 @@ pub(super) const LURES: &[(&str, Patterns)] = &[
     (
         "verify your",
         &[
-            "verify|confirm|validate|update your|the? account|accounts|identity|information|details|billing|payment|profile|login",
+            "verify|confirm|validate your|the? account|accounts|identity|information|details|billing|payment|profile|login",
             "verify|verifying|reverify your",
         ],
     ),

@@ -53,6 +53,7 @@ pub(super) const SCENES: Language = Language {
             "furniture|bench|benches|sofa|sofas|carpentry|joinery|leather|stitched|stitching|bifold|handbag|handbags|purse|purses|belts|fashion|boutique|tailor",
             "gym|workout|dumbbell|dumbbells|barbell|barbells|weightlifting|phrasebook",
             "food|blood|image|seed|talent|sperm|tissue|question|milk|river|piggy bank",
+            "bank holiday|holidays|staff|nurse|nurses",
             // German; fashion is `mode`, which is English too.
             "garten|gärten|gärtner*|gartenbau*|gartenbank|gartenbänke|sitzbank|sitzbänke|parkbank|holzbank|eckbank|bänke|pflanzen|stauden|blumen|fluss|ufer|angeln|obst|obstgarten|streuobst*|äpfel|apfelwein|apfelbaum|bäckerei|kuchen|möbel|schreinerei|tischlerei|lederwaren|leder|handtasche*|hantel*|hantelbank|fitnessstudio|blutbank|samenbank",
             "jardin|jardins|jardinage|jardinerie|plantes|pépinière|rivière|berge|berges|pêche|pêcheur|pêcheurs|verger|vergers|pommes|pommier*|cidre|boulangerie|pâtisserie|tarte|tartes|recettes|meubles|canapé|ébéniste*|cuir|maroquinerie|ceintures|vêtements|musculation|haltères",

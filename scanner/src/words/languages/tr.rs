@@ -137,7 +137,10 @@ pub(super) const TURKISH: Language = Language {
             Hint::CardContext,
             &["ödeme|öde|kredi|banka kartı?", "kart sahibi", "satın al", "fatura|sipariş|bağış"],
         ),
-        (Hint::OtherCard, &["kütüphane|hediye|sadakat|öğrenci|üye|kimlik|üyelik|sim|hafıza kart*"]),
+        (
+            Hint::OtherCard,
+            &["kütüphane|hediye|sadakat|öğrenci|üye|kimlik|üyelik|sim|hafıza|şehir|kent|ulaşım|otobüs kart*"],
+        ),
         (
             Hint::NewPassword,
             &[

@@ -30,6 +30,8 @@ fn long_and_hostile_texts_are_read_in_good_time() {
         "enter it ",
         "rnicrosoft1 ",
         "Bank ",
+        "GΜАІL1l ",
+        "16 digits on the back of ",
         "ﷺ",
     ] {
         let raw = unit.repeat(SIZE_BYTES / unit.len());

@@ -1,0 +1,37 @@
+//! Methods of objects and classes: `draw(i) {…}` without the word `function`. They are functions like any other, and
+//! are known by their names where the script says `this`.
+
+use super::frame::Ahead;
+use super::machine::Machine;
+use super::texts::Fate;
+use super::tokens::Kind;
+use super::values::{Base, NameId, Operand, Place, Value};
+
+impl Machine<'_> {
+    /// A brace after what looked like a call: that was the head of a method. Answers whether it is one.
+    pub(super) fn begins_method(&mut self, at: usize) -> bool {
+        let close = at.checked_sub(1).filter(|&close| self.tokens.kind(close) == Some(Kind::ParenClose));
+        let head = close.and_then(|close| self.tokens.partner(close)).filter(|_| !self.is_too_deep());
+        let Some(head) = head else { return false };
+        let name = head.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let Some(name) = name.filter(|token| token.kind == Kind::Name) else { return false };
+        if let Some(left) = self.frame().operand.take() {
+            self.settle(left, Fate::Loose);
+        }
+        if self.frame().is_block() {
+            self.end_statement();
+        }
+        let function = self.add_function(head, head);
+        let name = self.name_id(name);
+        self.frame().ahead = Ahead::Method { name };
+        self.open_body(function, at);
+        true
+    }
+
+    pub(super) fn end_method(&mut self, name: NameId, function: Value) {
+        let this = self.names.id("this".into());
+        self.scopes.set_member(this, name, function);
+        let place = Some(Place { name, base: Base::None });
+        self.frame().operand = Some(Operand { value: function, place, owner: Value::Unknown });
+    }
+}

@@ -1,0 +1,89 @@
+//! Strings that are searched, replaced and split, by strings and by those regular expressions that stand for one
+//! text. No other expression is ever matched, so that none can take long.
+
+use super::calls::Call;
+use super::encodings;
+use super::machine::Machine;
+use super::texts::{Fate, TextId};
+use super::tokens::Token;
+use super::values::Value;
+
+/// What is looked for in a string.
+struct Needle {
+    text: String,
+    is_global: bool,
+    is_caseless: bool,
+}
+
+impl Needle {
+    /// A string cut where it stands.
+    fn cut<'t>(&self, text: &'t str, cuts_max: usize) -> Vec<&'t str> {
+        let fold = |text: &str| text.to_ascii_lowercase();
+        let folded = if self.is_caseless { Some((fold(text), fold(&self.text))) } else { None };
+        let (within, what) = folded.as_ref().map_or((text, &*self.text), |(text, what)| (text, what));
+        let (mut parts, mut from) = (Vec::new(), 0);
+        for (at, _) in within.match_indices(what).take(cuts_max) {
+            parts.push(text.get(from..at).unwrap_or(""));
+            from = at + what.len();
+        }
+        parts.push(text.get(from..).unwrap_or(""));
+        parts
+    }
+}
+
+impl Machine<'_> {
+    /// A regular expression: only those that stand for one text are followed.
+    pub(super) fn pattern(&mut self, token: Token) {
+        let plain = encodings::plain_pattern(token.text(self.source));
+        let value = plain.map_or(Value::Unknown, |(text, flags)| {
+            let text = self.texts.add(&text);
+            self.texts.meet(text, Fate::Spent);
+            Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
+        });
+        self.put(value.into());
+    }
+
+    fn needle(&mut self, value: Value) -> Option<Needle> {
+        let (text, is_global, is_caseless) = match value {
+            Value::Text(text) => (text, false, false),
+            Value::Pattern { text, is_global, is_caseless } => (text, is_global, is_caseless),
+            _ => return None,
+        };
+        Some(Needle { text: self.flat(text)?, is_global, is_caseless })
+    }
+
+    pub(super) fn split(&mut self, text: TextId, by: Value) -> Option<Value> {
+        let by = self.needle(by)?;
+        if by.text.is_empty() {
+            let letters = self.letters(text);
+            return Some(self.heap.list(letters));
+        }
+        let flat = self.flat(text)?;
+        let parts = by.cut(&flat, usize::MAX);
+        if !self.may_copy_items(parts.len()) {
+            return None;
+        }
+        let parts = parts.into_iter().map(|part| Value::Text(self.texts.add(part))).collect();
+        self.texts.meet(text, Fate::Spent);
+        Some(self.heap.list(parts))
+    }
+
+    pub(super) fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
+        self.spend_all(call.arguments);
+        let Some(what) = self.needle(call.argument(0)).filter(|what| !what.text.is_empty()) else {
+            return Some(Value::Text(text));
+        };
+        let by = match call.argument(1) {
+            Value::Text(by) => self.flat(by)?,
+            _ => " ".to_owned(),
+        };
+        let flat = self.flat(text)?;
+        let is_every = what.is_global || call.name == "replaceAll";
+        let parts = what.cut(&flat, if is_every { usize::MAX } else { 1 });
+        let may_grow = flat.len().saturating_add(parts.len().saturating_mul(by.len()));
+        if !self.may_copy(may_grow) {
+            return Some(Value::Text(text));
+        }
+        Some(self.made(text, &parts.join(&by)))
+    }
+}

@@ -1,0 +1,61 @@
+//! The clauses of a sentence: where they begin and end, and how far a verb or a negation reaches.
+
+use super::found::is_plain;
+use super::judge::{Found, Place};
+use super::labels::UNKNOWN_BEFORE_MAX;
+use super::lexicon::role::*;
+use super::reader::Gap;
+
+const EVIDENCE_CHARS_MAX: usize = 80;
+
+impl Found<'_> {
+    pub(super) fn clause_start(&self, at: usize) -> usize {
+        let edge = |at: &usize| self.words.get(*at).is_some_and(|word| word.gap != Gap::None);
+        (1..=at).rev().find(edge).unwrap_or_default()
+    }
+
+    pub(super) fn clause_end(&self, at: usize) -> usize {
+        let edge = |at: &usize| self.words[*at].gap != Gap::None;
+        (at..self.words.len()).find(edge).unwrap_or(self.words.len())
+    }
+
+    /// `Enter it so that you never lose it` is demanded up to `so`.
+    pub(super) fn demand_end(&self, at: usize) -> usize {
+        let end = self.clause_end(at);
+        (at..end).find(|at| self.roles[*at] & SO != 0).unwrap_or(end)
+    }
+
+    /// Where the words begin whose verb or negation has this place in its scope: clauses of a list share the first one's.
+    pub(super) fn scope_start(&self, at: usize) -> usize {
+        let mut start = self.clause_start(at);
+        let mut end = at;
+        while start > 0 && self.words[start].gap != Gap::Close && !self.has_verb(start..end) {
+            end = start;
+            start = self.clause_start(start - 1);
+        }
+        start
+    }
+
+    /// The words say by themselves what they do.
+    fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
+        let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
+        let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles & AND != 0);
+        (self.any(clause.clone(), GIVE) && !is_joined)
+            || self.any(clause.clone(), KEEP | SUBJECT | QUESTION | NO | PLEASE)
+            || clause.filter(is_word).count() > UNKNOWN_BEFORE_MAX
+    }
+
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(super) fn any(&self, mut range: std::ops::Range<usize>, roles: u32) -> bool {
+        range.any(|at| self.roles.get(at).is_some_and(|known| known & roles != 0))
+    }
+
+    pub(super) fn evidence(&self, place: &Place) -> String {
+        let words: Vec<&str> =
+            self.words[place.from..place.to].iter().map(|word| word.folded.as_str()).collect();
+        words.join(" ").chars().take(EVIDENCE_CHARS_MAX).collect()
+    }
+}

@@ -1,0 +1,1 @@
+fetch('news.html').then(function (r) { return r.text(); }).then(function (t) { document.getElementById('news').innerHTML = t; }).catch(function () { document.getElementById('news').textContent = 'No news today.'; });
