@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 
 pub(crate) use field::{Field, Kind};
 pub(crate) use reader::read;
-pub(crate) use written::read_script;
+pub(crate) use written::{read_script, read_text};
 
 use crate::words::Text;
 
@@ -41,6 +41,13 @@ pub(crate) struct Reveals {
     pub(crate) elements: bool,
     /// By a script that copies templates.
     pub(crate) templates: bool,
+}
+
+impl Region {
+    /// Hidden until something shows it, and no template.
+    fn of_elements(number: u32) -> Self {
+        Self { number, is_template: false }
+    }
 }
 
 impl Reveals {

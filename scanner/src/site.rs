@@ -52,7 +52,10 @@ impl<'a> Site<'a> {
     pub(crate) fn pages(&self) -> impl Iterator<Item = Page<'_>> {
         let mut pages: Vec<Vec<usize>> = Vec::new();
         let mut size_left = self.size(0..self.files.len()).saturating_mul(PAGES_TIMES_MAX);
-        for root in self.of_kinds(&[Kind::Html, Kind::Xml]) {
+        let mut roots: Vec<usize> = self.of_kinds(&[Kind::Html, Kind::Xml]).collect();
+        // Where not all can be afforded, the front page and short pages come first.
+        roots.sort_by_key(|root| (self.files[*root].path != "index.html", self.size([*root])));
+        for root in roots {
             let together = self.together(root);
             let size = self.size(together.iter().copied());
             let is_affordable = size <= size_left;
@@ -122,7 +125,8 @@ impl<'a> Site<'a> {
             }
             Kind::Script => page::read_script(script::read(text), text.len(), file, &sheets),
             Kind::Json => page::read_script(script::read_json(text), text.len(), file, &sheets),
-            Kind::Text | Kind::Style | Kind::Binary => Reading::default(),
+            Kind::Text => page::read_text(text, file, &sheets),
+            Kind::Style | Kind::Binary => Reading::default(),
         }
     }
 

@@ -12,6 +12,7 @@ mod languages;
 mod lexicon;
 mod lures;
 mod names;
+mod places;
 mod quotes;
 mod reader;
 #[cfg(test)]
@@ -95,6 +96,8 @@ pub(crate) enum Hint {
     /// Another scene than that of money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
     /// leather. Only `possible_lures` are to be doubted for it.
     Elsewhere,
+    /// Fields and buttons for messages and talk: "Type a message", "Reply", "Chat". `OtherValue` always stands beside it.
+    Message,
 }
 
 /// A text, read. It holds what was found and not the text itself. A hostile page has a million of them, most of which say

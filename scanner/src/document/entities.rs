@@ -2,7 +2,7 @@
 //! one; the tokenizer does not know them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 const ENTITIES_MAX: usize = 1000;
 /// What entities may add to a document in all; browsers too give up on documents that grow without end.
@@ -53,8 +53,8 @@ fn end_of_subset(inside: &str) -> Option<usize> {
     }
 }
 
-fn declared(subset: &str) -> HashMap<String, String> {
-    let mut entities = HashMap::new();
+fn declared(subset: &str) -> BTreeMap<String, String> {
+    let mut entities = BTreeMap::new();
     for declaration in subset.split("<!ENTITY").skip(1).take(ENTITIES_MAX) {
         let Some((name, rest)) = declaration.trim_start().split_once(char::is_whitespace) else { continue };
         let rest = rest.trim_start();
@@ -94,7 +94,7 @@ fn character(number: &str) -> Option<char> {
 }
 
 /// The text with `&name;` replaced while bytes are left.
-fn put_in(text: &str, entities: &HashMap<String, String>, bytes_left: &mut usize) -> String {
+fn put_in(text: &str, entities: &BTreeMap<String, String>, bytes_left: &mut usize) -> String {
     let mut pieces = text.split('&');
     let mut result = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

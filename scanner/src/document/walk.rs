@@ -2,6 +2,9 @@
 
 use super::{Content, Document, NodeId};
 
+/// Nodes that are looked through for the text of one element.
+const NODES_BELOW_MAX: usize = 2_000;
+
 /// A step of the walk through a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -15,6 +18,8 @@ pub(crate) enum Onward {
     Inside,
     /// Its children do not count, and it is not left either.
     Past,
+    /// The walk is over.
+    Nowhere,
 }
 
 impl Document {
@@ -23,12 +28,16 @@ impl Document {
     pub(crate) fn walk(&self, from: NodeId, mut visit: impl FnMut(Step) -> Onward) {
         let mut at = from;
         loop {
-            if visit(Step::Enter(at)) == Onward::Inside {
-                if let Some(child) = self.first_child(at) {
-                    at = child;
-                    continue;
+            match visit(Step::Enter(at)) {
+                Onward::Nowhere => return,
+                Onward::Past => {}
+                Onward::Inside => {
+                    if let Some(child) = self.first_child(at) {
+                        at = child;
+                        continue;
+                    }
+                    visit(Step::Leave(at));
                 }
-                visit(Step::Leave(at));
             }
             loop {
                 if at == from {
@@ -63,9 +72,14 @@ impl Document {
     pub(crate) fn text_below(&self, node: NodeId, chars_max: usize) -> String {
         let mut text = String::new();
         let mut chars_left = chars_max;
+        let mut nodes_left = NODES_BELOW_MAX;
         self.walk(node, |step| {
             let (Step::Enter(at) | Step::Leave(at)) = step;
-            if chars_left == 0 || (step == Step::Enter(at) && self.is_aside(at)) {
+            nodes_left = nodes_left.saturating_sub(1);
+            if chars_left == 0 || nodes_left == 0 {
+                return Onward::Nowhere;
+            }
+            if step == Step::Enter(at) && self.is_aside(at) {
                 return Onward::Past;
             }
             match self.content(at) {

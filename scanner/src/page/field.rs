@@ -1,6 +1,7 @@
 //! A field: something that a visitor can type into, and the words that say what it asks for.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::Spot;
 use crate::document::Element;
@@ -22,7 +23,7 @@ pub(crate) struct Field {
     /// How many blocks of its part stand before it.
     pub(crate) blocks_before: usize,
     /// What its labels say.
-    labels: Vec<Text>,
+    labels: Vec<Rc<Text>>,
     /// What stands in it until something is typed.
     hints: Vec<Text>,
     names: Names,
@@ -89,7 +90,7 @@ impl Field {
             autocomplete: element.get("autocomplete").map(Text::of_name),
             shape: shape(element),
         };
-        field.add_label(element.text("aria-label"));
+        field.add_label(Rc::new(Text::of(&clip(element.text("aria-label")))));
         Some(field)
     }
 
@@ -112,9 +113,9 @@ impl Field {
             && self.autocomplete.is_none()
     }
 
-    pub(super) fn add_label(&mut self, text: &str) {
-        if !text.trim().is_empty() {
-            self.labels.push(Text::of(text));
+    pub(super) fn add_label(&mut self, text: Rc<Text>) {
+        if !text.is_empty() {
+            self.labels.push(text);
         }
     }
 
@@ -124,8 +125,8 @@ impl Field {
         }
     }
 
-    pub(crate) fn labels(&self) -> &[Text] {
-        &self.labels
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &Text> + Clone {
+        self.labels.iter().map(|label| &**label)
     }
 
     pub(crate) fn hints(&self) -> &[Text] {
@@ -178,9 +179,7 @@ fn input_kind(element: Element<'_>) -> Option<Kind> {
         "password" => Kind::Password,
         "file" => Kind::File,
         "search" => Kind::Search,
-        "email" | "tel" | "url" | "number" | "date" | "month" | "week" | "time" | "datetime-local" => {
-            Kind::Value
-        }
+        "email" | "number" | "date" | "month" | "week" | "time" | "datetime-local" => Kind::Value,
         _ if element.text("role") == "searchbox" => Kind::Search,
         // A type that browsers do not know is text.
         _ => Kind::Line,
@@ -203,7 +202,7 @@ fn shape(element: Element<'_>) -> Shape {
     Shape {
         shows_card_number: looks_like_card_number(element.text("placeholder")),
         is_for_managers: element.text("autocomplete").contains("current-password"),
-        is_named_search: matches!(element.text("name"), "q" | "query" | "search" | "s"),
+        is_named_search: matches!(element.text("name"), "q" | "query" | "search"),
         is_tick: matches!(&*element.text("type").trim().to_ascii_lowercase(), "checkbox" | "radio"),
         is_tiny: length_max.is_some_and(|length| length <= 2),
     }

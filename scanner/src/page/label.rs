@@ -1,11 +1,13 @@
 //! Labels: elements whose text names a field, by standing around it, by `for`, or by being pointed at.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::field::LABEL_CHARS_MAX;
 use super::{Part, Role};
 use crate::document::{Document, Element, NodeId};
+use crate::words::Text;
 
 /// Ids in one `aria-labelledby` that are followed.
 const LABELLED_BY_MAX: usize = 8;
@@ -23,7 +25,7 @@ pub(super) struct OpenLabel {
 
 /// What a closed label said, and the blocks in which it stands.
 struct Said {
-    text: String,
+    text: Rc<Text>,
     blocks: Range<usize>,
 }
 
@@ -75,7 +77,7 @@ impl Labels {
             true => document.text_below(label.node, LABEL_CHARS_MAX),
             false => label.seen,
         };
-        let said = Said { text, blocks: label.blocks_before..part.blocks.len() };
+        let said = Said { text: Rc::new(Text::of(&text)), blocks: label.blocks_before..part.blocks.len() };
         match element.get("for") {
             Some(id) => {
                 let texts = self.for_id.entry(id.to_owned()).or_default();
@@ -101,15 +103,18 @@ impl Labels {
 
     pub(super) fn put(self, document: &Document, part: &mut Part) {
         // Many fields may name the same long element.
-        let mut texts: HashMap<NodeId, String> = HashMap::new();
+        let mut texts: HashMap<NodeId, Rc<Text>> = HashMap::new();
+        let mut given: HashSet<&str> = HashSet::new();
         for wanting in &self.wanting {
-            for said in self.for_id.get(&wanting.id).into_iter().flatten() {
-                give(said, wanting.field, part);
+            // An id means the first element that bears it.
+            if given.insert(&wanting.id) {
+                let said = self.for_id.get(&wanting.id).into_iter().flatten();
+                said.for_each(|said| give(said, wanting.field, part));
             }
             let Some(field) = part.fields.get_mut(wanting.field) else { continue };
             for node in wanting.labelled_by.iter().filter_map(|id| self.element_by_id.get(id)) {
-                let text = texts.entry(*node).or_insert_with(|| document.text_below(*node, LABEL_CHARS_MAX));
-                field.add_label(text);
+                let read = || Rc::new(Text::of(&document.text_below(*node, LABEL_CHARS_MAX)));
+                field.add_label(texts.entry(*node).or_insert_with(read).clone());
             }
         }
     }
@@ -118,7 +123,7 @@ impl Labels {
 /// Gives a label to its field. Beside a box to tick, it is a choice.
 fn give(said: &Said, field: usize, part: &mut Part) {
     let Some(field) = part.fields.get_mut(field) else { return };
-    field.add_label(&said.text);
+    field.add_label(said.text.clone());
     if field.shape.is_tick {
         let blocks = part.blocks.get_mut(said.blocks.clone()).unwrap_or_default();
         blocks.iter_mut().for_each(|block| block.role = Role::Choice);

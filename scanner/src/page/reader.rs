@@ -1,27 +1,26 @@
 //! Reads a document from top to bottom: what is seen becomes texts and fields, frames are read where they stand, and
 //! scripts are put aside as stretches of their own.
 
+mod embedding;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
+
+use embedding::open_text;
 
 use super::field::{Field, LABEL_CHARS_MAX};
 use super::place::Place;
 use super::run::Run;
-use super::written::{EMBEDDED_MAX, is_script_type};
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
-use crate::document::{self, Content, Document, Element, NodeId, Onward, Step};
+use crate::document::{Content, Document, Element, NodeId, Onward, Step};
 use crate::style::{self, Canvas, Shown};
 
-/// Frames in frames that are opened.
-const INSET_DEPTH_MAX: usize = 4;
-/// What scripts in attributes may amount to, all together.
-const HANDLERS_BYTES_MAX: usize = 1 << 20;
 /// Fields without a word of their own that are kept: nobody fills in so many.
 const BARE_FIELDS_MAX: usize = 10_000;
 /// What stands in a text field from the start is a hint when it is short.
 const PRESET_WORDS_MAX: usize = 14;
-/// Attributes by which small libraries fetch a part of the page.
-const FETCHING_ATTRIBUTES: [&str; 5] = ["hx-get", "hx-post", "data-include", "w3-include-html", "ic-src"];
+/// Titles of one stretch that count. Browsers show the first.
+pub(super) const TITLES_MAX: usize = 4;
 
 /// The style sheets that an address means.
 pub(crate) type Sheets<'a> = &'a dyn Fn(&str) -> Vec<&'a str>;
@@ -108,6 +107,7 @@ impl<'a> Reader<'a> {
                 match element.name() {
                     "style" => sheets.push(document.source_in(node).into()),
                     "link" if is_new_sheet(element, &mut linked) => {
+                        sheets.extend(open_text(element.text("href")).map(Cow::Owned));
                         sheets.extend((self.sheets)(element.text("href")).into_iter().map(Cow::Borrowed));
                     }
                     _ => {}
@@ -135,11 +135,15 @@ impl<'a> Reader<'a> {
 
     fn enter_element(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
         self.take_handlers(element);
+        if ["popovertarget", "commandfor"].iter().any(|shows| element.has(shows)) {
+            self.reading.reveals.elements = true;
+        }
         place.labels.note_id(element, node);
         match element.name() {
             "script" => return self.put_script_aside(place, node, element),
             "style" | "noscript" | "noembed" | "noframes" => return Onward::Past,
             "iframe" | "frame" | "object" | "embed" => return self.enter_frame(place, node, element),
+            "title" if element.is_html() && self.part.titles.len() >= TITLES_MAX => return Onward::Past,
             "title" if element.is_html() => {
                 self.part.titles.push(place.document.text_below(node, LABEL_CHARS_MAX));
                 return Onward::Past;
@@ -158,7 +162,9 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
         self.run.edge();
-        if is_block(element.name()) {
+        if element.name() == "br" {
+            self.run.end_line();
+        } else if is_block(element.name()) {
             self.end_run_in(place);
         }
         place.count(element, 1);
@@ -200,7 +206,7 @@ impl<'a> Reader<'a> {
 
     fn take_text(&mut self, place: &mut Place<'_>, node: NodeId, text: &str) {
         let region = place.region(node, &mut self.regions_seen);
-        if self.run.region != region {
+        if self.run.region != region || self.run.is_ended_by(text) {
             self.end_run_in(place);
             self.run.region = region;
         }
@@ -270,6 +276,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Of bare fields that follow each other the last one stays, so that what stands before it is not taken for the
+    /// next field's.
+    fn keep_the_last_bare(&mut self, field: Field) {
+        match self.part.fields.last_mut() {
+            Some(last) if last.is_bare() => *last = field,
+            _ => self.part.fields.push(field),
+        }
+    }
+
     fn enter_field(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
         if Field::is_by_editing(element) && place.is_in_other_editable() {
             return Onward::Inside;
@@ -291,6 +306,7 @@ impl<'a> Reader<'a> {
             field.add_hint(place.looks.before(node).unwrap_or_default());
         }
         if self.part.fields.len() >= BARE_FIELDS_MAX && field.is_bare() && !place.labels.is_in_label() {
+            self.keep_the_last_bare(field);
             return Onward::Inside;
         }
         place.want_form(element, self.part.fields.len());
@@ -305,56 +321,6 @@ impl<'a> Reader<'a> {
             _ => Onward::Inside,
         }
     }
-
-    /// A frame that brings its document along is read where it stands; one that names a file is noted.
-    fn enter_frame(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
-        self.end_run_in(place);
-        let region = place.region(node, &mut self.regions_seen);
-        let address = if element.name() == "object" { element.text("data") } else { element.text("src") };
-        let inset = match element.get("srcdoc") {
-            Some(markup) => Some(document::parse_html(markup)),
-            None => open_document(address),
-        };
-        if let Some(inset) = inset {
-            if place.depth < INSET_DEPTH_MAX {
-                self.read(&inset, place.depth + 1, region);
-            }
-        } else if let Some(code) = after_scheme(address) {
-            self.scripts.push(code.to_owned());
-        } else {
-            self.embed(address);
-        }
-        // What stands in an object is shown when the object cannot be.
-        if element.name() == "object" { Onward::Inside } else { Onward::Past }
-    }
-
-    fn put_script_aside(&mut self, place: &Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
-        self.embed(element.text("src"));
-        self.embed(element.text("href"));
-        if is_script_type(element.text("type")) {
-            self.scripts.push(place.document.source_in(node));
-        }
-        Onward::Past
-    }
-
-    fn take_handlers(&mut self, element: Element<'_>) {
-        for (name, value) in element.attributes() {
-            let code = if name.starts_with("on") { Some(value) } else { after_scheme(value) };
-            let room = HANDLERS_BYTES_MAX.saturating_sub(self.handlers.len());
-            if let Some(code) = code.filter(|code| code.len() < room) {
-                self.handlers.extend([code, ";\n"]);
-            }
-        }
-        for name in FETCHING_ATTRIBUTES {
-            self.embed(element.text(name));
-        }
-    }
-
-    fn embed(&mut self, address: &str) {
-        if !address.is_empty() && self.reading.embedded.len() < EMBEDDED_MAX {
-            self.reading.embedded.push(address.to_owned());
-        }
-    }
 }
 
 /// Whether it links a style sheet for the first time. What a second link could change is no matter.
@@ -363,80 +329,15 @@ fn is_new_sheet<'d>(link: Element<'d>, linked: &mut HashSet<&'d str>) -> bool {
     is_sheet && linked.insert(link.text("href"))
 }
 
-fn open_document(address: &str) -> Option<Document> {
-    let (media_type, bytes) = document::open_data_url(address)?;
-    let source = document::read("", &bytes);
-    Some(match media_type.contains("xml") {
-        true => document::parse_xml(&source.text),
-        false => document::parse_html(&source.text),
-    })
-}
-
-/// The script of a `javascript:` address.
-fn after_scheme(address: &str) -> Option<&str> {
-    const SCHEME: &str = "javascript:";
-    let address = address.trim_start();
-    let scheme = address.get(..SCHEME.len())?;
-    scheme.eq_ignore_ascii_case(SCHEME).then(|| &address[SCHEME.len()..])
-}
-
 /// Elements that lie apart from the text around them.
 fn is_block(name: &str) -> bool {
-    const BLOCKS: [&str; 54] = [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "button",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "header",
-        "hr",
-        "label",
-        "legend",
-        "li",
-        "listing",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "p",
-        "plaintext",
-        "pre",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "xmp",
+    #[rustfmt::skip]
+    const BLOCKS: [&str; 53] = [
+        "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
+        "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+        "h5", "h6", "head", "header", "hr", "label", "legend", "li", "listing", "main", "menu", "nav", "ol",
+        "optgroup", "option", "p", "plaintext", "pre", "section", "select", "summary", "table", "tbody", "td",
+        "tfoot", "th", "thead", "tr", "ul", "xmp",
     ];
     BLOCKS.binary_search(&name).is_ok() || matches!(name, "foreignObject" | "template" | "text")
 }

@@ -16,6 +16,8 @@ pub(super) struct Run {
     pub(super) region: Option<Region>,
     /// Whether an element began or ended since the last text.
     is_at_edge: bool,
+    /// Whether a line ended since the last text.
+    is_at_line_end: bool,
 }
 
 impl Run {
@@ -25,11 +27,29 @@ impl Run {
         self.is_at_edge = true;
     }
 
+    /// Notes that a line ends here.
+    pub(super) fn end_line(&mut self) {
+        self.is_at_line_end = true;
+    }
+
+    /// Whether a text begins something else: after the end of a line, unless it goes on in the middle of a sentence.
+    pub(super) fn is_ended_by(&self, text: &str) -> bool {
+        let goes_on = text.trim_start().starts_with(char::is_lowercase)
+            && self.text.trim_end().ends_with(|one: char| one.is_alphanumeric() || one == ',');
+        self.is_at_line_end && !text.trim().is_empty() && !goes_on
+    }
+
     pub(super) fn push(&mut self, text: &str) {
         let ends_small = self.text.chars().next_back().is_some_and(char::is_lowercase);
-        if std::mem::take(&mut self.is_at_edge) && ends_small && text.starts_with(char::is_uppercase) {
-            self.text.push(' ');
+        let is_new_word = ends_small && text.starts_with(char::is_uppercase);
+        let is_at_edge = std::mem::take(&mut self.is_at_edge);
+        if std::mem::take(&mut self.is_at_line_end) || (is_at_edge && is_new_word) {
+            self.take(" ");
         }
+        self.take(text);
+    }
+
+    fn take(&mut self, text: &str) {
         for character in text.chars().take(BLOCK_CHARS_MAX.saturating_sub(self.chars)) {
             self.text.push(character);
             self.chars += 1;
@@ -43,7 +63,7 @@ impl Run {
 
     /// Whether it is a sample that people read and do not follow.
     pub(super) fn is_sample(&self, is_set_as_code: bool) -> bool {
-        self.text.contains("</") || (is_set_as_code && looks_like_code(&self.text))
+        has_end_tag(&self.text) || (is_set_as_code && looks_like_code(&self.text))
     }
 
     pub(super) fn is_link(&self) -> bool {
@@ -80,6 +100,11 @@ fn is_word(text: &str) -> bool {
 
 fn letters(text: &str) -> usize {
     text.chars().filter(|one| !one.is_whitespace()).count()
+}
+
+fn has_end_tag(text: &str) -> bool {
+    text.match_indices("</")
+        .any(|(at, mark)| text[at + mark.len()..].starts_with(|one: char| one.is_ascii_alphabetic()))
 }
 
 fn looks_like_code(text: &str) -> bool {

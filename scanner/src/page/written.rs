@@ -1,12 +1,14 @@
 //! What scripts write, read as stretches of the page that runs them.
 
-use super::reader::{Reader, Sheets};
+use super::reader::{Reader, Sheets, TITLES_MAX};
 use super::{Reading, Reveals};
 use crate::document;
 use crate::script::{self, Script};
 
 /// What a script writes may be longer than itself by so much: loops repeat what they hold.
 const WRITTEN_BYTES_MORE: usize = 1 << 20;
+/// Lines of a text that are read where a page fetches it.
+const TEXT_LINES_MAX: usize = 1_000;
 /// Addresses of other files that are followed from one page.
 pub(super) const EMBEDDED_MAX: usize = 200;
 
@@ -32,11 +34,21 @@ pub(crate) fn read_script(script: Script, bytes: usize, file: usize, sheets: She
         reader.read(&document::parse_html(markup), 1, None);
     }
     let (mut reading, _) = reader.finish();
-    reading.parts.iter_mut().for_each(|part| part.titles.extend_from_slice(&script.titles));
+    reading
+        .parts
+        .iter_mut()
+        .for_each(|part| part.titles.extend(script.titles.iter().take(TITLES_MAX).cloned()));
     reading.embedded.extend(script.fetched);
     reading.embedded.truncate(EMBEDDED_MAX);
     reading.reveals.join(Reveals { elements: script.changes_the_page, templates: script.uses_templates });
     reading
+}
+
+/// A text without markup, which a script may show as it is.
+pub(crate) fn read_text(text: &str, file: usize, sheets: Sheets<'_>) -> Reading {
+    let mut reader = Reader::new(file, sheets);
+    text.lines().take(TEXT_LINES_MAX).for_each(|line| reader.read_text(line));
+    reader.finish().0
 }
 
 fn take_room(room: &mut usize, text: &str) -> bool {

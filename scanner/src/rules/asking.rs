@@ -1,5 +1,7 @@
 //! Whether a field asks for a thing: by its own words first; where it has none, by those around it.
 
+use std::rc::Rc;
+
 use crate::page::{Kind, Role};
 use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
@@ -61,24 +63,24 @@ impl<'p> At<'_, 'p> {
         if self.field.kind == Kind::Search {
             return self.own_texts().find_map(|text| wanted.at_least(Sense::Requested, text, self));
         }
-        let by_label = self.field.labels().iter().find_map(|text| wanted.at_least(Sense::Named, text, self));
-        by_label.or_else(|| self.is_asked_by_hint(wanted)).or_else(|| {
+        let by_label = self.field.labels().find_map(|text| wanted.at_least(Sense::Named, text, self));
+        by_label.or_else(|| self.asked_by_hint(wanted)).or_else(|| {
             let talks = |text: &Text| wanted.sense(text, self).is_some();
-            if self.field.labels().iter().any(talks) {
+            if self.field.labels().any(talks) {
                 // "What is a seed phrase?" asks for an answer.
                 None
             } else if self.field.hints().iter().any(talks) {
                 // It tells more of what its label says, or of something else.
-                self.is_asked_beside(wanted)
+                self.asked_beside(wanted)
             } else {
-                self.is_asked_by_less(wanted)
+                self.asked_by_less(wanted)
             }
         })
     }
 
     /// What the field says of itself to people.
     pub(super) fn own_texts(self) -> impl Iterator<Item = &'p Text> {
-        self.field.labels().iter().chain(self.field.hints())
+        self.field.labels().chain(self.field.hints())
     }
 
     /// Whether the field itself says nothing of what belongs into it.
@@ -86,36 +88,38 @@ impl<'p> At<'_, 'p> {
         self.own_texts().all(says_nothing)
     }
 
-    fn is_asked_by_hint(self, wanted: Wanted) -> Option<String> {
-        let is_for_another = self.field.labels().iter().any(|text| wanted.is_another(text));
+    fn asked_by_hint(self, wanted: Wanted) -> Option<String> {
+        let is_for_another = self.field.labels().any(|text| wanted.is_another(text));
         let least = if is_for_another { Sense::Requested } else { Sense::Named };
         self.field.hints().iter().find_map(|text| wanted.at_least(least, text, self))
     }
 
-    fn is_asked_by_less(self, wanted: Wanted) -> Option<String> {
+    fn asked_by_less(self, wanted: Wanted) -> Option<String> {
         if self.own_texts().any(|text| wanted.is_another(text)) {
-            return self.is_asked_in_talk(wanted);
+            return self.asked_in_talk(wanted);
         }
-        let is_open = self.field.labels().iter().all(says_nothing);
-        if is_open { self.is_asked_around(wanted) } else { self.is_asked_by_name(wanted) }
+        let is_open = self.field.labels().all(says_nothing);
+        if is_open { self.asked_around(wanted) } else { self.asked_by_name(wanted) }
     }
 
     /// By what scripts call it, or what a browser is told to fill in. What people read outranks that, unless it is too
     /// short to say much.
-    fn is_asked_by_name(self, wanted: Wanted) -> Option<String> {
-        let says_much = self.field.labels().iter().any(|label| label.word_count() > VAGUE_WORDS_MAX);
+    fn asked_by_name(self, wanted: Wanted) -> Option<String> {
+        let says_much = self.field.labels().any(|label| label.word_count() > VAGUE_WORDS_MAX);
         let names = self.field.names().iter().filter(|_| !says_much).chain(self.field.filled_in());
         names.into_iter().find_map(|name| wanted.at_least(Sense::Named, name, self))
     }
 
     /// By the last thing that was said before a field for messages: "Please type your recovery phrase here."
-    fn is_asked_in_talk(self, wanted: Wanted) -> Option<String> {
-        let is_for_messages = matches!(self.field.kind, Kind::Line | Kind::Area) && !self.stretch.is_article;
+    fn asked_in_talk(self, wanted: Wanted) -> Option<String> {
+        let is_message = self.own_texts().any(|text| text.has(Hint::Message));
+        let is_other = self.own_texts().any(|text| text.has(Hint::Search)) || self.stretch.is_article;
+        let is_for_messages = is_message && !is_other && matches!(self.field.kind, Kind::Line | Kind::Area);
         let last = self.beside().next().filter(|_| is_for_messages)?;
         wanted.at_least(Sense::Requested, last.text(), self)
     }
 
-    fn is_asked_around(self, wanted: Wanted) -> Option<String> {
+    fn asked_around(self, wanted: Wanted) -> Option<String> {
         let takes_it = self.field.takes_text() || (wanted.is_digits && self.field.kind == Kind::Value);
         let beside = if takes_it { self.beside_says(wanted) } else { Beside::Nothing };
         match beside {
@@ -123,18 +127,18 @@ impl<'p> At<'_, 'p> {
             Beside::Another => return None,
             Beside::Nothing => {}
         }
-        let by_name = self.is_asked_by_name(wanted);
+        let by_name = self.asked_by_name(wanted);
         if by_name.is_some() || !takes_it || self.field.shape.is_named_search {
             return by_name;
         }
-        let behind = self.is_asked_behind(wanted);
+        let behind = self.asked_behind(wanted);
         if behind.is_some() || wanted.is_digits {
             return behind;
         }
-        self.is_asked_before(wanted).or_else(|| self.is_asked_elsewhere(wanted))
+        self.asked_before(wanted).or_else(|| self.asked_elsewhere(wanted))
     }
 
-    fn is_asked_beside(self, wanted: Wanted) -> Option<String> {
+    fn asked_beside(self, wanted: Wanted) -> Option<String> {
         match self.beside_says(wanted) {
             Beside::Asks(words) => Some(words),
             Beside::Another | Beside::Nothing => None,
@@ -143,7 +147,9 @@ impl<'p> At<'_, 'p> {
 
     /// What the texts between it and the field before say of it.
     fn beside_says(self, wanted: Wanted) -> Beside {
-        for block in self.beside() {
+        let is_search = self.field.shape.is_named_search;
+        // What is searched may stand under a heading of that name.
+        for block in self.beside().filter(|block| !is_search || block.role == Role::Plain) {
             let text = block.text();
             let is_label =
                 text.word_count() <= LABEL_WORDS_MAX && matches!(block.role, Role::Plain | Role::Heading);
@@ -153,14 +159,15 @@ impl<'p> At<'_, 'p> {
             }
             // The nearest label wins, and a text that talks of the thing is no label for it.
             let talks = wanted.sense(text, self).is_some();
-            if is_label && (talks || wanted.is_another(text)) {
+            let is_question = block.raw().trim_end().ends_with(['?', '？']);
+            if is_label && (talks || is_question || wanted.is_another(text)) {
                 return Beside::Another;
             }
         }
         Beside::Nothing
     }
 
-    fn is_asked_behind(self, wanted: Wanted) -> Option<String> {
+    fn asked_behind(self, wanted: Wanted) -> Option<String> {
         if self.beside().next().is_some() {
             return None;
         }
@@ -171,11 +178,12 @@ impl<'p> At<'_, 'p> {
     }
 
     /// By what the form or the page told the visitor to do, fields ago.
-    fn is_asked_before(self, wanted: Wanted) -> Option<String> {
+    fn asked_before(self, wanted: Wanted) -> Option<String> {
         if self.is_sent_as_another() {
             return None;
         }
-        self.before_row().find_map(|block| {
+        let heading = self.heading().filter(|_| !self.stretch.is_article);
+        self.before_row().chain(heading).find_map(|block| {
             let is_near = !self.stretch.is_article || self.is_in_form_of(block);
             let is_heading = block.role == Role::Heading && !is_prose(block);
             let least = if is_heading && is_near { Sense::Named } else { Sense::Requested };
@@ -184,12 +192,25 @@ impl<'p> At<'_, 'p> {
     }
 
     /// By the rest of the page, for what a script or a frame puts there, and by its title.
-    fn is_asked_elsewhere(self, wanted: Wanted) -> Option<String> {
+    fn asked_elsewhere(self, wanted: Wanted) -> Option<String> {
         if self.is_sent_as_another() {
             return None;
         }
-        let by_title = self.stretch.titled(wanted, self);
-        by_title.or_else(|| self.elsewhere().find_map(|other| other.told(wanted, self)))
+        self.stretch.titled(wanted, self).or_else(|| self.told_elsewhere(wanted))
+    }
+
+    /// What another stretch tells visitors of the whole page to give.
+    pub(super) fn told_elsewhere(self, wanted: Wanted) -> Option<String> {
+        let known = self.view.told.borrow().get(&wanted.thing).cloned();
+        let told = known.unwrap_or_else(|| {
+            let stretches = self.view.stretches.iter().enumerate();
+            let told = stretches.filter_map(|(number, stretch)| Some((number, stretch.told(wanted, self)?)));
+            let told: Rc<Vec<(usize, String)>> = Rc::new(told.collect());
+            self.view.told.borrow_mut().insert(wanted.thing, told.clone());
+            told
+        });
+        let here = self.view.stretches.iter().position(|stretch| std::ptr::eq(stretch, self.stretch));
+        told.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
     }
 
     /// Whether its button says that something else is sent: a comment, a search, a subscription.
@@ -200,22 +221,22 @@ impl<'p> At<'_, 'p> {
 
 impl Stretch<'_> {
     /// What it tells visitors of the whole page to give.
-    pub(super) fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
-        if let Some(told) = self.told.borrow().get(&wanted.thing) {
-            return told.clone();
-        }
-        let told = self.titled(wanted, at).or_else(|| {
+    fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+        self.titled(wanted, at).or_else(|| {
             self.speaking().find_map(|(_, block)| {
                 let least = if block.role == Role::Heading { Sense::Named } else { Sense::Requested };
                 wanted.at_least(least, block.text(), at)
             })
-        });
-        self.told.borrow_mut().insert(wanted.thing, told.clone());
-        told
+        })
     }
 
     fn titled(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+        if let Some(titled) = self.titled.borrow().get(&wanted.thing) {
+            return titled.clone();
+        }
         let titles = self.titles.iter().filter(|title| !self.is_article && !title.has(Hint::Talk));
-        titles.into_iter().find_map(|title| wanted.at_least(Sense::Named, title, at))
+        let titled = titles.into_iter().find_map(|title| wanted.at_least(Sense::Named, title, at));
+        self.titled.borrow_mut().insert(wanted.thing, titled.clone());
+        titled
     }
 }

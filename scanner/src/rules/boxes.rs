@@ -10,6 +10,8 @@ use super::secrets::SEED_PHRASE;
 
 /// How many words a seed phrase has, by the standard; 13 and 25 with a checksum or a passphrase.
 const LENGTHS: [usize; 7] = [12, 13, 15, 18, 21, 24, 25];
+/// So many numbered boxes on a page about wallets are part of a row, whatever their number.
+const MANY: usize = 8;
 /// So many numbered boxes are no row yet; they may be what a loop of unknown length begins with.
 const STUB_MAX: usize = 3;
 
@@ -44,7 +46,8 @@ impl<'v, 'p> Row<'v, 'p> {
     fn asks(&self) -> Option<Found> {
         let first = *self.0.first()?;
         let is_numbered = self.is_numbered();
-        let words = if LENGTHS.contains(&self.0.len()) {
+        let is_many = self.0.len() >= MANY && is_numbered && first.view.is_about_wallets();
+        let words = if LENGTHS.contains(&self.0.len()) || is_many {
             self.said(Sense::Mentioned).or_else(|| self.meant().filter(|_| is_numbered))
         } else if self.0.len() <= STUB_MAX && is_numbered {
             self.said(Sense::Named).or_else(|| self.meant_words(Sense::Named))
@@ -63,7 +66,7 @@ impl<'v, 'p> Row<'v, 'p> {
     fn said(&self, least: Sense) -> Option<String> {
         let first = *self.0.first()?;
         let here = self.texts().find_map(|text| SEED_PHRASE.at_least(least, text, first));
-        here.or_else(|| first.elsewhere().find_map(|other| other.told(SEED_PHRASE, first)))
+        here.or_else(|| first.told_elsewhere(SEED_PHRASE))
     }
 
     /// What numbered boxes are for where wallets are spoken of, or words to recover something.
@@ -85,7 +88,8 @@ impl<'v, 'p> Row<'v, 'p> {
 
     /// Whether somebody is to learn something by the boxes.
     fn is_lesson(&self) -> bool {
-        self.texts().chain(self.elsewhere()).any(|text| text.has(Hint::Quiz))
+        let is_wallet = self.texts().any(|text| text.has(Hint::Wallet));
+        !is_wallet && self.texts().chain(self.elsewhere()).any(|text| text.has(Hint::Quiz))
     }
 
     /// What the other stretches of the page say of it as a whole.

@@ -3,6 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::page::{Block, Field, Form, Part, Reveals, Role};
 use crate::site::Page;
@@ -36,6 +37,8 @@ pub(super) struct View<'p> {
     reveals: Reveals,
     is_about_wallets: OnceCell<bool>,
     is_elsewhere: OnceCell<bool>,
+    /// What the stretches tell visitors of the whole page to give, by thing and with the number of the stretch.
+    pub(super) told: RefCell<BTreeMap<Thing, Rc<Vec<(usize, String)>>>>,
 }
 
 pub(super) struct Stretch<'p> {
@@ -43,8 +46,8 @@ pub(super) struct Stretch<'p> {
     pub(super) titles: Vec<Text>,
     pub(super) is_article: bool,
     pub(super) words: usize,
-    /// What it tells visitors of the whole page to give, by thing. Asked for every bare field, so told once.
-    pub(super) told: RefCell<BTreeMap<Thing, Option<String>>>,
+    /// The words by which its title asks for a thing. Asked for every bare field, so told once.
+    pub(super) titled: RefCell<BTreeMap<Thing, Option<String>>>,
     /// The lures in what speaks for the whole page.
     pub(super) lures: OnceCell<Lures>,
     /// The lures in the names that the page bears.
@@ -69,6 +72,7 @@ impl<'p> View<'p> {
             reveals: page.reveals,
             is_about_wallets: OnceCell::new(),
             is_elsewhere: OnceCell::new(),
+            told: RefCell::default(),
         }
     }
 
@@ -120,7 +124,7 @@ impl<'p> Stretch<'p> {
             titles: part.titles.iter().map(|title| Text::of(title)).collect(),
             is_article: prose >= ARTICLE_WORDS_MIN,
             words,
-            told: RefCell::default(),
+            titled: RefCell::default(),
             lures: OnceCell::new(),
             names: OnceCell::new(),
             words_by_form: OnceCell::new(),
@@ -166,15 +170,22 @@ impl<'v, 'p> At<'v, 'p> {
 
     /// Where what leads up to the row begins.
     fn row_start(self) -> usize {
-        let is_other = |field: &&Field| {
-            !field.takes_text() || !field.labels().iter().chain(field.hints()).all(says_nothing)
-        };
+        let is_other =
+            |field: &&Field| !field.takes_text() || !field.labels().chain(field.hints()).all(says_nothing);
         let mut above = self.stretch.part.fields.iter().take(self.number).rev().take(ROW_MAX);
         above.find(is_other).map_or(0, |other| other.blocks_before)
     }
 
     pub(super) fn after(self) -> impl Iterator<Item = &'p Block> {
         within(self.down_to(self.stretch.part.blocks.len()), BLOCKS_BEHIND_MAX, WORDS_BEHIND_MAX)
+    }
+
+    /// The heading that it stands under, however far above.
+    pub(super) fn heading(self) -> Option<&'p Block> {
+        let start = self.row_start();
+        self.up_to(start)
+            .map(|(_, block)| block)
+            .find(|block| block.role == Role::Heading && !is_prose(block))
     }
 
     /// What its buttons say.

@@ -9,7 +9,10 @@ const ADDRESS_BYTES_MAX: usize = 2_048;
 
 /// The path that an address means on a page of the site; none for those that lead elsewhere.
 pub(super) fn resolve(page: &str, address: &str) -> Option<String> {
-    let address = address.trim();
+    // Browsers read past line ends, and take slashes that lean the other way.
+    let address: String = address.trim().chars().filter(|one| !matches!(one, '\n' | '\r' | '\t')).collect();
+    let address = address.replace('\\', "/");
+    let address = address.as_str();
     if address.is_empty() || address.len() > ADDRESS_BYTES_MAX || leads_elsewhere(address) {
         return None;
     }
@@ -40,7 +43,7 @@ pub(super) fn candidates(path: &str) -> [String; 3] {
 /// With a scheme or a host, it is no path.
 fn leads_elsewhere(address: &str) -> bool {
     let scheme = address.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'));
-    scheme || address.starts_with("//") || address.starts_with("\\\\")
+    scheme || address.starts_with("//")
 }
 
 #[cfg(test)]

@@ -171,6 +171,20 @@ fn a_request_is_found_where_people_read_it() {
                 "<style>.a::before{content:'Seed phrase'}</style><p class=a></p><textarea></textarea>",
             ),
             ("in a picture's text", "<img src=a.png alt='Enter your seed phrase'><textarea></textarea>"),
+            ("over the end of a line", "<p>Enter your seed<br>phrase</p><input>"),
+            (
+                "in a box that only its name makes a search box",
+                "<form><label>Seed phrase <input name=q></label></form>",
+            ),
+            ("in a field for telephone numbers", "<p>Enter your seed phrase</p><input type=tel>"),
+            (
+                "in a script of no known kind",
+                "<script type='text/template' id=a><label>Seed phrase<input></label></script><script>b.innerHTML = document.getElementById('a').innerHTML</script>",
+            ),
+            (
+                "in a script from a data address",
+                "<script src='data:text/javascript,document.write(%22<input name=seed_phrase>%22)'></script>",
+            ),
             (
                 "in letters set one by one",
                 "<div>S</div><div>e</div><div>e</div><div>d</div><p>Seed phrase</p><input>",

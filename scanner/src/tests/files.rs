@@ -158,3 +158,27 @@ fn files_that_embed_each_other_come_to_an_end() {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     assert_eq!(verdict_of(&files).status, Blocked);
 }
+
+#[test]
+fn a_text_without_markup_is_read_where_a_script_fetches_it() {
+    let script = "fetch('l.txt').then(r => r.text()).then(t => { label.textContent = t })";
+    let page = format!("<label id=label></label><textarea></textarea><script>{script}</script>");
+    let files = [("index.html", page.as_str()), ("l.txt", "Enter your seed phrase")];
+    assert_eq!(verdict_of(&files).status, Blocked);
+    assert_eq!(verdict_of(&[("notes.txt", "Enter your seed phrase")]).status, Pass);
+}
+
+#[test]
+fn entities_of_a_document_are_put_in_in_one_order() {
+    let (pad, more) = ("x".repeat(5 << 20), "y".repeat(4 << 20));
+    let entities = format!(
+        "<!ENTITY pad '{pad}'><!ENTITY frm '{more}&#60;input name=\"seed_phrase\"/>'>\
+         <!ENTITY a '&pad;'><!ENTITY b '&frm;'>"
+    );
+    let page = format!(
+        "<!DOCTYPE html [{entities}]><html xmlns='http://www.w3.org/1999/xhtml'><body>&b;</body></html>"
+    );
+    let file = [ScannedFile { path: "a.xhtml", bytes: page.as_bytes() }];
+    let first = scan(&file);
+    assert!((0..3).all(|_| scan(&file) == first));
+}

@@ -27,6 +27,19 @@ fn hostile_pages_take_neither_the_stack_nor_the_time() {
         ("one long text", "do not seed phrase ".repeat(60_000)),
         ("one long attribute", format!("<p title='{}'>", "x seed phrase ".repeat(80_000))),
         ("open angle brackets", "< ".repeat(500_000)),
+        ("many titles", format!("{}{}", "<title>a</title>".repeat(30_000), "<input id=a>".repeat(40_000))),
+        ("nested labels without text", format!("{}{}", "<label>".repeat(100), "<wbr>".repeat(190_000))),
+        (
+            "long labels for one id",
+            format!(
+                "{}{}",
+                format!("<label for=a>{}</label>", "x ".repeat(200)).repeat(4),
+                "<input id=a>".repeat(70_000)
+            ),
+        ),
+        ("lines", "a<br>".repeat(200_000)),
+        ("places to edit in each other", "<div contenteditable>a".repeat(50_000)),
+        ("logins", "<form><p>Card number<input><p>PIN<input type=password></form>".repeat(15_000)),
         ("comments in comments", format!("{}-->", "<!--".repeat(250_000))),
     ];
     for (name, page) in pages {

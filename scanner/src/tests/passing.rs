@@ -88,6 +88,22 @@ fn a_thing_that_is_talked_of_is_not_asked_for() {
                 ),
             ),
             ("an answer to a question", "<label>What is a seed phrase?<textarea></textarea></label>"),
+            (
+                "documentation with a search box",
+                "<p>Open the app, tap Restore and enter your seed phrase.</p><input placeholder='Search docs'>",
+            ),
+            (
+                "documentation with a comment",
+                "<p>Open the app, tap Restore and enter your seed phrase.</p><textarea placeholder='Leave a comment'></textarea>",
+            ),
+            (
+                "documentation with a question",
+                "<p>Tap Restore and enter your seed phrase.</p><p>Was this helpful?</p><textarea></textarea><button>Send feedback</button>",
+            ),
+            (
+                "a quiz with choices",
+                "<h2>A page asks for your seed phrase. What do you do?</h2><label><input type=radio name=a> Enter your seed phrase</label><label>Why?<textarea></textarea></label>",
+            ),
             ("a search box", "<input type=search placeholder='Seed phrase, private key …'>"),
             (
                 "a warning beside a field",

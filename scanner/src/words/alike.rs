@@ -145,6 +145,8 @@ fn latin_of(character: char) -> Option<char> {
         'ʜ' => 'h',
         'ʀ' => 'r',
         'ᴅ' => 'd',
+        // Small Cherokee letters look like their capitals, which alone the table has.
+        '\u{ab70}'..='\u{abbf}' => return skeleton_of(character).or_else(|| capital_of(character)),
         _ => return skeleton_of(character),
     };
     Some(known)

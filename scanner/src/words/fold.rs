@@ -16,6 +16,7 @@ pub(super) struct Folded {
 pub(super) fn folded(raw: &str) -> impl Iterator<Item = Folded> {
     let mut characters = raw.chars();
     let mut waiting: VecDeque<Folded> = VecDeque::new();
+    let mut is_in_indicators = false;
     iter::from_fn(move || {
         while waiting.is_empty() {
             let character = characters.next()?;
@@ -25,6 +26,18 @@ pub(super) fn folded(raw: &str) -> impl Iterator<Item = Folded> {
             }
             if is_plain(character) {
                 return Some(Folded { character, was_capital: false });
+            }
+            if let Some(letter) = indicator_letter(character) {
+                let others = characters.clone().take(2).take_while(|next| indicator_letter(*next).is_some());
+                match others.count() {
+                    // Two of them are a flag, of which nothing is read.
+                    1 if !is_in_indicators => characters.next(),
+                    more => {
+                        is_in_indicators = more > 0;
+                        return Some(Folded { character: letter, was_capital: true });
+                    }
+                };
+                return Some(Folded { character: ' ', was_capital: false });
             }
             fold_wide(character, |folded| waiting.push_back(folded));
         }
@@ -37,10 +50,29 @@ fn is_plain(character: char) -> bool {
     matches!(character, 'а'..='и' | 'к'..='я' | '\u{4e00}'..='\u{9fff}' | 'あ'..='お' | 'な'..='の' | 'ま'..='ん' | 'ー')
 }
 
+/// The letter of a regional indicator. Two make a flag; one or many show as letters in boxes.
+fn indicator_letter(character: char) -> Option<char> {
+    letter_from('\u{1f1e6}', character)
+}
+
+/// The letter of an alphabet of symbols that begins here.
+fn letter_from(first: char, character: char) -> Option<char> {
+    let at = u32::from(character).checked_sub(u32::from(first))?;
+    ('a'..='z').nth(at as usize)
+}
+
+/// Letters in black circles and squares, which Unicode takes for no letters.
+fn boxed_letter(character: char) -> Option<char> {
+    letter_from('\u{1f150}', character).or_else(|| letter_from('\u{1f170}', character))
+}
+
 /// One character may stand for several: `㎏`, `ﬁ`. Their order does not matter once marks are gone, so that each can be taken alone.
 fn fold_wide(character: char, mut fold: impl FnMut(Folded)) {
     if is_unseen(character) || is_combining_mark(character) {
         return;
+    }
+    if let Some(letter) = boxed_letter(character) {
+        return fold(Folded { character: letter, was_capital: true });
     }
     // Its compatible form is a sigma, which nobody would take for the c that this looks like.
     if matches!(character, 'ϲ' | 'Ϲ') {

@@ -27,8 +27,14 @@ impl<'a> Found<'a> {
             let mut longest = Longest::default();
             let reach = Reach::of(words, at);
             LEXICON.phrases_at(&ids[at..reach.end], |length, classes| {
+                let is_whole = length == ids.len() && manner == Manner::Prose;
                 let classes = classes.iter().filter(|class| at + length <= reach.end_of(**class));
-                classes.for_each(|class| longest.take(*class, length, text));
+                for class in classes {
+                    longest.take(*class, length, text);
+                    if is_whole {
+                        found.whole.take(*class);
+                    }
+                }
             });
             if at >= role_from && longest.role.0 > 0 {
                 role_from = at + longest.role.0;
@@ -89,6 +95,23 @@ impl Longest {
             Class::Role(role) if length > self.role.0 => self.role = (length, role),
             Class::Role(role) if length == self.role.0 => self.role.1 |= role,
             Class::Hint(hint) => text.put_hint(hint),
+            _ => {}
+        }
+    }
+}
+
+/// What a sentence tells if it is all of its text: `Reply`, `Outlook`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Whole {
+    pub(super) hints: u32,
+    pub(super) lure: Option<&'static str>,
+}
+
+impl Whole {
+    fn take(&mut self, class: Class) {
+        match class {
+            Class::WholeHint(hint) => self.hints |= 1 << hint as u32,
+            Class::WholeLure(name) => self.lure = Some(name),
             _ => {}
         }
     }

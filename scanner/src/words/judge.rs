@@ -1,6 +1,6 @@
 //! What a sentence does with a thing that stands in it: asks for it, names it as a label, or talks about it.
 
-use super::found::is_plain;
+use super::found::{Whole, is_plain};
 use super::lexicon::role::*;
 use super::lures::LureAt;
 use super::reader::{Gap, Manner, Word};
@@ -24,6 +24,7 @@ pub(super) struct Found<'a> {
     pub(super) lures: Vec<LureAt>,
     things: Vec<Place>,
     pub(super) plain_words: usize,
+    pub(super) whole: Whole,
 }
 
 /// A thing and the words that name it; none for what only sounds like one.
@@ -38,6 +39,8 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Judge {
     last: Vec<(Thing, String)>,
+    /// Those that the last sentence said not to give: "Never enter your seed phrase elsewhere. Enter it only here."
+    denied: Vec<(Thing, String)>,
     /// A secret phrase was spoken of, and a number of words: together they are a seed phrase.
     has_phrase: bool,
     has_count: bool,
@@ -49,11 +52,12 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) fn judge(&mut self, sentence: &Found<'_>, text: &mut Text) {
-        if sentence.things.is_empty() && self.last.is_empty() {
+        if sentence.things.is_empty() && self.last.is_empty() && self.denied.is_empty() {
             return;
         }
-        let it_at = sentence.it_at();
-        let mut here = Vec::new();
+        let it_here_at = sentence.it_here_at();
+        let it_at = it_here_at.or_else(|| sentence.it_at());
+        let (mut here, mut denied) = (Vec::new(), Vec::new());
         for (at, place) in sentence.things.iter().enumerate() {
             let Some(thing) = sentence.thing_of(at) else { continue };
             self.count(thing, place, sentence);
@@ -75,14 +79,19 @@ impl Judge {
             text.put_sense(thing, sense, || sentence.evidence(place));
             if is_meant && !here.iter().any(|(known, _)| *known == thing) {
                 here.push((thing, sentence.evidence(place)));
+            } else if !is_meant && !denied.iter().any(|(known, _)| *known == thing) {
+                denied.push((thing, sentence.evidence(place)));
             }
+        }
+        if it_here_at.is_some() && here.is_empty() && denied.is_empty() {
+            self.last.append(&mut self.denied);
         }
         if it_at.is_some() && here.is_empty() {
             for (thing, words) in self.last.drain(..) {
                 text.put_sense(thing, Sense::Requested, || words);
             }
         }
-        self.last = here;
+        (self.last, self.denied) = (here, denied);
     }
 
     fn count(&mut self, thing: Thing, place: &Place, sentence: &Found<'_>) {
@@ -146,7 +155,16 @@ impl Judge {
 impl<'a> Found<'a> {
     pub(super) fn new(words: &'a [Word], is_question: bool, manner: Manner) -> Self {
         let roles = vec![0; words.len()];
-        Found { words, is_question, manner, roles, lures: Vec::new(), things: Vec::new(), plain_words: 0 }
+        Found {
+            words,
+            is_question,
+            manner,
+            roles,
+            lures: Vec::new(),
+            things: Vec::new(),
+            plain_words: 0,
+            whole: Whole::default(),
+        }
     }
 
     pub(super) fn add_thing(&mut self, thing: Option<Thing>, from: usize, to: usize) {
@@ -211,7 +229,7 @@ impl<'a> Found<'a> {
         if self.is_threat(place) {
             return Sense::Requested;
         }
-        if self.is_tailed(place) || self.is_warned_of(place) {
+        if self.is_tailed(place) || self.is_warned_of(place) || self.is_for_elsewhere(place) {
             return Sense::Mentioned;
         }
         if self.is_questioned(place) {
@@ -375,6 +393,7 @@ impl<'a> Found<'a> {
                 && self.any(at.saturating_sub(2).max(scope)..*at, GIVE)
                 && !self.any(scope..*at, NO | OTHER | TALK | SUBJECT | KEEP)
                 && !self.any(*at..(at + 4).min(self.words.len()), ONLY | NO_LAST)
+                && !self.is_placed_elsewhere(scope, at + 1)
                 && !self.roles.first().is_some_and(|roles| roles & QUESTION != 0 && self.is_question)
         })
     }

@@ -9,6 +9,14 @@ const LABEL_WORDS_MAX: usize = 16;
 /// Words of no table that a label may have before its head, and after.
 pub(super) const UNKNOWN_BEFORE_MAX: usize = 4;
 const UNKNOWN_AFTER_MAX: usize = 4;
+/// `of the last legal owner`.
+const OWNER_WORDS_MAX: usize = 5;
+/// What stands between a thing and its owner.
+const GENITIVES: [&str; 16] = [
+    "of", "der", "des", "du", "de", "del", "della", "dello", "dell", "do", "da", "dos", "das", "van", "von",
+    "vom",
+];
+
 impl Found<'_> {
     pub(super) fn is_label(&self, place: &Place) -> bool {
         let whole = 0..self.words.len();
@@ -46,7 +54,18 @@ impl Found<'_> {
         unknown <= UNKNOWN_BEFORE_MAX
     }
 
+    /// `of the holder`: whatever a noun means elsewhere, here it is only whose the thing is.
+    fn is_owner(&self, after: std::ops::Range<usize>) -> bool {
+        let is_genitive = |at: usize| GENITIVES.contains(&self.words[at].folded.as_str());
+        (2..=OWNER_WORDS_MAX).contains(&after.len())
+            && is_genitive(after.start)
+            && !self.any(after, GIVE | NO | IF | SO)
+    }
+
     fn may_stand_after(&self, after: std::ops::Range<usize>) -> bool {
+        if self.is_owner(after.clone()) {
+            return true;
+        }
         if self.any(after.clone(), KEEP | SUBJECT | TAIL) {
             return false;
         }

@@ -11,11 +11,13 @@ mod fr;
 mod it;
 mod ja;
 mod lessons;
+mod messages;
 mod more;
 mod nl;
 mod others;
 mod paraphrases;
 mod pl;
+mod places;
 mod pt;
 mod ru;
 mod scenes;
@@ -61,4 +63,9 @@ pub(super) const ALL: &[&Language] = &[
     &scenes::SCENES,
     &paraphrases::PARAPHRASES,
     &lessons::LESSONS,
+    &places::PLACES,
+    &messages::MESSAGES,
 ];
+
+pub(super) use en_lures::WHOLE_LURES;
+pub(super) use messages::WHOLE_HINTS;

@@ -72,6 +72,14 @@ pub(super) mod role {
     pub(crate) const SHARE: u32 = 1 << 25;
     /// Opens what is only said of a demand, its purpose or what comes of it: `so that`, `and we will`.
     pub(crate) const SO: u32 = 1 << 26;
+    /// A place of its own in which things are entered: `app`, `device`, `terminal`.
+    pub(crate) const ELSEWHERE: u32 = 1 << 27;
+    /// A place on the page itself: `here`, `this form`.
+    pub(crate) const NEARBY: u32 = 1 << 28;
+    /// A preposition of places: `into`.
+    pub(crate) const INTO: u32 = 1 << 29;
+    /// Preposition and place elsewhere in one: `アプリで`, `with --key`.
+    pub(crate) const THERE: u32 = 1 << 30;
 }
 
 /// What a phrase of the tables is.
@@ -84,6 +92,9 @@ pub(super) enum Class {
     NoLure,
     Role(u32),
     Hint(Hint),
+    /// Where the phrase is all of a text.
+    WholeHint(Hint),
+    WholeLure(&'static str),
 }
 
 /// The numbers of a word as it stands and as its stems; 0 is none.
@@ -109,6 +120,8 @@ pub(super) struct Lexicon {
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut lexicon = Lexicon { classes: vec![Vec::new()], is_start: vec![false], ..Lexicon::default() };
     languages::ALL.iter().for_each(|language| lexicon.add_language(language));
+    languages::WHOLE_HINTS.iter().for_each(|(hint, texts)| lexicon.add(texts, Class::WholeHint(*hint)));
+    languages::WHOLE_LURES.iter().for_each(|(name, texts)| lexicon.add(texts, Class::WholeLure(name)));
     lexicon
 });
 

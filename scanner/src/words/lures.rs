@@ -66,6 +66,11 @@ impl Lures {
         }
     }
 
+    /// What is a lure where nothing else is said.
+    pub(super) fn take_whole(&mut self, name: Option<&'static str>) {
+        name.into_iter().for_each(|name| put(&mut self.certain, name));
+    }
+
     pub(super) fn settle(mut self, text: &mut Text) {
         if let Some((name, words)) = self.alone
             && words == text.word_count()

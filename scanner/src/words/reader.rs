@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 
 use super::fold::{Folded, folded, is_unspaced};
+use super::found::Whole;
 use super::judge::{Found, Judge};
 use super::lexicon::{Ids, LEXICON};
 use super::lures::Lures;
@@ -25,6 +26,9 @@ const NUMBERED_WORDS_MAX: usize = 3;
 
 /// Words that begin a clause which says the contrary.
 const TURNS: [&str; 9] = ["but", "aber", "sondern", "pero", "maar", "ale", "но", "ama", "mais"];
+
+/// Words behind which two dashes begin an option of a command.
+const BEFORE_OPTION: [&str; 8] = ["with", "using", "via", "mit", "avec", "con", "com", "met"];
 
 /// How a text is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,8 @@ pub(super) struct Reading {
     /// How many words at the start of the text were of each use, for the hints that want nothing else in a text.
     plain_words: usize,
     numbered_words: usize,
+    /// What the last sentence tells if it is the only one, and how long it is.
+    whole: (Whole, usize),
 }
 
 impl Reading {
@@ -92,6 +98,7 @@ impl Reading {
             quotes: Quotes::default(),
             plain_words: 0,
             numbered_words: 0,
+            whole: Default::default(),
         };
         let mut characters = folded(raw).peekable();
         while let Some(folded) = characters.next() {
@@ -135,6 +142,8 @@ impl Reading {
                 self.end_sentence_at(false)
             }
             '?' | '？' | '؟' => self.end_sentence_at(true),
+            '-' if next == Some('-') && self.word.is_empty() => self.take_dashes(rest),
+            '#' if !self.words.is_empty() || behind_letter => self.take_number_sign(next),
             '-' | '‐' | '‑' | '–' | '—' | '―' => self.take_dash(character, next),
             ',' | '،' | '、' | '，' | '•' | '·' | '|' => self.take_gap(Gap::Comma),
             '/' | '\\' => self.take_slash(next),
@@ -200,6 +209,27 @@ impl Reading {
     fn take_dash(&mut self, dash: char, next: Option<char>) {
         let is_hyphen = !self.word.is_empty() && next.is_some_and(char::is_alphanumeric);
         if is_hyphen && !matches!(dash, '—' | '―') { self.end_word() } else { self.take_gap(Gap::Colon) }
+    }
+
+    /// `--key` is an option of a command; the dashes are a word.
+    fn take_dashes(&mut self, rest: &mut Peekable<impl Iterator<Item = Folded>>) {
+        self.end_word();
+        rest.next();
+        let is_option = rest.peek().is_some_and(|next| next.character.is_ascii_lowercase())
+            && self.words.last().is_some_and(|word| BEFORE_OPTION.contains(&word.folded.as_str()));
+        if is_option {
+            self.push("--".to_owned(), LEXICON.ids("--"));
+        } else {
+            self.gap = Gap::Colon;
+        }
+    }
+
+    /// `Card #`: the sign stands for the word.
+    fn take_number_sign(&mut self, next: Option<char>) {
+        self.end_word();
+        if self.gap == Gap::None && !next.is_some_and(|next| next.is_alphanumeric() || next == '#') {
+            self.push("#".to_owned(), LEXICON.ids("#"));
+        }
     }
 
     /// `12/24 words` is one phrase.
@@ -314,6 +344,7 @@ impl Reading {
         let sentence = Found::in_words(&words, is_question, self.manner, &mut self.text);
         self.lures.take(&sentence);
         self.plain_words += sentence.plain_words;
+        self.whole = (sentence.whole, words.len());
         self.numbered_words += words.iter().filter(|word| is_number_up_to_24(&word.folded)).count();
         self.judge.judge(&sentence, &mut self.text);
         words.clear();
@@ -326,6 +357,10 @@ impl Reading {
         if count > LABEL_WORDS_MAX {
             let named = self.text.senses.iter_mut().filter(|(_, sensed)| sensed.sense == Sense::Named);
             named.for_each(|(_, sensed)| sensed.sense = Sense::Mentioned);
+        }
+        if self.whole.1 == count {
+            self.text.hints |= self.whole.0.hints;
+            self.lures.take_whole(self.whole.0.lure);
         }
         let is_said_plainly = self.text.has(Hint::PlainAsk) && count <= PLAIN_WORDS_MAX;
         self.text.hints &= !(1 << Hint::PlainAsk as u32);

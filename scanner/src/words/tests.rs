@@ -5,6 +5,7 @@ mod eastern;
 mod english;
 mod lures;
 mod paraphrases;
+mod places;
 mod scenes;
 mod speed;
 mod western;

@@ -31,7 +31,9 @@ pub(super) const LURES: &[(&str, Patterns)] = &[
             "microsoft|microsofts|onedrive|office365|hotmail|outlook365|o365|m365|sharepoint",
             "microsoft|office 365|account|support|security|outlook|online|teams",
             "ms|microsoft office|outlook|account",
-            "outlook web|mail|webmail|account|365|com|live|inbox|email",
+            "outlook web|mail|webmail|account|365|com|live|inbox|email|login|signin",
+            "outlook sign|log in",
+            "sign|log in|on to|into outlook",
             "windows live",
             "with|using your microsoft account",
         ],
@@ -88,7 +90,22 @@ pub(super) const LURES: &[(&str, Patterns)] = &[
     ),
 ];
 
+/// Lures where nothing else is said.
+pub(in super::super) const WHOLE_LURES: &[(&str, Patterns)] =
+    &[("microsoft", &["outlook"]), ("google", &["google doc|docs|sheets|forms|slides|calendar|photos"])];
+
 pub(super) const NO_LURES: Patterns = &[
+    "mr|mrs|ms|dr|miss|sir|lady|professor|prof|tyra|elizabeth|gordon|ernie|iain banks|bank",
+    "outer|red|burnt|willow|stone|fair|cherry bank|banks",
+    "red|west|east|north|south|sand|mill|oak|willow|river bank high|primary|elementary|middle|grammar|secondary? school|park|road|community",
+    "bank high|primary|elementary|middle|grammar|secondary|community school",
+    "land|time|tool|tree|wood|energy|nappy|clothes|toy|book|idea|word|job|skills|kindness|baby bank|banks",
+    "ex|former|formerly|previously google|apple|microsoft|paypal|coinbase",
+    "worked|works at|for google|apple|microsoft|paypal|coinbase",
+    "google|apple|microsoft|paypal|coinbase engineer|engineers|developer|developers|employee|employees|alumnus|alumni|veteran|designer|researcher|intern",
+    "apple|google|microsoft device|devices|computer|computers|phone|laptop? repair|repairs|repairer|specialist|specialists|technician|consultant|fan|fans|reseller",
+    "independent|unofficial|third|local party? apple|google|microsoft support|repair|service|repairs|reseller|specialist|specialists",
+    "to verify|confirm|validate your|the e? email|emails|mail|address|addresses|age|subscription|booking|order|registration|attendance|number|phone|appointment|rsvp|reservation|signup|place|seat|spot",
     "verify you|youre are? a|not|over|human|18|21? human|robot|18|21?",
     "river|food|blood|power|piggy|memory|question|word|words|seed|west|left|right|sand|snow|sperm|milk|data|gene|fog|cloud|battery|test|item|phrase|phone|time|tissue|organ|bottle|job|talent|image|photo|sound|south|north|east|canal|stream|opposite|far|near|grassy|mossy|muddy|steep|outer|clothes|clothing|toy|diaper|book|jodrell|dogger|grand|georges|eye|egg|gravel|oyster|filter|recipe|hour|egg|plasma|bone|brain|dna|ram|memory|capacitor|mud|lake bank|banks",
     "bank holiday|holidays|shot|vole|voles|swallow|swallows|angle|erosion|fishing|robbery|robber|heist|vault|cheque|transfer|transfers|note|notes",

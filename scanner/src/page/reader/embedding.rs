@@ -1,0 +1,108 @@
+//! What a document brings along: frames, scripts and handlers, and the addresses of files that belong to it.
+
+use super::super::Region;
+use super::super::place::Place;
+use super::super::written::{EMBEDDED_MAX, is_script_type};
+use super::Reader;
+use crate::document::{self, Document, Element, NodeId, Onward};
+
+/// Frames in frames that are opened.
+const INSET_DEPTH_MAX: usize = 12;
+/// What scripts in attributes may amount to, all together.
+const HANDLERS_BYTES_MAX: usize = 1 << 20;
+/// Attributes by which small libraries fetch a part of the page.
+const FETCHING_ATTRIBUTES: [&str; 5] = ["hx-get", "hx-post", "data-include", "w3-include-html", "ic-src"];
+
+impl Reader<'_> {
+    /// A frame that brings its document along is read where it stands; one that names a file is noted.
+    pub(super) fn enter_frame(
+        &mut self,
+        place: &mut Place<'_>,
+        node: NodeId,
+        element: Element<'_>,
+    ) -> Onward {
+        self.end_run_in(place);
+        let region = place.region(node, &mut self.regions_seen);
+        let address = if element.name() == "object" { element.text("data") } else { element.text("src") };
+        let inset = match element.get("srcdoc") {
+            Some(markup) => Some(document::parse_html(markup)),
+            None => open_document(address),
+        };
+        if let Some(inset) = inset {
+            if place.depth < INSET_DEPTH_MAX {
+                self.read(&inset, place.depth + 1, region);
+            }
+        } else if let Some(code) = after_scheme(address) {
+            self.scripts.push(code.to_owned());
+        } else {
+            self.embed(address);
+        }
+        // What stands in an object is shown when the object cannot be.
+        if element.name() == "object" { Onward::Inside } else { Onward::Past }
+    }
+
+    pub(super) fn put_script_aside(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        element: Element<'_>,
+    ) -> Onward {
+        self.embed(element.text("src"));
+        self.embed(element.text("href"));
+        let source = place.document.source_in(node);
+        if is_script_type(element.text("type")) {
+            self.scripts.push(source);
+            self.scripts.extend(open_text(element.text("src")));
+        } else if source.contains('<') && place.depth < INSET_DEPTH_MAX {
+            // Markup that waits in a script of no known kind is a template.
+            self.regions_seen += 1;
+            let region = Region::of_elements(self.regions_seen);
+            self.read(&document::parse_html(&source), place.depth + 1, Some(region));
+        }
+        Onward::Past
+    }
+
+    pub(super) fn take_handlers(&mut self, element: Element<'_>) {
+        for (name, value) in element.attributes() {
+            let code = if name.starts_with("on") { Some(value) } else { after_scheme(value) };
+            let room = HANDLERS_BYTES_MAX.saturating_sub(self.handlers.len());
+            if let Some(code) = code.filter(|code| code.len() < room) {
+                self.handlers.extend([code, ";\n"]);
+            }
+        }
+        for name in FETCHING_ATTRIBUTES {
+            self.embed(element.text(name));
+        }
+    }
+
+    pub(super) fn embed(&mut self, address: &str) {
+        let is_of_the_site = !address.is_empty() && !address.contains("://") && !address.starts_with("//");
+        let has_room = self.reading.embedded.len() < EMBEDDED_MAX;
+        if is_of_the_site && has_room && !self.reading.embedded.iter().any(|known| known == address) {
+            self.reading.embedded.push(address.to_owned());
+        }
+    }
+}
+
+fn open_document(address: &str) -> Option<Document> {
+    let (media_type, bytes) = document::open_data_url(address)?;
+    let source = document::read("", &bytes);
+    Some(match media_type.contains("xml") {
+        true => document::parse_xml(&source.text),
+        false => document::parse_html(&source.text),
+    })
+}
+
+/// The text of a `data:` address, for a script or a style sheet.
+pub(super) fn open_text(address: &str) -> Option<String> {
+    let (_, bytes) = document::open_data_url(address)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The script of a `javascript:` address.
+fn after_scheme(address: &str) -> Option<&str> {
+    const SCHEME: &str = "javascript:";
+    let address = address.trim_start();
+    let scheme = address.get(..SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| &address[SCHEME.len()..])
+}
