@@ -17,6 +17,11 @@ struct SignedUp {
 }
 
 #[derive(Deserialize)]
+struct Told {
+    moderation_status: String,
+}
+
+#[derive(Deserialize)]
 pub struct Published {
     pub host: String,
     pub version: u32,
@@ -53,6 +58,13 @@ impl Agent {
         let call = self.client.post(url).bearer_auth(&self.token).json(&body);
         call.send().await?.error_for_status().context("activate")?.bytes().await?;
         Ok(())
+    }
+
+    /// What the API says of a page's moderation.
+    pub async fn moderation_status(&self, slug: &str) -> anyhow::Result<String> {
+        let call = self.client.get(format!("{}/v1/artifacts/{slug}", self.base_url)).bearer_auth(&self.token);
+        let told: Told = call.send().await?.error_for_status().context("look at a page")?.json().await?;
+        Ok(told.moderation_status)
     }
 
     async fn send(&self, form: multipart::Form) -> anyhow::Result<Published> {

@@ -62,6 +62,12 @@ impl House {
         Ok(site.house(vec![api, edge, worker], Some(s3)))
     }
 
+    /// Where its database is.
+    pub fn database_url(&self) -> String {
+        let embedded = || format!("sqlite://{}", self.site.folder.join("data/handbill.db").display());
+        self.site.settings.get("HANDBILL_DATABASE__URL").cloned().unwrap_or_else(embedded)
+    }
+
     /// Starts one more edge, and tells its address.
     pub async fn start_edge(&mut self) -> anyhow::Result<SocketAddr> {
         let address = free_address()?;

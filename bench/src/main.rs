@@ -15,6 +15,7 @@ mod page;
 mod program;
 mod publish;
 mod s3;
+mod scan;
 mod start;
 mod table;
 mod visible;
@@ -50,6 +51,7 @@ enum Part {
     Visible,
     Start,
     Cli,
+    Scan,
 }
 
 /// What every part stands on.
@@ -79,6 +81,7 @@ async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
             Part::Visible => visible::measure(bench, table).await?,
             Part::Start => start::measure(bench, table).await?,
             Part::Cli => cli::measure(bench, table).await?,
+            Part::Scan => scan::measure(bench, table).await?,
         }
     }
     Ok(())

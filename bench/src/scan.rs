@@ -1,0 +1,105 @@
+//! The moderation scanner: how many honest pages it judges in a second on one core, how long the worst publishes take
+//! it, and how soon a publish has its verdict.
+//!
+//! The scanner itself is called directly, in this process; the delay is that of the program.
+
+mod delay;
+mod floor;
+mod hostile;
+mod pages;
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use domain::Chance;
+use scanner::{ScannedFile, Verdict};
+
+use crate::Bench;
+use crate::latencies::{Latencies, Ms};
+use crate::table::{NO_GOAL, Table};
+use hostile::{Files, Flood, Kind};
+
+const SIZES: [(&str, usize); 3] = [("4 KB", 4_096), ("100 KB", 100_000), ("5 MB", 5_000_000)];
+/// So long is each size scanned.
+const RUN: Duration = Duration::from_secs(3);
+/// Hostile pages are given up on after this time: they would not end before the bench.
+const HOSTILE_WAIT_MAX: Duration = Duration::from_secs(20);
+const HOSTILE_GOAL: Duration = Duration::from_secs(1);
+const HOSTILE_GOAL_TEXT: &str = "≤ 1000 ms";
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    for (name, size_bytes) in SIZES {
+        honest(table, name, size_bytes);
+    }
+    delay::measure(bench, table).await?;
+    // Last, for what does not end in time goes on until the bench ends.
+    hostile::kinds().iter().try_for_each(|kind| hostile(table, kind))
+}
+
+fn honest(table: &mut Table, name: &str, size_bytes: usize) {
+    let html = pages::honest(&Chance::seeded(1), size_bytes);
+    let file = [ScannedFile { path: "index.html", bytes: html.as_bytes() }];
+    let verdict = scanner::scan(&file);
+    let per_page = each(|| drop(scanner::scan(&file)));
+    let floor = each(|| floor::tokenize(&html));
+    let per_second = 1.0 / per_page.as_secs_f64();
+    let beside = format!(
+        "{:.1} MB/s, {:.1} × html5ever's tokens alone, {}",
+        html.len() as f64 * per_second / 1e6,
+        Ms(per_page).ratio_to(Ms(floor)),
+        verdict.status.as_str()
+    );
+    table.add(format!("scan, one core, pages of {name}"), format!("{per_second:.1} /s"), NO_GOAL, beside);
+}
+
+/// What one run takes, of as many as the time allows.
+fn each(run: impl Fn()) -> Duration {
+    let (started, mut runs) = (Instant::now(), 0);
+    while started.elapsed() < RUN {
+        run();
+        runs += 1;
+    }
+    started.elapsed() / runs
+}
+
+/// A row for the slowest flood of a kind, and one for each other that misses the goal.
+fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
+    let mut taken = Vec::new();
+    for flood in &kind.floods {
+        taken.push((time_of(flood)?, flood.what));
+    }
+    taken.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+    let median = Latencies::of(taken.iter().map(|(took, _)| *took).collect()).percentile(50);
+    for (place, (took, what)) in taken.iter().enumerate() {
+        if place > 0 && *took <= HOSTILE_GOAL {
+            break;
+        }
+        let measured = if *took < HOSTILE_WAIT_MAX { Ms(*took).to_string() } else { "not ended".to_owned() };
+        let of = if place == 0 { format!("; median of {} {median}", taken.len()) } else { String::new() };
+        table.add(
+            format!("scan 10 MB of hostile {}", kind.name),
+            measured,
+            HOSTILE_GOAL_TEXT,
+            format!("{what}{of}"),
+        );
+    }
+    Ok(())
+}
+
+/// How long a flood takes. One that does not end in time goes on beside those that follow.
+fn time_of(flood: &Flood) -> anyhow::Result<Duration> {
+    let files = flood.files();
+    let (done, waiting) = channel();
+    std::thread::Builder::new().name(flood.what.to_owned()).spawn(move || {
+        let started = Instant::now();
+        drop(scan(&files));
+        // Nobody waits any more for what took too long.
+        let _ = done.send(started.elapsed());
+    })?;
+    Ok(waiting.recv_timeout(HOSTILE_WAIT_MAX).unwrap_or(HOSTILE_WAIT_MAX))
+}
+
+fn scan(files: &Files) -> Verdict {
+    let files: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
+    scanner::scan(&files)
+}

@@ -1,0 +1,121 @@
+//! Hostile publishes of the largest size that is taken: floods of one thing, made to cost more time than their size
+//! allows. Most end with a field that asks for a seed phrase, for a flood may also be there to hide one.
+
+mod files;
+mod markup;
+mod script;
+mod style;
+mod text;
+
+use domain::FileSet;
+
+/// One publish, and what it tries.
+pub struct Flood {
+    pub what: &'static str,
+    make: Make,
+}
+
+/// Files by name.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+enum Make {
+    /// One file: a beginning, a unit as often as it fits, an end. `{n}` in a unit is its number, `{m}` the number
+    /// before.
+    Repeated { path: &'static str, before: &'static str, unit: &'static str, after: &'static str },
+    /// Whatever takes more than that.
+    Built(fn() -> Files),
+}
+
+/// Floods of one kind.
+pub struct Kind {
+    pub name: &'static str,
+    pub floods: Vec<Flood>,
+}
+
+pub fn kinds() -> Vec<Kind> {
+    vec![
+        Kind { name: "markup", floods: markup::elements() },
+        Kind { name: "attributes", floods: markup::attributes() },
+        Kind { name: "style", floods: style::floods() },
+        Kind { name: "script", floods: script::floods() },
+        Kind { name: "text", floods: text::floods() },
+        Kind { name: "files", floods: files::floods() },
+    ]
+}
+
+impl Flood {
+    pub fn files(&self) -> Files {
+        match self.make {
+            Make::Repeated { path, before, unit, after } => {
+                let room = SIZE_BYTES.saturating_sub(before.len() + after.len());
+                vec![(path.to_owned(), [before, &filled(unit, room), after].concat().into_bytes())]
+            }
+            Make::Built(build) => build(),
+        }
+    }
+}
+
+/// As much as one publish may have.
+const SIZE_BYTES: usize = FileSet::BYTES_MAX as usize;
+/// Half of that, for what takes two floods at once.
+const HALF_BYTES: usize = SIZE_BYTES / 2 - 1_000;
+
+/// What a flood may be there to hide.
+const ASK: &str = "<form><label>Enter your seed phrase <textarea name=seed></textarea></label></form>";
+
+fn page(what: &'static str, before: &'static str, unit: &'static str, after: &'static str) -> Flood {
+    Flood { what, make: Make::Repeated { path: "index.html", before, unit, after } }
+}
+
+fn file(what: &'static str, path: &'static str, unit: &'static str) -> Flood {
+    Flood { what, make: Make::Repeated { path, before: "", unit, after: "" } }
+}
+
+fn built(what: &'static str, build: fn() -> Files) -> Flood {
+    Flood { what, make: Make::Built(build) }
+}
+
+fn index(pieces: &[&str]) -> Files {
+    vec![("index.html".to_owned(), pieces.concat().into_bytes())]
+}
+
+/// The unit as often as it fits into so many bytes, each with its number.
+fn filled(unit: &str, bytes: usize) -> String {
+    if !unit.contains("{n}") && !unit.contains("{m}") {
+        return unit.repeat(bytes / unit.len());
+    }
+    let mut text = String::with_capacity(bytes);
+    for number in 1.. {
+        let piece = numbered(unit, number);
+        if text.len() + piece.len() > bytes {
+            break;
+        }
+        text.push_str(&piece);
+    }
+    text
+}
+
+fn numbered(unit: &str, number: usize) -> String {
+    unit.replace("{n}", &number.to_string()).replace("{m}", &(number - 1).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flood_is_nearly_as_large_as_a_publish_may_be() {
+        for flood in kinds().into_iter().flat_map(|kind| kind.floods) {
+            let files = flood.files();
+            let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+            assert!((SIZE_BYTES * 9 / 10..=SIZE_BYTES).contains(&bytes), "{}: {bytes}", flood.what);
+            assert!(files.len() <= FileSet::FILES_MAX, "{}", flood.what);
+        }
+    }
+
+    #[test]
+    fn a_unit_is_told_its_number_and_the_one_before() {
+        assert_eq!(filled("a{n}={m};", 14), "a1=0;a2=1;");
+        assert_eq!(filled("ab", 5), "abab");
+    }
+}

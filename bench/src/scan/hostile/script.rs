@@ -1,0 +1,105 @@
+//! Floods of script, for a reader that tells what a script would write without running it.
+
+use super::{Files, Flood, HALF_BYTES, built, file, filled, index, page};
+
+const END: &str =
+    ";</script><form><label>Enter your seed phrase <textarea name=seed></textarea></label></form>";
+
+pub fn floods() -> Vec<Flood> {
+    let mut floods = texts();
+    floods.extend(writes());
+    floods.extend(shapes());
+    floods
+}
+
+/// What strings are made of.
+fn texts() -> Vec<Flood> {
+    vec![
+        page("strings", "<script>", "'<p>a',", END),
+        page("one sum", "<script>x='<p>'", "+'a'", END),
+        page("variables", "<script>", "var v{n}='<input>';", END),
+        page("sums that double", "<script>v0='<p>x';", "v{n}=v{m}+v{m};", END),
+        page("a variable that doubles", "<script>v='<p>x';", "v+=v;", END),
+        page("repeats", "<script>", "a{n}='<input>'.repeat(1e9);", END),
+        page("replacements that grow", "<script>x='a'", ".replaceAll('a','aa')", END),
+        page("templates in templates", "<script>", "`${", END),
+        page("escapes", "<script>x='", "\\x3c\\u0070\\u{3e}\\74", "'</script>"),
+        page("base64", "<script>document.body.innerHTML=atob('", "PGlucHV0Pgo8", "')</script>"),
+        page("base64, piece by piece", "<script>", "document.write(atob('PGlucHV0Pg=='));", END),
+        page("characters by number", "<script>x=String.fromCharCode(", "60,112,62,", "0)</script>"),
+        page("percent", "<script>x=decodeURIComponent('", "%3Cp%3E%E2%80%8B%", "')</script>"),
+        page("pieces of an array", "<script>x=[", "'<p>',", "''].join('<b>')</script>"),
+        built("one string turned again and again", turned),
+        built("one string joined by itself", joined_by_itself),
+    ]
+}
+
+/// What puts them on the page.
+fn writes() -> Vec<Flood> {
+    vec![
+        page("documents", "<script>", "e.innerHTML='<input type=password>';", END),
+        page("one document in pieces", "<script>", "document.write('<in');document.write('put>');", END),
+        page("markup that is added to", "<script>", "e.innerHTML+='<p>seed</p>';", END),
+        page("elements", "<script>", "e{n}=document.createElement('input');e{n}.type='password';", END),
+        page("elements in calls", "<script>x=", "h('div',{},", END),
+        page(
+            "elements appended to each other",
+            "<script>",
+            "e{n}=document.createElement('p');e{m}.append(e{n});",
+            END,
+        ),
+        page("programs in programs", "<script>", "eval(\"eval('e.innerHTML=1')\");setTimeout('x()');", END),
+        page("addresses", "<script>", "fetch('{n}.txt');", END),
+        page("messages", "<script>", "alert('Enter your seed');e.textContent='<p>{n}';", END),
+        built("one long document, written everywhere", written_everywhere),
+        built("programs, one within the other", programs_within),
+    ]
+}
+
+/// What the reader of tokens has to get through.
+fn shapes() -> Vec<Flood> {
+    vec![
+        page("round brackets", "<script>", "(", END),
+        page("square brackets", "<script>x=", "[", END),
+        page("braces", "<script>", "{a:", END),
+        page("calls in calls", "<script>", "f(", END),
+        page("functions in functions", "<script>", "x=>{function f(){", END),
+        page("questions", "<script>x=", "a?b:", END),
+        page("properties", "<script>", "o.p{n}='<p>';o['q{n}']=o.p{n};", END),
+        page("properties of properties", "<script>x=o", ".a", END),
+        page("regular expressions or quotients", "<script>", "a/b/c;/[/]/.test(x);)/1/2;", END),
+        page("comments", "<script>", "/*a*/<!--\n//b\n", END),
+        page("one name", "<script>", "abcdefgh", END),
+        page("strings without an end", "<script>", "'a\n\"b\n", END),
+        page("scripts", "", "<script>e.innerHTML='<input name=a{n}>'</script>", ""),
+        page("handlers", "", "<b onclick=\"e.innerHTML='<input>'\">x</b>", ""),
+        file("a script alone", "site.js", "e.innerHTML='<input placeholder=\"Seed {n}\">';"),
+        file("arrays in JSON", "data.json", "[{\"a\":"),
+        file("strings in JSON", "data.json", "[\"<input placeholder=Seed>\",\"\\u003cp\"],"),
+    ]
+}
+
+fn turned() -> Files {
+    let turns = ".split('').reverse().join('')".repeat(HALF_BYTES / 29);
+    index(&["<script>x='", &"<p>a</p>".repeat(HALF_BYTES / 8), "'", &turns, "</script>"])
+}
+
+fn joined_by_itself() -> Files {
+    let text = filled("word{n} ", HALF_BYTES);
+    index(&["<script>s='", &text, "';x=[", &"s,".repeat(HALF_BYTES / 2 - 10), "s].join(s)</script>"])
+}
+
+fn written_everywhere() -> Files {
+    let document = filled("<p>word {n}<input>", HALF_BYTES);
+    let uses = filled("e{n}.innerHTML=v;document.write(v+v);", HALF_BYTES);
+    index(&["<script>v='", &document, "';", &uses, "</script>"])
+}
+
+fn programs_within() -> Files {
+    let mut inner = "x='<input>'".to_owned();
+    for _ in 0..16 {
+        let escaped = inner.replace('\\', "\\\\").replace('\'', "\\'");
+        inner = format!("eval('{escaped}')");
+    }
+    index(&["<script>", &format!("{inner};\n").repeat(HALF_BYTES * 2 / (inner.len() + 2)), "</script>"])
+}
