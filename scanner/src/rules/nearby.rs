@@ -31,6 +31,9 @@ const ROW_MAX: usize = 30;
 /// Blocks at the top of a page where its name and logo stand.
 pub(super) const TOP_MAX: usize = 4;
 
+/// The numbers of the stretches that tell visitors of the whole page to give something, and their words for it.
+pub(super) type Told = Rc<Vec<(usize, String)>>;
+
 /// A page with what is told of each stretch of it.
 pub(super) struct View<'p> {
     pub(super) stretches: Vec<Stretch<'p>>,
@@ -38,7 +41,7 @@ pub(super) struct View<'p> {
     is_about_wallets: OnceCell<bool>,
     is_elsewhere: OnceCell<bool>,
     /// What the stretches tell visitors of the whole page to give, by thing and with the number of the stretch.
-    pub(super) told: RefCell<BTreeMap<Thing, Rc<Vec<(usize, String)>>>>,
+    pub(super) told: RefCell<BTreeMap<Thing, Told>>,
 }
 
 pub(super) struct Stretch<'p> {
