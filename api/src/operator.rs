@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use domain::{Missing, OperatorName, Refusal};
 use poem::error::NotFoundError;
+use poem::http::HeaderValue;
 use poem::{Endpoint, Request, RequestBody};
-use poem_openapi::registry::{MetaSecurityScheme, Registry};
+use poem_openapi::registry::{MetaSchema, MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
+use crate::call_header::CallHeader;
 use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
 
@@ -17,8 +19,24 @@ const SECRET_HEADER: &str = "X-Internal-Secret";
 const NAME_HEADER: &str = "X-Operator";
 const SCHEME: &str = "operator";
 
-/// Proof that the operator calls, and by which name of their people. It stands first among a handler's arguments.
-pub struct Operator(pub OperatorName);
+/// Proof that the operator calls. It stands first among a handler's arguments.
+pub struct Operator;
+
+/// `X-Operator`: who of the operator's people decides. A decision by nobody in particular would be nobody's.
+pub struct DecidedBy(pub OperatorName);
+
+impl CallHeader for DecidedBy {
+    const IS_REQUIRED: bool = true;
+
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+        let nobody = || Refusal::invalid(NAME_HEADER, "must name who of the operator's people decides");
+        value.and_then(name_in).map(Self).ok_or_else(nobody)
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema { example: Some("Ada".into()), min_length: Some(1), ..MetaSchema::new("string") }
+    }
+}
 
 /// A wrong method is answered before any handler is asked, so strangers are turned away before that.
 pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) -> poem::Result<E::Output> {
@@ -36,9 +54,12 @@ pub fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
 }
 
 /// Who of the operator's people a request with the secret says that it is.
-pub fn name_told(request: &Request) -> OperatorName {
-    let told = request.headers().get(NAME_HEADER).map(|name| String::from_utf8_lossy(name.as_bytes()));
-    told.and_then(|name| OperatorName::cleaned(&name)).unwrap_or_else(OperatorName::unnamed)
+pub fn name_told(request: &Request) -> Option<OperatorName> {
+    request.headers().get(NAME_HEADER).and_then(name_in)
+}
+
+fn name_in(value: &HeaderValue) -> Option<OperatorName> {
+    OperatorName::cleaned(&String::from_utf8_lossy(value.as_bytes()))
 }
 
 impl<'a> ApiExtractor<'a> for Operator {
@@ -51,8 +72,8 @@ impl<'a> ApiExtractor<'a> for Operator {
         let scheme = MetaSecurityScheme {
             ty: "apiKey",
             description: Some(
-                "The service's signing secret. It is the operator's, and no agent's. Beside it `X-Operator` may name \
-                 who of the operator's people calls: the name stands beside what they decide.",
+                "The service's signing secret. It is the operator's, and no agent's. Beside it `X-Operator` names \
+                 who of the operator's people decides: the name stands beside the decision.",
             ),
             name: Some(SECRET_HEADER),
             key_in: Some("header"),
@@ -74,7 +95,7 @@ impl<'a> ApiExtractor<'a> for Operator {
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         if is_operator(request)? {
-            return Ok(Self(name_told(request)));
+            return Ok(Self);
         }
         Err(RefusedCall::from(Refusal::NotFound(Missing::Endpoint)).into())
     }

@@ -108,7 +108,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::AlreadyClaimed
         | Refusal::IdempotencyConflict
         | Refusal::UploadTaken
-        | Refusal::VersionChanged { .. } => StatusCode::CONFLICT,
+        | Refusal::VersionChanged { .. }
+        | Refusal::DecidedMeanwhile { .. } => StatusCode::CONFLICT,
         Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -163,6 +164,7 @@ mod tests {
             (Refusal::InvalidArguments { tool: what(), fault: what() }, 400),
             (Refusal::UploadTaken, 409),
             (Refusal::VersionChanged { live: None }, 409),
+            (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::UnsupportedMediaType { expected: what() }, 415),
             (Refusal::RateLimited { retry_after_seconds: 7 }, 429),

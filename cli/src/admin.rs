@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use config::Settings;
-use service::{RescanWish, ScanState, Service};
+use service::{COUNTED_MAX, RescanWish, ScanState, Service};
 
 use crate::args::AdminCommand;
 use crate::house::{House, Office, Schema};
@@ -45,7 +45,11 @@ async fn rescan(service: &Service, wish: RescanWish) -> anyhow::Result<ExitCode>
         (Some(versions), _) => say(&format!(
             "{} queued to be judged again, live ones first.\n\
              Workers take them from the queue `rescan`, one at a time each. See how far they are: handbill admin scans",
-            if versions == 1 { "1 version is".to_owned() } else { format!("{versions} versions are") }
+            if versions == 1 {
+                "1 version is".to_owned()
+            } else {
+                format!("{} versions are", number(versions))
+            }
         )),
     }
     Ok(ExitCode::SUCCESS)
@@ -60,25 +64,31 @@ async fn show_scans(service: &Service) -> anyhow::Result<ExitCode> {
 fn told(state: &ScanState) -> String {
     let counts = &state.counts;
     let mut lines = vec![
-        format!("{:>9}  wait for their first scan", counts.unscanned),
-        format!("{:>9}  are to be judged again because an operator asked", counts.asked_again),
+        format!("{:>16}  wait for their first scan", number(counts.unscanned)),
+        format!("{:>16}  are to be judged again because an operator asked", number(counts.asked_again)),
     ];
     for (rules, versions) in &counts.judged_by {
         let standing = match rules.cmp(&state.rules) {
-            std::cmp::Ordering::Less => "older ones: they are to be judged again",
-            std::cmp::Ordering::Equal => "the newest",
-            std::cmp::Ordering::Greater => "newer ones than this program's",
+            _ if *rules == 0 => "without a number, older ones: they are to be judged again".to_owned(),
+            std::cmp::Ordering::Less => format!("{rules}, older ones: they are to be judged again"),
+            std::cmp::Ordering::Equal => format!("{rules}, the newest"),
+            std::cmp::Ordering::Greater => format!("{rules}, newer ones than this program's"),
         };
-        lines.push(format!("{versions:>9}  are judged by rules {rules}, {standing}"));
+        lines.push(format!("{:>16}  are judged by rules {standing}", number(*versions)));
     }
     for stuck in &state.stuck {
         lines.push(format!(
-            "version {} of {} comes to no verdict: its scan was queued again {} times, and will be after {}; \
+            "version {} of {} comes to no verdict: its scan began anew {} times, and will be after {}; \
              the workers' logs have the error",
             stuck.version, stuck.host, stuck.tries, stuck.again_at
         ));
     }
     lines.join("\n")
+}
+
+/// What was counted, as far as it was.
+fn number(versions: u64) -> String {
+    if versions > COUNTED_MAX { "more than 10,000".to_owned() } else { versions.to_string() }
 }
 
 #[cfg(test)]
@@ -98,18 +108,20 @@ mod tests {
             counts: ScanCounts {
                 unscanned: 3,
                 asked_again: 0,
-                judged_by: [(1, 40), (2, 500), (3, 6)].into(),
+                judged_by: [(0, COUNTED_MAX + 1), (1, COUNTED_MAX), (2, 500), (3, 6)].into(),
             },
             stuck: vec![StuckScan { version, host, tries: 4, again_at }],
         };
         let expected = [
-            "        3  wait for their first scan".to_owned(),
-            "        0  are to be judged again because an operator asked".to_owned(),
-            "       40  are judged by rules 1, older ones: they are to be judged again".to_owned(),
-            "      500  are judged by rules 2, the newest".to_owned(),
-            "        6  are judged by rules 3, newer ones than this program's".to_owned(),
+            "               3  wait for their first scan".to_owned(),
+            "               0  are to be judged again because an operator asked".to_owned(),
+            "more than 10,000  are judged by rules without a number, older ones: they are to be judged again"
+                .to_owned(),
+            "           10000  are judged by rules 1, older ones: they are to be judged again".to_owned(),
+            "             500  are judged by rules 2, the newest".to_owned(),
+            "               6  are judged by rules 3, newer ones than this program's".to_owned(),
             format!(
-                "version {version} of my-page-a1b2 comes to no verdict: its scan was queued again 4 times, and will be \
+                "version {version} of my-page-a1b2 comes to no verdict: its scan began anew 4 times, and will be \
                  after 1970-01-01T00:00:00Z; the workers' logs have the error"
             ),
         ];

@@ -116,6 +116,12 @@ async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow
 }
 
 fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
+    if settings.is_admin_open_to_others() {
+        tracing::warn!(
+            listen = %settings.api.listen,
+            "dev mode without secrets.operator_password: /admin is open to whoever reaches this address"
+        );
+    }
     Ok(Rules {
         tariff: settings.tariff(),
         addresses: settings.addresses(),

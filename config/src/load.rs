@@ -97,6 +97,12 @@ impl Settings {
         &self.lines
     }
 
+    /// Whether `/admin` is open to whoever reaches the API, from other machines too.
+    pub fn is_admin_open_to_others(&self) -> bool {
+        let is_open = self.dev_mode && self.secrets.operator_password.is_none();
+        is_open && !self.api.listen.ip().is_loopback()
+    }
+
     /// Whether these settings are enough for what a process is there for.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
         let faults: Vec<_> =

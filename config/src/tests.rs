@@ -253,7 +253,10 @@ fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
     );
     assert!(faults[1].contains("HANDBILL_DEV_MODE"), "{faults:?}");
     let allowed = [&public[..], &[("HANDBILL_ALLOW_PUBLIC_DEV", "true")]].concat();
-    assert!(with_variables(&allowed).is_ok());
+    assert!(with_variables(&allowed).unwrap().is_admin_open_to_others());
+    let with_password = [&allowed[..], &[("HANDBILL_SECRETS__OPERATOR_PASSWORD", "short")]].concat();
+    assert!(!with_variables(&with_password).unwrap().is_admin_open_to_others());
+    assert!(!with_variables(&[]).unwrap().is_admin_open_to_others());
     assert!(with_variables(&[("HANDBILL_API__LISTEN", "[::1]:80")]).is_ok());
 }
 
@@ -270,6 +273,19 @@ fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
     assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
     let settings = with_secret(&"s".repeat(32)).unwrap();
     assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
+}
+
+#[test]
+fn outside_dev_mode_an_operator_password_of_12_characters_is_demanded() {
+    let with_password = |dev_mode, password: &str| {
+        with_variables(&[("HANDBILL_DEV_MODE", dev_mode), ("HANDBILL_SECRETS__OPERATOR_PASSWORD", password)])
+    };
+    let faults = refused(with_password("false", &"ü".repeat(11)));
+    assert!(faults[0].starts_with("secrets.operator_password"), "{faults:?}");
+    assert!(faults[0].contains("has 11 characters") && !faults[0].contains('ü'), "{faults:?}");
+    assert!(with_password("false", &"ü".repeat(12)).is_ok());
+    assert!(with_password("true", "short").is_ok());
+    assert!(with_password("false", "").is_ok(), "without one there is no sign-in");
 }
 
 #[test]

@@ -28,8 +28,9 @@ pub enum Job {
     Publish(Box<PublishJob>),
     /// Judge a version. Idempotent: the same content gets the same verdict.
     Scan(ScanJob),
-    /// Judge a version again, at leisure: the rules have risen, or an operator asked for it. Idempotent like a scan.
-    Rescan(ScanJob),
+    /// Judge a version again, at leisure: the rules have risen, or an operator asked for it. Idempotent like a scan. A
+    /// process whose rules are older than those that it asks for leaves it to another.
+    Rescan(RescanJob),
     /// Add views that an edge counted. Idempotent by job id.
     Views(ViewsJob),
     /// Purge provisional accounts that expired before the grace. Idempotent.
@@ -174,6 +175,14 @@ pub struct ScanJob {
     pub version: VersionId,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RescanJob {
+    #[serde(flatten)]
+    pub scan: ScanJob,
+    /// The number of the rules that whoever asked has: older ones would say what is known already.
+    pub rules: u32,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewsJob {
     pub counted_at: Time,
@@ -198,7 +207,7 @@ mod tests {
         let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
         let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
         let scan = ScanJob { account, version };
-        for job in [Job::Cleanup, Job::Scan(scan), Job::Rescan(scan)] {
+        for job in [Job::Cleanup, Job::Scan(scan), Job::Rescan(RescanJob { scan, rules: 2 })] {
             let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), job };
             let text = serde_json::to_string(&envelope).unwrap();
             assert_eq!(serde_json::from_str::<JobEnvelope>(&text).unwrap(), envelope, "{text}");

@@ -52,7 +52,9 @@ pub use id::{
     VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
-pub use job::{Content, Job, JobEnvelope, PublishJob, Queue, ScanJob, SpooledFile, ViewCount, ViewsJob};
+pub use job::{
+    Content, Job, JobEnvelope, PublishJob, Queue, RescanJob, ScanJob, SpooledFile, ViewCount, ViewsJob,
+};
 pub use ledger_entry::LedgerEntry;
 pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};

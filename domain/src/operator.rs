@@ -42,10 +42,12 @@ impl fmt::Display for OperatorName {
     }
 }
 
-// Marks of direction could make one name look like another.
+// Marks of direction, fillers and variants could make one name look like another.
 fn is_invisible(one: char) -> bool {
     one.is_control()
-        || matches!(one, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(one, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{200b}'..='\u{200f}')
+        || matches!(one, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}')
+        || matches!(one, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The password of `/admin`. It never shows itself.
@@ -140,7 +142,7 @@ pub struct PreviewTicket {
 impl PreviewTicket {
     pub const LIFETIME: Duration = Duration::from_secs(3600);
     /// What a ticket begins with, so that it is told from a file's name.
-    const MARK: &'static str = "~";
+    pub const MARK: &'static str = "~";
 
     pub fn signed(&self, key: &OperatorKey, now: Time) -> String {
         let expires_at = now.plus(Self::LIFETIME).millis();
@@ -179,7 +181,8 @@ mod tests {
         assert_eq!(name("  Ada \t Lovelace\n").as_str(), "Ada Lovelace");
         assert_eq!(name("a\u{202e}d\u{200b}a\0").as_str(), "a d a");
         assert_eq!(name(&"ü".repeat(100)).as_str().chars().count(), OperatorName::LENGTH_MAX);
-        for nobody in ["", " ", "\u{200b}\u{feff}", "\r\n"] {
+        let fillers = "\u{3164}\u{115f}\u{1160}\u{ffa0}\u{2800}\u{34f}\u{fe00}\u{fe0f}\u{e0000}\u{e007f}";
+        for nobody in ["", " ", "\u{200b}\u{feff}", "\r\n", fillers] {
             assert_eq!(OperatorName::cleaned(nobody), None, "{nobody:?}");
         }
     }

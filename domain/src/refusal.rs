@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Challenge, Slug};
+use crate::{Challenge, ModerationStatus, Slug};
 
 mod catalogue;
 mod cause;
@@ -95,6 +95,10 @@ pub enum Refusal {
     VersionChanged {
         live: Option<u32>,
     },
+    /// A moderator's word on a version of which something was decided that they have not seen.
+    DecidedMeanwhile {
+        status: ModerationStatus,
+    },
     /// Busy, or waiting for a part that is down; the work may have been taken on.
     Overloaded {
         fault: String,
@@ -147,7 +151,7 @@ impl Refusal {
             Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => "quota_exceeded",
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::UploadTaken => "upload_taken",
-            Refusal::VersionChanged { .. } => "version_changed",
+            Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::Internal => "internal_error",
         }
@@ -201,6 +205,9 @@ impl Refusal {
                 format!("another version is live now than the one that was looked at: version {seq}")
             }
             Refusal::VersionChanged { live: None } => "no version of the page is live any more".into(),
+            Refusal::DecidedMeanwhile { status } => {
+                format!("something was decided after the page was looked at: it is {} now", status.as_str())
+            }
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::Internal => "something went wrong on our side".into(),
         }
@@ -291,6 +298,9 @@ impl Refusal {
             }
             Refusal::VersionChanged { .. } => {
                 "look at what is live now with GET /internal/moderation/{host}, and decide on that version".into()
+            }
+            Refusal::DecidedMeanwhile { .. } => {
+                "look again with GET /internal/moderation/{host}, and send its seen along with the decision".into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"

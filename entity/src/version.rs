@@ -19,9 +19,13 @@ pub struct Model {
     pub moderation_status: String,
     pub moderated_by: String,
     pub created_at: i64,
-    /// The number of the rules that judged it last; 0 while an operator asks for another scan.
+    /// The number of the rules that judged it last; 0: a process that knew no numbers wrote this row.
     pub scanned_by: Option<i32>,
-    /// How often its scan was queued again since the last verdict.
+    /// When that was.
+    pub scanned_at: Option<i64>,
+    /// Since when an operator asks for another scan.
+    pub rescan_asked_at: Option<i64>,
+    /// How often its scan began anew since the last verdict.
     pub scan_tries: i32,
     /// Not before this moment is its scan queued again.
     pub scan_again_at: i64,

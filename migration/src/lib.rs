@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::EntityTrait;
+use sea_orm_migration::sea_orm::{DbBackend, EntityTrait};
 use sea_orm_migration::seaql_migrations;
 
 mod m0001_the_house;
@@ -14,6 +14,8 @@ mod m0002_sweeps_at_once;
 mod m0003_daily_views;
 mod m0004_scans;
 mod m0005_moderators;
+mod m0006_indexes_in_use;
+mod m0007_rulings;
 
 pub struct Migrator;
 
@@ -26,6 +28,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_daily_views::Migration),
             Box::new(m0004_scans::Migration),
             Box::new(m0005_moderators::Migration),
+            Box::new(m0006_indexes_in_use::Migration),
+            Box::new(m0007_rulings::Migration),
         ]
     }
 }
@@ -53,5 +57,17 @@ pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
 
 /// The table of the migrator.
 const HISTORY: &str = "seaql_migrations";
+
+/// A change and its line in the history are written together or not at all, on SQLite as well: whatever is cut off
+/// begins anew at the next start.
+const IN_ONE_GO: Option<bool> = Some(true);
+
+/// Who waits for a lock on a table in use makes everybody wait who comes after. Better to fail, and to be started again.
+async fn wait_briefly(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    if manager.get_database_backend() == DbBackend::Postgres {
+        manager.get_connection().execute_unprepared("SET LOCAL lock_timeout = '3s'").await?;
+    }
+    Ok(())
+}
 
 pub use sea_orm_migration::sea_orm::{DatabaseConnection, DbErr};

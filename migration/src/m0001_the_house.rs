@@ -2,12 +2,18 @@
 
 use sea_orm_migration::prelude::*;
 
+use crate::IN_ONE_GO;
+
 /// The first schema: every table of the service.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        IN_ONE_GO
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.get_connection().execute_unprepared(include_str!("m0001_the_house.sql")).await?;
         Ok(())

@@ -2,6 +2,8 @@
 
 use sea_orm_migration::prelude::*;
 
+use crate::IN_ONE_GO;
+
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -19,6 +21,10 @@ INSERT INTO blob_sweeps (id, number) VALUES (1, 0);
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        IN_ONE_GO
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.get_connection().execute_unprepared(SQL).await?;
         Ok(())

@@ -2,6 +2,8 @@
 
 use sea_orm_migration::prelude::*;
 
+use crate::IN_ONE_GO;
+
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -21,6 +23,10 @@ CREATE INDEX versions_by_account ON versions (account_id, created_at);
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        IN_ONE_GO
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.get_connection().execute_unprepared(SQL).await?;
         Ok(())

@@ -1,39 +1,42 @@
-//! By which rules a version was judged, and when it is to be scanned again, on the version itself.
+//! By which rules a version was judged, and when it is to be scanned again, on the version itself; and how far the walk
+//! through what is live has come. The indexes follow in `m0006_indexes_in_use`.
 //!
-//! Processes of the release before know none of these columns and write none: what they judge looks unscanned here,
-//! and is scanned once more. Their own index (`versions_unscanned`) stays for them.
+//! It rewrites no row, however many there are: what is there reads the default. Processes of the release before know
+//! none of these columns and write none. What they publish reads the default as well; what they judge looks as it did
+//! before, and is scanned once more.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::DbBackend;
+
+use crate::{IN_ONE_GO, wait_briefly};
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// A table of many versions takes its time, whatever the pool allows a statement.
-const POSTGRES_PATIENCE: &str = "SET LOCAL statement_timeout = 0";
-
-/// `scanned_by` is the number of the rules that judged the version last: none before its first scan, 0 while an operator
-/// asks for another. Until now only the first rules have judged.
+/// `scanned_by` is the number of the rules that judged the version last. None: this program or a later one published it,
+/// and it has no verdict yet. 0: a process that knew no numbers wrote it, so it was judged by rules older than all that
+/// have one, or `moderated_by` is still `nobody`.
 const SQL: &str = "
-ALTER TABLE versions ADD COLUMN scanned_by INTEGER;
-ALTER TABLE versions ADD COLUMN scan_tries INTEGER NOT NULL DEFAULT 0
-    CONSTRAINT versions_scan_tries_not_negative CHECK (scan_tries >= 0);
+ALTER TABLE versions ADD COLUMN scanned_by INTEGER DEFAULT 0;
+ALTER TABLE versions ADD COLUMN scanned_at BIGINT;
+ALTER TABLE versions ADD COLUMN rescan_asked_at BIGINT;
+ALTER TABLE versions ADD COLUMN scan_tries INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE versions ADD COLUMN scan_again_at BIGINT NOT NULL DEFAULT 0;
-UPDATE versions SET scanned_by = 1 WHERE EXISTS (
-    SELECT 1 FROM moderation_decisions AS decision
-    WHERE decision.version_id = versions.id AND decision.source = 'scan'
+CREATE TABLE rescan_walks (
+    rules INTEGER NOT NULL,
+    after_host TEXT,
+    CONSTRAINT rescan_walks_pk PRIMARY KEY (rules)
 );
-CREATE INDEX versions_by_rules ON versions (scanned_by, scan_again_at);
 ";
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        IN_ONE_GO
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
-        if manager.get_database_backend() == DbBackend::Postgres {
-            connection.execute_unprepared(POSTGRES_PATIENCE).await?;
-        }
-        connection.execute_unprepared(SQL).await?;
+        wait_briefly(manager).await?;
+        manager.get_connection().execute_unprepared(SQL).await?;
         Ok(())
     }
 }

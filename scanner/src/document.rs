@@ -22,6 +22,7 @@ use html5ever::{Attribute, QualName, ns};
 
 pub(crate) use data_url::open_data_url;
 pub(crate) use html::parse_html;
+pub use read::decoded;
 pub(crate) use read::{Kind, Source, read};
 pub(crate) use walk::{Onward, Step};
 pub(crate) use xml::parse_xml;

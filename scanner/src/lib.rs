@@ -24,6 +24,8 @@ mod words;
 use domain::ModerationStatus;
 use serde::Serialize;
 
+pub use document::decoded;
+
 use site::Site;
 
 /// Kept with every verdict. It rises when the rules change, so that older verdicts can be told and renewed.

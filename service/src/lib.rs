@@ -16,6 +16,7 @@ mod insights;
 mod limits;
 mod metering;
 mod moderation;
+mod objection;
 mod operators;
 mod people;
 mod publish;
@@ -40,15 +41,16 @@ pub use claim::Claimable;
 pub use credits::CreditRequest;
 pub use failure::{Answer, Failure};
 pub use metering::Metered;
-pub use moderation::{DecisionMade, DecisionRequest, Elsewhere, Moderated, ReportTaken};
+pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
+pub use objection::first_document;
 pub use operators::AdminDoor;
 pub use people::{Credentials, Holding, SignedIn};
 pub use publish::{Addressed, PublishRequest, UploadedFile};
-pub use queue::{IfKnown, JobQueue, Push};
+pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
-    DecisionShown, DecisionsShown, Finding, LiveShown, QueueShown, ReviewItem, SameContent, ShownFile,
-    WaitingShown,
+    DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown, ReviewItem, SameContent,
+    ShownFile, WaitingShown, text_of,
 };
 pub use scan::ScanGate;
 pub use team::{Joined, Team};
@@ -70,8 +72,8 @@ use domain::{Chance, Clock, OperatorPassword, Tariff};
 use store::{Blobs, Store};
 
 pub use store::{
-    AgentJoin, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept, SamePage,
-    ScanCounts, StuckScan, WaitingFor, WaitingPlace,
+    AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept,
+    SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace,
 };
 
 /// All that the operations stand on.

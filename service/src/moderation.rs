@@ -6,12 +6,14 @@
 use std::net::IpAddr;
 
 use bus::RateLimit;
+use domain::fault::{self, Fault};
 use domain::{
     Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal, ReportId,
     ReportReason, Ruling, RulingNote, Slug,
 };
-use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Whose};
+use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
+use crate::objection::objected_to;
 use crate::{Answer, Person, SameContent, Service};
 
 /// A report that was taken in.
@@ -38,15 +40,10 @@ pub struct DecisionRequest {
     pub note: Option<RulingNote>,
     /// The `seq` of the version that was looked at. None holds for whichever is live.
     pub looked_at: Option<u32>,
-    pub elsewhere: Elsewhere,
-}
-
-/// What becomes of other live pages with the same content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elsewhere {
-    Left,
-    /// They are blocked too. It goes with a block alone.
-    Blocked,
+    /// What was shown with it. None holds for whatever there is.
+    pub seen: Option<Seen>,
+    /// Other pages that are blocked with it, those of them that hold the same content. They go with a block alone.
+    pub elsewhere: Vec<Host>,
 }
 
 /// What came of a decision.
@@ -58,8 +55,15 @@ pub struct DecisionMade {
     pub seq: u32,
     /// The other pages that were blocked with it.
     pub blocked_elsewhere: Vec<Host>,
-    /// Whether there are more of them than one decision deals with.
+    /// Whether something with the same content is left: more than one decision deals with, or what failed on the way.
     pub has_more: bool,
+}
+
+/// What came of a block on other pages.
+#[derive(Default)]
+struct BlockedElsewhere {
+    hosts: Vec<Host>,
+    has_more: bool,
 }
 
 impl Service {
@@ -94,6 +98,7 @@ impl Service {
         ruling: Ruling,
     ) -> Answer<Moderated> {
         let artifact = self.artifact_meant(moderator, name).await?;
+        let case = self.0.store.review_case(&artifact.host).await?;
         let word = ModeratorsWord {
             account: artifact.account,
             artifact: artifact.id,
@@ -101,9 +106,11 @@ impl Service {
             moderator: Moderator::Person(moderator.user),
             note: None,
             looked_at: None,
+            seen: None,
+            contents: case.and_then(|case| case.live).as_ref().map(objected_to).unwrap_or_default(),
             now: self.0.clock.now(),
         };
-        self.rule(&word).await?;
+        self.rule(&word, [Missing::Artifact, Missing::Version]).await?;
         self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
         let moderation = ruling.status();
         tracing::info!(
@@ -117,11 +124,12 @@ impl Service {
 
     /// A decision at the moderators' queue. Once it is answered, no edge serves what was blocked.
     pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> Answer<DecisionMade> {
-        let case = self.0.store.review_case(&request.host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
+        let missing = || Refusal::NotFound(Missing::ReviewedHost);
+        let case = self.0.store.review_case(&request.host).await?.ok_or_else(missing)?;
         let live = live_as_looked_at(&case, request.looked_at)?;
-        let same = match (request.ruling, request.elsewhere) {
-            (Ruling::Block, Elsewhere::Blocked) => self.same_content(&case).await?,
-            _ => SameContent::default(),
+        let same = match request.ruling {
+            Ruling::Block => self.same_content_among(&case, &request.elsewhere).await?,
+            Ruling::Pass => SameContent::default(),
         };
         let word = ModeratorsWord {
             account: case.artifact.account,
@@ -130,9 +138,12 @@ impl Service {
             moderator: Moderator::Operator(who.clone()),
             note: request.note,
             looked_at: Some(live.version),
+            seen: request.seen,
+            contents: objected_to(live),
             now: self.0.clock.now(),
         };
-        self.rule(&word).await?;
+        wait_if_told("moderation.before_rule").await;
+        let has_more_versions = self.rule(&word, [Missing::ReviewedHost, Missing::ReviewedVersion]).await?;
         self.0.bus.notify_edges(std::slice::from_ref(&request.host)).await;
         let moderation = request.ruling.status();
         tracing::info!(
@@ -141,54 +152,68 @@ impl Service {
             moderation.status = moderation.as_str(),
             "page moderated"
         );
+        let elsewhere = self.block_elsewhere(&word, &same.pages).await;
         Ok(DecisionMade {
-            blocked_elsewhere: self.block_elsewhere(&word, &same.pages).await?,
             seq: live.seq,
             slug: case.artifact.slug,
             host: request.host,
             moderation,
-            has_more: same.has_more,
+            blocked_elsewhere: elsewhere.hosts,
+            has_more: has_more_versions || elsewhere.has_more || same.has_more,
         })
     }
 
-    /// The same word on other pages, each in a transaction of its own. What was blocked is told to the edges also when
-    /// something fails on the way; whoever repeats the decision goes on with the rest.
-    async fn block_elsewhere(&self, word: &ModeratorsWord, pages: &[SamePage]) -> Answer<Vec<Host>> {
-        let mut blocked = Vec::new();
-        let mut failure = None;
-        for page in pages {
-            let word = ModeratorsWord {
-                account: page.account,
-                artifact: page.artifact,
-                looked_at: Some(page.version),
-                ..word.clone()
-            };
-            match self.0.store.rule(&word, &self.0.chance).await {
-                Ok(Ruled::Done) => blocked.push(page.host.clone()),
+    /// The same word on other pages, each in a transaction of its own. The decision is made by then, so what fails here
+    /// is logged and told as something that is left; whoever repeats the decision goes on with it.
+    async fn block_elsewhere(&self, word: &ModeratorsWord, pages: &[SamePage]) -> BlockedElsewhere {
+        let mut blocked = BlockedElsewhere::default();
+        for (place, page) in pages.iter().enumerate() {
+            match self.block_too(word, page, place).await {
+                Ok(Ruled::Done { has_more }) => {
+                    blocked.hosts.push(page.host.clone());
+                    blocked.has_more |= has_more;
+                }
                 // It shows something else by now.
-                Ok(Ruled::Gone | Ruled::NothingIsLive | Ruled::OtherIsLive { .. }) => {}
+                Ok(_) => {}
                 Err(error) => {
-                    failure = Some(error);
+                    let error = format!("{error:#}");
+                    tracing::error!(artifact.host = %page.host, error, "the same content is not blocked elsewhere");
+                    blocked.has_more = true;
                     break;
                 }
             }
         }
-        if !blocked.is_empty() {
-            self.0.bus.notify_edges(&blocked).await;
-            tracing::info!(pages.blocked = blocked.len(), "the same content blocked elsewhere");
+        if !blocked.hosts.is_empty() {
+            self.0.bus.notify_edges(&blocked.hosts).await;
+            tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked elsewhere");
         }
-        match failure {
-            Some(error) => Err(error.context("block the same content elsewhere").into()),
-            None => Ok(blocked),
-        }
+        blocked
     }
 
-    async fn rule(&self, word: &ModeratorsWord) -> Answer<()> {
+    async fn block_too(&self, word: &ModeratorsWord, page: &SamePage, place: usize) -> anyhow::Result<Ruled> {
+        // A test lets the page at one place fail.
+        if fault::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
+            anyhow::bail!("injected fault at moderation.elsewhere");
+        }
+        let word = ModeratorsWord {
+            account: page.account,
+            artifact: page.artifact,
+            looked_at: Some(page.version),
+            seen: None,
+            ..word.clone()
+        };
+        self.0.store.rule(&word, &self.0.chance).await
+    }
+
+    /// Whether more versions hold what is objected to than the word is on. What it is told that is missing: the page,
+    /// its version.
+    async fn rule(&self, word: &ModeratorsWord, [page, version]: [Missing; 2]) -> Answer<bool> {
         match self.0.store.rule(word, &self.0.chance).await? {
-            Ruled::Done => Ok(()),
-            Ruled::Gone => Err(Refusal::NotFound(Missing::Artifact).into()),
-            Ruled::NothingIsLive => Err(Refusal::NotFound(Missing::Version).into()),
+            Ruled::Done { has_more } => Ok(has_more),
+            Ruled::Gone => Err(Refusal::NotFound(page).into()),
+            Ruled::NothingIsLive => Err(Refusal::NotFound(version).into()),
             Ruled::OtherIsLive { seq } => Err(Refusal::VersionChanged { live: Some(seq) }.into()),
+            Ruled::DecidedMeanwhile { status } => Err(Refusal::DecidedMeanwhile { status }.into()),
         }
     }
 
@@ -210,6 +235,13 @@ impl Service {
             }
         }
         Err(Refusal::NotFound(Missing::Artifact).into())
+    }
+}
+
+/// A fault point whose pause holds up nobody else.
+async fn wait_if_told(point: &'static str) {
+    if let Some(Fault::Pause(wait)) = fault::at(point) {
+        tokio::time::sleep(wait).await;
     }
 }
 

@@ -37,7 +37,8 @@ impl Service {
             Refusal::invalid("name", "is empty; it stands beside every decision that you make")
         })?;
         if !known.is_known_to(password) {
-            tracing::warn!(operator.name = %name, client.ip = %from, "operator sign-in refused");
+            // Not the name: people type passwords there.
+            tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());
         }
         tracing::info!(operator.name = %name, client.ip = %from, "operator signed in");

@@ -14,7 +14,16 @@ pub struct JobQueue(mpsc::Sender<Push>);
 pub struct Push {
     pub envelope: JobEnvelope,
     pub if_known: IfKnown,
-    pub kept: oneshot::Sender<anyhow::Result<()>>,
+    pub kept: oneshot::Sender<anyhow::Result<Kept>>,
+}
+
+/// What came of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It waits for its first attempt: it is new, or begins anew.
+    Begins,
+    /// The queue has it already, and it goes on as it stands there.
+    WasThere,
 }
 
 /// What becomes of a job whose id the queue has already.
@@ -38,15 +47,17 @@ impl JobQueue {
     /// Returns once the queue's database has the job. The same id again is no error and no second job; if somebody
     /// waits for it (`reply_to`), one that waits out a backoff or has died is done now.
     pub async fn push(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
-        self.hand_over(envelope, IfKnown::Leave).await
+        self.hand_over(envelope, IfKnown::Leave).await?;
+        Ok(())
     }
 
-    /// Like [`JobQueue::push`], for what is to be done again though it was done before, or has failed for good.
-    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
+    /// Like [`JobQueue::push`], for what is to be done again though it was done before, or has failed for good. What is
+    /// done again is done as it is asked for now.
+    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<Kept> {
         self.hand_over(envelope, IfKnown::BeginAnew).await
     }
 
-    async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<()> {
+    async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<Kept> {
         let (kept, is_kept) = oneshot::channel();
         let push = Push { envelope, if_known, kept };
         self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;

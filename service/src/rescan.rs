@@ -4,19 +4,19 @@
 
 use std::time::Duration;
 
-use domain::{Host, Job, JobEnvelope, JobId, ScanJob};
+use domain::{Host, Job, JobEnvelope, JobId, RescanJob, ScanJob};
 use futures::{StreamExt, TryStreamExt};
 use store::{AskedFor, DueScan, ScanCounts, StuckScan};
 
-use crate::Service;
 use crate::scan::rules;
+use crate::{Kept, Service};
 
 /// A version without a verdict for this long is scanned again.
 const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
 const SCANS_AT_ONCE: u64 = 1_000;
 /// Pushes on their way at a time: those that wait are written by one statement.
 const PUSHES_AT_ONCE: usize = 128;
-/// A version that was queued again so often fails for a reason of its own.
+/// A version whose scan began anew so often fails for a reason of its own.
 const STUCK_TRIES_MIN: u32 = 3;
 const STUCK_SHOWN_MAX: u64 = 20;
 
@@ -41,51 +41,56 @@ pub struct ScanState {
 }
 
 impl Service {
-    /// Queues again what has been without a verdict for a minute, and how many versions that were.
+    /// Has scanned again what has been without a verdict for a minute and does not wait for its scan any more. How many
+    /// versions that were.
     pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let late = self.0.store.late_scans(now.minus(SCAN_LATE_AFTER), now, SCANS_AT_ONCE).await?;
-        self.queue_again(&late, |scan| envelope(JobId::of_scan(scan.version), Job::Scan(scan))).await?;
-        for due in late.iter().filter(|due| due.tries >= STUCK_TRIES_MIN) {
+        let begun =
+            self.queue_again(&late, |scan| envelope(JobId::of_scan(scan.version), Job::Scan(scan))).await?;
+        let stuck: Vec<_> = begun.iter().filter(|begun| begun.tries >= STUCK_TRIES_MIN).collect();
+        if let Some(first) = stuck.first() {
             tracing::error!(
-                version.id = %due.job.version,
-                scan.tries = due.tries,
-                "a version has no verdict though its scan was queued again and again; see `handbill admin scans`"
+                version.id = %first.job.version,
+                scans.stuck = stuck.len(),
+                "versions have no verdict though their scans began again and again; see `handbill admin scans`"
             );
         }
-        Ok(late.len() as u64)
+        Ok(begun.len() as u64)
     }
 
-    /// Whether older rules than this program's have judged anything that is due.
+    /// Whether anything is due to be judged again.
     pub async fn has_rescans(&self) -> anyhow::Result<bool> {
         self.0.store.has_due_rescans(rules(), self.0.clock.now()).await
     }
 
-    /// Queues a page of what older rules have judged, and how many versions that were.
+    /// Queues a page of what is to be judged again, and how many versions that were.
     pub async fn queue_rescans(&self, at_most: u64) -> anyhow::Result<u64> {
         let due = self.0.store.due_rescans(rules(), self.0.clock.now(), at_most).await?;
-        self.queue_again(&due, |scan| envelope(JobId::of_rescan(scan.version), Job::Rescan(scan))).await?;
-        let left = self.0.store.rescans_left(rules()).await?;
-        tracing::info!(
-            rescans.queued = due.len(),
-            rescans.left = left,
-            scan.rules = rules(),
-            "rescans queued"
-        );
-        Ok(due.len() as u64)
+        let begun = self.queue_again(&due, rescan).await?;
+        tracing::info!(rescans.queued = begun.len(), scan.rules = rules(), "rescans queued");
+        Ok(begun.len() as u64)
     }
 
-    /// Marks what an operator wants judged again, and has the sweep queue it at once. How many versions; none: there is
-    /// no such host.
+    /// Marks what an operator wants judged again, and has it queued at once. How many versions, up to
+    /// [`crate::COUNTED_MAX`] and one; none: there is no such host.
     pub async fn ask_for_rescans(&self, wish: RescanWish) -> anyhow::Result<Option<u64>> {
-        let asked = match wish {
+        let asked = match &wish {
             RescanWish::Older => AskedFor::Older { rules: rules() },
             RescanWish::Everything => AskedFor::Everything,
-            RescanWish::Host(host) => AskedFor::Host(host),
+            RescanWish::Host(host) => AskedFor::Host(host.clone()),
         };
-        let marked = self.0.store.ask_for_rescans(&asked).await?;
+        let now = self.0.clock.now();
+        let marked = self.0.store.ask_for_rescans(&asked, now).await?;
+        if let RescanWish::Host(host) = &wish
+            && let Some(artifact) = self.0.store.artifact_at(host).await?
+        {
+            // One page does not wait until the walk through all of them comes by.
+            let due = self.0.store.due_rescans_of(artifact.id, now, SCANS_AT_ONCE).await?;
+            self.queue_again(&due, rescan).await?;
+        }
         if marked.is_some_and(|marked| marked > 0) {
-            let id = JobId::new(self.0.clock.now(), &self.0.chance);
+            let id = JobId::new(now, &self.0.chance);
             self.0.queue.push(envelope(id, Job::SweepScans)).await?;
         }
         Ok(marked)
@@ -99,13 +104,32 @@ impl Service {
         })
     }
 
-    /// Queued first and noted afterwards: what falls in between is queued once more, which changes nothing.
-    async fn queue_again(&self, due: &[DueScan], job_of: fn(ScanJob) -> JobEnvelope) -> anyhow::Result<()> {
-        let jobs: Vec<JobEnvelope> = due.iter().map(|due| job_of(due.job)).collect();
-        let pushes = jobs.into_iter().map(|job| self.0.queue.push_anew(job));
-        futures::stream::iter(pushes).buffer_unordered(PUSHES_AT_ONCE).try_collect::<()>().await?;
-        self.0.store.note_queued(due, self.0.clock.now()).await
+    /// Queued first and noted afterwards: what falls in between is queued once more, which changes nothing. Those that
+    /// begin with it; the others wait in the queue already, or are tried again from there.
+    async fn queue_again(
+        &self,
+        due: &[DueScan],
+        job_of: fn(ScanJob) -> JobEnvelope,
+    ) -> anyhow::Result<Vec<DueScan>> {
+        let queue = &self.0.queue;
+        let pushes: Vec<_> = due.iter().map(|due| (*due, job_of(due.job))).collect();
+        let pushes =
+            pushes.into_iter().map(async |(due, job)| anyhow::Ok((due, queue.push_anew(job).await?)));
+        let pushed: Vec<(DueScan, Kept)> =
+            futures::stream::iter(pushes).buffered(PUSHES_AT_ONCE).try_collect().await?;
+        let (begun, waiting): (Vec<_>, Vec<_>) =
+            pushed.into_iter().partition(|(_, kept)| *kept == Kept::Begins);
+        let begun: Vec<DueScan> = begun.into_iter().map(|(due, _)| due).collect();
+        let waiting: Vec<DueScan> = waiting.into_iter().map(|(due, _)| due).collect();
+        let now = self.0.clock.now();
+        self.0.store.note_begun(&begun, now).await?;
+        self.0.store.note_waiting(&waiting, now).await?;
+        Ok(begun)
     }
+}
+
+fn rescan(scan: ScanJob) -> JobEnvelope {
+    envelope(JobId::of_rescan(scan.version), Job::Rescan(RescanJob { scan, rules: rules() }))
 }
 
 fn envelope(id: JobId, job: Job) -> JobEnvelope {

@@ -1,18 +1,21 @@
 //! What the moderators' queue shows: pages that wait for a word, one of them with its evidence, the files of any of its
 //! versions, and who decided what. Only the operator's people may see it; the doors see to that.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use domain::{
-    Account, Artifact, BlobHash, DecisionId, Host, Manifest, ManifestFile, Missing, ModeratedBy,
-    ModerationStatus, Refusal, Slug, Time, Visibility,
+    Account, Artifact, DecisionId, Host, Manifest, ManifestFile, Missing, ModeratedBy, ModerationStatus,
+    Refusal, Slug, Time, Visibility,
 };
 use futures::stream::BoxStream;
 use serde::Deserialize;
 use store::{
-    DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SamePage, Waiting, WaitingFor,
-    WaitingPlace,
+    DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage, Seen,
+    Waiting, WaitingFor, WaitingPlace,
 };
 
+use crate::objection::objected_to;
 use crate::{Answer, Service};
 
 /// How many pages one list of the queue has.
@@ -22,10 +25,9 @@ const DECISIONS_MAX: usize = 100;
 /// How many of a page's own decisions are shown beside it.
 const DECISIONS_BESIDE_MAX: u64 = 50;
 /// With how many other pages one decision may deal.
-pub(crate) const ELSEWHERE_MAX: usize = 100;
+pub const ELSEWHERE_MAX: usize = 100;
 
-const INDEX: &str = "index.html";
-const DOCUMENT_TYPES: [&str; 2] = ["text/html", "application/xhtml+xml"];
+pub(crate) const INDEX: &str = "index.html";
 
 /// One reason that a scan found. What it cannot read of one that an older scanner wrote is left empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -72,6 +74,8 @@ pub struct ReviewItem {
     /// The newest first.
     pub decisions: Vec<DecisionShown>,
     pub same_content: SameContent,
+    /// What comes back with a decision, so that nothing is decided on what was not shown.
+    pub seen: Seen,
 }
 
 /// The version that is live.
@@ -123,7 +127,8 @@ pub enum ShownFile {
 impl Service {
     /// The pages that wait, those first that wait the longest; reports weigh.
     pub async fn queue(&self, waiting_for: WaitingFor, after: Option<&WaitingPlace>) -> Answer<QueueShown> {
-        let mut waiting = self.0.store.waiting(waiting_for, after, LIST_MAX as u64 + 1).await?;
+        let mut waiting =
+            self.0.store.waiting(waiting_for, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
         let has_more = waiting.len() > LIST_MAX;
         waiting.truncate(LIST_MAX);
         let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
@@ -132,10 +137,14 @@ impl Service {
 
     /// One page with its evidence, its reports and what was decided of it.
     pub async fn review_item(&self, host: &Host) -> Answer<ReviewItem> {
-        let case = self.0.store.review_case(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
+        let case = self.0.store.review_case(host).await?.ok_or(Refusal::NotFound(Missing::ReviewedHost))?;
         let wanted = DecisionsWanted { host: Some(host.clone()), ..DecisionsWanted::default() };
         let decisions = self.0.store.decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
-        let same_content = self.same_content(&case).await?;
+        let same_content = self.same_content(&case, None).await?;
+        let seen = Seen {
+            decision: case.live.as_ref().and_then(|live| live.newest_decision),
+            report: case.reports.first().map(|report| report.id),
+        };
         let ReviewCase { artifact, account, live, reports } = case;
         Ok(ReviewItem {
             artifact,
@@ -144,6 +153,7 @@ impl Service {
             reports,
             decisions: decisions.into_iter().map(DecisionShown::from).collect(),
             same_content,
+            seen,
         })
     }
 
@@ -159,11 +169,11 @@ impl Service {
     /// A file of a version, as a visitor would find it by this path; `path` has no slash before it. It is no view.
     pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> Answer<ShownFile> {
         let manifest =
-            self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::Version))?;
+            self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
         let file = match look_up(&manifest, path) {
             Some(Found::File(file)) => file,
             Some(Found::Folder) => return Ok(ShownFile::Folder),
-            None => return Err(Refusal::NotFound(Missing::File).into()),
+            None => return Err(Refusal::NotFound(Missing::ReviewedFile).into()),
         };
         Ok(ShownFile::File {
             content_type: file.content_type.clone(),
@@ -172,16 +182,36 @@ impl Service {
         })
     }
 
+    /// Those of these other live pages that hold what is objected to, and whether there are more than can be listed.
+    pub(crate) async fn same_content_among(&self, case: &ReviewCase, hosts: &[Host]) -> Answer<SameContent> {
+        if hosts.is_empty() {
+            return Ok(SameContent::default());
+        }
+        let listed = self.same_content(case, None).await?;
+        let SameContent { pages, .. } = self.same_content(case, Some(hosts)).await?;
+        Ok(SameContent { pages, has_more: listed.has_more })
+    }
+
     /// The other live pages that hold what is objected to.
-    pub(crate) async fn same_content(&self, case: &ReviewCase) -> Answer<SameContent> {
+    async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> Answer<SameContent> {
         let Some(live) = &case.live else { return Ok(SameContent::default()) };
-        let contents = objected_to(&live.manifest, &findings_of(live));
-        let mut pages =
-            self.0.store.same_content(&contents, case.artifact.id, ELSEWHERE_MAX as u64 + 1).await?;
+        let contents = objected_to(live);
+        let wanted = SameContentWanted {
+            contents: &contents,
+            but: case.artifact.id,
+            among,
+            at_most: ELSEWHERE_MAX as u64 + 1,
+        };
+        let mut pages = self.0.store.same_content(wanted).await?;
         let has_more = pages.len() > ELSEWHERE_MAX;
         pages.truncate(ELSEWHERE_MAX);
         Ok(SameContent { pages, has_more })
     }
+}
+
+/// A file's text, in whatever encoding it is written: as the scanner reads it.
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    scanner::decoded(bytes)
 }
 
 enum Found<'m> {
@@ -203,22 +233,7 @@ fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Found<'m>> {
     manifest.find(&format!("{path}.html")).map(Found::File)
 }
 
-/// The contents of the files that the evidence names; without evidence those of all documents.
-fn objected_to(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
-    let named: Vec<_> = findings.iter().filter_map(|finding| manifest.find(&finding.file)).collect();
-    let is_document =
-        |file: &&ManifestFile| DOCUMENT_TYPES.iter().any(|document| file.content_type.starts_with(document));
-    let files = if named.is_empty() { manifest.files().iter().filter(is_document).collect() } else { named };
-    let mut contents: Vec<BlobHash> = Vec::new();
-    for file in files {
-        if !contents.contains(&file.hash) {
-            contents.push(file.hash);
-        }
-    }
-    contents
-}
-
-fn findings_of(live: &LiveCase) -> Vec<Finding> {
+pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
     live.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
 }
 
@@ -276,6 +291,8 @@ impl From<DecisionKept> for DecisionShown {
 
 #[cfg(test)]
 mod tests {
+    use domain::BlobHash;
+
     use super::*;
 
     fn manifest(paths: &[&str]) -> Manifest {
@@ -286,29 +303,6 @@ mod tests {
             ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] }
         };
         Manifest::new(paths.iter().map(file).collect())
-    }
-
-    fn finding(file: &str) -> Finding {
-        Finding { file: file.into(), ..Finding::default() }
-    }
-
-    #[test]
-    fn what_is_objected_to_is_what_the_evidence_names_or_else_every_document() {
-        let site = manifest(&["index.html", "b.xhtml", "login/index.html", "app.js", "logo.png"]);
-        let of = |paths: &[&str]| {
-            let mut hashes: Vec<_> = paths.iter().map(|path| BlobHash::of(path.as_bytes())).collect();
-            hashes.sort_by_key(BlobHash::to_string);
-            hashes
-        };
-        let objected = |findings: &[Finding]| {
-            let mut hashes = objected_to(&site, findings);
-            hashes.sort_by_key(BlobHash::to_string);
-            hashes
-        };
-        assert_eq!(objected(&[finding("app.js"), finding("app.js")]), of(&["app.js"]));
-        let documents = of(&["index.html", "b.xhtml", "login/index.html"]);
-        assert_eq!(objected(&[]), documents);
-        assert_eq!(objected(&[finding("gone.html")]), documents);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use anyhow::Context;
 use bytes::Bytes;
 use domain::fault::{self, Fault};
-use domain::{BlobHash, Manifest, ScanJob};
+use domain::{BlobHash, Manifest, RescanJob, ScanJob};
 use scanner::{ScannedFile, Verdict};
 use store::{Judged, Judgement};
 use tokio::sync::Semaphore;
@@ -24,27 +24,51 @@ pub struct ScanGate(Arc<Semaphore>);
 
 impl Default for ScanGate {
     fn default() -> Self {
-        let cores = available_parallelism().map_or(1, usize::from);
-        Self(Arc::new(Semaphore::new((cores / 2).max(1))))
+        Self::with_places(places_of(available_parallelism().map_or(1, usize::from)))
     }
 }
 
 impl ScanGate {
-    /// Judges these files when it is their turn. Whoever stops waiting frees no place before the computing has ended.
+    fn with_places(places: usize) -> Self {
+        Self(Arc::new(Semaphore::new(places)))
+    }
+
     async fn judge(&self, files: Vec<(String, Bytes)>) -> anyhow::Result<Verdict> {
+        self.compute(move || {
+            let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
+            scanner::scan(&scanned)
+        })
+        .await
+    }
+
+    /// Computes when it is its turn. Whoever stops waiting frees no place before the computing has ended.
+    async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> anyhow::Result<T> {
         let turn = self.0.clone().acquire_owned().await.context("the scans are closed")?;
         spawn_blocking(move || {
-            let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
-            let verdict = scanner::scan(&scanned);
+            let done = work();
             drop(turn);
-            verdict
+            done
         })
         .await
         .context("scan a version")
     }
 }
 
+/// Half of the cores, but always one.
+fn places_of(cores: usize) -> usize {
+    (cores / 2).max(1)
+}
+
 impl Service {
+    /// Whether this process may judge again what was asked for by these rules. An older one may not: what it said would
+    /// be due again at once, and so on for as long as two releases run.
+    pub fn may_rescan(&self, job: &RescanJob) -> bool {
+        rules() >= job.rules
+    }
+
     /// Judges a version and tells the edges if that changes what they serve, or if they must not serve it. When it
     /// returns, a blocked page is off every edge. Idempotent: the same content gets the same verdict.
     pub async fn scan(&self, job: ScanJob) -> anyhow::Result<()> {
@@ -129,11 +153,77 @@ const fn whole_number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+
+    use tokio::task::JoinHandle;
+
     use super::*;
 
     #[test]
     fn a_version_of_the_rules_is_a_number_that_can_be_compared() {
         assert_eq!((whole_number("9"), whole_number("10"), whole_number("207")), (9, 10, 207));
         assert_eq!(RULES.to_string(), scanner::SCANNER_VERSION);
+    }
+
+    #[test]
+    fn scans_compute_on_half_of_the_cores_and_always_on_one() {
+        assert_eq!([1, 2, 3, 8].map(places_of), [1, 1, 1, 4]);
+        let cores = available_parallelism().unwrap().get();
+        assert_eq!(ScanGate::default().0.available_permits(), places_of(cores));
+    }
+
+    /// Computing that begins and ends by hand.
+    struct Computing {
+        has_begun: Receiver<()>,
+        end: Sender<()>,
+        done: JoinHandle<anyhow::Result<()>>,
+    }
+
+    impl Computing {
+        fn at(gate: &ScanGate) -> Self {
+            let ((began, has_begun), (end, is_to_end)) = (channel(), channel::<()>());
+            let gate = gate.clone();
+            let work = move || {
+                began.send(()).unwrap();
+                let _ = is_to_end.recv();
+            };
+            Self { has_begun, end, done: tokio::spawn(async move { gate.compute(work).await }) }
+        }
+
+        /// Long enough that whoever has a place would have begun.
+        fn waits(&self) -> bool {
+            self.has_begun.recv_timeout(Duration::from_millis(200)).is_err()
+        }
+
+        fn begins(&self) {
+            self.has_begun.recv_timeout(Duration::from_secs(20)).unwrap();
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_more_scans_compute_at_a_time_than_there_are_places() {
+        let gate = ScanGate::with_places(2);
+        let first = [Computing::at(&gate), Computing::at(&gate)];
+        first.iter().for_each(Computing::begins);
+        let third = Computing::at(&gate);
+        assert!(third.waits());
+        let [one, _two] = first;
+        one.end.send(()).unwrap();
+        one.done.await.unwrap().unwrap();
+        third.begins();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn whoever_stops_waiting_frees_no_place_before_the_computing_has_ended() {
+        let gate = ScanGate::with_places(1);
+        let first = Computing::at(&gate);
+        first.begins();
+        first.done.abort();
+        assert!(first.done.await.unwrap_err().is_cancelled());
+        let second = Computing::at(&gate);
+        assert!(second.waits());
+        first.end.send(()).unwrap();
+        second.begins();
     }
 }

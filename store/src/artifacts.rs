@@ -10,6 +10,7 @@ use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::accounts::lock_account;
+use crate::reports::{self, Answered};
 use crate::{Store, routes, rows};
 
 /// How many artifacts a list shows at most; a claimed account has 100 at most, so this is a bound, not a page.
@@ -176,6 +177,8 @@ impl Store {
         };
         entity::account::Entity::update(one_less).exec_without_returning(&transaction).await?;
         entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(&transaction).await?;
+        let id = rows::parse(&artifact.id, "an artifact id")?;
+        reports::answer(&transaction, id, Answered::All, now).await?;
         transaction.commit().await.context("commit a deletion")?;
         rows::parse(&artifact.host, "a host").map(Some)
     }

@@ -2,19 +2,24 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, ArtifactId, Chance, Host, Manifest, ModeratedBy, ModerationStatus, Moderator, Ruling,
-    RulingNote, Time, VersionId,
+    AccountId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy, ModerationStatus,
+    Moderator, ReportId, Ruling, RulingNote, Time, VersionId,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::sea_query::{Condition, Expr, Query};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter,
+    QueryOrder, QuerySelect,
+};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
-use crate::{Store, artifacts, reports, routes, rows};
+use crate::reports::{self, Answered};
+use crate::rulings::{self, NO_FINDINGS};
+use crate::{Store, artifacts, routes, rows};
 
-/// What a decision says that rests on no scan.
-const NO_FINDINGS: &str = "[]";
+/// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
+const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
 
 /// A moderator's word on what an artifact shows now.
 #[derive(Clone, Debug)]
@@ -26,7 +31,20 @@ pub struct ModeratorsWord {
     pub note: Option<RulingNote>,
     /// The version that was looked at. None holds for whichever is live.
     pub looked_at: Option<VersionId>,
+    /// What was shown with it. None holds for whatever there is.
+    pub seen: Option<Seen>,
+    /// What is objected to. A block is on every version of the artifact that holds some of it, lest an earlier one be
+    /// activated.
+    pub contents: Vec<BlobHash>,
     pub now: Time,
+}
+
+/// The newest of what a moderator was shown of a page; none where nothing was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// On the version that was looked at.
+    pub decision: Option<DecisionId>,
+    pub report: Option<ReportId>,
 }
 
 /// What came of a moderator's word.
@@ -39,7 +57,14 @@ pub enum Ruled {
     OtherIsLive {
         seq: u32,
     },
-    Done,
+    /// Something was decided of the version that the moderator has not seen.
+    DecidedMeanwhile {
+        status: ModerationStatus,
+    },
+    Done {
+        /// Whether more versions hold what is objected to than one block takes along.
+        has_more: bool,
+    },
 }
 
 /// One decision on a version, as it is kept.
@@ -91,7 +116,8 @@ impl Store {
         found.map(|row| rows::manifest(&row.manifest)).transpose()
     }
 
-    /// Writes a moderator's word to the live version. It answers every open report on the artifact.
+    /// Writes a moderator's word to the live version. It answers the open reports on the artifact, but for those that
+    /// came after what was seen.
     pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
         let transaction = self.database.begin().await?;
         if lock_account(&transaction, word.account).await?.is_none() {
@@ -105,12 +131,22 @@ impl Store {
         if word.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
             return Ok(Ruled::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
         }
-        let (status, by) = (word.ruling.status(), ModeratedBy::Moderator);
-        let decision = Decision::of_people(&version, status, by, chance, word.now);
-        let decided_by = DecidedBy { moderator: &word.moderator, note: word.note.as_ref() };
-        note(&transaction, &Decision { decided_by: Some(decided_by), ..decision }).await?;
-        mark(&transaction, &version, status, by, word.now).await?;
-        reports::answer_all(&transaction, word.artifact, word.now).await?;
+        if let Some(seen) = &word.seen
+            && newest_decision(&transaction, &version.id).await? != seen.decision
+        {
+            return Ok(Ruled::DecidedMeanwhile { status: rows::moderation(&version.moderation_status)? });
+        }
+        let mut others = match word.ruling {
+            Ruling::Block => other_holders(&transaction, word, &version).await?,
+            Ruling::Pass => Vec::new(),
+        };
+        let has_more = others.len() as u64 > VERSIONS_TAKEN_ALONG_MAX;
+        others.truncate(VERSIONS_TAKEN_ALONG_MAX as usize);
+        for version in std::iter::once(&version).chain(&others) {
+            decide(&transaction, word, version, &artifact.host, chance).await?;
+        }
+        let answered = word.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
+        reports::answer(&transaction, word.artifact, answered, word.now).await?;
         let entry = Entry {
             account: Some(word.account),
             actor: actor(&word.moderator),
@@ -120,8 +156,72 @@ impl Store {
         };
         audit::note(&transaction, chance, word.now, entry).await?;
         transaction.commit().await.context("commit a moderator's word")?;
-        Ok(Ruled::Done)
+        Ok(Ruled::Done { has_more })
     }
+}
+
+/// Writes a moderator's word to one version, and keeps it.
+async fn decide(
+    transaction: &DatabaseTransaction,
+    word: &ModeratorsWord,
+    version: &entity::version::Model,
+    host: &str,
+    chance: &Chance,
+) -> anyhow::Result<()> {
+    let (status, by) = (word.ruling.status(), ModeratedBy::Moderator);
+    let decision = Decision::of_people(version, status, by, chance, word.now);
+    let decided_by = DecidedBy { moderator: &word.moderator, note: word.note.as_ref() };
+    let kept = note(transaction, &Decision { decided_by: Some(decided_by), ..decision }).await?;
+    rulings::keep(transaction, &kept, host, version.seq).await?;
+    mark(transaction, version, status, by, word.now).await
+}
+
+/// The artifact's other versions with what is objected to, the newest first: one more than a block takes along.
+async fn other_holders(
+    transaction: &DatabaseTransaction,
+    word: &ModeratorsWord,
+    live: &entity::version::Model,
+) -> anyhow::Result<Vec<entity::version::Model>> {
+    use entity::version::Column;
+    if word.contents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let holders = Query::select()
+        .column(entity::blob_ref::Column::VersionId)
+        .from(entity::blob_ref::Entity)
+        .and_where(entity::blob_ref::Column::Hash.is_in(word.contents.iter().map(BlobHash::to_string)))
+        .to_owned();
+    // What a scan has blocked, another scan could clear.
+    let is_open = Condition::any()
+        .add(Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
+        .add(Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str()));
+    entity::version::Entity::find()
+        .filter(Column::ArtifactId.eq(word.artifact.to_string()))
+        .filter(Column::Id.ne(live.id.as_str()))
+        .filter(Column::Id.in_subquery(holders))
+        .filter(is_open)
+        .order_by_desc(Column::Seq)
+        .limit(VERSIONS_TAKEN_ALONG_MAX + 1)
+        .all(transaction)
+        .await
+        .context("look for other versions with the same content")
+}
+
+/// The newest decision on a version.
+pub(crate) async fn newest_decision(
+    connection: &impl ConnectionTrait,
+    version: &str,
+) -> anyhow::Result<Option<DecisionId>> {
+    use entity::moderation_decision::Column;
+    let newest: Option<String> = entity::moderation_decision::Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::VersionId.eq(version))
+        .order_by_desc(Column::Id)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    newest.map(|id| rows::parse(&id, "a decision id")).transpose()
 }
 
 /// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
@@ -149,29 +249,32 @@ pub(crate) async fn live_version(
     Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
 }
 
-/// Keeps a decision.
-pub(crate) async fn note(transaction: &DatabaseTransaction, decision: &Decision<'_>) -> anyhow::Result<()> {
+/// Keeps a decision, and tells how.
+pub(crate) async fn note(
+    transaction: &DatabaseTransaction,
+    decision: &Decision<'_>,
+) -> anyhow::Result<entity::moderation_decision::Model> {
     let (person, operator) = match decision.decided_by.map(|by| by.moderator) {
         Some(Moderator::Person(user)) => (Some(user.to_string()), None),
         Some(Moderator::Operator(name)) => (None, Some(name.to_string())),
         None => (None, None),
     };
-    let written = decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned());
-    let row = entity::moderation_decision::ActiveModel {
-        id: Set(decision.id.clone()),
-        version_id: Set(decision.version.id.clone()),
-        artifact_id: Set(decision.version.artifact_id.clone()),
-        status: Set(decision.status.as_str().to_owned()),
-        source: Set(decision.source.as_str().to_owned()),
-        evidence: Set(decision.evidence.to_owned()),
-        scanner_version: Set(decision.scanner_version.map(str::to_owned)),
-        decided_by: Set(person),
-        operator: Set(operator),
-        note: Set(written),
-        created_at: Set(decision.now.millis()),
+    let row = entity::moderation_decision::Model {
+        id: decision.id.clone(),
+        version_id: decision.version.id.clone(),
+        artifact_id: decision.version.artifact_id.clone(),
+        status: decision.status.as_str().to_owned(),
+        source: decision.source.as_str().to_owned(),
+        evidence: decision.evidence.to_owned(),
+        scanner_version: decision.scanner_version.map(str::to_owned),
+        decided_by: person,
+        operator,
+        note: decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned()),
+        created_at: decision.now.millis(),
     };
-    entity::moderation_decision::Entity::insert(row).exec_without_returning(transaction).await?;
-    Ok(())
+    let inserted = entity::moderation_decision::ActiveModel::from(row.clone()).reset_all();
+    entity::moderation_decision::Entity::insert(inserted).exec_without_returning(transaction).await?;
+    Ok(row)
 }
 
 /// Writes a status to a version, and to its route when it is live.

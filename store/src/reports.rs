@@ -53,13 +53,30 @@ impl Store {
     }
 }
 
-/// Marks the open reports on an artifact as answered.
-pub(crate) async fn answer_all(
+/// Which open reports are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    All,
+    /// None later than this one; none at all without one.
+    UpTo(Option<ReportId>),
+}
+
+/// Marks open reports on an artifact as answered.
+pub(crate) async fn answer(
     transaction: &DatabaseTransaction,
     artifact: ArtifactId,
+    answered: Answered,
     now: Time,
 ) -> anyhow::Result<()> {
-    entity::report::Entity::update_many()
+    let mut reports = entity::report::Entity::update_many();
+    match answered {
+        Answered::All => {}
+        Answered::UpTo(Some(last)) => {
+            reports = reports.filter(entity::report::Column::Id.lte(last.to_string()));
+        }
+        Answered::UpTo(None) => return Ok(()),
+    }
+    reports
         .col_expr(entity::report::Column::HandledAt, Expr::value(now.millis()))
         .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
         .filter(entity::report::Column::HandledAt.is_null())

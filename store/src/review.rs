@@ -3,15 +3,17 @@
 //!
 //! Moderators look at pages of any account, so no finder here takes one.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use domain::{
     Account, AccountId, Artifact, ArtifactId, BlobHash, DecisionId, Host, Manifest, ModeratedBy,
-    ModerationStatus, Time, VersionId,
+    ModerationStatus, ReportId, Time, VersionId,
 };
-use sea_orm::sea_query::{Expr, Query};
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
+use crate::moderation::newest_decision;
 use crate::{Store, rows};
 
 /// Reports and decisions that a page shows at most, the newest first.
@@ -38,6 +40,8 @@ pub struct LiveCase {
     pub manifest: Manifest,
     /// The last scan, as it was kept.
     pub scan: Option<ScanKept>,
+    /// The newest of what was decided of it, or an older one: never one that the rest does not know of.
+    pub newest_decision: Option<DecisionId>,
 }
 
 /// A scan's decision, as it was kept.
@@ -51,10 +55,21 @@ pub struct ScanKept {
 /// A report that was taken in.
 #[derive(Clone, Debug)]
 pub struct ReportKept {
+    pub id: ReportId,
     pub reason: Option<String>,
     pub at: Time,
     /// When a moderator's word answered it.
     pub answered_at: Option<Time>,
+}
+
+/// Which other pages with some contents are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct SameContentWanted<'a> {
+    pub contents: &'a [BlobHash],
+    pub but: ArtifactId,
+    /// None asks for any.
+    pub among: Option<&'a [Host]>,
+    pub at_most: u64,
 }
 
 /// Another live page that holds one of the same contents.
@@ -66,6 +81,10 @@ pub struct SamePage {
     pub host: Host,
     pub version: VersionId,
     pub status: ModerationStatus,
+    /// A moderator has looked at it and passed it.
+    pub is_passed_by_moderator: bool,
+    /// The first of its files that is the same.
+    pub file: String,
 }
 
 /// Which decisions are asked for, the newest first.
@@ -97,15 +116,10 @@ pub struct DecisionKept {
 impl Store {
     /// All that is known of a host's page; none when there is none.
     pub async fn review_case(&self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
-        let reader = &self.database.reader;
         let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
         let Some(account) = self.account(artifact.account).await? else { return Ok(None) };
-        let live = match artifact.live {
-            Some(live) => entity::version::Entity::find_by_id(live.id.to_string()).one(reader).await?,
-            None => None,
-        };
-        let live = match live {
-            Some(version) => Some(self.live_case(version).await?),
+        let live = match &artifact.live {
+            Some(live) => self.live_case(live.id).await?,
             None => None,
         };
         let reports = self.reports_on(artifact.id).await?;
@@ -124,36 +138,35 @@ impl Store {
     }
 
     /// Other live pages of any account that hold one of these contents and are not blocked.
-    pub async fn same_content(
-        &self,
-        contents: &[BlobHash],
-        but: ArtifactId,
-        at_most: u64,
-    ) -> anyhow::Result<Vec<SamePage>> {
-        if contents.is_empty() {
+    pub async fn same_content(&self, wanted: SameContentWanted<'_>) -> anyhow::Result<Vec<SamePage>> {
+        if wanted.contents.is_empty() {
             return Ok(Vec::new());
         }
         let reader = &self.database.reader;
         let holders = Query::select()
             .column(entity::blob_ref::Column::VersionId)
             .from(entity::blob_ref::Entity)
-            .and_where(entity::blob_ref::Column::Hash.is_in(contents.iter().map(BlobHash::to_string)))
+            .and_where(entity::blob_ref::Column::Hash.is_in(wanted.contents.iter().map(BlobHash::to_string)))
             .to_owned();
-        let found = entity::route::Entity::find()
+        let mut query = entity::route::Entity::find()
             .filter(entity::route::Column::VersionId.in_subquery(holders))
-            .filter(entity::route::Column::ArtifactId.ne(but.to_string()))
+            .filter(entity::route::Column::ArtifactId.ne(wanted.but.to_string()))
             .filter(entity::route::Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
             .order_by_asc(entity::route::Column::Host)
-            .limit(at_most)
-            .all(reader)
-            .await?;
+            .limit(wanted.at_most);
+        if let Some(hosts) = wanted.among {
+            query = query.filter(entity::route::Column::Host.is_in(hosts.iter().map(Host::as_str)));
+        }
+        let found = query.all(reader).await?;
         let accounts = entity::account::Entity::find()
             .filter(entity::account::Column::Id.is_in(found.iter().map(|route| route.account_id.as_str())))
             .all(reader)
             .await?;
         let handles: HashMap<_, _> =
             accounts.into_iter().map(|account| (account.id, account.handle)).collect();
-        found.into_iter().map(|route| same_page(route, &handles)).collect()
+        let passed = self.passed_by_moderators(found.iter().map(|route| route.version_id.as_str())).await?;
+        let page = |route| same_page(route, wanted.contents, &handles, &passed);
+        found.into_iter().map(page).collect()
     }
 
     /// Who decided what, the newest first.
@@ -181,12 +194,27 @@ impl Store {
         if let Some(before) = &wanted.before {
             query = query.filter(Column::Id.lt(before.to_string()));
         }
-        self.with_names(query.all(reader).await?).await
+        let mut decisions = self.with_names(query.all(reader).await?).await?;
+        // Of what was purged, the words of moderators are still there.
+        let known: HashSet<DecisionId> = decisions.iter().map(|decision| decision.id).collect();
+        let rulings = self.rulings(wanted, at_most).await?;
+        decisions.extend(rulings.into_iter().filter(|ruling| !known.contains(&ruling.id)));
+        decisions.sort_by_key(|decision| Reverse(decision.id));
+        decisions.truncate(usize::try_from(at_most).unwrap_or(usize::MAX));
+        Ok(decisions)
     }
 
-    async fn live_case(&self, version: entity::version::Model) -> anyhow::Result<LiveCase> {
+    async fn live_case(&self, version: VersionId) -> anyhow::Result<Option<LiveCase>> {
+        let reader = &self.database.reader;
+        let id = version.to_string();
+        // Before all that comes of it.
+        let newest_decision = newest_decision(reader, &id).await?;
+        let Some(version) = entity::version::Entity::find_by_id(id).one(reader).await? else {
+            return Ok(None);
+        };
         let mut scans = self.last_scans(vec![version.id.clone()]).await?;
-        Ok(LiveCase {
+        Ok(Some(LiveCase {
+            newest_decision,
             version: rows::parse(&version.id, "a version id")?,
             seq: u32::try_from(version.seq).unwrap_or(0),
             status: rows::moderation(&version.moderation_status)?,
@@ -194,23 +222,25 @@ impl Store {
             published_at: Time::from_millis(version.created_at),
             manifest: rows::manifest(&version.manifest)?,
             scan: scans.remove(&version.id),
-        })
+        }))
     }
 
     async fn reports_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
         let found = entity::report::Entity::find()
             .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
-            .order_by_desc(entity::report::Column::CreatedAt)
             .order_by_desc(entity::report::Column::Id)
             .limit(KEPT_SHOWN_MAX)
             .all(&self.database.reader)
             .await?;
-        let report = |row: entity::report::Model| ReportKept {
-            reason: row.reason,
-            at: Time::from_millis(row.created_at),
-            answered_at: row.handled_at.map(Time::from_millis),
+        let report = |row: entity::report::Model| {
+            Ok(ReportKept {
+                id: rows::parse(&row.id, "a report id")?,
+                reason: row.reason,
+                at: Time::from_millis(row.created_at),
+                answered_at: row.handled_at.map(Time::from_millis),
+            })
         };
-        Ok(found.into_iter().map(report).collect())
+        found.into_iter().map(report).collect()
     }
 
     /// The last scan of each of these versions.
@@ -222,6 +252,7 @@ impl Store {
         if versions.is_empty() {
             return Ok(HashMap::new());
         }
+        let again = self.scanned_again(&versions).await?;
         let found = entity::moderation_decision::Entity::find()
             .filter(Column::VersionId.is_in(versions))
             .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
@@ -230,10 +261,29 @@ impl Store {
             .all(&self.database.reader)
             .await?;
         let scan = |row: entity::moderation_decision::Model| {
-            let at = Time::from_millis(row.created_at);
-            (row.version_id, ScanKept { evidence: row.evidence, scanner_version: row.scanner_version, at })
+            // A scan that says the same again keeps no decision: the version knows of it.
+            let later = again.get(&row.version_id).filter(|(_, at)| *at >= row.created_at);
+            let (scanner_version, at) = match later {
+                Some((rules, at)) => (Some(rules.to_string()), *at),
+                None => (row.scanner_version, row.created_at),
+            };
+            (row.version_id, ScanKept { evidence: row.evidence, scanner_version, at: Time::from_millis(at) })
         };
         Ok(found.into_iter().map(scan).collect())
+    }
+
+    /// By which rules each of these versions was judged last, and when, where that is known.
+    async fn scanned_again(&self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
+        use entity::version::Column;
+        let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::ScannedBy, Column::ScannedAt])
+            .filter(Column::Id.is_in(versions))
+            .filter(Column::ScannedBy.is_not_null().and(Column::ScannedAt.is_not_null()))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().map(|(version, rules, at)| (version, (rules, at))).collect())
     }
 
     /// Decisions with what the rows beside them know: host, version and person.
@@ -260,7 +310,7 @@ impl Store {
                 id: rows::parse(&row.id, "a decision id")?,
             })
         };
-        // One whose account was purged in this moment is left out.
+        // One whose account was purged in this moment is left out; a moderator's is among the rulings.
         let named =
             decisions.into_iter().filter_map(|row| hosts.get(&row.artifact_id).map(|host| (row, host)));
         named.map(read).collect()
@@ -293,7 +343,25 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    async fn usernames_of(
+    /// Which of these versions a moderator has passed.
+    async fn passed_by_moderators(
+        &self,
+        versions: impl Iterator<Item = &str>,
+    ) -> anyhow::Result<HashSet<String>> {
+        use entity::version::Column;
+        let found: Vec<String> = entity::version::Entity::find()
+            .select_only()
+            .column(Column::Id)
+            .filter(Column::Id.is_in(versions))
+            .filter(Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()))
+            .filter(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    pub(crate) async fn usernames_of(
         &self,
         people: impl Iterator<Item = &str>,
     ) -> anyhow::Result<HashMap<String, String>> {
@@ -309,8 +377,17 @@ impl Store {
     }
 }
 
-fn same_page(route: entity::route::Model, handles: &HashMap<String, String>) -> anyhow::Result<SamePage> {
+fn same_page(
+    route: entity::route::Model,
+    contents: &[BlobHash],
+    handles: &HashMap<String, String>,
+    passed: &HashSet<String>,
+) -> anyhow::Result<SamePage> {
+    let manifest = rows::manifest(&route.manifest)?;
+    let shared = manifest.files().iter().find(|file| contents.contains(&file.hash));
     Ok(SamePage {
+        file: shared.map(|file| file.path.to_string()).unwrap_or_default(),
+        is_passed_by_moderator: passed.contains(&route.version_id),
         artifact: rows::parse(&route.artifact_id, "an artifact id")?,
         account_handle: handles.get(&route.account_id).cloned().unwrap_or_default(),
         account: rows::parse(&route.account_id, "an account id")?,

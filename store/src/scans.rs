@@ -64,6 +64,8 @@ impl Store {
             moderation_status: Set(after.as_str().to_owned()),
             moderated_by: Set(by.as_str().to_owned()),
             scanned_by: Set(Some(rules)),
+            scanned_at: Set(Some(judgement.now.millis())),
+            rescan_asked_at: Set(None),
             scan_tries: Set(0),
             scan_again_at: Set(0),
             ..Default::default()
@@ -108,7 +110,6 @@ async fn earlier_decisions(
     entity::moderation_decision::Entity::find()
         .filter(Column::VersionId.eq(version.id.as_str()))
         .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
-        .order_by_desc(Column::CreatedAt)
         .order_by_desc(Column::Id)
         .limit(DECISIONS_READ_MAX)
         .all(transaction)

@@ -2,255 +2,302 @@
 //! knows by which rules it was judged, so what is left to do can be seen at any moment, and nothing is lost when a
 //! queue is.
 //!
-//! It only finds and marks versions; the work itself goes through the queue.
+//! It only finds and marks versions; the work itself goes through the queue. It is asked every few seconds, however many
+//! versions there are, so no question here may walk through more than a page of them.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{Host, ScanJob, Time, VersionId};
-use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use domain::{ArtifactId, ScanJob, Time, VersionId};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, ExprTrait, LockBehavior, LockType, OnConflict, Query};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, Statement, Value};
 
 use crate::{Store, rows};
 use entity::version::{Column, Entity};
 
-/// Stands in `scanned_by` while an operator asks for another scan: no rules bear it, and it is below all that do.
-const ASKED_AGAIN: i32 = 0;
-/// Versions that one statement marks, so that none holds the table for long.
-const MARKED_AT_ONCE: u64 = 5_000;
+/// Word for word the condition of the index `versions_without_verdict`.
+pub(crate) const WITHOUT_VERDICT: &str = "(scanned_by IS NULL OR moderated_by = 'nobody')";
 /// How long a version that was queued is left alone; it doubles with each time, up to the longest.
 const PAUSE_FIRST: Duration = Duration::from_secs(60);
 const PAUSE_LONGEST: Duration = Duration::from_secs(24 * 3600);
 const DOUBLINGS_MAX: i32 = 10;
+/// How long nobody looks at a version that nobody can be shown: its page was deleted, or its account has expired.
+const GONE_PAUSE: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Live pages that one call looks at. Those that follow are the next call's.
+const WALKED_AT_ONCE: u64 = 10_000;
+/// Pages that one call reads where it finds versions that nobody can be shown.
+const PAGES_AT_ONCE: u32 = 10;
 
 /// A version whose scan is to be queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueScan {
     pub job: ScanJob,
-    /// How often it was queued already without coming to a verdict.
+    /// How often its scan began anew already without coming to a verdict.
     pub tries: u32,
 }
 
-/// What an operator asks to be judged again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AskedFor {
-    /// What was judged by older rules than these. It is due anyway; asking forgets earlier failures.
-    Older {
-        rules: u32,
-    },
-    Everything,
-    /// Every version of the artifact that this host shows.
-    Host(Host),
+/// Why a version that has a verdict is due.
+#[derive(Clone, Copy)]
+enum Reason {
+    Asked,
+    /// Older rules than these have judged it.
+    OlderThan(i32),
 }
 
-/// How far the scans are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScanCounts {
-    /// Without a verdict so far.
-    pub unscanned: u64,
-    /// With a verdict, and an operator asks for another.
-    pub asked_again: u64,
-    pub judged_by: BTreeMap<u32, u64>,
+impl Reason {
+    /// The condition and the order, word for word as the index has them.
+    fn condition_and_order(self) -> (String, &'static str) {
+        match self {
+            Reason::Asked => ("rescan_asked_at IS NOT NULL".to_owned(), "scan_again_at"),
+            Reason::OlderThan(rules) => (format!("scanned_by < {rules}"), "scanned_by, scan_again_at"),
+        }
+    }
 }
 
-/// A version whose scan was queued again and again, and came to nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StuckScan {
-    pub version: VersionId,
-    pub host: Host,
-    pub tries: u32,
-    pub again_at: Time,
+#[derive(FromQueryResult)]
+struct DueRow {
+    account_id: String,
+    id: String,
+    scan_tries: i32,
+}
+
+/// A version that is due, unless nobody can be shown it any more.
+#[derive(FromQueryResult)]
+struct FoundRow {
+    #[sea_orm(nested)]
+    due: DueRow,
+    is_gone: bool,
+}
+
+#[derive(FromQueryResult)]
+struct LiveRow {
+    #[sea_orm(nested)]
+    due: DueRow,
+    host: String,
+}
+
+impl DueRow {
+    fn read(&self) -> anyhow::Result<DueScan> {
+        let account = rows::parse(&self.account_id, "an account id")?;
+        let job = ScanJob { account, version: rows::parse(&self.id, "a version id")? };
+        Ok(DueScan { job, tries: u32::try_from(self.scan_tries)? })
+    }
 }
 
 impl Store {
-    /// Versions that were committed before `created_before` and have no verdict: their scan was lost, or fails.
+    /// Versions that were committed before `created_before` and have no verdict: their scan was lost, or fails. What
+    /// failed before comes last.
     pub async fn late_scans(
         &self,
         created_before: Time,
         now: Time,
         at_most: u64,
     ) -> anyhow::Result<Vec<DueScan>> {
-        let is_late = Column::ScannedBy.is_null().and(Column::CreatedAt.lt(created_before.millis()));
-        self.due(is_late, now, at_most).await.context("find late scans")
+        let sql = format!(
+            "SELECT account_id, id, scan_tries FROM versions
+             WHERE {WITHOUT_VERDICT} AND created_at < $1 AND scan_again_at <= $2
+             ORDER BY scan_again_at LIMIT $3"
+        );
+        let values = [created_before.millis().into(), now.millis().into(), rows::number(at_most).into()];
+        let found: Vec<DueRow> = self.find(sql, values).await.context("find late scans")?;
+        found.iter().map(DueRow::read).collect()
     }
 
-    /// Whether older rules have judged anything that is due: a cheap question, for whoever asks often.
+    /// Whether anything that was judged is due: a cheap question, for whoever asks often.
     pub async fn has_due_rescans(&self, rules: u32, now: Time) -> anyhow::Result<bool> {
-        let due = self.due(Column::ScannedBy.lt(rules), now, 1).await.context("look for rescans")?;
-        Ok(!due.is_empty())
+        for reason in [Reason::Asked, Reason::OlderThan(i32::try_from(rules)?)] {
+            if !self.page(reason, now, 1).await.context("look for rescans")?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Versions that older rules have judged: first those that visitors are shown.
+    /// Versions that are to be judged again: those first that visitors are shown, as far as the walk has come, then what
+    /// an operator asked for, then what older rules have judged.
     pub async fn due_rescans(&self, rules: u32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
-        let is_older = Column::ScannedBy.lt(rules);
-        let is_live = "EXISTS (SELECT 1 FROM routes WHERE routes.version_id = versions.id)";
-        let live = is_older.clone().and(Expr::cust(is_live));
-        let mut due = self.due(live, now, at_most).await.context("find live versions to rescan")?;
-        let room = at_most.saturating_sub(due.len() as u64);
-        if room > 0 {
-            let rest = is_older.and(Expr::cust(format!("NOT {is_live}")));
-            due.extend(self.due(rest, now, room).await.context("find other versions to rescan")?);
+        let rules = i32::try_from(rules)?;
+        let mut due = self.walk_live(rules, now, at_most).await.context("find live versions to rescan")?;
+        for reason in [Reason::Asked, Reason::OlderThan(rules)] {
+            self.fill(&mut due, reason, now, at_most).await.context("find other versions to rescan")?;
         }
         Ok(due)
     }
 
-    /// Notes that these were queued, so that they are left alone for a while.
-    pub async fn note_queued(&self, queued: &[DueScan], now: Time) -> anyhow::Result<()> {
-        if queued.is_empty() {
+    /// What an operator asked for of one page, the newest version first.
+    pub async fn due_rescans_of(
+        &self,
+        artifact: ArtifactId,
+        now: Time,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<DueScan>> {
+        let sql = "SELECT account_id, id, scan_tries FROM versions
+             WHERE artifact_id = $1 AND rescan_asked_at IS NOT NULL AND scan_again_at <= $2
+             ORDER BY seq DESC LIMIT $3";
+        let values = [artifact.to_string().into(), now.millis().into(), rows::number(at_most).into()];
+        let found: Vec<DueRow> = self.find(sql.to_owned(), values).await.context("find a page's rescans")?;
+        found.iter().map(DueRow::read).collect()
+    }
+
+    /// Notes that the scans of these begin anew: one more try each, and they are left alone the longer for it.
+    pub async fn note_begun(&self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
+        self.put_off(begun, 1, now).await.context("note that scans begin anew")
+    }
+
+    /// Notes that the queue has the scans of these already: they are left alone for a while, and it counts no try.
+    pub async fn note_waiting(&self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
+        self.put_off(waiting, 0, now).await.context("note that scans wait")
+    }
+
+    /// Goes on through the live pages in the order of their hosts, a stretch at a time. How far it has come is kept, so
+    /// that nobody looks again at what was judged: if that is lost, what is passed over is found by its rules.
+    async fn walk_live(&self, rules: i32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
+        let walk = entity::rescan_walk::Entity::find_by_id(rules).one(&self.database.reader).await?;
+        let Some(after) = walk.map_or(Some(String::new()), |walk| walk.after_host) else {
+            return Ok(Vec::new());
+        };
+        let sql = format!(
+            "SELECT version.account_id, version.id, version.scan_tries, walked.host
+             FROM (
+                SELECT host, version_id, expires_at FROM routes WHERE host > $1 ORDER BY host LIMIT {WALKED_AT_ONCE}
+             ) AS walked
+             JOIN versions AS version ON version.id = walked.version_id
+             WHERE (version.scanned_by < {rules} OR version.rescan_asked_at IS NOT NULL)
+                AND version.scan_again_at <= $2 AND (walked.expires_at IS NULL OR walked.expires_at > $2)
+             ORDER BY walked.host LIMIT $3"
+        );
+        let values = [after.as_str().into(), now.millis().into(), rows::number(at_most).into()];
+        let found: Vec<LiveRow> = self.find(sql, values).await?;
+        let next = match found.last() {
+            Some(last) if found.len() as u64 >= at_most => Some(last.host.clone()),
+            _ => self.end_of_stretch(&after).await?,
+        };
+        self.keep_walk(rules, next).await?;
+        found.iter().map(|row| row.due.read()).collect()
+    }
+
+    /// The last host of the stretch that follows; none when it is the last one.
+    async fn end_of_stretch(&self, after: &str) -> anyhow::Result<Option<String>> {
+        #[derive(FromQueryResult)]
+        struct End {
+            host: String,
+        }
+        let sql = format!(
+            "SELECT host FROM routes WHERE host > $1 ORDER BY host LIMIT 1 OFFSET {}",
+            WALKED_AT_ONCE - 1
+        );
+        let found: Vec<End> = self.find(sql, [after.into()]).await?;
+        Ok(found.into_iter().next().map(|end| end.host))
+    }
+
+    async fn keep_walk(&self, rules: i32, after_host: Option<String>) -> anyhow::Result<()> {
+        use entity::rescan_walk::{ActiveModel, Column, Entity};
+        Entity::insert(ActiveModel { rules: Set(rules), after_host: Set(after_host) })
+            .on_conflict(OnConflict::column(Column::Rules).update_column(Column::AfterHost).to_owned())
+            .exec_without_returning(&self.database.writer)
+            .await?;
+        Ok(())
+    }
+
+    /// Adds what is due for a reason, up to so many in all. What nobody can be shown is put off on the way.
+    async fn fill(
+        &self,
+        due: &mut Vec<DueScan>,
+        reason: Reason,
+        now: Time,
+        at_most: u64,
+    ) -> anyhow::Result<()> {
+        let mut known: HashSet<VersionId> = due.iter().map(|due| due.job.version).collect();
+        for _ in 0..PAGES_AT_ONCE {
+            if due.len() as u64 >= at_most {
+                return Ok(());
+            }
+            let (gone, shown): (Vec<_>, Vec<_>) =
+                self.page(reason, now, at_most).await?.into_iter().partition(|row| row.is_gone);
+            for row in &shown {
+                let found = row.due.read()?;
+                if (due.len() as u64) < at_most && known.insert(found.job.version) {
+                    due.push(found);
+                }
+            }
+            if gone.is_empty() {
+                return Ok(());
+            }
+            self.shelve(gone.into_iter().map(|row| row.due.id).collect(), now).await?;
+        }
+        Ok(())
+    }
+
+    /// In the order of an index, so that what failed before comes last. The limit stands inside: whatever is joined, no
+    /// more is read.
+    async fn page(&self, reason: Reason, now: Time, at_most: u64) -> anyhow::Result<Vec<FoundRow>> {
+        let (condition, order) = reason.condition_and_order();
+        let sql = format!(
+            "SELECT due.account_id, due.id, due.scan_tries,
+                (artifact.deleted_at IS NOT NULL
+                    OR (account.expires_at IS NOT NULL AND account.expires_at <= $1)) AS is_gone
+             FROM (
+                SELECT id, account_id, artifact_id, scan_tries, scanned_by, scan_again_at FROM versions
+                WHERE {condition} AND scan_again_at <= $1 ORDER BY {order} LIMIT $2
+             ) AS due
+             JOIN artifacts AS artifact ON artifact.id = due.artifact_id
+             JOIN accounts AS account ON account.id = due.account_id
+             ORDER BY {order}"
+        );
+        self.find(sql, [now.millis().into(), rows::number(at_most).into()]).await
+    }
+
+    async fn shelve(&self, ids: Vec<String>, now: Time) -> anyhow::Result<()> {
+        Entity::update_many()
+            .col_expr(Column::ScanAgainAt, Expr::value(now.plus(GONE_PAUSE).millis()))
+            .filter(Column::Id.in_subquery(free_rows(ids, now)))
+            .exec(&self.database.writer)
+            .await
+            .context("put off what nobody can be shown")?;
+        Ok(())
+    }
+
+    async fn put_off(&self, due: &[DueScan], tries: i32, now: Time) -> anyhow::Result<()> {
+        if due.is_empty() {
             return Ok(());
         }
-        let ids = queued.iter().map(|due| due.job.version.to_string());
+        let ids = due.iter().map(|due| due.job.version.to_string()).collect();
         let pause_ms = format!(
             "CASE WHEN scan_tries <= {DOUBLINGS_MAX} THEN CAST({} AS BIGINT) << scan_tries ELSE {} END",
             PAUSE_FIRST.as_millis(),
             PAUSE_LONGEST.as_millis()
         );
         Entity::update_many()
-            .col_expr(Column::ScanTries, Expr::col(Column::ScanTries).add(1))
+            .col_expr(Column::ScanTries, Expr::col(Column::ScanTries).add(tries))
             .col_expr(Column::ScanAgainAt, Expr::value(now.millis()).add(Expr::cust(pause_ms)))
-            .filter(Column::Id.is_in(ids))
-            // Of two sweeps at once, one counts.
-            .filter(Column::ScanAgainAt.lte(now.millis()))
+            .filter(Column::Id.in_subquery(free_rows(ids, now)))
             .exec(&self.database.writer)
-            .await
-            .context("note that scans are queued")?;
+            .await?;
         Ok(())
     }
 
-    /// How many versions wait to be judged by these rules though older ones have judged them.
-    pub async fn rescans_left(&self, rules: u32) -> anyhow::Result<u64> {
-        let left = Entity::find().filter(Column::ScannedBy.lt(rules)).count(&self.database.reader).await;
-        left.context("count the rescans that are left")
+    pub(crate) async fn find<T: FromQueryResult>(
+        &self,
+        sql: String,
+        values: impl IntoIterator<Item = Value>,
+    ) -> anyhow::Result<Vec<T>> {
+        let reader = &self.database.reader;
+        let statement = Statement::from_sql_and_values(reader.get_database_backend(), sql, values);
+        Ok(T::find_by_statement(statement).all(reader).await?)
     }
+}
 
-    /// Marks what an operator wants judged again, and how many versions that are. None: there is no such host.
-    pub async fn ask_for_rescans(&self, asked: &AskedFor) -> anyhow::Result<Option<u64>> {
-        let which = match asked {
-            AskedFor::Older { rules } => Column::ScannedBy.lt(*rules),
-            AskedFor::Everything => Column::ScannedBy.is_not_null(),
-            AskedFor::Host(host) => match self.artifact_at(host).await? {
-                Some(artifact) => {
-                    let is_its = Column::ArtifactId.eq(artifact.id.to_string());
-                    is_its.and(Column::ScannedBy.is_not_null())
-                }
-                None => return Ok(None),
-            },
-        };
-        // What older rules have judged is due as it is, and keeps the word of who judged it.
-        let scanned_by = match asked {
-            AskedFor::Older { .. } => Expr::col(Column::ScannedBy),
-            AskedFor::Everything | AskedFor::Host(_) => Expr::value(ASKED_AGAIN),
-        };
-        Ok(Some(self.mark_in_chunks(which, scanned_by).await?))
-    }
-
-    /// How far the scans are. It counts every version, so it is for an operator's question and not for a schedule.
-    pub async fn scan_counts(&self) -> anyhow::Result<ScanCounts> {
-        let found: Vec<(Option<i32>, i64)> = Entity::find()
-            .select_only()
-            .column(Column::ScannedBy)
-            .column_as(Column::Id.count(), "versions")
-            .group_by(Column::ScannedBy)
-            .into_tuple()
-            .all(&self.database.reader)
-            .await
-            .context("count versions by the rules that judged them")?;
-        let mut counts = ScanCounts::default();
-        for (scanned_by, versions) in found {
-            let versions = rows::count(versions);
-            match scanned_by {
-                None => counts.unscanned = versions,
-                Some(ASKED_AGAIN) => counts.asked_again = versions,
-                Some(rules) => {
-                    counts.judged_by.insert(u32::try_from(rules)?, versions);
-                }
-            }
-        }
-        Ok(counts)
-    }
-
-    /// Versions whose scan was queued again at least so often, the most stubborn first.
-    pub async fn stuck_scans(&self, tries_min: u32, at_most: u64) -> anyhow::Result<Vec<StuckScan>> {
-        let host = "(SELECT host FROM artifacts WHERE artifacts.id = versions.artifact_id)";
-        let found: Vec<(String, String, i32, i64)> = Entity::find()
-            .select_only()
-            .column(Column::Id)
-            .expr_as(Expr::cust(host), "host")
-            .columns([Column::ScanTries, Column::ScanAgainAt])
-            .filter(Column::ScanTries.gte(tries_min))
-            .order_by_desc(Column::ScanTries)
-            .order_by_asc(Column::Id)
-            .limit(at_most)
-            .into_tuple()
-            .all(&self.database.reader)
-            .await
-            .context("find scans that come to nothing")?;
-        found
-            .into_iter()
-            .map(|(version, host, tries, again_at)| {
-                Ok(StuckScan {
-                    version: rows::parse(&version, "a version id")?,
-                    host: rows::parse(&host, "a host")?,
-                    tries: u32::try_from(tries)?,
-                    again_at: Time::from_millis(again_at),
-                })
-            })
-            .collect()
-    }
-
-    /// In the order of the index `versions_by_rules`, so that what failed before comes last.
-    async fn due(&self, which: SimpleExpr, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
-        let found: Vec<(String, String, i32)> = Entity::find()
-            .select_only()
-            .columns([Column::AccountId, Column::Id, Column::ScanTries])
-            .filter(which)
-            .filter(Column::ScanAgainAt.lte(now.millis()))
-            .order_by_asc(Column::ScannedBy)
-            .order_by_asc(Column::ScanAgainAt)
-            .limit(at_most)
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        found
-            .iter()
-            .map(|(account, version, tries)| {
-                let account = rows::parse(account, "an account id")?;
-                let job = ScanJob { account, version: rows::parse(version, "a version id")? };
-                Ok(DueScan { job, tries: u32::try_from(*tries)? })
-            })
-            .collect()
-    }
-
-    /// Marks versions as due at once, in the order of their ids: one that is judged meanwhile is not marked twice.
-    async fn mark_in_chunks(&self, which: SimpleExpr, scanned_by: SimpleExpr) -> anyhow::Result<u64> {
-        let (mut after, mut marked) = (String::new(), 0);
-        loop {
-            let ids: Vec<String> = Entity::find()
-                .select_only()
-                .column(Column::Id)
-                .filter(which.clone())
-                .filter(Column::Id.gt(after.as_str()))
-                .order_by_asc(Column::Id)
-                .limit(MARKED_AT_ONCE)
-                .into_tuple()
-                .all(&self.database.reader)
-                .await?;
-            let Some(last) = ids.last() else { return Ok(marked) };
-            let chunk = Condition::all()
-                .add(which.clone())
-                .add(Column::Id.gt(after.as_str()))
-                .add(Column::Id.lte(last.as_str()));
-            let update = Entity::update_many()
-                .col_expr(Column::ScannedBy, scanned_by.clone())
-                .col_expr(Column::ScanTries, Expr::value(0))
-                .col_expr(Column::ScanAgainAt, Expr::value(0_i64))
-                .filter(chunk)
-                .exec(&self.database.writer)
-                .await
-                .context("mark versions to be scanned again")?;
-            marked += update.rows_affected;
-            after.clone_from(last);
-        }
-    }
+/// Those of these versions that are due still: of two sweeps at once, one counts. Rows are locked in one order, and a
+/// row that is being judged is passed over: its verdict says more.
+fn free_rows(ids: Vec<String>, now: Time) -> sea_orm::sea_query::SelectStatement {
+    Query::select()
+        .column(Column::Id)
+        .from(Entity)
+        .and_where(Column::Id.is_in(ids))
+        .and_where(Column::ScanAgainAt.lte(now.millis()))
+        .order_by(Column::Id, sea_orm::Order::Asc)
+        .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
+        .to_owned()
 }

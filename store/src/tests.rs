@@ -3,14 +3,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Slug, SweepNumber,
-    Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
+    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Slug, SweepNumber, Target,
+    Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::{
-    Activated, Blobs, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms,
-};
+use crate::{Activated, Blobs, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms};
 
 const START: Time = Time::from_millis(1_790_000_000_000);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -141,6 +139,7 @@ mod moderation;
 mod review;
 mod routes;
 mod scans;
+mod schema;
 mod settle;
 mod sweeps;
 mod team;

@@ -15,7 +15,8 @@ use crate::{Store, rows};
 /// A page with an open report stands as far ahead in the queue as if it had waited so much longer.
 const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
 /// More reports than these weigh no more: whoever sends many must not decide what is looked at.
-const REPORTS_WEIGHED_MAX: i64 = 20;
+const REPORTS_WEIGHED_MAX: i64 = 3;
+
 /// For what the pages of a list wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingFor {
@@ -102,7 +103,7 @@ impl WaitingFor {
                         SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
                         FROM reports WHERE handled_at IS NULL GROUP BY artifact_id
                     ) AS open ON open.artifact_id = route.artifact_id
-                    WHERE {condition}
+                    WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $4)
                 ) AS waiting
             ) AS ranked
             WHERE rank > $1 OR (rank = $1 AND host > $2)
@@ -148,16 +149,19 @@ impl WaitingRow {
 }
 
 impl Store {
-    /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do.
+    /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do. Those that have
+    /// expired are served no more, and wait for nobody.
     pub async fn waiting(
         &self,
         waiting_for: WaitingFor,
         after: Option<&WaitingPlace>,
         at_most: u64,
+        now: Time,
     ) -> anyhow::Result<Vec<Waiting>> {
         let reader = &self.database.reader;
         let (rank, host) = after.map_or((i64::MIN, ""), |place| (place.rank, place.host.as_str()));
-        let values: [Value; 3] = [rank.into(), host.into(), rows::number(at_most).into()];
+        let values: [Value; 4] =
+            [rank.into(), host.into(), rows::number(at_most).into(), now.millis().into()];
         let backend = reader.get_database_backend();
         let query = Statement::from_sql_and_values(backend, waiting_for.query(), values);
         let found = WaitingRow::find_by_statement(query).all(reader).await.context("read the queue")?;

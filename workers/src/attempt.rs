@@ -26,7 +26,11 @@ use crate::database::Database;
 /// Bounds what a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
 
-/// Does a job. `Err` is a failed attempt, which is tried again later; [`GiveUp`] says that this is useless.
+/// For so long nobody looks at a job that was left to another process.
+const LEFT_FOR: Duration = Duration::from_secs(30);
+
+/// Does a job. `Err` is a failed attempt, which is tried again later; [`GiveUp`] says that this is useless, and
+/// [`LeftToAnother`] that it was no attempt.
 pub type Handler = Arc<dyn Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
 
 /// Which attempt at the job this is. The first is 1.
@@ -59,6 +63,18 @@ impl Error for GiveUp {
     }
 }
 
+/// Another process is to do this job, and this one has not touched it: it waits again, and no attempt is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftToAnother;
+
+impl fmt::Display for LeftToAnother {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("left to another process")
+    }
+}
+
+impl Error for LeftToAnother {}
+
 /// What apalis knows of a job that it hands out.
 pub(crate) struct Delivery {
     pub(crate) id: String,
@@ -90,6 +106,7 @@ enum Verdict {
     Done,
     Again { error: anyhow::Error, after: Duration },
     Dead { error: anyhow::Error },
+    LeftToAnother,
 }
 
 /// What the attempts at one queue's jobs have in common.
@@ -123,6 +140,10 @@ impl Attempts {
                 self.postpone(&delivery, after).await;
                 Err(for_the_row(&error).into())
             }
+            Verdict::LeftToAnother => {
+                self.leave(&delivery).await;
+                Err(LeftToAnother.into())
+            }
         }
     }
 
@@ -144,6 +165,7 @@ impl Attempts {
         };
         match self.run(envelope, attempt).await {
             Ok(()) => Verdict::Done,
+            Err(error) if error.is::<LeftToAnother>() => Verdict::LeftToAnother,
             Err(error) if attempt.is_last() || error.chain().any(|cause| cause.is::<GiveUp>()) => {
                 Verdict::Dead { error }
             }
@@ -169,6 +191,17 @@ impl Attempts {
                 job.id = delivery.id,
                 error = format!("{error:#}"),
                 "a failed job could not be postponed"
+            );
+        }
+    }
+
+    /// Makes the row nobody's again, so that apalis has nothing to mark. If that fails, it is marked as failed.
+    async fn leave(&self, delivery: &Delivery) {
+        if let Err(error) = self.database.leave(delivery, LEFT_FOR).await {
+            tracing::warn!(
+                job.id = delivery.id,
+                error = format!("{error:#}"),
+                "a job could not be left to another process"
             );
         }
     }
@@ -208,11 +241,49 @@ impl Attempts {
                 error = format!("{error:#}"),
                 "job given up"
             ),
+            Verdict::LeftToAnother => tracing::debug!(
+                job.id = id,
+                job.kind = kind,
+                queue.name = queue,
+                duration_ms,
+                outcome = "left",
+                "job left to another process"
+            ),
         }
     }
 }
 
 impl Database {
+    async fn leave(&self, delivery: &Delivery, pause: Duration) -> anyhow::Result<()> {
+        let pause_s = i64::try_from(pause.as_secs())?;
+        match self {
+            Database::Sqlite(pool) => {
+                sqlx::query(
+                    "UPDATE Jobs SET status = 'Pending', run_at = unixepoch() + ?1, lock_by = NULL, lock_at = NULL
+                     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')",
+                )
+                .bind(pause_s)
+                .bind(&delivery.id)
+                .bind(&delivery.worker)
+                .execute(pool)
+                .await?;
+            }
+            Database::Postgres(pool) => {
+                sqlx::query(
+                    "UPDATE apalis.jobs SET status = 'Pending', run_at = now() + $1 * interval '1 second',
+                        lock_by = NULL, lock_at = NULL
+                     WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')",
+                )
+                .bind(pause_s)
+                .bind(&delivery.id)
+                .bind(&delivery.worker)
+                .execute(pool)
+                .await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn postpone(&self, delivery: &Delivery, after: Duration) -> anyhow::Result<()> {
         let after_ms = i64::try_from(after.as_millis())?;
         match self {

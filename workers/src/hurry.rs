@@ -2,6 +2,9 @@
 //! backoff it is due now, and if it died it gets another life. One that a sweep asks for again begins anew if it is
 //! over, and keeps its pace if it is not.
 
+use anyhow::Context;
+use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
+
 use crate::Queues;
 use crate::database::Database;
 
@@ -35,30 +38,40 @@ impl Queues {
         Ok(())
     }
 
-    /// Has these jobs done once more, if they are done or dead. Those that wait or run stay as they are.
-    pub(crate) async fn begin_anew(&self, ids: &[&str]) -> anyhow::Result<()> {
+    /// Has these jobs done once more, as they are asked for now, if they are done or dead. Those that wait or run stay as
+    /// they are. The ids of those that begin anew.
+    pub(crate) async fn begin_anew(&self, jobs: &[(&str, &[u8])]) -> anyhow::Result<Vec<String>> {
         match &self.database {
-            Database::Sqlite(pool) => {
-                sqlx::query(
-                    "UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(),
-                        lock_by = NULL, lock_at = NULL, done_at = NULL
-                     WHERE id IN (SELECT value FROM json_each(?1)) AND status IN ('Done', 'Killed')",
-                )
-                .bind(serde_json::to_string(ids)?)
-                .execute(pool)
-                .await?;
-            }
-            Database::Postgres(pool) => {
-                sqlx::query(
-                    "UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(),
-                        lock_by = NULL, lock_at = NULL, done_at = NULL
-                     WHERE id = ANY($1) AND status IN ('Done', 'Killed')",
-                )
-                .bind(ids)
-                .execute(pool)
-                .await?;
-            }
+            Database::Sqlite(pool) => begin_anew_in_sqlite(pool, jobs).await,
+            Database::Postgres(pool) => begin_anew_in_postgres(pool, jobs).await,
         }
-        Ok(())
+        .context("having jobs done once more")
     }
+}
+
+async fn begin_anew_in_sqlite(pool: &SqlitePool, jobs: &[(&str, &[u8])]) -> sqlx::Result<Vec<String>> {
+    let mut update: QueryBuilder<Sqlite> = QueryBuilder::new("WITH pushed (id, job) AS (");
+    update.push_values(jobs, |mut values, (id, payload)| {
+        values.push_bind(*id).push_bind(*payload);
+    });
+    update.push(
+        ") UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), job = pushed.job,
+            lock_by = NULL, lock_at = NULL, done_at = NULL
+         FROM pushed WHERE Jobs.id = pushed.id AND Jobs.status IN ('Done', 'Killed') RETURNING Jobs.id",
+    );
+    update.build_query_scalar().fetch_all(pool).await
+}
+
+async fn begin_anew_in_postgres(pool: &PgPool, jobs: &[(&str, &[u8])]) -> sqlx::Result<Vec<String>> {
+    let (ids, payloads): (Vec<&str>, Vec<&[u8]>) = jobs.iter().copied().unzip();
+    sqlx::query_scalar(
+        "UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(), job = pushed.job,
+            lock_by = NULL, lock_at = NULL, done_at = NULL
+         FROM unnest($1::text[], $2::bytea[]) AS pushed (id, job)
+         WHERE jobs.id = pushed.id AND jobs.status IN ('Done', 'Killed') RETURNING jobs.id",
+    )
+    .bind(ids)
+    .bind(payloads)
+    .fetch_all(pool)
+    .await
 }

@@ -24,7 +24,8 @@ async fn run(
 ) -> anyhow::Result<()> {
     match &envelope.job {
         Job::Publish(job) => publish::run(service, envelope, job, attempt).await,
-        Job::Scan(job) | Job::Rescan(job) => scan::run(service, job, attempt).await,
+        Job::Scan(job) => scan::run(service, job, attempt).await,
+        Job::Rescan(job) => scan::again(service, job, attempt).await,
         Job::Views(job) => views::run(service, envelope.id, job).await,
         Job::Cleanup => cleanup::run(service).await,
         Job::Meter => meter::run(service).await,

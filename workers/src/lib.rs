@@ -23,7 +23,7 @@ mod wake;
 #[cfg(test)]
 mod tests;
 
-pub use attempt::{Attempt, GiveUp, Handler};
+pub use attempt::{Attempt, GiveUp, Handler, LeftToAnother};
 pub use dead::DeadJob;
 pub use depth::QueueDepth;
 pub use jobs::handler;

@@ -1,11 +1,11 @@
 //! Keeping jobs: all pushes that wait are written by one statement, so a busy service pays for few commits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use domain::Queue;
-use service::{IfKnown, Push};
+use service::{IfKnown, Kept, Push};
 use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ const BATCH_MAX: usize = 256;
 /// A batch that takes longer is answered with an error; it may be kept nevertheless, and pushing again is safe.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-type Kept = oneshot::Sender<anyhow::Result<()>>;
+type Waiting = oneshot::Sender<anyhow::Result<Kept>>;
 
 /// A push as a row: everything that may fail before the database has been done.
 struct Row {
@@ -78,7 +78,7 @@ impl Queues {
     }
 
     /// The database would not have one of them, so each goes by itself and none suffers for another.
-    async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<Kept>) {
+    async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<Waiting>) {
         for (row, kept) in rows.into_iter().zip(waiting) {
             let row = [row];
             let outcome = self.write(&row).await;
@@ -86,20 +86,28 @@ impl Queues {
         }
     }
 
-    async fn settle(&self, rows: &[Row], waiting: Vec<Kept>, outcome: Result<u64, WriteFault>) {
+    async fn settle(
+        &self,
+        rows: &[Row],
+        waiting: Vec<Waiting>,
+        outcome: Result<HashSet<String>, WriteFault>,
+    ) {
         let outcome = match outcome {
             Ok(new) => {
-                let known =
-                    if new < rows.len() as u64 { self.look_at_known(rows).await } else { Ok(HashMap::new()) };
+                let known = if new.len() < rows.len() {
+                    self.look_at_known(rows, new).await
+                } else {
+                    Ok(Known { begun: new, queues: HashMap::new() })
+                };
                 self.ring(rows);
                 known
             }
             Err(WriteFault::Refused(error) | WriteFault::Unreachable(error)) => Err(error),
         };
         match outcome {
-            Ok(strangers) => {
+            Ok(known) => {
                 for (row, kept) in rows.iter().zip(waiting) {
-                    answer(kept, refuse_stranger(row, &strangers));
+                    answer(kept, known.answer(row));
                 }
             }
             Err(error) => {
@@ -114,9 +122,9 @@ impl Queues {
         queues.into_iter().for_each(|queue| self.wakes.ring(queue));
     }
 
-    async fn write(&self, rows: &[Row]) -> Result<u64, WriteFault> {
+    async fn write(&self, rows: &[Row]) -> Result<HashSet<String>, WriteFault> {
         if rows.is_empty() {
-            return Ok(0);
+            return Ok(HashSet::new());
         }
         let write = async {
             match &self.database {
@@ -132,16 +140,19 @@ impl Queues {
         }
     }
 
-    async fn look_at_known(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
+    async fn look_at_known(&self, rows: &[Row], new: HashSet<String>) -> anyhow::Result<Known> {
         let awaited = ids(rows, |row| row.is_awaited);
         if !awaited.is_empty() {
             self.hurry(&awaited).await?;
         }
-        let repeated = ids(rows, |row| row.if_known == IfKnown::BeginAnew);
+        let is_repeated = |row: &&Row| row.if_known == IfKnown::BeginAnew && !new.contains(&row.id);
+        let repeated: Vec<_> =
+            rows.iter().filter(is_repeated).map(|row| (row.id.as_str(), row.payload.as_slice())).collect();
+        let mut begun = new.clone();
         if !repeated.is_empty() {
-            self.begin_anew(&repeated).await?;
+            begun.extend(self.begin_anew(&repeated).await?);
         }
-        self.strangers(rows).await
+        Ok(Known { begun, queues: self.strangers(rows).await? })
     }
 
     /// The ids among `rows` that the table already has, with the queue that has them: an id is unique in the
@@ -177,21 +188,34 @@ fn ids(rows: &[Row], which: impl Fn(&Row) -> bool) -> Vec<&str> {
     rows.iter().filter(|row| which(row)).map(|row| row.id.as_str()).collect()
 }
 
-fn refuse_stranger(row: &Row, known: &HashMap<String, String>) -> anyhow::Result<()> {
-    match known.get(&row.id) {
-        Some(queue) if queue != row.queue.name() => {
-            Err(anyhow!("job {} of queue {} has the id of a job of queue {queue}", row.id, row.queue.name()))
+/// What is known of the jobs of a batch once it is kept.
+struct Known {
+    /// Those that are new, or begin anew.
+    begun: HashSet<String>,
+    /// The queues of those that the table had before.
+    queues: HashMap<String, String>,
+}
+
+impl Known {
+    fn answer(&self, row: &Row) -> anyhow::Result<Kept> {
+        match self.queues.get(&row.id) {
+            Some(queue) if queue != row.queue.name() => {
+                let (id, own) = (&row.id, row.queue.name());
+                Err(anyhow!("job {id} of queue {own} has the id of a job of queue {queue}"))
+            }
+            _ if self.begun.contains(&row.id) => Ok(Kept::Begins),
+            _ => Ok(Kept::WasThere),
         }
-        _ => Ok(()),
     }
 }
 
-fn answer(kept: Kept, outcome: anyhow::Result<()>) {
+fn answer(kept: Waiting, outcome: anyhow::Result<Kept>) {
     // Whoever asked may have stopped waiting; the job is kept all the same.
     let _ = kept.send(outcome);
 }
 
-async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<u64> {
+/// The ids of those that are new.
+async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<HashSet<String>> {
     let mut insert: QueryBuilder<Sqlite> =
         QueryBuilder::new("INSERT INTO Jobs (id, job_type, job, max_attempts, run_at) ");
     insert.push_values(rows, |mut values, row| {
@@ -202,23 +226,25 @@ async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<u64> {
             .push_bind(i64::from(row.queue.attempts_max()));
         values.push("unixepoch()");
     });
-    insert.push(" ON CONFLICT DO NOTHING");
-    Ok(insert.build().execute(pool).await?.rows_affected())
+    insert.push(" ON CONFLICT DO NOTHING RETURNING id");
+    let new: Vec<String> = insert.build_query_scalar().fetch_all(pool).await?;
+    Ok(new.into_iter().collect())
 }
 
-async fn insert_postgres(pool: &PgPool, rows: &[Row]) -> sqlx::Result<u64> {
-    let kept = sqlx::query(
+/// The ids of those that are new.
+async fn insert_postgres(pool: &PgPool, rows: &[Row]) -> sqlx::Result<HashSet<String>> {
+    let new: Vec<String> = sqlx::query_scalar(
         "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
          SELECT id, job_type, job, max_attempts, now()
          FROM unnest($1::text[], $2::text[], $3::bytea[], $4::integer[])
              AS pushed (id, job_type, job, max_attempts)
-         ON CONFLICT DO NOTHING",
+         ON CONFLICT DO NOTHING RETURNING id",
     )
     .bind(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.queue.name()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.payload.as_slice()).collect::<Vec<_>>())
     .bind(rows.iter().map(|row| row.queue.attempts_max().cast_signed()).collect::<Vec<_>>())
-    .execute(pool)
+    .fetch_all(pool)
     .await?;
-    Ok(kept.rows_affected())
+    Ok(new.into_iter().collect())
 }

@@ -5,7 +5,7 @@ use domain::{AccountStatus, Host, Missing, ModerationStatus, Refusal, Visibility
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
-use service::{LiveShown, ReportKept, ReviewItem, Service};
+use service::{LiveShown, ReportKept, ReviewItem, SamePage, Service, first_document};
 
 use super::frame::{Frame, Tab};
 use super::log::DecisionRow;
@@ -35,7 +35,12 @@ pub struct CasePage<'a> {
     pub live: Option<LiveRows>,
     pub reports: Vec<ReportRow>,
     pub decisions: Vec<DecisionRow>,
+    /// The newest of what is shown here: it goes back with the decision.
+    pub seen_decision: String,
+    pub seen_report: String,
     pub same: Vec<SameRow>,
+    /// Those of them that a tick blocks, as it goes back with the decision.
+    pub listed: Vec<String>,
     pub has_more_same: bool,
     pub form: DecisionShownAgain,
 }
@@ -55,7 +60,7 @@ pub struct LiveRows {
     pub published_at: Moment,
     pub scanned_at: Option<Moment>,
     pub findings: Vec<FindingRow>,
-    /// Where the preview begins.
+    /// Where the preview begins: at what the scan objects to.
     pub preview: String,
     pub files: Vec<FileRow>,
 }
@@ -86,6 +91,9 @@ pub struct SameRow {
     pub path: String,
     pub account: String,
     pub status: ModerationStatus,
+    /// The file of it that is the same.
+    pub file: String,
+    pub is_passed_by_moderator: bool,
 }
 
 #[handler]
@@ -110,7 +118,7 @@ pub async fn shown(
 /// The page that the path names. What is no host is no page's.
 pub fn host_of(request: &Request) -> Result<Host, Refusal> {
     let host = request.raw_path_param("host").unwrap_or_default();
-    host.parse().map_err(|_| Refusal::NotFound(Missing::Host))
+    host.parse().map_err(|_| Refusal::NotFound(Missing::ReviewedHost))
 }
 
 impl<'a> CasePage<'a> {
@@ -129,12 +137,11 @@ impl<'a> CasePage<'a> {
         form: DecisionShownAgain,
     ) -> Self {
         let path = format!("{}/{}", super::QUEUE, item.artifact.host);
-        let same = item.same_content.pages.into_iter().map(|page| SameRow {
-            path: format!("{}/{}", super::QUEUE, page.host),
-            host: page.host.to_string(),
-            account: page.account_handle,
-            status: page.status,
-        });
+        let pages = item.same_content.pages;
+        let listed =
+            pages.iter().filter(|page| !page.is_passed_by_moderator).map(|page| page.host.to_string());
+        let listed = listed.collect();
+        let seen = item.seen;
         Self {
             frame,
             host: item.artifact.host.to_string(),
@@ -146,7 +153,10 @@ impl<'a> CasePage<'a> {
             live: item.live.map(|live| LiveRows::new(live, &path, ticket)),
             reports: item.reports.into_iter().map(ReportRow::from).collect(),
             decisions: item.decisions.into_iter().map(DecisionRow::from).collect(),
-            same: same.collect(),
+            seen_decision: seen.decision.map(|id| id.to_string()).unwrap_or_default(),
+            seen_report: seen.report.map(|id| id.to_string()).unwrap_or_default(),
+            same: pages.into_iter().map(SameRow::from).collect(),
+            listed,
             has_more_same: item.same_content.has_more,
             path,
             form,
@@ -174,7 +184,14 @@ impl LiveRows {
                 words: shortened(&finding.words.join(", ")),
             }
         });
+        let begins_at = live
+            .findings
+            .iter()
+            .find_map(|finding| live.files.iter().find(|file| file.path.as_str() == finding.file));
+        let begins_at = begins_at.or_else(|| first_document(&live.files));
+        let begins_at = begins_at.map(|file| in_address(file.path.as_str())).unwrap_or_default();
         Self {
+            preview: format!("{preview}{begins_at}"),
             seq: live.seq,
             status: live.status,
             set_by: source_in_words(live.moderated_by),
@@ -182,7 +199,19 @@ impl LiveRows {
             scanned_at: live.scanned_at.map(Moment),
             findings: findings.collect(),
             files: files.collect(),
-            preview,
+        }
+    }
+}
+
+impl From<SamePage> for SameRow {
+    fn from(page: SamePage) -> Self {
+        Self {
+            path: format!("{}/{}", super::QUEUE, page.host),
+            host: page.host.to_string(),
+            account: page.account_handle,
+            status: page.status,
+            file: shortened(&page.file),
+            is_passed_by_moderator: page.is_passed_by_moderator,
         }
     }
 }

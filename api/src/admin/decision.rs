@@ -1,10 +1,12 @@
 //! A moderator's word, from the form beside a page.
 
-use domain::{MalformedReason, Refusal, Ruling, RulingNote};
+use std::str::FromStr;
+
+use domain::{Host, MalformedReason, Refusal, Ruling, RulingNote};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{DecisionRequest, Elsewhere, Service};
+use service::{DecisionRequest, ELSEWHERE_MAX, Seen, Service};
 
 use super::case::{DecisionShownAgain, host_of, shown};
 use super::frame::{at_desk, path_after};
@@ -21,7 +23,12 @@ pub struct DecisionForm {
     action: String,
     note: String,
     version: String,
+    /// The newest decision and report that were shown; empty where there was none.
+    decision: Option<String>,
+    report: Option<String>,
     elsewhere: Option<String>,
+    /// The hosts that the tick is about.
+    listed: String,
 }
 
 /// Leads on to the queue; what was refused is told on the page as it is now.
@@ -39,7 +46,8 @@ pub async fn decide(
         Ok(made) => Ok(found_at(&path_after(&made))),
         Err(RefusedCall(refusal)) if accepts_html(request) && is_told_beside(&refusal) => {
             let faults = Faults::of(&refusal, FIELDS, request.uri().path());
-            let elsewhere = form.elsewhere.is_some();
+            // Other pages may be listed now than those that were ticked.
+            let elsewhere = form.elsewhere.is_some() && !has_changed(&refusal);
             let again = DecisionShownAgain { note: form.note, elsewhere, faults };
             shown(request, &service, status_of(&refusal), again).await
         }
@@ -49,7 +57,11 @@ pub async fn decide(
 
 /// Where the page is gone, there is nothing to tell it beside.
 fn is_told_beside(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::InvalidRequest { .. } | Refusal::VersionChanged { .. })
+    matches!(refusal, Refusal::InvalidRequest { .. }) || has_changed(refusal)
+}
+
+fn has_changed(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. })
 }
 
 impl DecisionForm {
@@ -65,9 +77,29 @@ impl DecisionForm {
         let seq = self.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
         // The tick stands beside both buttons and means one.
         let elsewhere = match ruling {
-            Ruling::Block if self.elsewhere.is_some() => Elsewhere::Blocked,
-            _ => Elsewhere::Left,
+            Ruling::Block if self.elsewhere.is_some() => self.listed()?,
+            _ => Vec::new(),
         };
-        Ok(DecisionRequest { host, ruling, note, looked_at: Some(seq), elsewhere })
+        Ok(DecisionRequest { host, ruling, note, looked_at: Some(seq), seen: self.seen()?, elsewhere })
     }
+
+    /// What the page has shown. A program that sends none of it means whatever there is.
+    fn seen(&self) -> Result<Option<Seen>, Refusal> {
+        let (Some(decision), Some(report)) = (&self.decision, &self.report) else { return Ok(None) };
+        let decision = id_of(decision).map_err(|_| Refusal::invalid("decision", "is no id of a decision"))?;
+        let report = id_of(report).map_err(|_| Refusal::invalid("report", "is no id of a report"))?;
+        Ok(Some(Seen { decision, report }))
+    }
+
+    fn listed(&self) -> Result<Vec<Host>, Refusal> {
+        let hosts = self.listed.split_whitespace().take(ELSEWHERE_MAX).map(str::parse);
+        hosts
+            .collect::<Result<_, _>>()
+            .map_err(|_| Refusal::invalid("listed", "has what is no host of a page"))
+    }
+}
+
+/// An id that may be none.
+fn id_of<T: FromStr>(text: &str) -> Result<Option<T>, T::Err> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
 }

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use domain::{Host, Missing, OperatorName, Refusal};
+use domain::{Host, Missing, OperatorName, PreviewTicket, Refusal};
+use poem::http::{Method, StatusCode};
 use poem::{Endpoint, Request, Response};
 use service::{AdminDoor, Service};
 
+use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
 use crate::operator::{is_operator, name_told};
-use crate::pages::found_at;
+use crate::pages::{accepts_html, found_at};
 use crate::refusal::RefusedCall;
 use crate::same_site;
 use crate::service_of::service_of;
+
+const LAPSED: &str = "This preview has had its hour. Open the page around it again.";
 
 /// One of the operator's people, as the data of a request.
 #[derive(Clone, Debug)]
@@ -46,6 +50,11 @@ where
         request.set_data(untold);
         return page.call(request).await;
     }
+    if has_ticket(&request) && accepts_html(&request) && who(&request, service)?.is_none() {
+        demand_door(service)?;
+        // The sign-in would not be shown in the frame.
+        return Ok(in_frame(StatusCode::FORBIDDEN, LAPSED));
+    }
     operators_only(page, request).await
 }
 
@@ -75,9 +84,17 @@ fn behind_ticket(request: &Request, service: &Service) -> Option<Ticketed> {
     service.is_preview_ticket(ticket, &host, seq).then(|| Ticketed(path.to_owned()))
 }
 
+/// Whether the path holds something like a ticket.
+fn has_ticket(request: &Request) -> bool {
+    request.raw_path_param("path").is_some_and(|path| path.starts_with(PreviewTicket::MARK))
+}
+
 fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCall> {
     if is_operator(request)? {
-        return Ok(Some(AtDesk { name: name_told(request), has_session: false }));
+        return Ok(Some(AtDesk {
+            name: name_told(request).unwrap_or_else(OperatorName::unnamed),
+            has_session: false,
+        }));
     }
     Ok(match service.admin_door() {
         AdminDoor::Closed => None,
@@ -102,5 +119,7 @@ fn to_sign_in(request: &Request) -> Response {
     // In a query no other character of a path would be sure to stand for itself.
     let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte));
     let is_page = is_plain && !path.ends_with("/signout");
-    found_at(&format!("{SIGN_IN}?next={}", if is_page { path } else { super::QUEUE }))
+    let next = if is_page { path } else { super::QUEUE };
+    let lost = if request.method() == Method::POST { "&lost=true" } else { "" };
+    found_at(&format!("{SIGN_IN}?next={next}{lost}"))
 }

@@ -1,6 +1,6 @@
 //! Decisions as rows of a table: beside a page, and in the log of all.
 
-use domain::ModerationStatus;
+use domain::{ModeratedBy, ModerationStatus};
 use service::DecisionShown;
 
 use super::words::{rule_in_words, source_in_words};
@@ -12,8 +12,12 @@ pub struct DecisionRow {
     pub path: String,
     pub seq: u32,
     pub status: ModerationStatus,
-    /// A moderator by name, else what it was.
-    pub who: String,
+    /// A scan only says what it found: where a moderator's word holds, nothing comes of it.
+    pub is_found: bool,
+    /// Whose word it is.
+    pub source: &'static str,
+    /// A moderator's name. It may look like anything, so it never stands without the source.
+    pub name: Option<String>,
     pub note: Option<String>,
     /// The rules that a scan found broken, each once.
     pub rules: Vec<String>,
@@ -22,16 +26,21 @@ pub struct DecisionRow {
 impl From<DecisionShown> for DecisionRow {
     fn from(decision: DecisionShown) -> Self {
         let kept = decision.kept;
-        let mut rules: Vec<String> =
-            decision.findings.iter().map(|finding| rule_in_words(&finding.rule)).collect();
-        rules.dedup();
+        let mut rules: Vec<String> = Vec::new();
+        for rule in decision.findings.iter().map(|finding| rule_in_words(&finding.rule)) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
         Self {
             at: Moment(kept.at),
             path: format!("{}/{}", super::QUEUE, kept.host),
             host: kept.host.to_string(),
             seq: kept.seq,
             status: kept.status,
-            who: kept.decided_by.unwrap_or_else(|| source_in_words(kept.source).to_owned()),
+            is_found: kept.source == ModeratedBy::Scan,
+            source: source_in_words(kept.source),
+            name: kept.decided_by,
             note: kept.note,
             rules,
         }

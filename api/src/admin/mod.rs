@@ -10,6 +10,7 @@ mod cookie;
 mod decision;
 mod frame;
 mod guard;
+mod hints;
 mod log;
 mod preview;
 mod queue;

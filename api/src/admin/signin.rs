@@ -23,12 +23,15 @@ const FIELDS: &[&str] = &["name", "password"];
 pub struct SignInPage<'a> {
     pub next: Option<&'a NextPath>,
     pub name: &'a str,
+    /// Something was sent after the session had ended.
+    pub is_lost: bool,
     pub faults: Faults,
 }
 
 #[derive(Deserialize)]
 pub struct Link {
     next: Option<String>,
+    lost: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -42,7 +45,10 @@ pub struct SignInForm {
 #[handler]
 pub fn show(Query(link): Query<Link>) -> Result<Response, RefusedCall> {
     let next = next_path(link.next.as_deref());
-    page(StatusCode::OK, &SignInPage { next: next.as_ref(), ..SignInPage::default() })
+    page(
+        StatusCode::OK,
+        &SignInPage { next: next.as_ref(), is_lost: link.lost.is_some(), ..SignInPage::default() },
+    )
 }
 
 #[handler]
@@ -61,7 +67,7 @@ pub async fn sign_in(
         }
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let faults = faults_of(&refusal);
-            again(&refusal, &SignInPage { next: next.as_ref(), name: &form.name, faults })
+            again(&refusal, &SignInPage { next: next.as_ref(), name: &form.name, is_lost: false, faults })
         }
         Err(refused) => Err(refused),
     }

@@ -3,10 +3,11 @@
 use askama::Template;
 use domain::{
     Account, AccountId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion, ManifestFile,
-    ModeratedBy, ModerationStatus, OperatorName, Refusal, Time, VersionId, Visibility, content_type_of,
+    ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportId, Time, VersionId, Visibility,
+    content_type_of,
 };
 use service::{
-    DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem, SameContent, SamePage,
+    DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem, SameContent, SamePage, Seen,
     WaitingShown,
 };
 
@@ -52,13 +53,16 @@ fn decision(source: ModeratedBy, who: Option<&str>, note: Option<&str>) -> Decis
         scanner_version: None,
         at: now(),
     };
-    let findings = if source == ModeratedBy::Scan { vec![finding(), finding()] } else { vec![] };
+    let other = Finding { rule: "private_key".into(), ..finding() };
+    // The same rule once more, and not beside itself.
+    let findings = if source == ModeratedBy::Scan { vec![finding(), other, finding()] } else { vec![] };
     DecisionShown { kept, findings }
 }
 
 fn decisions() -> Vec<DecisionShown> {
     vec![
         decision(ModeratedBy::Moderator, Some("Ada"), Some("A drill.\nSee the <ticket>.")),
+        decision(ModeratedBy::Moderator, Some("the scan"), None),
         decision(ModeratedBy::Report, None, None),
         decision(ModeratedBy::Scan, None, None),
     ]
@@ -84,7 +88,7 @@ fn item(live: Option<LiveShown>) -> ReviewItem {
     let mut account = Account::provisional(now(), std::time::Duration::ZERO, &Chance::seeded(1));
     account.handle = "acct_a1b2c3d4e5f6".into();
     let (reports, decisions, same_content) = (vec![], vec![], SameContent::default());
-    ReviewItem { artifact, account, live, reports, decisions, same_content }
+    ReviewItem { artifact, account, live, reports, decisions, same_content, seen: Seen::default() }
 }
 
 fn live(findings: Vec<Finding>) -> LiveShown {
@@ -107,22 +111,32 @@ fn live(findings: Vec<Finding>) -> LiveShown {
 
 fn full() -> ReviewItem {
     let report = |reason: Option<&str>, answered_at| ReportKept {
+        id: ReportId::from_ulid(1.into()),
         reason: reason.map(str::to_owned),
         at: now(),
         answered_at,
     };
-    let same = |host: &str| SamePage {
+    let same = |host: &str, is_passed_by_moderator| SamePage {
         artifact: ArtifactId::from_ulid(2.into()),
         account: AccountId::from_ulid(2.into()),
         account_handle: "acct_0123456789ab".into(),
         host: host.parse().unwrap(),
         version: VersionId::from_ulid(2.into()),
         status: ModerationStatus::Pass,
+        is_passed_by_moderator,
+        file: "index.html".into(),
     };
     ReviewItem {
         reports: vec![report(Some("It asks for <b>money</b>.\nTwice."), None), report(None, Some(now()))],
         decisions: decisions(),
-        same_content: SameContent { pages: vec![same("other-a1b2"), same("third-a1b2")], has_more: true },
+        same_content: SameContent {
+            pages: vec![same("other-a1b2", false), same("third-a1b2", true)],
+            has_more: true,
+        },
+        seen: Seen {
+            decision: Some(DecisionId::from_ulid(3.into())),
+            report: Some(ReportId::from_ulid(4.into())),
+        },
         ..item(Some(live(vec![finding()])))
     }
 }
@@ -135,13 +149,13 @@ fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
 fn cases() -> Vec<(String, String)> {
     let changed = Faults::of(&Refusal::VersionChanged { live: Some(2) }, &["note"], "/admin/moderation/x");
     let too_long = Faults::of(&Refusal::invalid("note", "is too long"), &["note"], "/admin/moderation/x");
-    let again = |faults| DecisionShownAgain { note: "A <drill>.".into(), elsewhere: true, faults };
+    let again = |elsewhere, faults| DecisionShownAgain { note: "A <drill>.".into(), elsewhere, faults };
     vec![
         ("admin-page".into(), case(full(), DecisionShownAgain::default())),
         ("admin-page-plain".into(), case(item(Some(live(vec![]))), DecisionShownAgain::default())),
         ("admin-page-not-live".into(), case(item(None), DecisionShownAgain::default())),
-        ("admin-page-version_changed".into(), case(full(), again(changed))),
-        ("admin-page-invalid_request".into(), case(full(), again(too_long))),
+        ("admin-page-version_changed".into(), case(full(), again(false, changed))),
+        ("admin-page-invalid_request".into(), case(full(), again(true, too_long))),
     ]
 }
 
@@ -208,11 +222,14 @@ fn audits() -> Vec<(String, String)> {
 
 fn sign_ins() -> Vec<(String, String)> {
     let next = NextPath::parse("/admin/audit");
-    let page = |name, faults| SignInPage { next: next.as_ref(), name, faults }.render().unwrap();
+    let page =
+        |name, faults| SignInPage { next: next.as_ref(), name, is_lost: false, faults }.render().unwrap();
+    let lost = SignInPage { next: next.as_ref(), is_lost: true, ..SignInPage::default() };
     let refused =
         |refusal: Refusal| (format!("admin-signin-{}", refusal.code()), page("Ada", faults_of(&refusal)));
     vec![
         ("admin-signin".into(), page("", Faults::default())),
+        ("admin-signin-lost".into(), lost.render().unwrap()),
         refused(Refusal::InvalidCredentials),
         refused(Refusal::RateLimited { retry_after_seconds: 7 }),
         refused(Refusal::invalid("name", "is empty")),

@@ -106,7 +106,9 @@ fn of_evidence(name: &str) -> Option<Value> {
 
 fn of_ids(name: &str) -> Option<Value> {
     Some(match name {
-        "id" | "upload" | "artifact_id" | "user_id" | "created_by" => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        "id" | "decision" | "report" | "upload" | "artifact_id" | "user_id" | "created_by" => {
+            json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE")
+        }
         "session_id" => json!("cs_test_a1b2c3"),
         "handle" => json!("acct_7f3k9m2q8x1z"),
         "slug" => json!("my-page"),
@@ -171,7 +173,7 @@ fn of_states(name: &str) -> Option<Value> {
         | "credited" => {
             json!(true)
         }
-        "has_more" => json!(false),
+        "has_more" | "passed_by_moderator" => json!(false),
         _ => return None,
     })
 }

@@ -47,7 +47,9 @@ fn what(refusal: &Refusal) -> String {
         Refusal::NotFound(Missing::Account) => "This link leads to no account.".into(),
         Refusal::NotFound(Missing::Invite) => "This link leads to no invite.".into(),
         Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "There is no such page.".into(),
-        Refusal::NotFound(Missing::Version) => "The page has no such version.".into(),
+        Refusal::NotFound(Missing::Version | Missing::ReviewedVersion) => {
+            "The page has no such version.".into()
+        }
         Refusal::NotFound(Missing::Member) => "Nobody like that is on the account.".into(),
         Refusal::NotFound(Missing::Token) => "There is no such token, or it is revoked.".into(),
         Refusal::MethodNotAllowed { .. } => "This address cannot be used in this way.".into(),
@@ -130,6 +132,7 @@ fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
     let next = match refusal {
         Refusal::NotFound(_) => "It may have been deleted. Look for it in the queue.".to_owned(),
         Refusal::VersionChanged { .. } => "Look at what is live now, then decide.".to_owned(),
+        Refusal::DecidedMeanwhile { .. } => "Look at what was decided, then decide.".to_owned(),
         refusal => next_step(refusal, path).0,
     };
     (next, queue)

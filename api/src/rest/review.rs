@@ -10,8 +10,9 @@ use service::{DecisionsWanted, Service, WaitingFor};
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
+use crate::call_header::Header;
 use crate::json_body::JsonBody;
-use crate::operator::Operator;
+use crate::operator::{DecidedBy, Operator};
 use crate::path_part::Path;
 use crate::wire;
 
@@ -29,7 +30,7 @@ refusals! {
 impl Review {
     /// List the pages that wait for a moderator
     ///
-    /// Those in review, and those with open reports whatever their status. `status` lists others: `blocked`, or
+    /// Those in review, and those with open reports whatever their status; none that have expired. `status` lists others: `blocked`, or
     /// `pending`, which wait for their scan. Without the operator's secret: 404.
     #[oai(path = "/internal/moderation", method = "get", operation_id = "list_moderation")]
     async fn list(
@@ -66,25 +67,29 @@ impl Review {
 
     /// Pass or block what a page shows
     ///
-    /// The word is on the version that is live and holds until the next one, whatever a scan finds. It answers every
-    /// open report on the page. Name who decides with `X-Operator`. Without the operator's secret: 404.
+    /// The word is on the version that is live and holds until the next one, whatever a scan finds. A block is also on
+    /// every other version of the page that holds the same content. It answers the open reports on the page, up to the
+    /// one in `seen`. Without the operator's secret: 404.
     #[oai(path = "/internal/moderation/:host", method = "post", operation_id = "decide_on_page")]
     async fn decide(
         &self,
-        operator: Operator,
+        _operator: Operator,
+        /// Who of the operator's people decides.
+        #[oai(name = "X-Operator")]
+        who: Header<DecidedBy>,
         /// The page's host, as it stands in its address.
         host: Path<Host>,
         body: JsonBody<wire::Decide>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::DecisionMade>, Decide> {
         let request = body.0.read(host.0)?;
-        Ok(Json(service.decide(&operator.0, request).await?.into()))
+        Ok(Json(service.decide(&who.0.0, request).await?.into()))
     }
 
     /// List who decided what
     ///
-    /// Every decision by scans, reports and moderators, the newest first. None is ever changed. Without the operator's
-    /// secret: 404.
+    /// Every decision by scans, reports and moderators, the newest first. None is ever changed; those of moderators stay
+    /// when the account is purged. Without the operator's secret: 404.
     #[oai(path = "/internal/audit", method = "get", operation_id = "list_decisions")]
     async fn log(
         &self,

@@ -3,10 +3,11 @@
 use domain::{Host, MalformedReason, Refusal, Ruling, RulingNote};
 use poem_openapi::Object;
 use poem_openapi::types::Example;
-use service::{DecisionRequest, Elsewhere};
+use service::DecisionRequest;
 
 use super::artifact::ModerationStatus;
 use super::moderation::Action;
+use super::review::Seen;
 use super::text::typed_texts;
 
 typed_texts! {
@@ -24,8 +25,12 @@ pub struct Decide {
     /// The `version` that was looked at. If another is live now, nothing is decided.
     #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
     pub version: Option<u32>,
-    /// Blocks the pages of `same_content` too, each with a decision of its own.
-    pub elsewhere: Option<bool>,
+    /// The `seen` of the page that was looked at. If something was decided since, nothing is.
+    pub seen: Option<Seen>,
+    /// Other pages that are blocked too, each with a decision of its own: hosts of `same_content`. Those that do not hold
+    /// the same content now are left.
+    #[oai(validator(max_items = 100))]
+    pub elsewhere: Option<Vec<String>>,
 }
 
 /// What came of a decision. By the time of this answer no edge serves what was blocked.
@@ -43,7 +48,7 @@ pub struct DecisionMade {
 pub struct BlockedElsewhere {
     pub blocked: u64,
     pub hosts: Vec<String>,
-    /// Whether there are more: send the same decision again.
+    /// Whether something with the same content is left: look at the page again, and send another decision.
     pub has_more: bool,
 }
 
@@ -51,12 +56,30 @@ impl Decide {
     pub fn read(self, host: Host) -> Result<DecisionRequest, Refusal> {
         let note = RulingNote::written(self.note.as_ref().map_or("", |note| &note.0));
         let told = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
-        let elsewhere = if self.elsewhere == Some(true) { Elsewhere::Blocked } else { Elsewhere::Left };
-        if elsewhere == Elsewhere::Blocked && self.action == Action::Pass {
+        let elsewhere = self.elsewhere.unwrap_or_default();
+        if !elsewhere.is_empty() && self.action == Action::Pass {
             return Err(Refusal::invalid("elsewhere", "goes with the action block alone"));
         }
-        let ruling = Ruling::from(self.action);
-        Ok(DecisionRequest { host, ruling, note: note.map_err(told)?, looked_at: self.version, elsewhere })
+        let elsewhere: Result<_, _> = elsewhere.iter().map(|host| host.parse()).collect();
+        Ok(DecisionRequest {
+            host,
+            ruling: Ruling::from(self.action),
+            note: note.map_err(told)?,
+            looked_at: self.version,
+            seen: self.seen.map(Seen::read).transpose()?,
+            elsewhere: elsewhere
+                .map_err(|_| Refusal::invalid("elsewhere", "has what is no host of a page"))?,
+        })
+    }
+}
+
+impl Seen {
+    fn read(self) -> Result<service::Seen, Refusal> {
+        let malformed = |_| Refusal::invalid("seen", "is not the one of a page");
+        Ok(service::Seen {
+            decision: self.decision.map(|id| id.parse()).transpose().map_err(malformed)?,
+            report: self.report.map(|id| id.parse()).transpose().map_err(malformed)?,
+        })
     }
 }
 
@@ -76,13 +99,17 @@ impl From<service::DecisionMade> for DecisionMade {
     }
 }
 
+/// A newest decision, for the example.
+const ID: &str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
+
 impl Example for Decide {
     fn example() -> Self {
         Self {
             action: Action::Block,
             note: Some(TypedNote("It asks for a seed phrase.".to_owned())),
             version: Some(1),
-            elsewhere: Some(true),
+            seen: Some(Seen { decision: Some(ID.to_owned()), report: None }),
+            elsewhere: Some(vec!["other-page-c3d4".to_owned()]),
         }
     }
 }

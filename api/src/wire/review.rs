@@ -70,8 +70,22 @@ pub struct ReviewItem {
     pub reports: Vec<ReportOfItem>,
     /// What was decided of any of its versions, the newest first.
     pub decisions: Vec<Decision>,
-    /// Other live pages, of any account, that hold what is objected to.
+    /// Other live pages, of any account, that hold what is objected to: a document that the evidence names, else the one
+    /// that this page begins with.
     pub same_content: SameContent,
+    /// To be sent along with a decision.
+    pub seen: Seen,
+}
+
+/// The newest of what is shown here. A decision that brings it is refused where something was decided since, and leaves
+/// later reports open.
+#[derive(Debug, Object)]
+pub struct Seen {
+    /// On the live version.
+    #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
+    pub decision: Option<String>,
+    #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
+    pub report: Option<String>,
 }
 
 /// The account of a page.
@@ -146,6 +160,10 @@ pub struct SamePage {
     /// The handle of its account.
     pub account: String,
     pub moderation_status: ModerationStatus,
+    /// A moderator has looked at it and passed it.
+    pub passed_by_moderator: bool,
+    /// The first of its files that is the same.
+    pub file: String,
 }
 
 /// One list of the log of decisions.
@@ -164,7 +182,7 @@ pub struct Decision {
     pub id: String,
     pub host: String,
     pub version: u32,
-    /// What was decided.
+    /// What was decided; of a scan what it found, of which nothing comes where a moderator's word holds.
     pub moderation_status: ModerationStatus,
     pub source: Source,
     /// The moderator, by name; null for scans and reports.
@@ -243,6 +261,10 @@ impl ReviewItem {
             reports: item.reports.into_iter().map(ReportOfItem::from).collect(),
             decisions: item.decisions.into_iter().map(Decision::from).collect(),
             same_content: SameContent { pages, has_more: item.same_content.has_more },
+            seen: Seen {
+                decision: item.seen.decision.map(|id| id.to_string()),
+                report: item.seen.report.map(|id| id.to_string()),
+            },
         }
     }
 }
@@ -289,6 +311,8 @@ impl From<service::SamePage> for SamePage {
             host: page.host.to_string(),
             account: page.account_handle,
             moderation_status: page.status.into(),
+            passed_by_moderator: page.is_passed_by_moderator,
+            file: page.file,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The secrets that hold the whole house. Outside dev mode none of them may be short, and there must never be a start
+//! The secrets that hold the whole house. Outside dev mode none of them may be short: a password is typed, so it may be
+//! shorter than the others, and is tried at few times a minute. And there must never be a start
 //! without those that the process's role needs; see [`Settings::check_role`](crate::Settings::check_role).
 
 use crate::reader::{Reader, variable_of};
@@ -7,7 +8,9 @@ use crate::section::mode::Mode;
 
 pub(crate) const SIGNING: &str = "secrets.signing";
 const LINKS: &str = "secrets.links";
+const OPERATOR_PASSWORD: &str = "secrets.operator_password";
 const LENGTH_BYTES_MIN: usize = 32;
+const PASSWORD_LENGTH_MIN: usize = 12;
 
 /// What the operator knows and nobody else.
 #[derive(Clone, Debug)]
@@ -28,7 +31,11 @@ impl Secrets {
             }
             secret
         });
-        Self { signing, links, operator_password: reader.optional("secrets.operator_password") }
+        let operator_password = reader.optional::<Secret>(OPERATOR_PASSWORD);
+        if mode.is_some_and(|mode| !mode.dev_mode) {
+            demand_password_length(reader, operator_password.as_ref());
+        }
+        Self { signing, links, operator_password }
     }
 }
 
@@ -37,6 +44,15 @@ fn demand_length(reader: &mut Reader, key: &'static str, secret: Option<&Secret>
         && length_bytes < LENGTH_BYTES_MIN
     {
         reader.fault(key, format!("has {length_bytes} bytes, and dev mode is off"), expected());
+    }
+}
+
+fn demand_password_length(reader: &mut Reader, password: Option<&Secret>) {
+    if let Some(length) = password.map(|password| password.reveal().chars().count())
+        && length < PASSWORD_LENGTH_MIN
+    {
+        let expected = format!("expected a password of {PASSWORD_LENGTH_MIN} characters or more");
+        reader.fault(OPERATOR_PASSWORD, format!("has {length} characters, and dev mode is off"), expected);
     }
 }
 

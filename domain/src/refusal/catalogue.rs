@@ -4,7 +4,7 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind};
-use crate::{Challenge, DevRail, FileSet, Micro};
+use crate::{Challenge, DevRail, FileSet, Micro, ModerationStatus};
 
 /// One kind of refusal, as the reference page has it.
 #[derive(Clone, Debug)]
@@ -86,6 +86,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::VersionChanged => {
             "A moderator has looked at a version that is not the live one any more, so nothing was decided."
         }
+        RefusalKind::DecidedMeanwhile => {
+            "Something was decided of the version after a moderator had looked at it, so nothing more was."
+        }
         RefusalKind::Overloaded => {
             "Busy, or a part of the service is down; `Retry-After` says when to try again."
         }
@@ -139,6 +142,7 @@ fn example(kind: RefusalKind) -> Refusal {
         },
         RefusalKind::UploadTaken => Refusal::UploadTaken,
         RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
+        RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
         RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
         RefusalKind::Internal => Refusal::Internal,
     }

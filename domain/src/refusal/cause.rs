@@ -16,8 +16,10 @@ pub enum Missing {
     Member,
     Token,
     Host,
-    /// A file of a version.
-    File,
+    /// A page that a moderator asks for, and what they look at of it.
+    ReviewedHost,
+    ReviewedVersion,
+    ReviewedFile,
     Upload,
     /// An upload whose address or whose files have had their time.
     LapsedUpload,
@@ -63,13 +65,13 @@ impl Missing {
         match self {
             Missing::Account => "account",
             Missing::Artifact => "artifact",
-            Missing::Version => "version",
+            Missing::Version | Missing::ReviewedVersion => "version",
             Missing::Endpoint => "endpoint",
             Missing::Invite => "invite",
             Missing::Member => "member",
             Missing::Token => "token",
-            Missing::Host => "host",
-            Missing::File => "file",
+            Missing::Host | Missing::ReviewedHost => "host",
+            Missing::ReviewedFile => "file",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
         }
@@ -79,7 +81,14 @@ impl Missing {
         match self {
             Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
             Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
-            Missing::Version | Missing::File => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::ReviewedHost => {
+                "GET /internal/moderation lists the pages that wait, GET /internal/audit what was decided"
+            }
+            Missing::ReviewedVersion | Missing::ReviewedFile => {
+                "GET /internal/moderation/{host} tells the live version and its files; GET /internal/moderation lists the \
+                 pages that wait"
+            }
             Missing::Endpoint => "GET /openapi.json lists every endpoint",
             Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",

@@ -86,6 +86,11 @@ pub(crate) fn read<'a>(path: &str, bytes: &'a [u8]) -> Source<'a> {
     Source { kind, text, as_utf8 }
 }
 
+/// A file's text as the scanner reads it, for people who want to see what it saw.
+pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    encoding_of(bytes).decode(bytes).0
+}
+
 fn is_signed(bytes: &[u8]) -> bool {
     let is_film = bytes.get(4..8) == Some(b"ftyp");
     is_film || SIGNATURES.iter().any(|signature| bytes.starts_with(signature))

@@ -183,6 +183,8 @@ async fn insert_version(
         moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
         created_at: book.now.millis(),
         scanned_by: None,
+        scanned_at: None,
+        rescan_asked_at: None,
         scan_tries: 0,
         scan_again_at: 0,
     };

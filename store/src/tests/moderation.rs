@@ -24,6 +24,8 @@ fn word_on(published: &Published, ruling: Ruling, moderator: UserId) -> Moderato
         moderator: Moderator::Person(moderator),
         note: None,
         looked_at: None,
+        seen: None,
+        contents: vec![],
         now: START.plus(HOUR),
     }
 }
@@ -53,7 +55,7 @@ on_both_databases! {
 
         let moderator = UserId::new(START, &bed.chance);
         let ruled = store.rule(&word_on(&published, Ruling::Pass, moderator), &bed.chance).await.unwrap();
-        assert_eq!(ruled, Ruled::Done);
+        assert_eq!(ruled, Ruled::Done { has_more: false });
         assert_eq!(open_reports(bed).await, 0);
         assert_eq!(sources_of_decisions(bed).await, ["report", "moderator"]);
         let trail = entity::audit::Entity::find().all(&store.database.reader).await.unwrap();
@@ -79,6 +81,7 @@ on_both_databases! {
         let gone = bed.store.report(&report_on(bed, &staged), &bed.chance).await.unwrap();
         assert_eq!(gone, Reported::NoSuchHost);
         assert_eq!(bed.store.rule(&word(&staged), &bed.chance).await.unwrap(), Ruled::Gone);
+        assert_eq!(open_reports(bed).await, 0);
         assert!(bed.store.artifact_at(&staged.host).await.unwrap().is_none());
     }
 

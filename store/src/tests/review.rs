@@ -1,22 +1,31 @@
 //! What moderators look at, in which order, and that their words stay.
 
 use domain::{ModeratedBy, Moderator, OperatorName, ReportId, Ruling, RulingNote};
+use sea_orm::EntityTrait;
 
 use super::*;
-use crate::{DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, Waiting, WaitingFor};
+use crate::{
+    DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, SameContentWanted, SamePage, Seen, Waiting,
+    WaitingFor,
+};
 
+const DONE: Ruled = Ruled::Done { has_more: false };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
 impl Bed {
     async fn scanned(&self, published: &Published, status: ModerationStatus, now: Time) {
+        self.judged_by(published, status, now, 1).await;
+    }
+
+    async fn judged_by(&self, published: &Published, status: ModerationStatus, now: Time, rules: u32) {
         let judgement = Judgement {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(now).to_string(),
             status,
             evidence: EVIDENCE.to_owned(),
-            rules: 1,
+            rules,
             now,
         };
         self.store.judge(&judgement).await.unwrap();
@@ -29,20 +38,34 @@ impl Bed {
     }
 
     async fn waiting(&self, waiting_for: WaitingFor) -> Vec<Waiting> {
-        self.store.waiting(waiting_for, None, 10).await.unwrap()
+        self.store.waiting(waiting_for, None, 10, START).await.unwrap()
     }
 
     async fn rule(&self, published: &Published, ruling: Ruling, looked_at: Option<VersionId>) -> Ruled {
-        let word = ModeratorsWord {
+        self.say(&ModeratorsWord { looked_at, ..self.word(published, ruling) }).await
+    }
+
+    async fn say(&self, word: &ModeratorsWord) -> Ruled {
+        self.store.rule(word, &self.chance).await.unwrap()
+    }
+
+    async fn with_same_content(&self, contents: &[BlobHash], but: &Published, at_most: u64) -> Vec<SamePage> {
+        let wanted = SameContentWanted { contents, but: but.artifact, among: None, at_most };
+        self.store.same_content(wanted).await.unwrap()
+    }
+
+    fn word(&self, published: &Published, ruling: Ruling) -> ModeratorsWord {
+        ModeratorsWord {
             account: published.account,
             artifact: published.artifact,
             ruling,
             moderator: Moderator::Operator(OperatorName::cleaned("Ada").unwrap()),
             note: RulingNote::written("A drill.").unwrap(),
-            looked_at,
+            looked_at: None,
+            seen: None,
+            contents: vec![],
             now: START.plus(10 * HOUR),
-        };
-        self.store.rule(&word, &self.chance).await.unwrap()
+        }
     }
 }
 
@@ -95,7 +118,7 @@ on_both_databases! {
         }
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let list = bed.store.waiting(WaitingFor::Review, after.as_ref(), 2).await.unwrap();
+            let list = bed.store.waiting(WaitingFor::Review, after.as_ref(), 2, START).await.unwrap();
             let Some(last) = list.last() else { break };
             // As it comes back from a caller.
             after = Some(last.place.to_string().parse().unwrap());
@@ -116,7 +139,7 @@ on_both_databases! {
         let route = bed.store.route(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
         assert!(bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
-        assert_eq!(bed.rule(&first, Ruling::Block, Some(second.version)).await, Ruled::Done);
+        assert_eq!(bed.rule(&first, Ruling::Block, Some(second.version)).await, DONE);
     }
 
     async fn every_decision_is_told_with_who_made_it_and_outlives_the_page(bed: &Bed) {
@@ -125,7 +148,7 @@ on_both_databases! {
         let other = bed.publish(account, "other", b"two").await;
         bed.scanned(&published, ModerationStatus::Review, START).await;
         bed.reported(&other, START.plus(HOUR)).await;
-        assert_eq!(bed.rule(&published, Ruling::Block, None).await, Ruled::Done);
+        assert_eq!(bed.rule(&published, Ruling::Block, None).await, DONE);
         bed.store.delete_artifact(account, &published.slug, START.plus(HOUR)).await.unwrap();
 
         let all = bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
@@ -146,7 +169,17 @@ on_both_databases! {
         let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
         assert_eq!(of(by_moderators).await, [ModeratedBy::Moderator]);
         let of_host = DecisionsWanted { host, ..Default::default() };
-        assert_eq!(of(of_host).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
+        assert_eq!(of(of_host.clone()).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
+
+        // A moderator's word outlives the account as well.
+        bed.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
+        let word = &bed.store.decisions(&of_host, 10).await.unwrap()[..];
+        assert_eq!(word.iter().map(|one| one.id).collect::<Vec<_>>(), [all[0].id]);
+        assert_eq!((word[0].decided_by.as_deref(), word[0].note.as_deref()), (Some("Ada"), Some("A drill.")));
+        assert_eq!((&word[0].host, word[0].seq, word[0].status), (&published.host, 1, ModerationStatus::Blocked));
+        assert_eq!(of(DecisionsWanted::default()).await, [ModeratedBy::Moderator]);
+        let before = DecisionsWanted { before: Some(all[0].id), ..Default::default() };
+        assert!(of(before).await.is_empty());
     }
 
     async fn the_same_content_is_found_wherever_it_is_live_and_not_blocked(bed: &Bed) {
@@ -157,15 +190,123 @@ on_both_databases! {
         bed.publish(another, "replaced", b"good content").await;
         bed.publish_as(another, "staged", b"bad content", Activation::Staged).await;
         let blocked = bed.publish(another, "blocked", b"bad content").await;
-        assert_eq!(bed.rule(&blocked, Ruling::Block, None).await, Ruled::Done);
+        assert_eq!(bed.rule(&blocked, Ruling::Block, None).await, DONE);
 
         let contents = [BlobHash::of(b"bad content")];
-        let found = bed.store.same_content(&contents, bad.artifact, 10).await.unwrap();
+        let found = bed.with_same_content(&contents, &bad, 10).await;
         let hosts: Vec<_> = found.iter().map(|page| page.host.clone()).collect();
-        assert_eq!(hosts, [same.host], "not {}", replaced.host);
-        assert_eq!(found[0].version, same.version);
-        assert!(bed.store.same_content(&[], bad.artifact, 10).await.unwrap().is_empty());
-        assert!(bed.store.same_content(&contents, bad.artifact, 0).await.unwrap().is_empty());
+        assert_eq!(hosts, std::slice::from_ref(&same.host), "not {}", replaced.host);
+        let found = &found[0];
+        assert_eq!((found.version, found.file.as_str()), (same.version, "index.html"));
+        assert!(!found.is_passed_by_moderator);
+        assert!(bed.with_same_content(&[], &bad, 10).await.is_empty());
+        assert!(bed.with_same_content(&contents, &bad, 0).await.is_empty());
+
+        assert_eq!(bed.rule(&same, Ruling::Pass, None).await, DONE);
+        assert!(bed.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
+        let among = async |host: &Host| {
+            let among = Some(std::slice::from_ref(host));
+            let wanted = SameContentWanted { contents: &contents, but: bad.artifact, among, at_most: 10 };
+            bed.store.same_content(wanted).await.unwrap().len()
+        };
+        assert_eq!((among(&same.host).await, among(&replaced.host).await), (1, 0));
+    }
+
+    async fn a_block_is_on_every_version_of_the_page_with_the_same_content(bed: &Bed) {
+        let account = bed.account().await;
+        let slug = "page".parse().unwrap();
+        let first = bed.publish(account, "page", b"bad").await;
+        bed.publish(account, "page", b"good").await;
+        let staged = bed.publish_as(account, "page", b"bad", Activation::Staged).await;
+        bed.scanned(&first, ModerationStatus::Pass, START).await;
+        bed.scanned(&staged, ModerationStatus::Blocked, START).await;
+        let live = bed.publish(account, "page", b"bad").await;
+        let contents = vec![BlobHash::of(b"bad")];
+        let word = ModeratorsWord { contents, ..bed.word(&live, Ruling::Block) };
+        assert_eq!(bed.say(&word).await, DONE);
+
+        for (seq, status) in [
+            (1, ModerationStatus::Blocked),
+            (2, ModerationStatus::Pending),
+            (3, ModerationStatus::Blocked),
+            (4, ModerationStatus::Blocked),
+        ] {
+            bed.store.activate(account, &slug, seq, START.plus(HOUR)).await.unwrap();
+            assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
+        }
+        let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
+        let mut decided: Vec<_> =
+            bed.store.decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
+        decided.sort_unstable();
+        assert_eq!(decided, [1, 3, 4]);
+        // A later scan clears none of them, and a pass is on the live one alone.
+        bed.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
+        let contents = vec![BlobHash::of(b"bad")];
+        let pass = ModeratorsWord { contents, ..bed.word(&live, Ruling::Pass) };
+        assert_eq!(bed.say(&pass).await, DONE);
+        bed.store.activate(account, &slug, 1, START.plus(HOUR)).await.unwrap();
+        assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
+    }
+
+    async fn a_block_says_when_there_are_more_versions_than_it_takes_along(bed: &Bed) {
+        let account = bed.claimed().await;
+        let mut live = bed.publish(account, "page", b"bad").await;
+        for _ in 0..51 {
+            live = bed.publish(account, "page", b"bad").await;
+        }
+        let word = ModeratorsWord { contents: vec![BlobHash::of(b"bad")], ..bed.word(&live, Ruling::Block) };
+        assert_eq!(bed.say(&word).await, Ruled::Done { has_more: true });
+        assert_eq!(bed.say(&word).await, DONE);
+    }
+
+    async fn nothing_is_decided_on_what_was_not_seen(bed: &Bed) {
+        let account = bed.account().await;
+        let page = bed.publish(account, "page", b"one").await;
+        bed.scanned(&page, ModerationStatus::Review, START).await;
+        bed.reported(&page, START).await;
+        let look = async || {
+            let case = bed.store.review_case(&page.host).await.unwrap().unwrap();
+            Seen { decision: case.live.unwrap().newest_decision, report: Some(case.reports[0].id) }
+        };
+        let seen = look().await;
+        bed.judged_by(&page, ModerationStatus::Blocked, START.plus(HOUR), 2).await;
+        let word = |seen| ModeratorsWord { seen: Some(seen), ..bed.word(&page, Ruling::Pass) };
+        let refused = Ruled::DecidedMeanwhile { status: ModerationStatus::Blocked };
+        assert_eq!(bed.say(&word(seen)).await, refused);
+        assert_eq!(bed.say(&word(Seen::default())).await, refused);
+        let open = async || {
+            let case = bed.store.review_case(&page.host).await.unwrap().unwrap();
+            case.reports.iter().filter(|report| report.answered_at.is_none()).count()
+        };
+        assert_eq!(open().await, 1);
+
+        // What was reported since stays open.
+        let seen = look().await;
+        bed.reported(&page, START.plus(2 * HOUR)).await;
+        assert_eq!(bed.say(&word(seen)).await, DONE);
+        assert_eq!(open().await, 1);
+        let seen = Seen { report: None, ..look().await };
+        assert_eq!(bed.say(&word(seen)).await, DONE);
+        assert_eq!(open().await, 1);
+        assert_eq!(bed.rule(&page, Ruling::Pass, None).await, DONE);
+        assert_eq!(open().await, 0);
+    }
+
+    async fn what_has_expired_waits_for_nobody_and_what_is_deleted_has_no_open_report(bed: &Bed) {
+        let page = bed.publish(bed.account().await, "page", b"one").await;
+        let kept = bed.publish(bed.claimed().await, "kept", b"one").await;
+        for page in [&page, &kept] {
+            bed.scanned(page, ModerationStatus::Review, START).await;
+            bed.reported(page, START).await;
+        }
+        assert_eq!(bed.waiting(WaitingFor::Review).await.len(), 2);
+        let later = bed.store.waiting(WaitingFor::Review, None, 10, START.plus(2 * HOUR)).await.unwrap();
+        assert_eq!(slugs(&later), ["kept"]);
+
+        bed.store.delete_artifact(kept.account, &kept.slug, START).await.unwrap();
+        let reports = entity::report::Entity::find().all(&bed.store.database.reader).await.unwrap();
+        let open: Vec<_> = reports.iter().filter(|one| one.handled_at.is_none()).collect();
+        assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));
     }
 
     async fn a_page_is_shown_with_all_that_is_known_of_it(bed: &Bed) {

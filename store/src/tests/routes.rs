@@ -75,9 +75,11 @@ on_both_databases! {
             moderator: Moderator::Person(UserId::new(START, &bed.chance)),
             note: None,
             looked_at: None,
+            seen: None,
+            contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done);
+        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done { has_more: false });
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(bed, "olga").await;

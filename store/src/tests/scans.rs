@@ -16,7 +16,7 @@ impl Bed {
         Judgement {
             account: published.account,
             version: published.version,
-            decision_id: self.chance.ulid(START).to_string(),
+            decision_id: self.chance.ulid(START.plus(rules * MINUTE)).to_string(),
             status,
             evidence: if status == PASS { "[]" } else { "[{}]" }.to_owned(),
             rules,
@@ -24,11 +24,11 @@ impl Bed {
         }
     }
 
-    async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
+    pub(super) async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
         self.store.judge(&self.judgement(published, rules, status)).await.unwrap()
     }
 
-    async fn shown(&self, published: &Published) -> ModerationStatus {
+    pub(super) async fn shown(&self, published: &Published) -> ModerationStatus {
         self.store.route(&published.host).await.unwrap().unwrap().moderation
     }
 
@@ -47,21 +47,24 @@ impl Bed {
         self.store.report(&report, &self.chance).await.unwrap()
     }
 
-    async fn late(&self, now: Time) -> Vec<(VersionId, u32)> {
+    pub(super) async fn late(&self, now: Time) -> Vec<(VersionId, u32)> {
         told(self.store.late_scans(now.minus(MINUTE), now, 10).await.unwrap())
     }
 
-    async fn due(&self, rules: u32, now: Time) -> Vec<(VersionId, u32)> {
+    pub(super) async fn due(&self, rules: u32, now: Time) -> Vec<(VersionId, u32)> {
         told(self.store.due_rescans(rules, now, 10).await.unwrap())
     }
 
-    async fn is_queued(&self, published: &Published, tries: u32, now: Time) {
-        let job = ScanJob { account: published.account, version: published.version };
-        self.store.note_queued(&[DueScan { job, tries }], now).await.unwrap();
+    pub(super) async fn is_queued(&self, published: &Published, tries: u32, now: Time) {
+        self.store.note_begun(&[due_scan(published, tries)], now).await.unwrap();
     }
 }
 
-fn told(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
+fn due_scan(published: &Published, tries: u32) -> DueScan {
+    DueScan { job: ScanJob { account: published.account, version: published.version }, tries }
+}
+
+pub(super) fn told(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
     due.into_iter().map(|due| (due.job.version, due.tries)).collect()
 }
 
@@ -123,6 +126,8 @@ on_both_databases! {
             moderator: domain::Moderator::Person(UserId::new(START, &bed.chance)),
             note: None,
             looked_at: None,
+            seen: None,
+            contents: vec![],
             now: START,
         };
         bed.judge(&ruled, 1, REVIEW).await;
@@ -171,6 +176,18 @@ on_both_databases! {
         assert_eq!(told(first), [(lost.version, 0)]);
     }
 
+    async fn a_scan_that_waits_in_the_queue_is_left_alone_and_counts_no_try(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        let mut now = START.plus(HOUR);
+        for _ in 0..5 {
+            assert_eq!(bed.late(now).await, [(published.version, 0)]);
+            bed.store.note_waiting(&[due_scan(&published, 0)], now).await.unwrap();
+            assert_eq!(bed.late(now.plus(MINUTE - Duration::from_millis(1))).await, []);
+            now = now.plus(MINUTE);
+        }
+    }
+
     async fn what_older_rules_have_judged_is_due_and_what_is_live_comes_first(bed: &Bed) {
         let account = bed.account().await;
         let old = bed.publish(account, "page", b"one").await;
@@ -180,23 +197,63 @@ on_both_databases! {
         for (published, rules) in [(&old, 1), (&live, 2), (&newer, 3)] {
             bed.judge(published, rules, PASS).await;
         }
-        assert_eq!(bed.due(3, START).await, [(live.version, 0), (old.version, 0)]);
         assert_eq!(bed.due(1, START).await, []);
         let has_due = async |rules| bed.store.has_due_rescans(rules, START).await.unwrap();
         assert_eq!((has_due(1).await, has_due(2).await), (false, true));
         assert_eq!(told(bed.store.due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
-        assert_eq!(bed.store.rescans_left(3).await.unwrap(), 2);
-
         bed.is_queued(&live, 0, START).await;
         assert_eq!(bed.due(3, START).await, [(old.version, 0)]);
-        assert_eq!(bed.due(3, START.plus(MINUTE)).await, [(live.version, 1), (old.version, 0)]);
+        // The walk is over, so it comes in the order of the rules.
+        assert_eq!(bed.due(3, START.plus(MINUTE)).await, [(old.version, 0), (live.version, 1)]);
+        // Rules that rise have a walk of their own.
+        assert_eq!(bed.due(4, START.plus(MINUTE)).await[..2], [(newer.version, 0), (live.version, 1)]);
         for published in [&old, &live] {
             bed.judge(published, 3, PASS).await;
         }
-        assert_eq!(bed.store.rescans_left(3).await.unwrap(), 0);
+        assert_eq!(bed.due(3, START.plus(HOUR)).await, []);
         let counts = bed.store.scan_counts().await.unwrap();
         assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(3, 3)].into() });
         assert_eq!(bed.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
+    }
+
+    async fn the_walk_through_what_is_live_goes_on_where_the_last_page_ended(bed: &Bed) {
+        let mut live = Vec::new();
+        for slug in ["one", "two", "three"] {
+            let account = bed.account().await;
+            bed.judge(&bed.publish(account, slug, b"before").await, 1, PASS).await;
+            let published = bed.publish(account, slug, b"after").await;
+            bed.judge(&published, 1, PASS).await;
+            live.push(published);
+        }
+        live.sort_by_key(|published| published.host.clone());
+        for published in &live {
+            let page = bed.store.due_rescans(2, START, 1).await.unwrap();
+            assert_eq!(told(page.clone()), [(published.version, 0)]);
+            bed.store.note_begun(&page, START).await.unwrap();
+        }
+        // One that was passed over by a walk whose process died is found nevertheless.
+        let lost = &live[0];
+        bed.sql(&format!("UPDATE versions SET scan_again_at = 0 WHERE id = '{}'", lost.version)).await;
+        let rest = bed.due(2, START).await;
+        assert!(rest.len() == 4 && rest.iter().any(|(version, _)| *version == lost.version), "{rest:?}");
+    }
+
+    async fn what_nobody_can_be_shown_is_not_judged_again(bed: &Bed) {
+        let (account, claimed) = (bed.account().await, bed.claimed().await);
+        let expiring = bed.publish(account, "expiring", b"one").await;
+        let deleted = bed.publish(claimed, "deleted", b"two").await;
+        let kept = bed.publish(claimed, "kept", b"three").await;
+        for published in [&expiring, &deleted, &kept] {
+            bed.judge(published, 1, PASS).await;
+        }
+        bed.store.delete_artifact(claimed, &"deleted".parse().unwrap(), START).await.unwrap();
+        let now = START.plus(2 * HOUR);
+        assert_eq!(told(bed.store.due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
+        bed.is_queued(&kept, 0, now).await;
+        // They stand in nobody's way, and are not looked at again and again.
+        assert!(bed.store.has_due_rescans(2, now).await.unwrap());
+        assert_eq!(bed.due(2, now).await, []);
+        assert!(!bed.store.has_due_rescans(2, now).await.unwrap());
     }
 
     async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(bed: &Bed) {
@@ -209,21 +266,28 @@ on_both_databases! {
         for published in all {
             bed.judge(published, 7, PASS).await;
         }
-        let ask = async |asked| bed.store.ask_for_rescans(&asked).await.unwrap();
+        let ask = async |asked| bed.store.ask_for_rescans(&asked, START).await.unwrap();
         assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(0));
         assert_eq!(ask(AskedFor::Host("nobody-here-0000".parse().unwrap())).await, None);
         assert_eq!(bed.due(7, START).await, []);
 
         assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
-        assert_eq!(bed.due(7, START).await, [(live.version, 0), (old.version, 0)]);
-        assert_eq!(bed.store.scan_counts().await.unwrap().asked_again, 2);
-        bed.is_queued(&live, 0, START).await;
-        assert_eq!(bed.due(7, START).await, [(old.version, 0)]);
-        assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(2), "earlier failures are forgotten");
+        let of_page = bed.store.due_rescans_of(live.artifact, START, 10).await.unwrap();
+        assert_eq!(told(of_page), [(live.version, 0), (old.version, 0)]);
         assert_eq!(bed.due(7, START).await.len(), 2);
-        for published in [&old, &live] {
-            bed.judge(published, 7, PASS).await;
-        }
+        assert_eq!(bed.store.scan_counts().await.unwrap().asked_again, 2);
+        assert_eq!(bed.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");
+        bed.judge(&live, 7, PASS).await;
+        assert_eq!(bed.due(7, START).await, [(old.version, 0)]);
+        bed.judge(&old, 7, PASS).await;
+        assert_eq!(bed.due(7, START).await, []);
+
+        bed.is_queued(&live, 0, START).await;
+        let (failed, fresh) = (&live, &old);
+        assert_eq!(ask(AskedFor::Older { rules: 8 }).await, Some(3), "all are due anyway");
+        let due = bed.due(8, START).await;
+        assert!(due.contains(&(failed.version, 0)), "earlier failures are forgotten: {due:?}");
+        assert!(due.contains(&(fresh.version, 0)) && due.len() == 3, "{due:?}");
 
         assert_eq!(ask(AskedFor::Everything).await, Some(3));
         assert_eq!(bed.due(7, START).await.len(), 3);
@@ -232,22 +296,30 @@ on_both_databases! {
         assert_eq!(bed.due(7, START).await.len(), 2);
     }
 
-    async fn versions_of_an_older_schema_are_known_as_judged_by_the_first_rules(bed: &Bed) {
+    async fn asking_for_what_is_older_writes_only_what_has_failed(bed: &Bed) {
         let account = bed.account().await;
-        let judged = bed.publish(account, "judged", b"one").await;
-        let unscanned = bed.publish(account, "unscanned", b"two").await;
-        bed.judge(&judged, 1, BLOCKED).await;
-        for change in [
-            "DROP INDEX versions_by_rules",
-            "ALTER TABLE versions DROP COLUMN scanned_by",
-            "ALTER TABLE versions DROP COLUMN scan_tries",
-            "ALTER TABLE versions DROP COLUMN scan_again_at",
-            "DELETE FROM seaql_migrations WHERE version = 'm0004_scans'",
-        ] {
-            bed.store.database.writer.execute_unprepared(change).await.unwrap();
+        let failed = bed.publish(account, "failed", b"one").await;
+        let put_off = bed.publish(account, "put-off", b"two").await;
+        for published in [&failed, &put_off] {
+            bed.judge(published, 1, PASS).await;
         }
-        bed.store.migrate().await.unwrap();
-        assert_eq!(bed.due(2, START).await, [(judged.version, 0)]);
-        assert_eq!(bed.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
+        bed.is_queued(&failed, 0, START).await;
+        bed.store.note_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
+        let asked = AskedFor::Older { rules: 2 };
+        assert_eq!(bed.store.ask_for_rescans(&asked, START).await.unwrap(), Some(2));
+        assert_eq!(bed.due(2, START).await, [(failed.version, 0)]);
+    }
+
+    async fn a_scan_that_says_the_same_again_is_known_by_its_time_and_its_rules(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        for rules in [1, 2, 5] {
+            bed.judge(&published, rules, REVIEW).await;
+        }
+        assert_eq!(bed.scans_kept(&published).await.len(), 1);
+        let case = bed.store.review_case(&published.host).await.unwrap().unwrap();
+        let scan = case.live.unwrap().scan.unwrap();
+        assert_eq!((scan.scanner_version.as_deref(), scan.at), (Some("5"), START.plus(5 * MINUTE)));
+        assert_eq!(scan.evidence, "[{}]");
     }
 }

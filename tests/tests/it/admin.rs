@@ -24,6 +24,8 @@ in_both_modes! {
             assert!(refused.status == 401 && refused.text().contains("The password is wrong."), "{refused:?}");
             assert!(refused.headers.get("set-cookie").is_none(), "{refused:?}");
         }
+        assert_eq!(sign_in(&human, "a password typed as a name", "wrong").await.status, 401);
+        assert!(world.api().log().contains("operator sign-in refused"), "{}", world.api().log());
         assert_eq!(sign_in(&human, " \u{200b} ", OPERATOR_PASSWORD).await.status, 400);
         sign_in(&human.on_a_page_of("http://evil.example"), "Ada", OPERATOR_PASSWORD).await.expect(403);
         human.get("/admin/moderation").await.expect(302);
@@ -52,6 +54,10 @@ in_both_modes! {
         human.get("/admin/moderation").await.expect(200);
         world.advance(Duration::from_secs(120));
         human.get("/admin/moderation").await.expect(302);
+        // What was typed meanwhile is lost, and that is said.
+        let led = human.post("/admin/moderation/my-page-a1b2").form(&[("note", "Long.")]).await.expect(302);
+        assert!(human.get(led.header("Location")).await.expect(200).text().contains("was not kept"));
+        assert!(!world.api().log().contains("a password typed as a name"), "{}", world.api().log());
     }
 
     #[settings(
@@ -130,7 +136,25 @@ in_both_modes! {
         assert!(refused.text().contains("Another version is live now"), "{refused:?}");
         let burnt = [("action", "burn"), ("version", "1")];
         human.post(&page).header("Accept", BROWSER).form(&burnt).await.expect(400);
-        let word = [("action", "block"), ("version", "1"), ("note", ""), ("elsewhere", "on")];
+        let told = |name: &str| {
+            let value = case.split(&format!("name=\"{name}\" value=\"")).nth(1).expect("a hidden field");
+            value.split('"').next().unwrap().to_owned()
+        };
+        let (decision, listed) = (told("decision"), told("listed"));
+        assert_eq!((listed.as_str(), told("report")), (copy.string("host").as_str(), String::new()));
+        let unseen = [("action", "pass"), ("version", "1"), ("decision", ""), ("report", ""), ("note", "Kept."), ("elsewhere", "on")];
+        let refused = human.post(&page).header("Accept", BROWSER).form(&unseen).await.expect(409);
+        let refused = refused.text();
+        assert!(refused.contains("Something was decided") && refused.contains("Kept."), "{refused}");
+        assert!(!refused.contains(" checked"), "the tick was of another list: {refused}");
+        let word = [
+            ("action", "block"),
+            ("version", "1"),
+            ("decision", decision.as_str()),
+            ("report", ""),
+            ("elsewhere", "on"),
+            ("listed", listed.as_str()),
+        ];
         let led = human.post(&page).form(&word).await.expect(302);
         let told = human.get(led.header("Location")).await.expect(200).text();
         assert!(told.contains(&format!("Done: {host} is blocked")) && told.contains("1 other page"), "{told}");
@@ -139,7 +163,7 @@ in_both_modes! {
         }
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
         let log = human.get(&format!("/admin/audit?host={host}&moderators=on")).await.expect(200).text();
-        assert!(log.contains("Ada") && log.contains("blocked"), "{log}");
+        assert!(log.contains("Ada <span class=\"note\">a moderator</span>") && log.contains("blocked"), "{log}");
         human.get("/admin/audit?host=NO").await.expect(400);
         human.get("/admin/moderation/no-such-page-0000").await.refused(404, "not_found");
     }
@@ -148,8 +172,11 @@ in_both_modes! {
     async fn a_preview_can_do_nothing_counts_nothing_and_is_the_operators_alone(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         agent.buy_credit(5.0).paying("dev:5").await.expect(200);
-        let files: [(&str, &[u8]); 4] = [
-            ("index.html", b"<link rel=stylesheet href=css/a.css><h1>Hi</h1><script>x()</script>"),
+        let index = b"<link rel=stylesheet href=css/a.css><link rel=preconnect href=//x.example><h1>Hi</h1><script>x()</script>";
+        let wide: Vec<u8> = "\u{feff}<h1>Wide \u{fc}</h1>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let files: [(&str, &[u8]); 5] = [
+            ("index.html", index),
+            ("wide.html", &wide),
             ("css/a.css", b"h1{color:red}"),
             ("docs/index.html", b"<p>docs</p>"),
             ("about.html", b"<p>about</p>"),
@@ -163,10 +190,11 @@ in_both_modes! {
         human.post(&page).form(&[("action", "block"), ("version", "2")]).await.expect(302);
 
         let preview = format!("{page}/preview/1");
-        for (path, found) in [("/", "Hi"), ("/index.html", "Hi"), ("/docs/", "docs"), ("/about", "about"), ("/css/a.css", "red")]
+        for (path, found) in [("/", "Hi"), ("/index.html", "Hi"), ("/docs/", "docs"), ("/about", "about"), ("/css/a.css", "red"), ("/wide.html", "<h1>Wide ü</h1>")]
         {
             let shown = human.get(&format!("{preview}{path}")).await.expect(200);
             assert!(shown.text().contains(found), "{shown:?}");
+            assert!(!shown.text().contains("preconnect"), "{shown:?}");
             assert_tied_up(&shown);
         }
         let folder = human.get(&format!("{preview}/docs")).await.expect(302);
@@ -177,8 +205,19 @@ in_both_modes! {
         assert!(human.get(&format!("{page}/preview/2/")).await.expect(200).text().contains("the next"));
         let source = human.get(&format!("{page}/source/1/index.html")).await.expect(200);
         assert_eq!(source.header("Content-Type"), "text/plain; charset=utf-8");
-        assert!(source.text().contains("<script>x()"));
+        assert!(source.text().contains("<script>x()") && source.text().contains("preconnect"));
         assert_tied_up(&source);
+        let source = human.get(&format!("{page}/source/1/wide.html")).await.expect(200);
+        assert_eq!(source.text().trim_start_matches('\u{feff}'), "<h1>Wide ü</h1>");
+        // The frame shows what is wrong as well.
+        for (path, status) in [("preview/1/nothing", 404), ("source/1/nothing", 404), ("preview/7/", 404)] {
+            let told = human.get(&format!("{page}/{path}")).header("Accept", BROWSER).await.expect(status);
+            assert!(told.header("Content-Security-Policy").contains("frame-ancestors 'self'"), "{told:?}");
+            assert!(told.header("Content-Type").starts_with("text/plain") && told.text().contains("queue"), "{told:?}");
+            assert_tied_up(&told);
+        }
+        let missing = human.get(&format!("{preview}/nothing")).await.refused(404, "not_found");
+        assert!(missing.string("hint").contains("GET /internal/moderation"), "{missing:?}");
 
         // The frame of the page brings no cookie along: its address says that it may.
         let case = human.get(&page).await.expect(200);
@@ -194,6 +233,9 @@ in_both_modes! {
         stranger.get(&framed.replace("/preview/", "/source/")).await.expect(302);
         world.advance(Duration::from_secs(3601));
         stranger.get(framed).await.expect(302);
+        let told = stranger.get(framed).header("Accept", BROWSER).await.expect(403);
+        assert!(told.text().contains("Open the page around it again"), "{told:?}");
+        assert_tied_up(&told);
         // The account has expired meanwhile; its page can be looked at all the same.
         human.get(&format!("{preview}/")).await.expect(200);
 
@@ -215,6 +257,7 @@ fn assert_tied_up(shown: &Reply) {
     assert_eq!(shown.header("X-Content-Type-Options"), "nosniff");
     assert_eq!(shown.header("Cache-Control"), "no-store");
     assert_eq!(shown.header("Referrer-Policy"), "no-referrer");
+    assert_eq!(shown.header("X-DNS-Prefetch-Control"), "off");
 }
 
 pub async fn sign_in(human: &Human, name: &str, password: &str) -> Reply {

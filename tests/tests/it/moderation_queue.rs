@@ -1,5 +1,8 @@
 //! Spec 3.3 and 4.10: what waits for a moderator, what they see of it, and what comes of their word.
 
+use std::future::IntoFuture;
+use std::time::Duration;
+
 use handbill_tests::{Call, Method, Reply, Value, World, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
@@ -77,13 +80,16 @@ in_both_modes! {
         assert_serves(&front_page(&visitor, &published).await, &page_saying("mended"));
         assert_eq!(audit(&world, "?moderators=true").await.expect(200).at("items"), json!([]));
 
-        let elsewhere = json!({ "action": "pass", "elsewhere": true });
+        let elsewhere = json!({ "action": "pass", "elsewhere": [host] });
         decide(&world, &host, &elsewhere).await.refused(400, "invalid_request").naming("elsewhere");
         for (bad, field) in [
             (json!({}), "action"),
             (json!({ "action": "burn" }), "action"),
             (json!({ "action": "pass", "version": 0 }), "version"),
             (json!({ "action": "pass", "why": "x" }), "why"),
+            (json!({ "action": "block", "elsewhere": true }), "elsewhere"),
+            (json!({ "action": "block", "elsewhere": vec![&host; 101] }), "elsewhere"),
+            (json!({ "action": "block", "seen": { "decision": "x", "report": null } }), "decision"),
         ] {
             decide(&world, &host, &bad).await.refused(400, "invalid_body").naming(field);
         }
@@ -91,7 +97,17 @@ in_both_modes! {
             let word = json!({ "action": "pass", "note": note });
             decide(&world, &host, &word).await.refused(400, "invalid_request").naming("note");
         }
-        decide(&world, "no-such-page-0000", &word).await.refused(404, "not_found").naming("host");
+        let malformed = json!({ "action": "block", "elsewhere": ["NO"] });
+        decide(&world, &host, &malformed).await.refused(400, "invalid_request").naming("elsewhere");
+        let path = format!("/internal/moderation/{host}");
+        for nobody in ["", "\u{3164}"] {
+            let unnamed = world.operator().post(&path).header("X-Operator", nobody).json(&json!({ "action": "block" }));
+            unnamed.await.refused(400, "invalid_request").naming("X-Operator");
+        }
+        let unnamed = world.operator().post(&path).json(&json!({ "action": "block" }));
+        unnamed.await.refused(400, "invalid_request").naming("X-Operator");
+        let missing = decide(&world, "no-such-page-0000", &word).await.refused(404, "not_found").naming("host");
+        assert!(missing.string("hint").contains("GET /internal/moderation"), "{missing:?}");
         decide(&world, "No", &word).await.refused(400, "invalid_request").naming("host");
         for (query, field) in
             [("?status=burnt", "status"), ("?after=x", "after"), ("?after=1.NO", "after")]
@@ -125,8 +141,12 @@ in_both_modes! {
         let item = look(&world, &host).await.expect(200);
         let listed: Vec<_> = (0..2).map(|at| item.string(&format!("same_content.pages.{at}.host"))).collect();
         assert_eq!((listed.as_slice(), item.at("same_content.has_more")), (expected.as_slice(), json!(false)));
+        assert_eq!(item.string("same_content.pages.0.file"), "index.html");
+        assert_eq!(item.at("same_content.pages.0.passed_by_moderator"), json!(false));
 
-        let word = json!({ "action": "block", "version": 1, "elsewhere": true, "note": "One of three." });
+        // What does not hold the same content is left, whoever names it.
+        let named = [&expected[..], &[other.string("host")]].concat();
+        let word = json!({ "action": "block", "version": 1, "elsewhere": named, "note": "One of three." });
         let made = decide(&world, &host, &word).await.expect(200);
         assert_eq!(made.at("elsewhere"), json!({ "blocked": 2, "hosts": expected, "has_more": false }));
         for page in [&bad, &same, &own] {
@@ -140,6 +160,134 @@ in_both_modes! {
         all.sort();
         assert_eq!(decided, all);
         assert_eq!(look(&world, &host).await.expect(200).at("same_content.pages"), json!([]));
+    }
+
+    async fn pages_that_share_a_script_with_a_blocked_one_are_not_its_copies(world: World) {
+        let (one, another) = (world.agent().await, world.agent().await);
+        let (script, missing): (&[u8], &[u8]) = (b"function open() {}", b"<h1>There is no such page</h1>");
+        let site = |index: &'static str| [("index.html", index.as_bytes()), ("lib.js", script), ("404.html", missing)];
+        let bad = one.publish_files("bad", &site(DOUBTFUL)).await.expect(201);
+        another.publish_files("honest", &site(PAGE)).await.expect(201);
+        becomes(&one, "bad", "review").await;
+        let item = look(&world, &bad.string("host")).await.expect(200);
+        assert_eq!(item.at("same_content.pages"), json!([]));
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "moderation.elsewhere:instead=1")]
+    async fn what_fails_elsewhere_leaves_the_decision_and_what_was_blocked_so_far(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let mut published = Vec::new();
+        for slug in ["one", "two", "three"] {
+            published.push(agent.publish(slug, page_saying("bad")).await.expect(201));
+        }
+        let host = published[0].string("host");
+        let mut others = [published[1].string("host"), published[2].string("host")];
+        others.sort();
+        let word = json!({ "action": "block", "elsewhere": others });
+        let made = decide(&world, &host, &word).await.expect(200);
+        assert_eq!(made.at("elsewhere"), json!({ "blocked": 1, "hosts": [others[0]], "has_more": true }));
+        front_page(&visitor, &published[0]).await.expect(451);
+        // Whoever repeats it goes on with the rest.
+        let made = decide(&world, &host, &word).await.expect(200);
+        assert_eq!(made.at("elsewhere"), json!({ "blocked": 1, "hosts": [others[1]], "has_more": false }));
+        for page in &published {
+            front_page(&visitor, page).await.expect(451);
+        }
+    }
+
+    async fn more_copies_than_one_decision_deals_with_are_told(world: World) {
+        let (one, _) = claimed_by(&world, "one").await;
+        let (another, _) = claimed_by(&world, "another").await;
+        let mut last = String::new();
+        for number in 0..102 {
+            let owner = if number < 52 { &one } else { &another };
+            let page = owner.publish(&format!("page-{number}"), page_saying("bad")).await.expect(201);
+            last = page.string("host");
+        }
+        let others = async || {
+            let item = look(&world, &last).await.expect(200);
+            let pages = item.at("same_content.pages");
+            let host = |page: &Value| page["host"].as_str().unwrap().to_owned();
+            let hosts: Vec<_> = pages.as_array().unwrap().iter().map(host).collect();
+            (hosts, item.at("same_content.has_more"))
+        };
+        let (hosts, has_more) = others().await;
+        assert_eq!((hosts.len(), has_more), (100, json!(true)));
+        let made = decide(&world, &last, &json!({ "action": "block", "elsewhere": hosts })).await.expect(200);
+        assert_eq!((made.integer("elsewhere.blocked"), made.at("elsewhere.has_more")), (100, json!(true)));
+        let (hosts, has_more) = others().await;
+        assert_eq!((hosts.len(), has_more), (1, json!(false)));
+        let made = decide(&world, &last, &json!({ "action": "block", "elsewhere": hosts })).await.expect(200);
+        assert_eq!((made.integer("elsewhere.blocked"), made.at("elsewhere.has_more")), (1, json!(false)));
+    }
+
+    async fn blocked_content_does_not_come_back_with_another_version(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        agent.publish("my-page", page_saying("bad")).await.expect(201);
+        agent.publish("my-page", page_saying("good")).await.expect(201);
+        let published = agent.publish("my-page", page_saying("bad")).await.expect(201);
+        becomes(&agent, "my-page", "pass").await;
+        let host = published.string("host");
+        decide(&world, &host, &json!({ "action": "block", "version": 3 })).await.expect(200);
+        agent.activate("my-page", 1).await.expect(200);
+        front_page(&visitor, &published).await.expect(451);
+        agent.activate("my-page", 2).await.expect(200);
+        assert_serves(&front_page(&visitor, &published).await, &page_saying("good"));
+        let log = audit(&world, &format!("?host={host}&moderators=true")).await.expect(200);
+        assert_eq!(log.at("items").as_array().map(Vec::len), Some(2));
+    }
+
+    async fn nothing_is_decided_on_what_was_not_seen_and_later_reports_stay_open(world: World) {
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", DOUBTFUL).await.expect(201).string("host");
+        becomes(&agent, "my-page", "review").await;
+        let seen = look(&world, &host).await.expect(200).at("seen");
+        assert_eq!(seen["report"], json!(null));
+        let word = |seen: &Value| json!({ "action": "pass", "version": 1, "seen": seen });
+        report(&world, &host, "It is not my bank.").await.expect(201);
+        decide(&world, &host, &word(&seen)).await.expect(200);
+        let item = look(&world, &host).await.expect(200);
+        assert_eq!(item.at("reports.0.answered_at"), json!(null));
+        let refused = decide(&world, &host, &word(&seen)).await.refused(409, "version_changed");
+        assert!(refused.string("message").contains("it is pass now"), "{refused:?}");
+        assert!(refused.string("hint").contains("seen"), "{refused:?}");
+        decide(&world, &host, &word(&item.at("seen"))).await.expect(200);
+        assert_ne!(look(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "moderation.before_rule:pause_ms=3000")]
+    async fn a_page_that_is_deleted_while_it_is_decided_on_is_gone(world: World) {
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+        let word = json!({ "action": "block", "version": 1 });
+        let deciding = tokio::spawn(decide(&world, &host, &word).into_future());
+        // Nothing tells from outside how far it is; it ends alike if it has not begun.
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        agent.delete("my-page").await.expect(200);
+        deciding.await.unwrap().refused(404, "not_found").naming("host");
+        assert_eq!(audit(&world, "?moderators=true").await.expect(200).at("items"), json!([]));
+    }
+
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "60s")]
+    async fn an_expired_page_waits_for_nobody_and_what_was_decided_outlives_its_account(world: World) {
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", DOUBTFUL).await.expect(201).string("host");
+        becomes(&agent, "my-page", "review").await;
+        decide(&world, &host, &json!({ "action": "block", "note": "A copy of a bank." })).await.expect(200);
+        report(&world, &host, "It is not my bank.").await.expect(201);
+        assert_eq!(hosts(&list(&world, "").await.expect(200)), [host.as_str()]);
+        world.advance(Duration::from_secs(61));
+        for query in ["", "?status=blocked"] {
+            assert_eq!(hosts(&list(&world, query).await.expect(200)), [""; 0]);
+        }
+        world.operator().run_cleanup().await.expect(200);
+        look(&world, &host).await.refused(404, "not_found");
+        for query in ["", "?moderators=true", &format!("?host={host}")] {
+            let log = audit(&world, query).await.expect(200);
+            assert_eq!(log.at("items").as_array().map(Vec::len), Some(1), "{query}");
+            assert_eq!((log.string("items.0.host"), log.string("items.0.decided_by")), (host.clone(), "Ada".into()));
+            assert_eq!(log.string("items.0.note"), "A copy of a bank.");
+        }
     }
 
     async fn what_the_scan_blocked_and_what_people_report_can_be_passed(world: World) {
@@ -162,7 +310,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "100")]
-    async fn a_page_that_waits_for_its_scan_is_listed_too_and_the_list_goes_on(world: World) {
+    async fn a_list_that_is_longer_than_a_page_goes_on(world: World) {
         let (owner, _) = claimed_by(&world, "owner").await;
         let mut published = Vec::new();
         for number in 0..55 {
@@ -178,7 +326,18 @@ in_both_modes! {
         all.sort();
         published.sort();
         assert_eq!(all, published);
-        list(&world, "?status=pending").await.expect(200);
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=3000")]
+    async fn a_page_is_listed_as_pending_until_its_scan_is_done(world: World) {
+        let agent = world.agent().await;
+        let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+        let pending = list(&world, "?status=pending").await.expect(200);
+        assert_eq!(hosts(&pending), [host]);
+        assert_eq!(pending.string("items.0.moderation_status"), "pending");
+        assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
+        becomes(&agent, "my-page", "pass").await;
+        assert_eq!(hosts(&list(&world, "?status=pending").await.expect(200)), [""; 0]);
     }
 
     async fn without_the_secret_the_queue_is_not_there(world: World) {

@@ -128,6 +128,35 @@ in_both_modes! {
         })
         .await;
     }
+
+    async fn a_process_with_older_rules_leaves_what_newer_ones_are_to_judge_as_it_is(world: World) {
+        let agent = world.agent().await;
+        world.worker().restart_with(&[BLIND]).await;
+        let one = passes(&agent, "one", SEED_PHRASE_FORM).await;
+        let two = passes(&agent, "two", PAGE).await;
+        let of_newer = world.command(&["admin", "rescan", "--host", &one.string("host")], &[RISEN]).await;
+        assert!(of_newer.output.contains("1 version is queued"), "{of_newer:?}");
+        // Comes after it in the queue.
+        let of_older = world.command(&["admin", "rescan", "--host", &two.string("host")], &[]).await;
+        assert!(of_older.status.success(), "{of_older:?}");
+        eventually(PATIENCE, "the end of the other rescan", async || {
+            world.jobs("rescan").await.iter().any(|rescan| rescan.status == "Done").then_some(())
+        })
+        .await;
+        let left: Vec<_> =
+            world.jobs("rescan").await.into_iter().filter(|rescan| rescan.status != "Done").collect();
+        assert!(left.len() == 1 && left[0].status == "Pending" && left[0].attempts == 0, "{left:?}");
+        let shown = scans(&world, &[]).await.output;
+        assert!(shown.contains("1  are to be judged again because an operator asked"), "{shown}");
+
+        world.worker().restart_with(&[RISEN]).await;
+        // As long as it is left alone.
+        eventually(TAKE_OVER, "the newer one's verdict", async || {
+            let detail = agent.artifact("one").await.expect(200);
+            (detail.string("moderation_status") == "blocked").then_some(())
+        })
+        .await;
+    }
 }
 
 /// Published, and found harmless by whatever rules there are.

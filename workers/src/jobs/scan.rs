@@ -1,10 +1,13 @@
 //! Judges a version, for the first time or again. Idempotent: the same content gets the same verdict.
+//!
+//! A first verdict by older rules is better than none, so any process gives one; a second is worth nothing unless it is
+//! by the rules that were asked for.
 
 use anyhow::Context;
-use domain::ScanJob;
+use domain::{RescanJob, ScanJob};
 use service::Service;
 
-use crate::Attempt;
+use crate::{Attempt, LeftToAnother};
 
 pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> anyhow::Result<()> {
     let scanned = service.scan(*job).await.with_context(|| format!("scan version {}", job.version));
@@ -18,4 +21,11 @@ pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> a
         );
     }
     scanned
+}
+
+pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
+    if !service.may_rescan(job) {
+        return Err(LeftToAnother.into());
+    }
+    run(service, &job.scan, attempt).await
 }

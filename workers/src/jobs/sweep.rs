@@ -1,11 +1,12 @@
 //! Sweeps: what was lost on the way is queued again, what has outlived its use is deleted. All are idempotent.
 
+use std::sync::Once;
 use std::time::Duration;
 
-use domain::Queue;
+use domain::{Queue, Time};
 use service::Service;
 
-use crate::Queues;
+use crate::{QueueDepth, Queues};
 
 /// Finished jobs are kept this long: it is also how long a pushed id is known as a repetition.
 const FINISHED_KEPT: Duration = Duration::from_secs(48 * 3600);
@@ -14,14 +15,18 @@ const FINISHED_AT_ONCE: u32 = 5_000;
 const RESCANS_WAITING_MAX: u64 = 1_000;
 /// While so many publishes wait for their first scan, nothing is judged for the second time.
 const SCANS_WAITING_MAX: u64 = 100;
+/// A page of rescans takes minutes where there is a worker for them.
+const UNSERVED_AFTER: Duration = Duration::from_secs(3600);
 
 pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<()> {
     let queued = service.sweep_scans().await?;
     if queued > 0 {
-        tracing::warn!(scans.queued = queued, "versions without a verdict are queued again");
+        tracing::warn!(scans.queued = queued, "the scans of versions without a verdict begin anew");
     }
     if service.has_rescans().await? {
-        let room = room_for_rescans(queues).await?;
+        let depth = queues.depth().await?;
+        say_if_unserved(&depth, service.clock().now());
+        let room = room_for_rescans(&depth);
         if room > 0 {
             service.queue_rescans(room).await?;
         }
@@ -30,16 +35,37 @@ pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<
 }
 
 /// How many rescans may be queued now.
-async fn room_for_rescans(queues: &Queues) -> anyhow::Result<u64> {
-    let depth = queues.depth().await?;
+fn room_for_rescans(depth: &[QueueDepth]) -> u64 {
     let waiting = |queue| {
         let of_queue = depth.iter().filter(|depth| depth.queue == queue);
         of_queue.map(|depth| depth.waiting + depth.failed).sum::<u64>()
     };
     if waiting(Queue::Scan) >= SCANS_WAITING_MAX {
-        return Ok(0);
+        return 0;
     }
-    Ok(RESCANS_WAITING_MAX.saturating_sub(waiting(Queue::Rescan)))
+    RESCANS_WAITING_MAX.saturating_sub(waiting(Queue::Rescan))
+}
+
+/// Says once in the life of this process that nobody takes the rescans.
+fn say_if_unserved(depth: &[QueueDepth], now: Time) {
+    static SAID: Once = Once::new();
+    if is_unserved(depth, now) {
+        SAID.call_once(|| {
+            tracing::warn!(
+                queue.name = Queue::Rescan.name(),
+                "a rescan has waited for more than an hour: a worker must take the queue `rescan`, either by naming it \
+                 in --queues or by naming none"
+            );
+        });
+    }
+}
+
+fn is_unserved(depth: &[QueueDepth], now: Time) -> bool {
+    let rescans = depth.iter().find(|depth| depth.queue == Queue::Rescan);
+    rescans
+        .filter(|rescans| rescans.running == 0)
+        .and_then(|rescans| rescans.oldest_waiting_since)
+        .is_some_and(|since| now.since(since) > UNSERVED_AFTER)
 }
 
 pub(super) async fn blobs(service: &Service) -> anyhow::Result<()> {
@@ -61,4 +87,46 @@ pub(super) async fn records(service: &Service, queues: &Queues) -> anyhow::Resul
     }
     tracing::info!(records.deleted = records, jobs.deleted = jobs, "records swept");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth_of(queue: Queue, waiting: u64, failed: u64) -> QueueDepth {
+        QueueDepth { queue, waiting, running: 0, failed, dead: 0, oldest_waiting_since: None }
+    }
+
+    #[test]
+    fn no_more_rescans_wait_than_a_page_and_none_are_added_while_many_first_scans_wait() {
+        let room = |scans: (u64, u64), rescans: (u64, u64)| {
+            room_for_rescans(&[
+                depth_of(Queue::Publish, 5_000, 0),
+                depth_of(Queue::Scan, scans.0, scans.1),
+                depth_of(Queue::Rescan, rescans.0, rescans.1),
+            ])
+        };
+        assert_eq!(room((0, 0), (0, 0)), 1_000);
+        assert_eq!(room((60, 39), (300, 100)), 600);
+        assert_eq!(room((60, 40), (0, 0)), 0);
+        assert_eq!(room((100, 0), (0, 0)), 0);
+        assert_eq!(room((0, 0), (999, 1)), 0);
+        assert_eq!(room((0, 0), (2_000, 0)), 0);
+    }
+
+    #[test]
+    fn rescans_that_wait_for_more_than_an_hour_have_no_worker() {
+        let now = Time::from_millis(1_790_000_000_000);
+        let waiting = |minutes: u64, running: u64| QueueDepth {
+            oldest_waiting_since: Some(now.minus(Duration::from_secs(60 * minutes))),
+            running,
+            ..depth_of(Queue::Rescan, 3, 0)
+        };
+        assert!(!is_unserved(&[waiting(60, 0)], now));
+        assert!(is_unserved(&[waiting(61, 0)], now));
+        assert!(!is_unserved(&[waiting(61, 1)], now), "somebody works on one");
+        assert!(!is_unserved(&[depth_of(Queue::Rescan, 0, 0)], now));
+        let of_another_queue = QueueDepth { queue: Queue::Scan, ..waiting(61, 0) };
+        assert!(!is_unserved(&[of_another_queue], now));
+    }
 }

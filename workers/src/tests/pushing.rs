@@ -1,22 +1,22 @@
 use std::time::Duration;
 
 use domain::{Job, Queue};
-use service::{IfKnown, JobQueue, Push};
+use service::{IfKnown, JobQueue, Kept, Push};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
 use crate::Queues;
 
-type Kept = oneshot::Receiver<anyhow::Result<()>>;
+type Waiting = oneshot::Receiver<anyhow::Result<Kept>>;
 
-fn push_of(envelope: domain::JobEnvelope) -> (Push, Kept) {
+fn push_of(envelope: domain::JobEnvelope) -> (Push, Waiting) {
     let (kept, is_kept) = oneshot::channel();
     (Push { envelope, if_known: IfKnown::Leave, kept }, is_kept)
 }
 
 /// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
-async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Kept>) -> Vec<Result<(), String>> {
+async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Waiting>) -> Vec<Result<(), String>> {
     let (sender, receiver) = mpsc::channel(pushes.len());
     for push in pushes {
         sender.send(push).await.unwrap();
@@ -25,7 +25,7 @@ async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Kept>) -
     queues.run_pushes(receiver, CancellationToken::new()).await;
     let mut answers = Vec::new();
     for kept in waiting {
-        answers.push(kept.await.unwrap().map_err(|error| format!("{error:#}")));
+        answers.push(kept.await.unwrap().map(|_| ()).map_err(|error| format!("{error:#}")));
     }
     answers
 }

@@ -1,15 +1,18 @@
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use domain::{Job, JobEnvelope, Queue};
+use domain::{Job, JobEnvelope, Queue, RescanJob};
+use futures::FutureExt;
+use service::Kept;
 
 use super::bed::{Bed, JobRow, Pool, Starts, new_id, on_both, scan};
-use crate::PoolSettings;
+use crate::{LeftToAnother, PoolSettings};
 
 /// A job of the queue for rescans.
 fn rescan() -> JobEnvelope {
     match scan() {
         JobEnvelope { job: Job::Scan(scan), .. } => {
-            JobEnvelope { id: new_id(), reply_to: None, job: Job::Rescan(scan) }
+            JobEnvelope { id: new_id(), reply_to: None, job: Job::Rescan(RescanJob { scan, rules: 2 }) }
         }
         other => other,
     }
@@ -19,16 +22,17 @@ on_both! {
     async fn what_is_over_begins_anew_and_what_waits_or_runs_stays_as_it_is(bed: Bed) {
         let queue = bed.ready().await;
         let job = scan();
-        queue.push_anew(job.clone()).await.unwrap();
-        for (status, after, attempts) in [
-            ("Done", "Pending", 0),
-            ("Killed", "Pending", 0),
-            ("Failed", "Failed", 3),
-            ("Queued", "Queued", 3),
-            ("Running", "Running", 3),
+        assert_eq!(queue.push_anew(job.clone()).await.unwrap(), Kept::Begins);
+        for (status, after, attempts, came_of) in [
+            ("Pending", "Pending", 3, Kept::WasThere),
+            ("Done", "Pending", 0, Kept::Begins),
+            ("Killed", "Pending", 0, Kept::Begins),
+            ("Failed", "Failed", 3, Kept::WasThere),
+            ("Queued", "Queued", 3, Kept::WasThere),
+            ("Running", "Running", 3, Kept::WasThere),
         ] {
             bed.sql(&format!("UPDATE {{jobs}} SET status = '{status}', attempts = 3")).await;
-            queue.push_anew(job.clone()).await.unwrap();
+            assert_eq!(queue.push_anew(job.clone()).await.unwrap(), came_of, "{status}");
             let expected = JobRow { id: job.id.to_string(), status: after.to_owned(), attempts };
             assert_eq!(bed.rows().await, [expected], "{status}");
         }
@@ -47,6 +51,54 @@ on_both! {
         }
         assert_eq!(bed.rows().await.len(), 1);
         pool.stop().await;
+    }
+
+    async fn what_begins_anew_is_done_as_it_was_asked_for_last(bed: Bed) {
+        let queue = bed.ready().await;
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (heard, starts) = (asked.clone(), Starts::default());
+        let pool = Pool::start(&bed.queues, starts.then(move |envelope, _| {
+            let Job::Rescan(job) = envelope.job else { panic!("not a rescan") };
+            heard.lock().unwrap().push(job.rules);
+            async { Ok(()) }.boxed()
+        }));
+        let first = rescan();
+        let Job::Rescan(job) = first.job else { panic!("not a rescan") };
+        for rules in [2, 3] {
+            let job = Job::Rescan(RescanJob { rules, ..job });
+            queue.push_anew(JobEnvelope { job, ..first.clone() }).await.unwrap();
+            starts.reach(rules as usize - 1).await;
+            bed.status_becomes(first.id, "Done").await;
+        }
+        assert_eq!(*asked.lock().unwrap(), [2, 3]);
+        pool.stop().await;
+    }
+
+    async fn a_job_that_is_left_to_another_process_waits_again_and_costs_no_attempt(bed: Bed) {
+        let queue = bed.ready().await;
+        let starts = Starts::default();
+        let older = Pool::start(&bed.queues, starts.then(|_, _| async { Err(LeftToAnother.into()) }.boxed()));
+        let job = rescan();
+        queue.push(job.clone()).await.unwrap();
+        // Somebody waits for it, so it is due at once.
+        let awaited = JobEnvelope { reply_to: Some("api-1".into()), ..job.clone() };
+        let hurry = async || queue.push(awaited.clone()).await.unwrap();
+        for round in 1..=5 {
+            starts.reach(round).await;
+            bed.status_becomes(job.id, "Pending").await;
+            // An acknowledgement that came after all would be here by now, and so would whoever looks too early.
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            assert_eq!(bed.rows().await, [JobRow { id: job.id.to_string(), status: "Pending".into(), attempts: 0 }]);
+            assert_eq!(starts.all().len(), round);
+            if round < 5 {
+                hurry().await;
+            }
+        }
+        older.stop().await;
+        hurry().await;
+        let newer = Pool::start(&bed.queues, Starts::default().then_done());
+        bed.status_becomes(job.id, "Done").await;
+        newer.stop().await;
     }
 
     async fn each_queue_runs_so_many_jobs_at_a_time_as_are_its_own(bed: Bed) {

@@ -1,0 +1,82 @@
+//! Takes from a page that is previewed what would make a browser open connections ahead of any use, which no policy
+//! forbids it: links such as `preconnect` and `dns-prefetch`.
+
+use anyhow::Context;
+use lol_html::html_content::Element;
+use lol_html::{HandlerResult, Settings, element, rewrite_str};
+
+use crate::refusal::RefusedCall;
+
+/// What a link may be in a preview. The names are those that are written out: a `rel` with anything escaped is no style.
+const LINKS_KEPT: [&str; 2] = ["stylesheet", "alternate"];
+/// With this a page could ask again for what its headers switch off.
+const SWITCH: &str = "x-dns-prefetch-control";
+
+/// A page whose links are styles and nothing else.
+pub fn without_hints(html: &str) -> Result<String, RefusedCall> {
+    // Strict, the rewriter would refuse pages that browsers put up with.
+    let settings = Settings::new().with_strict(false).append_element_content_handler(element!("*", tame));
+    let tamed = rewrite_str(html, settings).context("take the hints from a previewed page");
+    tamed.map_err(|error| service::Failure::from(error).into())
+}
+
+fn tame(element: &mut Element<'_, '_>) -> HandlerResult {
+    let name = element.tag_name();
+    match name.rsplit(':').next().unwrap_or_default() {
+        "link" => {
+            let rel = element.get_attribute("rel").unwrap_or_default().to_ascii_lowercase();
+            let kept: Vec<_> =
+                rel.split_ascii_whitespace().filter(|word| LINKS_KEPT.contains(word)).collect();
+            element.set_attribute("rel", &kept.join(" "))?;
+        }
+        "meta" => {
+            let names = element.get_attribute("http-equiv").unwrap_or_default();
+            // Escaped letters cannot be told from it.
+            if names.trim().eq_ignore_ascii_case(SWITCH) || names.contains('&') {
+                element.remove_attribute("http-equiv");
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_previewed_page_opens_no_connection_ahead() {
+        for rel in [
+            "preconnect",
+            "DNS-Prefetch",
+            "prefetch",
+            "preload",
+            "modulepreload",
+            "prerender",
+            " preconnect icon",
+            "pre&#99;onnect",
+        ] {
+            let tamed = without_hints(&format!("<p>a<LINK Rel=\"{rel}\" href=//x.example>b")).unwrap();
+            assert_eq!(tamed.to_lowercase(), "<p>a<link rel=\"\" href=//x.example>b", "{rel}");
+        }
+        let both = without_hints("<link rel='preconnect stylesheet' href=a.css>").unwrap();
+        assert!(both.contains("rel=\"stylesheet\"") && both.contains("href=a.css"), "{both}");
+        for switch in ["x-dns-prefetch-control", "X-DNS-Prefetch-Control ", "x-dns&#45;prefetch-control"] {
+            let tamed = without_hints(&format!("<meta http-equiv=\"{switch}\" content=on>")).unwrap();
+            assert!(!tamed.contains("http-equiv"), "{tamed}");
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_page_stays_as_it_is() {
+        for page in [
+            "",
+            "<p>ü & <b>x</i>",
+            "<meta http-equiv=refresh content=1>",
+            "<script>'<link rel=preload>'</script>",
+        ] {
+            assert_eq!(without_hints(page).unwrap(), page);
+        }
+    }
+}

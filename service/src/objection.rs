@@ -1,0 +1,113 @@
+//! What a moderator objects to who blocks a page: of its files those by which copies of it are told. It must not name
+//! what honest pages have as well.
+
+use domain::{BlobHash, Manifest, ManifestFile};
+use store::LiveCase;
+
+use crate::Finding;
+use crate::review::{INDEX, findings_of};
+
+/// The site's own page for what is missing.
+const NOT_FOUND: &str = "404.html";
+/// What is read as a page of its own. A script or a style may be anybody's.
+const DOCUMENT_TYPES: [&str; 7] = [
+    "text/html",
+    "application/xhtml+xml",
+    "image/svg+xml",
+    "text/plain",
+    "text/markdown",
+    "text/xml",
+    "application/xml",
+];
+
+/// What a moderator objects to who blocks a page: the contents of those documents that the evidence names, else of the
+/// document that it begins with. What many pages have in common says nothing of another one.
+pub(crate) fn objected_to(live: &LiveCase) -> Vec<BlobHash> {
+    objected_to_in(&live.manifest, &findings_of(live))
+}
+
+fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
+    let named = findings.iter().filter_map(|finding| manifest.find(&finding.file)).filter(is_document);
+    let mut contents: Vec<BlobHash> = Vec::new();
+    for file in named {
+        if !contents.contains(&file.hash) {
+            contents.push(file.hash);
+        }
+    }
+    if contents.is_empty() {
+        // A page for what is missing is one that many have.
+        let first = first_document(manifest.files()).filter(|file| file.path.as_str() != NOT_FOUND);
+        contents.extend(first.map(|file| file.hash));
+    }
+    contents
+}
+
+/// The document that a site begins with.
+pub fn first_document(files: &[ManifestFile]) -> Option<&ManifestFile> {
+    let called = |name: &str| files.iter().find(|file| file.path.as_str() == name);
+    called(INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
+}
+
+fn is_document(file: &&ManifestFile) -> bool {
+    let essence = file.content_type.split(';').next().unwrap_or_default().trim_end();
+    DOCUMENT_TYPES.contains(&essence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(paths: &[&str]) -> Manifest {
+        let file = |path: &&str| {
+            let path = path.parse().unwrap();
+            let content_type = domain::content_type_of(&path);
+            let hash = BlobHash::of(path.as_str().as_bytes());
+            ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] }
+        };
+        Manifest::new(paths.iter().map(file).collect())
+    }
+
+    fn finding(file: &str) -> Finding {
+        Finding { file: file.into(), ..Finding::default() }
+    }
+
+    #[test]
+    fn what_is_objected_to_is_the_documents_that_the_evidence_names_or_else_the_first() {
+        let site = manifest(&["a.html", "app.js", "index.html", "logo.svg", "login/index.html", "style.css"]);
+        let objected = |findings: &[&str]| {
+            let findings: Vec<_> = findings.iter().map(|file| finding(file)).collect();
+            let contents = objected_to_in(&site, &findings);
+            let path = |hash: &BlobHash| {
+                site.files().iter().find(|file| file.hash == *hash).unwrap().path.to_string()
+            };
+            contents.iter().map(path).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            objected(&["login/index.html", "logo.svg", "login/index.html"]),
+            ["login/index.html", "logo.svg"]
+        );
+        assert_eq!(objected(&["app.js", "a.html"]), ["a.html"]);
+        // What strangers share says nothing of them.
+        for others in [&[][..], &["app.js"], &["style.css"], &["gone.html"]] {
+            assert_eq!(objected(others), ["index.html"], "{others:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_for_what_is_missing_is_objected_to_only_by_name() {
+        let site = manifest(&["404.html", "app.js"]);
+        assert_eq!(objected_to_in(&site, &[]), []);
+        assert_eq!(objected_to_in(&site, &[finding("404.html")]), [BlobHash::of(b"404.html")]);
+    }
+
+    #[test]
+    fn a_site_begins_with_its_index_or_else_with_the_first_document() {
+        let begins = |paths: &[&str]| {
+            first_document(manifest(paths).files()).map(|file| file.path.to_string()).unwrap_or_default()
+        };
+        assert_eq!(begins(&["404.html", "a.html", "index.html"]), "index.html");
+        assert_eq!(begins(&["404.html", "a.html"]), "404.html");
+        assert_eq!(begins(&["app.js", "b.html"]), "b.html");
+        assert_eq!(begins(&["app.js"]), "");
+    }
+}

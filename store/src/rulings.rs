@@ -1,0 +1,76 @@
+//! Moderators' words beyond the purge of what they were said of. A ruling is written with its decision; nothing changes
+//! or deletes it.
+
+use anyhow::Context;
+use domain::{DecisionId, Host, ModeratedBy, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::review::{DecisionKept, DecisionsWanted};
+use crate::{Store, rows};
+
+/// What a decision says that rests on no scan.
+pub(crate) const NO_FINDINGS: &str = "[]";
+
+/// Keeps a moderator's decision under its own id.
+pub(crate) async fn keep(
+    transaction: &DatabaseTransaction,
+    decision: &entity::moderation_decision::Model,
+    host: &str,
+    seq: i32,
+) -> anyhow::Result<()> {
+    let row = entity::ruling::ActiveModel {
+        id: Set(decision.id.clone()),
+        host: Set(host.to_owned()),
+        seq: Set(seq),
+        status: Set(decision.status.clone()),
+        decided_by: Set(decision.decided_by.clone()),
+        operator: Set(decision.operator.clone()),
+        note: Set(decision.note.clone()),
+        created_at: Set(decision.created_at),
+    };
+    entity::ruling::Entity::insert(row)
+        .exec_without_returning(transaction)
+        .await
+        .context("keep a moderator's word")?;
+    Ok(())
+}
+
+impl Store {
+    /// Moderators' decisions, whether or not what they were on is still there, the newest first.
+    pub(crate) async fn rulings(
+        &self,
+        wanted: &DecisionsWanted,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<DecisionKept>> {
+        use entity::ruling::Column;
+        let mut query = entity::ruling::Entity::find().order_by_desc(Column::Id).limit(at_most);
+        if let Some(host) = &wanted.host {
+            query = query.filter(Column::Host.eq(host.as_str()));
+        }
+        if let Some(before) = &wanted.before {
+            query = query.filter(Column::Id.lt(before.to_string()));
+        }
+        let found = query.all(&self.database.reader).await?;
+        let people = found.iter().filter_map(|row| row.decided_by.as_deref());
+        let usernames = self.usernames_of(people).await?;
+        let read = |row: entity::ruling::Model| {
+            let id: DecisionId = rows::parse(&row.id, "a decision id")?;
+            let host: Host = rows::parse(&row.host, "a host")?;
+            let person = row.decided_by.map(|id| usernames.get(&id).cloned().unwrap_or(id));
+            Ok(DecisionKept {
+                id,
+                host,
+                seq: u32::try_from(row.seq).unwrap_or(0),
+                status: rows::moderation(&row.status)?,
+                source: ModeratedBy::Moderator,
+                decided_by: row.operator.or(person),
+                note: row.note,
+                evidence: NO_FINDINGS.to_owned(),
+                scanner_version: None,
+                at: Time::from_millis(row.created_at),
+            })
+        };
+        found.into_iter().map(read).collect()
+    }
+}

@@ -1,0 +1,188 @@
+//! What an operator asks of the scans: to have something judged again, and how far all that is. It only marks versions
+//! and counts them; what is marked is found in `scans_due`. No answer takes longer the more versions there are, but that
+//! to "everything", which goes through them in chunks.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use domain::{Host, Time, VersionId};
+use sea_orm::sea_query::{Expr, ExprTrait, LockType, Query, SimpleExpr};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::scans_due::WITHOUT_VERDICT;
+use crate::{Store, rows};
+use entity::version::{Column, Entity};
+
+/// Nothing is counted further: a number above it means "more than that".
+pub const COUNTED_MAX: u64 = 10_000;
+/// Versions that one statement marks, so that none holds the table for long.
+const MARKED_AT_ONCE: u64 = 5_000;
+/// Word for word the condition of the index `versions_tried`.
+const TRIED: &str = "scan_tries > 0";
+
+/// What an operator asks to be judged again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskedFor {
+    /// What was judged by older rules than these. It is due anyway; asking forgets earlier failures.
+    Older {
+        rules: u32,
+    },
+    Everything,
+    /// Every version of the artifact that this host shows.
+    Host(Host),
+}
+
+/// How far the scans are. No number goes further than [`COUNTED_MAX`] and one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanCounts {
+    /// Without a verdict so far.
+    pub unscanned: u64,
+    /// With a verdict, and an operator asks for another.
+    pub asked_again: u64,
+    /// By the number of the rules that judged them; 0 where the process that wrote them knew no numbers.
+    pub judged_by: BTreeMap<u32, u64>,
+}
+
+/// A version whose scan began again and again, and came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckScan {
+    pub version: VersionId,
+    pub host: Host,
+    pub tries: u32,
+    pub again_at: Time,
+}
+
+#[derive(FromQueryResult)]
+struct StuckRow {
+    id: String,
+    host: String,
+    scan_tries: i32,
+    scan_again_at: i64,
+}
+
+impl Store {
+    /// Marks what an operator wants judged again, and how many versions that are, up to [`COUNTED_MAX`] and one where
+    /// they are due anyway. None: there is no such host.
+    pub async fn ask_for_rescans(&self, asked: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
+        let is_judged = Column::ScannedBy.is_not_null();
+        match asked {
+            AskedFor::Older { rules } => {
+                let has_failed = Expr::cust(TRIED).and(Column::ScannedBy.lt(*rules));
+                self.mark_in_chunks(has_failed, None).await?;
+                Ok(Some(self.count_up_to(&format!("scanned_by < {rules}")).await?))
+            }
+            AskedFor::Everything => {
+                let marked = self.mark_in_chunks(is_judged, Some(now)).await?;
+                // From the first page on, so that live ones come first.
+                entity::rescan_walk::Entity::delete_many().exec(&self.database.writer).await?;
+                Ok(Some(marked))
+            }
+            AskedFor::Host(host) => {
+                let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
+                let is_its = Column::ArtifactId.eq(artifact.id.to_string());
+                Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
+            }
+        }
+    }
+
+    pub async fn scan_counts(&self) -> anyhow::Result<ScanCounts> {
+        let mut counts = ScanCounts {
+            unscanned: self.count_up_to(WITHOUT_VERDICT).await?,
+            asked_again: self.count_up_to("rescan_asked_at IS NOT NULL").await?,
+            judged_by: BTreeMap::new(),
+        };
+        let mut below = -1;
+        while let Some(rules) = self.rules_above(below).await? {
+            let judged = self.count_up_to(&format!("scanned_by = {rules}")).await?;
+            counts.judged_by.insert(u32::try_from(rules)?, judged);
+            below = rules;
+        }
+        Ok(counts)
+    }
+
+    /// Versions whose scan began anew at least so often, the most stubborn first.
+    pub async fn stuck_scans(&self, tries_min: u32, at_most: u64) -> anyhow::Result<Vec<StuckScan>> {
+        let sql = format!(
+            "SELECT versions.id, artifacts.host, versions.scan_tries, versions.scan_again_at
+             FROM versions JOIN artifacts ON artifacts.id = versions.artifact_id
+             WHERE versions.{TRIED} AND versions.scan_tries >= $1
+             ORDER BY versions.scan_tries DESC, versions.id LIMIT $2"
+        );
+        let values = [i32::try_from(tries_min)?.into(), rows::number(at_most).into()];
+        let found: Vec<StuckRow> = self.find(sql, values).await.context("find scans that come to nothing")?;
+        let read = |row: StuckRow| {
+            Ok(StuckScan {
+                version: rows::parse(&row.id, "a version id")?,
+                host: rows::parse(&row.host, "a host")?,
+                tries: u32::try_from(row.scan_tries)?,
+                again_at: Time::from_millis(row.scan_again_at),
+            })
+        };
+        found.into_iter().map(read).collect()
+    }
+
+    /// The lowest number above this one that any version was judged by.
+    async fn rules_above(&self, below: i32) -> anyhow::Result<Option<i32>> {
+        #[derive(FromQueryResult)]
+        struct Lowest {
+            rules: Option<i32>,
+        }
+        let sql = format!("SELECT MIN(scanned_by) AS rules FROM versions WHERE scanned_by > {below}");
+        let found: Vec<Lowest> = self.find(sql, []).await.context("look which rules have judged")?;
+        Ok(found.first().and_then(|lowest| lowest.rules))
+    }
+
+    async fn count_up_to(&self, which: &str) -> anyhow::Result<u64> {
+        #[derive(FromQueryResult)]
+        struct Counted {
+            versions: i64,
+        }
+        let sql = format!(
+            "SELECT COUNT(*) AS versions FROM (SELECT id FROM versions WHERE {which} LIMIT {}) AS counted",
+            COUNTED_MAX + 1
+        );
+        let found: Vec<Counted> = self.find(sql, []).await.context("count versions")?;
+        Ok(found.first().map_or(0, |counted| rows::count(counted.versions)))
+    }
+
+    /// Marks versions as due at once, in the order of their ids: one that is judged meanwhile is not marked twice.
+    async fn mark_in_chunks(&self, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
+        let (mut after, mut marked) = (String::new(), 0);
+        loop {
+            let ids: Vec<String> = Entity::find()
+                .select_only()
+                .column(Column::Id)
+                .filter(which.clone())
+                .filter(Column::Id.gt(after.as_str()))
+                .order_by_asc(Column::Id)
+                .limit(MARKED_AT_ONCE)
+                .into_tuple()
+                .all(&self.database.reader)
+                .await?;
+            let Some(last) = ids.last().cloned() else { return Ok(marked) };
+            marked += self.mark(ids, which.clone(), asked_at).await?;
+            after = last;
+        }
+    }
+
+    /// Rows are locked in the order of their ids, like everywhere where many are.
+    async fn mark(&self, ids: Vec<String>, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
+        let locked = Query::select()
+            .column(Column::Id)
+            .from(Entity)
+            .and_where(Column::Id.is_in(ids))
+            .and_where(which)
+            .order_by(Column::Id, sea_orm::Order::Asc)
+            .lock(LockType::NoKeyUpdate)
+            .to_owned();
+        let mut update = Entity::update_many()
+            .col_expr(Column::ScanTries, Expr::value(0))
+            .col_expr(Column::ScanAgainAt, Expr::value(0_i64))
+            .filter(Column::Id.in_subquery(locked));
+        if let Some(asked_at) = asked_at {
+            update = update.col_expr(Column::RescanAskedAt, Expr::value(asked_at.millis()));
+        }
+        let marked = update.exec(&self.database.writer).await.context("mark versions to be scanned again")?;
+        Ok(marked.rows_affected)
+    }
+}

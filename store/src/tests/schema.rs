@@ -1,0 +1,152 @@
+//! A database that an earlier release has filled is brought up, whatever cuts that off.
+
+use sea_orm::EntityTrait;
+
+use super::scans::told;
+use super::*;
+use crate::ScanCounts;
+
+const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
+const PASS: ModerationStatus = ModerationStatus::Pass;
+
+impl Bed {
+    pub(super) async fn sql(&self, statement: &str) {
+        self.store.database.writer.execute_unprepared(statement).await.unwrap();
+    }
+
+    /// The schema as the release before had it, with all rows.
+    async fn take_back_to_an_older_schema(&self) {
+        for index in [
+            "versions_without_verdict",
+            "versions_by_rules",
+            "versions_asked_again",
+            "versions_tried",
+            "moderation_decisions_by_artifact",
+            "moderation_decisions_by_people",
+            "routes_objected_to",
+            "routes_by_version",
+            "reports_by_artifact",
+            "reports_open_by_artifact",
+        ] {
+            self.sql(&format!("DROP INDEX {index}")).await;
+        }
+        for column in ["scanned_by", "scanned_at", "rescan_asked_at", "scan_tries", "scan_again_at"] {
+            self.sql(&format!("ALTER TABLE versions DROP COLUMN {column}")).await;
+        }
+        for column in ["operator", "note"] {
+            self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
+        }
+        for table in ["rescan_walks", "rulings"] {
+            self.sql(&format!("DROP TABLE {table}")).await;
+        }
+        self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;
+    }
+
+    async fn rules_of(&self, published: &Published) -> Option<i32> {
+        let id = published.version.to_string();
+        let found = entity::version::Entity::find_by_id(id).one(&self.store.database.reader).await.unwrap();
+        found.unwrap().scanned_by
+    }
+}
+
+on_both_databases! {
+    async fn versions_of_an_older_schema_are_brought_up_with_the_verdicts_that_they_have(bed: &Bed) {
+        let account = bed.account().await;
+        let judged = bed.publish(account, "judged", b"one").await;
+        let unscanned = bed.publish(account, "unscanned", b"two").await;
+        bed.judge(&judged, 1, BLOCKED).await;
+        bed.take_back_to_an_older_schema().await;
+        assert!(!bed.store.is_current().await.unwrap());
+        bed.store.migrate().await.unwrap();
+        assert!(bed.store.is_current().await.unwrap());
+        assert_eq!(bed.shown(&judged).await, BLOCKED);
+        // What has no verdict is scanned before anything is judged again.
+        let late = bed.store.late_scans(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
+        assert_eq!(told(late.clone()), [(unscanned.version, 0)]);
+        bed.store.note_begun(&late, START).await.unwrap();
+        assert_eq!(bed.due(1, START).await, [(judged.version, 0)]);
+        let counts = bed.store.scan_counts().await.unwrap();
+        assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(0, 2)].into() });
+        for published in [&judged, &unscanned] {
+            bed.judge(published, 1, PASS).await;
+        }
+        assert_eq!(bed.store.scan_counts().await.unwrap().judged_by, [(1, 2)].into());
+        // What this program publishes has no verdict yet, whatever stands in older rows.
+        let new = bed.publish(account, "new", b"three").await;
+        assert_eq!(bed.rules_of(&new).await, None);
+    }
+
+    async fn a_change_of_the_schema_that_is_cut_off_leaves_nothing_and_begins_anew(bed: &Bed) {
+        let account = bed.account().await;
+        let published = bed.publish(account, "page", b"one").await;
+        bed.take_back_to_an_older_schema().await;
+        // The first columns are added before this one stands in the way.
+        bed.sql("ALTER TABLE versions ADD COLUMN scan_again_at BIGINT").await;
+        assert!(bed.store.migrate().await.is_err());
+        let names = "SELECT scanned_by FROM versions";
+        let refused = bed.store.database.writer.execute_unprepared(names).await.unwrap_err();
+        assert!(refused.to_string().contains("scanned_by"), "{refused}");
+        bed.sql("ALTER TABLE versions DROP COLUMN scan_again_at").await;
+        bed.store.migrate().await.unwrap();
+        assert_eq!(bed.rules_of(&published).await, Some(0));
+    }
+
+    async fn indexes_that_are_cut_off_are_built_to_the_end_by_the_next_start(bed: &Bed) {
+        for change in [
+            "DROP INDEX routes_by_version",
+            "DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'",
+        ] {
+            bed.sql(change).await;
+        }
+        bed.store.migrate().await.unwrap();
+        assert!(bed.store.is_current().await.unwrap());
+        // Fails unless it is there again.
+        bed.sql("DROP INDEX routes_by_version").await;
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
+    let bed = postgres().await;
+    let account = bed.account().await;
+    let published = bed.publish(account, "page", b"one").await;
+    bed.sql("DROP INDEX routes_by_version").await;
+    bed.sql("DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'").await;
+    // A unique index over a double fails when all is read, and stays behind as invalid.
+    bed.sql("ALTER TABLE routes DROP CONSTRAINT routes_artifact_unique").await;
+    bed.sql(&format!(
+        "INSERT INTO routes SELECT 'double-0000', account_id, artifact_id, version_id, visibility,
+            moderation_status, expires_at, published_at, manifest, updated_at
+         FROM routes WHERE host = '{}'",
+        published.host
+    ))
+    .await;
+    let broken = "CREATE UNIQUE INDEX CONCURRENTLY routes_by_version ON routes (version_id)";
+    assert!(bed.store.database.writer.execute_unprepared(broken).await.is_err());
+    bed.store.migrate().await.unwrap();
+    let is_whole = "DO $$ BEGIN IF NOT EXISTS (
+            SELECT FROM pg_index WHERE indexrelid = 'routes_by_version'::regclass AND indisvalid AND NOT indisunique
+        ) THEN RAISE EXCEPTION 'half built'; END IF; END $$";
+    bed.sql(is_whole).await;
+}
+
+#[tokio::test]
+async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
+    let bed = sqlite().await;
+    for (which, index) in [
+        (
+            "(scanned_by IS NULL OR moderated_by = 'nobody') AND created_at < 5 AND scan_again_at <= 5 ORDER BY scan_again_at",
+            "versions_without_verdict",
+        ),
+        ("scanned_by < 7 AND scan_again_at <= 5 ORDER BY scanned_by, scan_again_at", "versions_by_rules"),
+        ("rescan_asked_at IS NOT NULL AND scan_again_at <= 5 ORDER BY scan_again_at", "versions_asked_again"),
+        ("scan_tries > 0 AND scanned_by < 7 AND id > 'x' ORDER BY id", "versions_tried"),
+    ] {
+        let sql = format!("EXPLAIN QUERY PLAN SELECT id FROM versions WHERE {which} LIMIT 5");
+        let pool = bed.store.database.reader.get_sqlite_connection_pool();
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await.unwrap();
+        let steps: Vec<_> = plan.iter().map(|step| step.3.as_str()).collect();
+        assert!(steps.len() == 1 && steps[0].contains(index), "{which}: {steps:?}");
+    }
+}
