@@ -22,6 +22,14 @@ pub struct ManifestFile {
     pub variants: Vec<Variant>,
 }
 
+/// What a path means to whoever visits the site.
+#[derive(Debug, PartialEq)]
+pub enum AtPath<'m> {
+    File(&'m ManifestFile),
+    /// A folder, asked for without its slash.
+    Folder,
+}
+
 /// The same bytes in another encoding: a slice of the blob's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
@@ -55,6 +63,9 @@ impl Encoding {
 }
 
 impl Manifest {
+    /// The file that a folder shows.
+    pub const INDEX: &'static str = "index.html";
+
     pub fn new(mut files: Vec<ManifestFile>) -> Self {
         files.sort_by(|one, other| one.path.cmp(&other.path));
         Self(files)
@@ -66,6 +77,22 @@ impl Manifest {
 
     pub fn find(&self, path: &str) -> Option<&ManifestFile> {
         self.0.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|at| &self.0[at])
+    }
+
+    /// What a path within the site means, decoded and without the slash before it: a file of that name, a folder's
+    /// page, or the page of that name without its `.html`.
+    pub fn at(&self, path: &str) -> Option<AtPath<'_>> {
+        let index = Self::INDEX;
+        if path.is_empty() || path.ends_with('/') {
+            return self.find(&format!("{path}{index}")).map(AtPath::File);
+        }
+        if let Some(file) = self.find(path) {
+            return Some(AtPath::File(file));
+        }
+        if self.find(&format!("{path}/{index}")).is_some() {
+            return Some(AtPath::Folder);
+        }
+        self.find(&format!("{path}.html")).map(AtPath::File)
     }
 
     pub fn total_bytes(&self) -> u64 {
@@ -103,6 +130,36 @@ mod tests {
         assert_eq!(manifest.find("css/app.css").unwrap().path.as_str(), "css/app.css");
         assert!(manifest.find("css").is_none());
         assert_eq!(manifest.total_bytes(), 3);
+    }
+
+    #[test]
+    fn a_path_means_a_file_a_folder_or_a_page_without_its_ending() {
+        let names =
+            ["index.html", "about.html", "docs/index.html", "both.html", "both/index.html", "a/b.css"];
+        let site = Manifest::new(names.map(file).into());
+        let meant = |path: &str| match site.at(path) {
+            Some(AtPath::File(file)) => file.path.to_string(),
+            Some(AtPath::Folder) => "a folder".to_owned(),
+            None => "nothing".to_owned(),
+        };
+        for (path, leads_to) in [
+            ("", "index.html"),
+            ("index.html", "index.html"),
+            ("about", "about.html"),
+            ("about/", "nothing"),
+            ("docs", "a folder"),
+            ("docs/", "docs/index.html"),
+            ("both", "a folder"),
+            ("both.html", "both.html"),
+            ("a/b.css", "a/b.css"),
+            ("a", "nothing"),
+            ("a/", "nothing"),
+            ("/", "nothing"),
+            ("../index.html", "nothing"),
+            ("About", "nothing"),
+        ] {
+            assert_eq!(meant(path), leads_to, "{path:?}");
+        }
     }
 
     #[test]

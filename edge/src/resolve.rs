@@ -3,7 +3,7 @@
 //! A path is decoded exactly once and then looked up in the manifest as it stands. Nothing is joined to a folder of
 //! this machine, so there is nothing to climb out of; spellings that try to are simply not there.
 
-use domain::{Manifest, ManifestFile};
+use domain::{AtPath, Manifest, ManifestFile};
 use percent_encoding::percent_decode_str;
 
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,6 @@ pub enum Resolved<'m> {
     Nothing,
 }
 
-const INDEX: &str = "index.html";
 const OWN_NOT_FOUND: &str = "404.html";
 
 /// `path` is what the request says after the site's root: empty, or beginning with a slash.
@@ -26,24 +25,11 @@ pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
     }
     // Without a slash it is the `*` of a request that means no file at all.
     let path = path.strip_prefix('/').and_then(|path| percent_decode_str(path).decode_utf8().ok());
-    let found = path.and_then(|path| look_up(manifest, &path));
-    found.unwrap_or_else(|| manifest.find(OWN_NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound))
-}
-
-fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Resolved<'m>> {
-    if path.is_empty() {
-        return manifest.find(INDEX).map(Resolved::File);
+    match path.and_then(|path| manifest.at(&path)) {
+        Some(AtPath::File(file)) => Resolved::File(file),
+        Some(AtPath::Folder) => Resolved::Folder,
+        None => manifest.find(OWN_NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound),
     }
-    if path.ends_with('/') {
-        return manifest.find(&format!("{path}{INDEX}")).map(Resolved::File);
-    }
-    if let Some(file) = manifest.find(path) {
-        return Some(Resolved::File(file));
-    }
-    if manifest.find(&format!("{path}/{INDEX}")).is_some() {
-        return Some(Resolved::Folder);
-    }
-    manifest.find(&format!("{path}.html")).map(Resolved::File)
 }
 
 #[cfg(test)]

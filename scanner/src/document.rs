@@ -7,7 +7,9 @@ mod data_url;
 mod entities;
 mod feed;
 mod html;
+mod name;
 mod read;
+mod sieve;
 mod tags;
 mod tree;
 mod walk;
@@ -16,30 +18,35 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use html5ever::{Attribute, QualName, ns};
+use html5ever::tendril::StrTendril;
+use html5ever::{Attribute, LocalName, ns};
 
-pub(crate) use data_url::open_data_url;
+pub(crate) use data_url::{FORGIVING_BASE64, open_data_url};
 pub(crate) use html::parse_html;
+pub(crate) use name::{Holds, Layout};
 pub use read::decoded;
 pub(crate) use read::{Kind, Source, read};
 pub(crate) use walk::{Onward, Step};
 pub(crate) use xml::parse_xml;
 
-/// A node of one document.
+use name::Name;
+
+/// A node of one document, by its number from 1, so that "none" takes no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NodeId(u32);
+pub(crate) struct NodeId(NonZeroU32);
 
 impl NodeId {
     /// Its place in a list with one entry for every node of the document.
     pub(crate) fn index(self) -> usize {
-        self.0 as usize
+        self.0.get() as usize - 1
     }
 
     /// Nodes past four thousand million do not fit in memory, so the last number may stand for all of them.
     fn at(index: usize) -> Self {
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
+        Self(u32::try_from(index).map_or(NonZeroU32::MAX, |index| NonZeroU32::MIN.saturating_add(index)))
     }
 }
 
@@ -47,10 +54,10 @@ impl NodeId {
 pub(crate) enum Content {
     Document,
     Element {
-        name: Rc<QualName>,
-        attributes: Vec<Attribute>,
+        name: Rc<Name>,
+        attributes: Box<[Attribute]>,
     },
-    Text(String),
+    Text(StrTendril),
     /// Comments and what else shows nothing.
     Nothing,
 }
@@ -63,6 +70,8 @@ struct Node {
     next: Option<NodeId>,
     first_child: Option<NodeId>,
     last_child: Option<NodeId>,
+    /// How many elements it lies in.
+    depth: u32,
 }
 
 /// A parsed document that does not change any more.
@@ -73,7 +82,7 @@ pub(crate) struct Document {
 
 impl Document {
     pub(crate) fn root(&self) -> NodeId {
-        NodeId(0)
+        NodeId::at(0)
     }
 
     /// All nodes, in the order in which the parser made them.
@@ -116,23 +125,41 @@ impl Document {
 /// An element of a document, to be asked for its name and attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
-    name: &'a QualName,
+    name: &'a Name,
     attributes: &'a [Attribute],
 }
 
 impl<'a> Element<'a> {
     /// The local name, in lower case where the document is HTML.
     pub(crate) fn name(&self) -> &'a str {
-        html::name_as_written(&self.name.local)
+        &self.name.written
+    }
+
+    /// The same as a word that is compared like a number.
+    pub(crate) fn local(&self) -> &'a LocalName {
+        &self.name.written
+    }
+
+    pub(crate) fn holds(&self) -> Holds {
+        self.name.holds
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.name.layout
+    }
+
+    /// Whether it has no attribute at all.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.attributes.is_empty()
     }
 
     /// Whether it is an element of HTML: an `input` of SVG or of no namespace is no field.
     pub(crate) fn is_html(&self) -> bool {
-        self.name.ns == ns!(html)
+        self.name.qualified.ns == ns!(html)
     }
 
     pub(crate) fn is_svg(&self) -> bool {
-        self.name.ns == ns!(svg)
+        self.name.qualified.ns == ns!(svg)
     }
 
     /// The value of an attribute, nothing when it is missing.
@@ -142,10 +169,16 @@ impl<'a> Element<'a> {
 
     /// The value of an attribute of no namespace, or of `xlink:…`, under its local name.
     pub(crate) fn get(&self, attribute: &str) -> Option<&'a str> {
-        let named = |of: &Attribute| &*of.name.local == attribute;
-        let found = self.attributes.iter().find(|of| of.name.ns == ns!() && named(of));
-        let found = found.or_else(|| self.attributes.iter().find(|of| of.name.ns == ns!(xlink) && named(of)));
-        found.map(|attribute| &*attribute.value)
+        let mut linked = None;
+        for named in self.attributes.iter().filter(|of| &*of.name.local == attribute) {
+            if named.name.ns == ns!() {
+                return Some(&named.value);
+            }
+            if named.name.ns == ns!(xlink) {
+                linked = linked.or(Some(&*named.value));
+            }
+        }
+        linked
     }
 
     pub(crate) fn has(&self, attribute: &str) -> bool {

@@ -158,6 +158,9 @@ impl Block {
 /// Scripts without spaces have about two letters a word.
 fn words_in(raw: &str) -> usize {
     let spaced = raw.split_whitespace().count();
+    if raw.is_ascii() {
+        return spaced;
+    }
     let unspaced = raw.chars().filter(|letter| ('\u{3040}'..='\u{9fff}').contains(letter)).count() / 2;
     spaced.max(unspaced)
 }

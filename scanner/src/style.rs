@@ -18,6 +18,7 @@ mod variables;
 mod tests;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::document::{Document, Element, NodeId, Onward, Step};
 use cascade::{Cascade, Dressed, Won};
@@ -106,7 +107,7 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
         cascade: Cascade::of(sheets),
         budget: Cascade::budget(),
         dressed: Dressed::default(),
-        open: vec![Look::on(canvas)],
+        open: vec![Worn::of(Look::on(canvas))],
         looks: Looks::new(document.node_count()),
         generated_bytes_left: GENERATED_BYTES_MAX,
     };
@@ -139,23 +140,20 @@ struct Dresser<'a> {
     budget: Budget,
     dressed: Dressed,
     /// The looks of the nodes around, outermost first.
-    open: Vec<Look>,
+    open: Vec<Worn>,
     looks: Looks,
     generated_bytes_left: usize,
 }
 
-impl Dresser<'_> {
-    /// Takes down how a node looks, and keeps it for those in it.
-    fn enter(&mut self, node: NodeId) -> Onward {
-        let parent = self.open.last().cloned().unwrap_or_else(|| Look::on(Canvas::Unknown));
-        let (look, is_masked, onward) = match self.document.element(node) {
-            Some(element) => {
-                let (look, is_masked) = self.dress(node, element, &parent);
-                (look, is_masked, Onward::Inside)
-            }
-            None if node == self.document.root() => (parent, false, Onward::Inside),
-            None => (parent, false, Onward::Past),
-        };
+/// A look, and what it comes to. Elements that nothing is said of wear that of their parent.
+#[derive(Clone)]
+struct Worn {
+    look: Rc<Look>,
+    comes_to: NodeLook,
+}
+
+impl Worn {
+    fn of(look: Look) -> Self {
         let (gone, unseen) = (look.gone_by(), look.unseen_by());
         let shown = match (gone, unseen) {
             (Some(_), _) => Shown::Gone,
@@ -163,20 +161,48 @@ impl Dresser<'_> {
             (None, None) => Shown::Seen,
         };
         let hidden_by = [gone, unseen].into_iter().flatten().min().map(|hider| hider.node);
-        if let Some(slot) = self.looks.nodes.get_mut(node.index()) {
-            *slot = NodeLook { shown, hidden_by, is_masked };
-        }
-        if onward == Onward::Inside {
-            self.open.push(look);
-        }
-        onward
+        let comes_to = NodeLook { shown, hidden_by, is_masked: look.is_masked };
+        Self { look: Rc::new(look), comes_to }
     }
 
-    fn dress(&mut self, node: NodeId, element: Element<'_>, parent: &Look) -> (Look, bool) {
+    /// The same for a node that says nothing of its own.
+    fn shared(&self) -> Self {
+        let comes_to = NodeLook { is_masked: self.look.is_masked, ..self.comes_to };
+        Self { look: self.look.clone(), comes_to }
+    }
+}
+
+impl Dresser<'_> {
+    /// Takes down how a node looks, and keeps it for those in it.
+    fn enter(&mut self, node: NodeId) -> Onward {
+        let Some(element) = self.document.element(node) else { return self.enter_other(node) };
+        let worn = self.dress(node, element);
+        self.note(node, worn.comes_to);
+        self.open.push(worn);
+        Onward::Inside
+    }
+
+    /// A text looks as what it stands in, but for what only fields have.
+    fn enter_other(&mut self, node: NodeId) -> Onward {
+        let Some(parent) = self.open.last() else { return Onward::Past };
+        let comes_to = NodeLook { is_masked: false, ..parent.comes_to };
+        if node == self.document.root() {
+            self.open.push(parent.shared());
+        }
+        self.note(node, comes_to);
+        if node == self.document.root() { Onward::Inside } else { Onward::Past }
+    }
+
+    fn note(&mut self, node: NodeId, look: NodeLook) {
+        if let Some(slot) = self.looks.nodes.get_mut(node.index()) {
+            *slot = look;
+        }
+    }
+
+    fn dress(&mut self, node: NodeId, element: Element<'_>) -> Worn {
         let candidate = Candidate { document: self.document, node, element, budget: &self.budget };
         self.cascade.dress(&candidate, &mut self.dressed);
         hint(element, &mut self.dressed.own);
-        let look = parent.child(element, &self.dressed.own, Hider { depth: self.open.len(), node });
         for (won, words) in
             [(&self.dressed.before, &mut self.looks.before), (&self.dressed.after, &mut self.looks.after)]
         {
@@ -186,13 +212,25 @@ impl Dresser<'_> {
                 words.insert(node, generated);
             }
         }
-        let is_masked = look.is_masked(&self.dressed.own);
-        (look, is_masked)
+        let own = &self.dressed.own;
+        let hider = Hider { depth: self.open.len(), node };
+        match self.open.last() {
+            Some(parent) if own.is_empty() && look::is_plain(element) => parent.shared(),
+            Some(parent) => {
+                let mut worn = Worn::of(parent.look.child(element, own, hider));
+                worn.comes_to.is_masked = worn.look.is_masked(own);
+                worn
+            }
+            None => Worn::of(Look::on(Canvas::Unknown)),
+        }
     }
 }
 
 /// The attributes that painted pages before there were sheets.
 fn hint(element: Element<'_>, won: &mut Won) {
+    if element.is_bare() {
+        return;
+    }
     let coloured = [("bgcolor", Property::Ground), ("color", Property::Colour), ("text", Property::Colour)];
     for (attribute, property) in coloured {
         let may = match attribute {

@@ -9,6 +9,7 @@ mod found;
 mod judge;
 mod labels;
 mod languages;
+mod letters;
 mod lexicon;
 mod lures;
 mod names;
@@ -38,8 +39,6 @@ pub(crate) enum Thing {
     CardExpiry,
     CardHolder,
     Password,
-    /// A PIN of a card or an account.
-    Pin,
     /// Only while a text is read: what means a seed phrase in a label or a request, and may mean something else in passing.
     RecoveryPhrase,
     /// Only while a text is read: a phrase, which means something only beside a wallet or a number of words.
@@ -81,18 +80,12 @@ pub(crate) enum Hint {
     SignIn,
     /// Tools that make or rate passwords: generate, strength, length.
     MakesPasswords,
-    /// A payment card is meant: visa, expiry, card holder, pay, billing.
-    CardContext,
     /// A card that is none for paying: gift, library, loyalty, student.
     OtherCard,
-    /// A password that is made here: new password, repeat, create an account.
-    NewPassword,
     /// Talk about something, as an article's heading or a quiz has it: what is, how to, guide, explained, quiz.
     Talk,
     /// Learning by answering: quiz, exam, crossword, flash card.
     Quiz,
-    /// A page that only plays: demo, test card, sandbox, example.
-    Demo,
     /// Another scene than that of money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
     /// leather. Only `possible_lures` are to be doubted for it.
     Elsewhere,
@@ -157,7 +150,11 @@ impl Text {
 
     fn put_sense(&mut self, thing: Thing, sense: Sense, words: impl FnOnce() -> String) {
         match self.senses.iter_mut().find(|(known, _)| *known == thing) {
-            None => self.senses.push((thing, Sensed { sense, words: words() })),
+            None => {
+                // Most texts name one thing.
+                self.senses.reserve_exact(1);
+                self.senses.push((thing, Sensed { sense, words: words() }));
+            }
             Some((_, weaker)) if weaker.sense < sense => *weaker = Sensed { sense, words: words() },
             Some(_) => {}
         }

@@ -5,7 +5,7 @@ use domain::{BlobHash, Manifest, ManifestFile};
 use store::LiveCase;
 
 use crate::Finding;
-use crate::review::{INDEX, findings_of};
+use crate::review::findings_of;
 
 /// The site's own page for what is missing.
 const NOT_FOUND: &str = "404.html";
@@ -45,7 +45,7 @@ fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
 /// The document that a site begins with.
 pub fn first_document(files: &[ManifestFile]) -> Option<&ManifestFile> {
     let called = |name: &str| files.iter().find(|file| file.path.as_str() == name);
-    called(INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
+    called(Manifest::INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
 }
 
 fn is_document(file: &&ManifestFile) -> bool {

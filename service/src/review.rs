@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use domain::{
-    Account, Artifact, DecisionId, Host, Manifest, ManifestFile, Missing, ModeratedBy, ModerationStatus,
+    Account, Artifact, AtPath, DecisionId, Host, ManifestFile, Missing, ModeratedBy, ModerationStatus,
     Refusal, Slug, Time, Visibility,
 };
 use futures::stream::BoxStream;
@@ -26,8 +26,6 @@ const DECISIONS_MAX: usize = 100;
 const DECISIONS_BESIDE_MAX: u64 = 50;
 /// With how many other pages one decision may deal.
 pub const ELSEWHERE_MAX: usize = 100;
-
-pub(crate) const INDEX: &str = "index.html";
 
 /// One reason that a scan found. What it cannot read of one that an older scanner wrote is left empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -170,9 +168,9 @@ impl Service {
     pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> Answer<ShownFile> {
         let manifest =
             self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
-        let file = match look_up(&manifest, path) {
-            Some(Found::File(file)) => file,
-            Some(Found::Folder) => return Ok(ShownFile::Folder),
+        let file = match manifest.at(path) {
+            Some(AtPath::File(file)) => file,
+            Some(AtPath::Folder) => return Ok(ShownFile::Folder),
             None => return Err(Refusal::NotFound(Missing::ReviewedFile).into()),
         };
         Ok(ShownFile::File {
@@ -212,25 +210,6 @@ impl Service {
 /// A file's text, in whatever encoding it is written: as the scanner reads it.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     scanner::decoded(bytes)
-}
-
-enum Found<'m> {
-    File(&'m ManifestFile),
-    Folder,
-}
-
-/// As the edge resolves a path, but for the site's own page for what is missing.
-fn look_up<'m>(manifest: &'m Manifest, path: &str) -> Option<Found<'m>> {
-    if path.is_empty() || path.ends_with('/') {
-        return manifest.find(&format!("{path}{INDEX}")).map(Found::File);
-    }
-    if let Some(file) = manifest.find(path) {
-        return Some(Found::File(file));
-    }
-    if manifest.find(&format!("{path}/{INDEX}")).is_some() {
-        return Some(Found::Folder);
-    }
-    manifest.find(&format!("{path}.html")).map(Found::File)
 }
 
 pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
@@ -291,41 +270,7 @@ impl From<DecisionKept> for DecisionShown {
 
 #[cfg(test)]
 mod tests {
-    use domain::BlobHash;
-
     use super::*;
-
-    fn manifest(paths: &[&str]) -> Manifest {
-        let file = |path: &&str| {
-            let path = path.parse().unwrap();
-            let content_type = domain::content_type_of(&path);
-            let hash = BlobHash::of(path.as_str().as_bytes());
-            ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] }
-        };
-        Manifest::new(paths.iter().map(file).collect())
-    }
-
-    #[test]
-    fn a_path_leads_where_it_leads_visitors() {
-        let site = manifest(&["index.html", "about.html", "docs/index.html", "a/b.css"]);
-        let found = |path: &str| match look_up(&site, path) {
-            Some(Found::File(file)) => file.path.to_string(),
-            Some(Found::Folder) => "a folder".into(),
-            None => "nothing".into(),
-        };
-        for (path, leads_to) in [
-            ("", "index.html"),
-            ("about", "about.html"),
-            ("docs", "a folder"),
-            ("docs/", "docs/index.html"),
-            ("a/b.css", "a/b.css"),
-            ("a/", "nothing"),
-            ("../index.html", "nothing"),
-            ("nothing", "nothing"),
-        ] {
-            assert_eq!(found(path), leads_to, "{path}");
-        }
-    }
 
     #[test]
     fn evidence_is_read_whatever_scanner_wrote_it() {

@@ -8,8 +8,8 @@ use percent_encoding::percent_decode_str;
 /// Addresses may be as long as a file.
 const URL_BYTES_MAX: usize = 16 << 20;
 
-/// Browsers forgive missing and odd ends.
-const FORGIVING: GeneralPurpose = GeneralPurpose::new(
+/// Browsers forgive missing and odd ends, in addresses as in scripts.
+pub(crate) const FORGIVING_BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -37,7 +37,7 @@ pub(crate) fn open_data_url(url: &str) -> Option<(String, Vec<u8>)> {
         return Some((media_type, decoded));
     }
     let solid: Vec<u8> = decoded.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    Some((media_type, FORGIVING.decode(solid).ok()?))
+    Some((media_type, FORGIVING_BASE64.decode(solid).ok()?))
 }
 
 fn may_be_document(media_type: &str) -> bool {

@@ -2,6 +2,7 @@
 //! page: deep nesting, formatting elements that are never closed, and floods of attributes.
 
 use std::cell::{Cell, RefCell};
+use std::sync::LazyLock;
 
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
@@ -9,12 +10,14 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
 use super::feed::{Place, feed};
+use super::name::is_any;
+use super::sieve::Sieve;
 use super::tree::{Handle, Tree};
 use super::{Document, tags};
 
-/// Elements nested deeper stand beside each other instead, as in browsers, whose bound is a few times higher. It is
-/// still far deeper than pages that people make.
-pub(super) const DEPTH_MAX: usize = 128;
+/// Elements nested deeper stand beside each other instead, as in browsers, whose bound is higher. It is still deeper
+/// than pages that people make, and the parser looks through all open elements at almost every tag.
+pub(super) const DEPTH_MAX: u32 = 64;
 
 /// Names that no browser knows are kept in one table of the whole program, which grows slow when it grows long. Past
 /// so many attributes of a document, only those that matter are kept.
@@ -23,12 +26,23 @@ pub(super) const ATTRIBUTES_MAX: usize = 200_000;
 /// Stands before the names of formatting elements in the tree.
 const PLAIN: &str = "x-plain-";
 
+/// The formatting elements, each with its name in the tree.
+static FORMATTING: LazyLock<[(LocalName, LocalName); 13]> = LazyLock::new(|| {
+    ["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"]
+        .map(|name| (LocalName::from(name), LocalName::from(format!("{PLAIN}{name}"))))
+});
+
 /// Reads a text as a browser would that was told it is HTML. Any text makes a tree.
 pub(crate) fn parse_html(text: &str) -> Document {
     // Browsers leave them out of text, and the tokenizer reports each of them slowly.
     let without_nulls = text.contains('\0').then(|| text.replace('\0', ""));
     let builder = TreeBuilder::new(Tree::new(), TreeBuilderOpts::default());
-    let tamed = Tamed { builder, place: RefCell::new(Place::Html), attributes: Cell::new(0) };
+    let tamed = Tamed {
+        builder,
+        place: RefCell::new(Place::Html),
+        attributes: Cell::new(0),
+        sieve: Sieve::default(),
+    };
     let tokenizer = Tokenizer::new(tamed, TokenizerOpts::default());
     let input = BufferQueue::default();
     feed(
@@ -54,19 +68,36 @@ struct Tamed {
     builder: TreeBuilder<Handle, Tree>,
     place: RefCell<Place>,
     attributes: Cell<usize>,
+    sieve: Sieve,
 }
 
 impl TokenSink for Tamed {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
-        let Token::TagToken(mut tag) = token else { return self.builder.process_token(token, line) };
+        let mut tag = match token {
+            Token::TagToken(tag) => tag,
+            Token::CharacterTokens(text) => {
+                self.sieve.note_text(&text);
+                return self.builder.process_token(Token::CharacterTokens(text), line);
+            }
+            other => return self.builder.process_token(other, line),
+        };
         self.attributes.set(self.attributes.get() + tag.attrs.len());
         if self.attributes.get() > ATTRIBUTES_MAX {
             tag.attrs.retain(|attribute| tags::is_attribute_that_matters(&attribute.name.local));
         }
         let name = tag.name.clone();
-        let result = self.process_tag(plain(tag, |tag| self.leave_drawing(tag, line)), line);
+        let plain = plain_name(&tag.name);
+        let passes = match plain {
+            Some(_) => self.sieve.passes_formatting(&tag),
+            None => self.sieve.passes(&tag),
+        };
+        if let Some(plain) = plain {
+            self.leave_drawing(&tag, line);
+            tag.name = plain.clone();
+        }
+        let result = if passes { self.process_tag(tag, line) } else { TokenSinkResult::Continue };
         *self.place.borrow_mut() = match result {
             TokenSinkResult::RawData(_) => Place::Raw(name),
             TokenSinkResult::Plaintext => Place::Plain,
@@ -128,35 +159,17 @@ impl Tamed {
 
 /// Formatting elements that were not closed are opened again in every block that follows, which lets a small page
 /// make a huge tree. They mean nothing for what a page asks, so they become elements that format nothing.
-fn plain(mut tag: Tag, before: impl Fn(&Tag)) -> Tag {
-    let is_formatting = matches!(
-        &*tag.name,
-        "b" | "big"
-            | "code"
-            | "em"
-            | "font"
-            | "i"
-            | "nobr"
-            | "s"
-            | "small"
-            | "strike"
-            | "strong"
-            | "tt"
-            | "u"
-    );
-    if is_formatting {
-        before(&tag);
-        tag.name = LocalName::from(format!("{PLAIN}{}", tag.name));
-    }
-    tag
+fn plain_name(name: &LocalName) -> Option<&'static LocalName> {
+    FORMATTING.iter().find(|(formatting, _)| formatting == name).map(|(_, plain)| plain)
 }
 
 /// Elements that have no end tag, and so no depth.
 fn is_void(name: &LocalName) -> bool {
-    matches!(
-        &**name,
-        "area" | "base" | "basefont" | "bgsound" | "br" | "col" | "embed" | "frame" | "hr" | "image" | "img"
-    ) || matches!(&**name, "input" | "keygen" | "link" | "meta" | "param" | "source" | "track" | "wbr")
+    is_any!(
+        *name;
+        "area" "base" "basefont" "bgsound" "br" "col" "embed" "frame" "hr" "image" "img" "input" "keygen" "link"
+        "meta" "param" "source" "track" "wbr"
+    )
 }
 
 fn end_of(name: LocalName) -> Tag {

@@ -9,6 +9,7 @@ use html5ever::interface::{ElementFlags, ExpandedName, NodeOrText, QuirksMode, T
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName, local_name, ns};
 
+use super::name::{Name, Names};
 use super::{Content, Document, Node, NodeId};
 
 const ROOT: usize = 0;
@@ -19,23 +20,23 @@ const ADDED_ATTRIBUTES_MAX: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     number: usize,
-    name: Rc<QualName>,
+    name: Rc<Name>,
 }
 
 /// A document that is being built.
 pub(super) struct Tree {
     nodes: RefCell<Vec<Node>>,
-    depths: RefCell<Vec<usize>>,
-    nameless: Rc<QualName>,
-    inserted_at_depth: Cell<Option<usize>>,
+    names: Names,
+    nameless: Rc<Name>,
+    inserted_at_depth: Cell<Option<u32>>,
 }
 
 impl Tree {
     pub(super) fn new() -> Self {
-        let nameless = Rc::new(QualName::new(None, ns!(), local_name!("")));
+        let nameless = Rc::new(Name::of(QualName::new(None, ns!(), local_name!(""))));
         let tree = Self {
             nodes: RefCell::default(),
-            depths: RefCell::default(),
+            names: Names::new(),
             nameless,
             inserted_at_depth: Cell::default(),
         };
@@ -52,7 +53,7 @@ impl Tree {
         self.inserted_at_depth.set(None);
     }
 
-    pub(super) fn inserted_at_depth(&self) -> Option<usize> {
+    pub(super) fn inserted_at_depth(&self) -> Option<u32> {
         self.inserted_at_depth.get()
     }
 
@@ -62,10 +63,15 @@ impl Tree {
             _ => self.nameless.clone(),
         };
         let mut nodes = self.nodes.borrow_mut();
-        let blank =
-            Node { content, parent: None, previous: None, next: None, first_child: None, last_child: None };
-        nodes.push(blank);
-        self.depths.borrow_mut().push(0);
+        nodes.push(Node {
+            content,
+            parent: None,
+            previous: None,
+            next: None,
+            first_child: None,
+            last_child: None,
+            depth: 0,
+        });
         Handle { number: nodes.len() - 1, name }
     }
 
@@ -89,12 +95,12 @@ impl Tree {
             Some(previous) => nodes[previous.index()].next = Some(child_id),
             None => nodes[parent].first_child = Some(child_id),
         }
-        let depths = &mut *self.depths.borrow_mut();
-        depths[child] = depths[parent] + 1;
+        let depth = nodes[parent].depth.saturating_add(1);
         let node = &mut nodes[child];
+        node.depth = depth;
         (node.parent, node.previous, node.next) = (Some(NodeId::at(parent)), previous, next.map(NodeId::at));
         if matches!(node.content, Content::Element { .. }) {
-            self.inserted_at_depth.set(Some(depths[child]));
+            self.inserted_at_depth.set(Some(depth));
         }
     }
 
@@ -125,9 +131,9 @@ impl Tree {
         if let Some(before) = before
             && let Content::Text(so_far) = &mut self.nodes.borrow_mut()[before.index()].content
         {
-            return so_far.push_str(&text);
+            return so_far.push_tendril(&text);
         }
-        let node = self.add(Content::Text(text.to_string()));
+        let node = self.add(Content::Text(text));
         self.link(parent, node.number, next);
     }
 
@@ -154,7 +160,7 @@ impl TreeSink for Tree {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Handle) -> ExpandedName<'a> {
-        target.name.expanded()
+        target.name.qualified.expanded()
     }
 
     fn same_node(&self, one: &Handle, other: &Handle) -> bool {
@@ -167,7 +173,7 @@ impl TreeSink for Tree {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _flags: ElementFlags) -> Handle {
-        self.add(Content::Element { name: Rc::new(name), attributes })
+        self.add(Content::Element { name: self.names.shared(name), attributes: attributes.into() })
     }
 
     fn create_comment(&self, _text: StrTendril) -> Handle {
@@ -198,14 +204,17 @@ impl TreeSink for Tree {
     fn append_doctype_to_document(&self, _name: StrTendril, _public: StrTendril, _system: StrTendril) {}
 
     fn add_attrs_if_missing(&self, target: &Handle, more: Vec<Attribute>) {
-        if let Content::Element { attributes, .. } = &mut self.nodes.borrow_mut()[target.number].content {
-            for attribute in more {
-                let is_new = attributes.iter().all(|present| present.name != attribute.name);
-                if is_new && attributes.len() < ADDED_ATTRIBUTES_MAX {
-                    attributes.push(attribute);
-                }
+        let Content::Element { attributes, .. } = &mut self.nodes.borrow_mut()[target.number].content else {
+            return;
+        };
+        let mut all = std::mem::take(attributes).into_vec();
+        for attribute in more {
+            let is_new = all.iter().all(|present| present.name != attribute.name);
+            if is_new && all.len() < ADDED_ATTRIBUTES_MAX {
+                all.push(attribute);
             }
         }
+        *attributes = all.into();
     }
 
     fn remove_from_parent(&self, target: &Handle) {

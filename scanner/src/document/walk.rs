@@ -1,6 +1,6 @@
 //! Ways through a document that take no recursion.
 
-use super::{Content, Document, NodeId};
+use super::{Content, Document, Holds, Layout, NodeId};
 
 /// Nodes that are looked through for the text of one element.
 const NODES_BELOW_MAX: usize = 2_000;
@@ -103,22 +103,12 @@ impl Document {
         text
     }
 
-    /// Elements whose text is code, or is there only for readers without scripts or frames.
     fn is_aside(&self, node: NodeId) -> bool {
-        self.element(node).is_some_and(|element| {
-            matches!(
-                element.name(),
-                "script" | "style" | "template" | "noscript" | "noembed" | "noframes" | "iframe"
-            )
-        })
+        let holds = self.element(node).map_or(Holds::Text, |element| element.holds());
+        matches!(holds, Holds::Code | Holds::Substitute | Holds::Template | Holds::Frame)
     }
 
     fn is_in_line(&self, node: NodeId) -> bool {
-        const IN_LINE: [&str; 35] = [
-            "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-            "font", "i", "ins", "kbd", "mark", "nobr", "q", "rb", "ruby", "s", "samp", "small", "span",
-            "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-        ];
-        self.element(node).is_some_and(|element| IN_LINE.contains(&element.name()))
+        self.element(node).is_some_and(|element| element.layout() == Layout::InLine)
     }
 }

@@ -126,7 +126,7 @@ impl Builder {
         self.append(NodeOrText::AppendNode(node.clone()));
         if tag.kind == TagKind::StartTag {
             let mut open = self.open.borrow_mut();
-            let is_too_deep = open.len() >= DEPTH_MAX;
+            let is_too_deep = open.len() >= DEPTH_MAX as usize;
             let parent = open.last().filter(|_| is_too_deep).map(|parent| parent.node.clone());
             open.push(Open { prefix, name, node: parent.unwrap_or(node), declared_before });
         } else {

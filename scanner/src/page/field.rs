@@ -1,7 +1,10 @@
 //! A field: something that a visitor can type into, and the words that say what it asks for.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
+
+use html5ever::local_name;
 
 use super::Spot;
 use crate::document::Element;
@@ -73,24 +76,24 @@ impl Field {
     /// The field that this element is, if it is one.
     pub(super) fn of(element: Element<'_>, is_masked: bool) -> Option<Field> {
         let kind = kind(element, is_masked)?;
-        let clip = |text: &str| text.chars().take(LABEL_CHARS_MAX).collect::<String>();
         let hints = HINT_ATTRIBUTES.map(|name| element.text(name)).into_iter().chain(preset(element));
+        let hints = hints.filter(|text| !text.trim().is_empty());
         let names = NAME_ATTRIBUTES.map(|name| element.text(name)).into_iter();
+        let names = names.filter(|name| !name.is_empty());
         let mut field = Field {
             kind,
             spot: Spot::OPEN,
             description: describe(element),
             blocks_before: 0,
             labels: Vec::new(),
-            hints: hints.filter(|text| !text.trim().is_empty()).map(|text| Text::of(&clip(text))).collect(),
-            names: Names {
-                raw: names.filter(|name| !name.is_empty()).map(clip).collect(),
-                texts: OnceCell::new(),
-            },
+            hints: exactly(hints.map(|text| Text::of(clip(text)))),
+            names: Names { raw: exactly(names.map(|name| clip(name).to_owned())), texts: OnceCell::new() },
             autocomplete: element.get("autocomplete").map(Text::of_name),
             shape: shape(element),
         };
-        field.add_label(Rc::new(Text::of(&clip(element.text("aria-label")))));
+        if let Some(label) = element.get("aria-label") {
+            field.add_label(Rc::new(Text::of(clip(label))));
+        }
         Some(field)
     }
 
@@ -101,7 +104,11 @@ impl Field {
 
     /// Whether it is text that can be changed where it stands.
     pub(super) fn is_by_editing(element: Element<'_>) -> bool {
-        !matches!(element.name(), "input" | "textarea" | "select")
+        !element.is_bare()
+            && !matches!(
+                *element.local(),
+                local_name!("input") | local_name!("textarea") | local_name!("select")
+            )
             && element.get("contenteditable").is_some_and(|value| !value.eq_ignore_ascii_case("false"))
     }
 
@@ -151,14 +158,41 @@ impl Field {
     }
 }
 
+/// A list that has no room to spare. A hostile page has a million fields, most of which say little.
+fn exactly<T>(of: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::new();
+    for one in of {
+        list.reserve_exact(1);
+        list.push(one);
+    }
+    list
+}
+
+/// What is kept of a label or a hint.
+pub(super) fn clip(text: &str) -> &str {
+    if text.len() <= LABEL_CHARS_MAX {
+        return text;
+    }
+    text.char_indices().nth(LABEL_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The type of an input as browsers take it.
+pub(super) fn type_of(element: Element<'_>) -> Cow<'_, str> {
+    let written = element.text("type").trim();
+    match written.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(written.to_ascii_lowercase()),
+        false => Cow::Borrowed(written),
+    }
+}
+
 fn kind(element: Element<'_>, is_masked: bool) -> Option<Kind> {
     if !element.is_html() {
         return None;
     }
-    let kind = match element.name() {
-        "input" => input_kind(element)?,
-        "textarea" => Kind::Area,
-        "select" => Kind::Choice,
+    let kind = match *element.local() {
+        local_name!("input") => input_kind(element)?,
+        local_name!("textarea") => Kind::Area,
+        local_name!("select") => Kind::Choice,
         _ if Field::is_by_editing(element) => Kind::Area,
         _ => return None,
     };
@@ -172,7 +206,7 @@ fn kind(element: Element<'_>, is_masked: bool) -> Option<Kind> {
 }
 
 fn input_kind(element: Element<'_>) -> Option<Kind> {
-    Some(match &*element.text("type").trim().to_ascii_lowercase() {
+    Some(match &*type_of(element) {
         // A button is a text; the reader takes it as one.
         "hidden" | "submit" | "button" | "reset" | "image" => return None,
         "checkbox" | "radio" | "range" | "color" => Kind::Choice,
@@ -194,7 +228,7 @@ fn is_output(element: Element<'_>) -> bool {
 
 /// What stands in an input from the start. It says what is asked for, as often as not.
 fn preset(element: Element<'_>) -> Option<&str> {
-    (element.name() == "input").then(|| element.text("value"))
+    (*element.local() == local_name!("input")).then(|| element.text("value"))
 }
 
 fn shape(element: Element<'_>) -> Shape {
@@ -203,7 +237,7 @@ fn shape(element: Element<'_>) -> Shape {
         shows_card_number: looks_like_card_number(element.text("placeholder")),
         is_for_managers: element.text("autocomplete").contains("current-password"),
         is_named_search: matches!(element.text("name"), "q" | "query" | "search"),
-        is_tick: matches!(&*element.text("type").trim().to_ascii_lowercase(), "checkbox" | "radio"),
+        is_tick: matches!(&*type_of(element), "checkbox" | "radio"),
         is_tiny: length_max.is_some_and(|length| length <= 2),
     }
 }
@@ -228,10 +262,13 @@ fn describe(element: Element<'_>) -> String {
     }
     for hint in ["name", "type"] {
         if let Some(value) = element.get(hint) {
-            description.push_str(&format!("[{hint}={value}]"));
+            description.extend(["[", hint, "=", value, "]"]);
         }
     }
-    description.chars().take(DESCRIPTION_CHARS_MAX).collect()
+    if let Some((end, _)) = description.char_indices().nth(DESCRIPTION_CHARS_MAX) {
+        description.truncate(end);
+    }
+    description
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::field::LABEL_CHARS_MAX;
+use super::field::{LABEL_CHARS_MAX, clip};
 use super::{Part, Role};
 use crate::document::{Document, Element, NodeId};
 use crate::words::Text;
@@ -31,27 +31,21 @@ struct Said {
 
 /// What names fields by their ids. It is put to the fields when the document has been read to its end.
 #[derive(Default)]
-pub(super) struct Labels {
+pub(super) struct Labels<'d> {
     open: Vec<OpenLabel>,
-    for_id: HashMap<String, Vec<Said>>,
-    element_by_id: HashMap<String, NodeId>,
+    for_id: HashMap<&'d str, Vec<Said>>,
     /// Fields that want a label from elsewhere: their number, their id, what they say that labels them.
-    wanting: Vec<Wanting>,
+    wanting: Vec<Wanting<'d>>,
 }
 
-struct Wanting {
+struct Wanting<'d> {
     field: usize,
-    id: String,
-    labelled_by: Vec<String>,
+    id: &'d str,
+    /// Lists of ids.
+    labelled_by: [&'d str; 2],
 }
 
-impl Labels {
-    pub(super) fn note_id(&mut self, element: Element<'_>, node: NodeId) {
-        if let Some(id) = element.get("id") {
-            self.element_by_id.entry(id.to_owned()).or_insert(node);
-        }
-    }
-
+impl<'d> Labels<'d> {
     pub(super) fn open(&mut self, node: NodeId, part: &Part) {
         let (fields_before, blocks_before) = (part.fields.len(), part.blocks.len());
         self.open.push(OpenLabel { node, seen: String::new(), fields_before, blocks_before });
@@ -66,11 +60,11 @@ impl Labels {
         if let Some(label) = self.open.last_mut()
             && label.seen.len() < LABEL_CHARS_MAX
         {
-            label.seen.extend(text.chars().take(LABEL_CHARS_MAX));
+            label.seen.push_str(clip(text));
         }
     }
 
-    pub(super) fn close(&mut self, document: &Document, element: Element<'_>, part: &mut Part) {
+    pub(super) fn close(&mut self, document: &Document, element: Element<'d>, part: &mut Part) {
         let Some(label) = self.open.pop() else { return };
         // A label may be for screen readers only. It still says what the field is for.
         let text = match label.seen.trim().is_empty() {
@@ -80,8 +74,9 @@ impl Labels {
         let said = Said { text: Rc::new(Text::of(&text)), blocks: label.blocks_before..part.blocks.len() };
         match element.get("for") {
             Some(id) => {
-                let texts = self.for_id.entry(id.to_owned()).or_default();
+                let texts = self.for_id.entry(id).or_default();
                 if texts.len() < LABELS_FOR_MAX {
+                    texts.reserve_exact(1);
                     texts.push(said);
                 }
             }
@@ -90,33 +85,48 @@ impl Labels {
         }
     }
 
-    pub(super) fn want(&mut self, element: Element<'_>, field: usize) {
-        let ids = |name: &str| -> Vec<String> {
-            element.text(name).split_ascii_whitespace().take(LABELLED_BY_MAX).map(str::to_owned).collect()
-        };
-        self.wanting.push(Wanting {
-            field,
-            id: element.text("id").to_owned(),
-            labelled_by: ids("aria-labelledby").into_iter().chain(ids("aria-describedby")).collect(),
-        });
+    pub(super) fn want(&mut self, element: Element<'d>, field: usize) {
+        let labelled_by = ["aria-labelledby", "aria-describedby"].map(|name| element.text(name));
+        self.wanting.push(Wanting { field, id: element.text("id"), labelled_by });
     }
 
-    pub(super) fn put(self, document: &Document, part: &mut Part) {
+    pub(super) fn put(self, document: &'d Document, part: &mut Part) {
         // Many fields may name the same long element.
         let mut texts: HashMap<NodeId, Rc<Text>> = HashMap::new();
         let mut given: HashSet<&str> = HashSet::new();
+        let element_by_id = self.elements_by_id(document);
         for wanting in &self.wanting {
             // An id means the first element that bears it.
-            if given.insert(&wanting.id) {
-                let said = self.for_id.get(&wanting.id).into_iter().flatten();
+            if given.insert(wanting.id) {
+                let said = self.for_id.get(wanting.id).into_iter().flatten();
                 said.for_each(|said| give(said, wanting.field, part));
             }
             let Some(field) = part.fields.get_mut(wanting.field) else { continue };
-            for node in wanting.labelled_by.iter().filter_map(|id| self.element_by_id.get(id)) {
+            for node in wanting.ids().filter_map(|id| element_by_id.get(id)) {
                 let read = || Rc::new(Text::of(&document.text_below(*node, LABEL_CHARS_MAX)));
                 field.add_label(texts.entry(*node).or_insert_with(read).clone());
             }
         }
+    }
+}
+
+impl<'d> Labels<'d> {
+    /// The first element of each id, if any is asked for.
+    fn elements_by_id(&self, document: &'d Document) -> HashMap<&'d str, NodeId> {
+        let mut by_id = HashMap::new();
+        if self.wanting.iter().any(|wanting| wanting.ids().next().is_some()) {
+            let with_id = |node| Some((document.element(node)?.get("id")?, node));
+            document.nodes().filter_map(with_id).for_each(|(id, node)| {
+                by_id.entry(id).or_insert(node);
+            });
+        }
+        by_id
+    }
+}
+
+impl<'d> Wanting<'d> {
+    fn ids(&self) -> impl Iterator<Item = &'d str> {
+        self.labelled_by.into_iter().flat_map(|ids| ids.split_ascii_whitespace().take(LABELLED_BY_MAX))
     }
 }
 

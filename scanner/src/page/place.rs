@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use html5ever::local_name;
+
 use super::field::Field;
 use super::label::Labels;
-use super::run::Run;
+use super::run::{Run, SetAs};
 use super::{Form, Part, Region, Role, Spot};
-use crate::document::{Document, Element, NodeId, Onward, Step};
+use crate::document::{Document, Element, NodeId};
 use crate::style::{Looks, Shown};
 
 /// Templates of one document whose names are looked for in its scripts.
@@ -22,14 +24,14 @@ pub(super) struct Place<'d> {
     outer: Option<Region>,
     regions: HashMap<NodeId, Region>,
     /// Elements that hold a field: hidden, they are a step to come and not a trick.
-    holding: HashSet<NodeId>,
+    holding: Vec<bool>,
     /// Templates that no script of the document can mean.
     dead: HashSet<NodeId>,
-    pub(super) labels: Labels,
+    pub(super) labels: Labels<'d>,
     forms: Vec<Form>,
-    form_ids: HashMap<String, Form>,
+    form_ids: HashMap<&'d str, Form>,
     /// Fields that name their form: their numbers, and what they name.
-    form_wanted: Vec<(usize, String)>,
+    form_wanted: Vec<(usize, &'d str)>,
     stories: Vec<u32>,
     margins: Vec<u32>,
     open: Open,
@@ -86,14 +88,15 @@ impl<'d> Place<'d> {
     }
 
     fn holds_field(&self, node: NodeId) -> bool {
-        let holds = self.holding.contains(&node) || self.document.element(node).is_some_and(Field::is);
+        let holds = self.holding.get(node.index()) == Some(&true)
+            || self.document.element(node).is_some_and(Field::is);
         holds && !self.dead.contains(&node)
     }
 
-    pub(super) fn open_form(&mut self, element: Element<'_>, form: Form) {
+    pub(super) fn open_form(&mut self, element: Element<'d>, form: Form) {
         self.forms.push(form);
         if let Some(id) = element.get("id") {
-            self.form_ids.entry(id.to_owned()).or_insert(form);
+            self.form_ids.entry(id).or_insert(form);
         }
     }
 
@@ -121,16 +124,20 @@ impl<'d> Place<'d> {
     }
 
     fn parts_like(&mut self, element: Element<'_>) -> Option<&mut Vec<u32>> {
-        match (element.name(), element.text("role")) {
-            ("article" | "blockquote" | "figure", _) => Some(&mut self.stories),
-            ("nav" | "footer", _) | (_, "navigation" | "contentinfo") => Some(&mut self.margins),
+        match (element.local(), element.text("role")) {
+            (&local_name!("article") | &local_name!("blockquote") | &local_name!("figure"), _) => {
+                Some(&mut self.stories)
+            }
+            (&local_name!("nav") | &local_name!("footer"), _) | (_, "navigation" | "contentinfo") => {
+                Some(&mut self.margins)
+            }
             _ => None,
         }
     }
 
-    pub(super) fn want_form(&mut self, element: Element<'_>, field: usize) {
+    pub(super) fn want_form(&mut self, element: Element<'d>, field: usize) {
         if let Some(id) = element.get("form") {
-            self.form_wanted.push((field, id.to_owned()));
+            self.form_wanted.push((field, id));
         }
     }
 
@@ -138,7 +145,7 @@ impl<'d> Place<'d> {
     pub(super) fn finish(self, part: &mut Part) {
         self.labels.put(self.document, part);
         for (field, id) in self.form_wanted {
-            if let (Some(field), Some(form)) = (part.fields.get_mut(field), self.form_ids.get(&id)) {
+            if let (Some(field), Some(form)) = (part.fields.get_mut(field), self.form_ids.get(id)) {
                 field.spot.form = *form;
             }
         }
@@ -150,15 +157,20 @@ impl<'d> Place<'d> {
         if Field::is_by_editing(element) {
             open.editables = open.editables.saturating_add_signed(by);
         }
-        let counter = match (element.name(), element.text("role")) {
-            ("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "legend" | "caption", _) => &mut open.headings,
-            ("button", _) => &mut open.buttons,
-            ("a", _) => &mut open.links,
-            ("pre" | "xmp" | "listing" | "plaintext" | "samp", _) => &mut open.samples,
-            ("bdo", _) if element.text("dir").eq_ignore_ascii_case("rtl") => &mut open.overrides,
-            (_, "heading") => &mut open.headings,
-            (_, "button") => &mut open.buttons,
-            _ => return,
+        let counter = match *element.local() {
+            local_name!("h1") | local_name!("h2") | local_name!("h3") => &mut open.headings,
+            local_name!("h4") | local_name!("h5") | local_name!("h6") => &mut open.headings,
+            local_name!("legend") | local_name!("caption") => &mut open.headings,
+            local_name!("button") => &mut open.buttons,
+            local_name!("a") => &mut open.links,
+            local_name!("pre") | local_name!("xmp") | local_name!("listing") => &mut open.samples,
+            local_name!("plaintext") | local_name!("samp") => &mut open.samples,
+            local_name!("bdo") if element.text("dir").eq_ignore_ascii_case("rtl") => &mut open.overrides,
+            _ => match element.text("role") {
+                "heading" => &mut open.headings,
+                "button" => &mut open.buttons,
+                _ => return,
+            },
         };
         *counter = counter.saturating_add_signed(by);
     }
@@ -181,7 +193,8 @@ impl<'d> Place<'d> {
     }
 
     pub(super) fn role_of(&self, run: &Run) -> Role {
-        if run.is_sample(self.open.samples > 0) {
+        let set_as = if self.open.samples > 0 { SetAs::Code } else { SetAs::Text };
+        if run.is_sample(set_as) {
             Role::Code
         } else if self.open.headings > 0 {
             Role::Heading
@@ -198,7 +211,7 @@ impl<'d> Place<'d> {
 /// A template that waits for a script. Small libraries show those that bear one of their marks.
 fn is_inert_template(element: Element<'_>) -> bool {
     let is_marked = |name: &str| ["x-", "v-", ":", "@", "#"].iter().any(|mark| name.starts_with(mark));
-    element.name() == "template" && !element.attributes().any(|(name, _)| is_marked(name))
+    *element.local() == local_name!("template") && !element.attributes().any(|(name, _)| is_marked(name))
 }
 
 /// Templates that no script names, by id or class or as what they are. A script in a file of its own may mean any.
@@ -207,8 +220,9 @@ fn dead_templates(document: &Document) -> HashSet<NodeId> {
     for node in document.nodes() {
         match document.element(node) {
             Some(element) if is_inert_template(element) => templates.push((node, element)),
-            Some(element) if element.name() == "script" && element.has("src") => return HashSet::new(),
-            Some(element) if element.name() == "script" => scripts.push(document.source_in(node)),
+            Some(element) if *element.local() != local_name!("script") => {}
+            Some(element) if element.has("src") => return HashSet::new(),
+            Some(_) => scripts.push(document.source_in(node)),
             _ => {}
         }
     }
@@ -233,20 +247,21 @@ fn goes_by_kind(script: &str) -> bool {
     })
 }
 
-/// The elements that hold a field, however deep. Climbing stops at the first that is known, so it is linear.
-fn holding_fields(document: &Document) -> HashSet<NodeId> {
-    let mut holding = HashSet::new();
-    document.walk(document.root(), |step| {
-        if let Step::Enter(node) = step
-            && let Some(element) = document.element(node)
-            && (Field::is(element) || element.name() == "iframe")
-        {
-            let mut above = document.parent(node);
-            while let Some(parent) = above.filter(|parent| holding.insert(*parent)) {
-                above = document.parent(parent);
-            }
+/// Whether each node holds a field, however deep. Climbing stops at the first that is known, so it is linear.
+fn holding_fields(document: &Document) -> Vec<bool> {
+    let mut holding = vec![false; document.node_count()];
+    let is_inset = |element: Element<'_>| *element.local() == local_name!("iframe");
+    for node in document.nodes() {
+        if document.element(node).is_none_or(|element| !Field::is(element) && !is_inset(element)) {
+            continue;
         }
-        Onward::Inside
-    });
+        let mut above = document.parent(node);
+        while let Some(parent) = above
+            && let Some(slot) = holding.get_mut(parent.index())
+            && !std::mem::replace(slot, true)
+        {
+            above = document.parent(parent);
+        }
+    }
     holding
 }

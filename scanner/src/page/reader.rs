@@ -6,13 +6,15 @@ mod embedding;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use html5ever::local_name;
+
 use embedding::open_text;
 
-use super::field::{Field, LABEL_CHARS_MAX};
+use super::field::{Field, LABEL_CHARS_MAX, type_of};
 use super::place::Place;
 use super::run::Run;
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
-use crate::document::{Content, Document, Element, NodeId, Onward, Step};
+use crate::document::{Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
 use crate::style::{self, Canvas, Shown};
 
 /// Fields without a word of their own that are kept: nobody fills in so many.
@@ -100,13 +102,18 @@ impl<'a> Reader<'a> {
     fn style_sheets(&self, document: &Document) -> Vec<Cow<'a, str>> {
         let mut sheets = Vec::new();
         let mut linked = HashSet::new();
+        let is_of_style =
+            |element: Element<'_>| matches!(*element.local(), local_name!("style") | local_name!("link"));
+        if !document.nodes().any(|node| document.element(node).is_some_and(is_of_style)) {
+            return sheets;
+        }
         document.walk(document.root(), |step| {
             if let Step::Enter(node) = step
                 && let Some(element) = document.element(node)
             {
-                match element.name() {
-                    "style" => sheets.push(document.source_in(node).into()),
-                    "link" if is_new_sheet(element, &mut linked) => {
+                match *element.local() {
+                    local_name!("style") => sheets.push(document.source_in(node).into()),
+                    local_name!("link") if is_new_sheet(element, &mut linked) => {
                         sheets.extend(open_text(element.text("href")).map(Cow::Owned));
                         sheets.extend((self.sheets)(element.text("href")).into_iter().map(Cow::Borrowed));
                     }
@@ -133,22 +140,28 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn enter_element(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
-        self.take_handlers(element);
+    fn enter_element<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) -> Onward {
+        if !element.is_bare() {
+            self.take_handlers(element);
+        }
         if ["popovertarget", "commandfor"].iter().any(|shows| element.has(shows)) {
             self.reading.reveals.elements = true;
         }
-        place.labels.note_id(element, node);
-        match element.name() {
-            "script" => return self.put_script_aside(place, node, element),
-            "style" | "noscript" | "noembed" | "noframes" => return Onward::Past,
-            "iframe" | "frame" | "object" | "embed" => return self.enter_frame(place, node, element),
-            "title" if element.is_html() && self.part.titles.len() >= TITLES_MAX => return Onward::Past,
-            "title" if element.is_html() => {
-                self.part.titles.push(place.document.text_below(node, LABEL_CHARS_MAX));
+        match *element.local() {
+            local_name!("script") => return self.put_script_aside(place, node, element),
+            _ if matches!(element.holds(), Holds::Code | Holds::Substitute) => return Onward::Past,
+            local_name!("iframe") | local_name!("frame") | local_name!("object") | local_name!("embed") => {
+                return self.enter_frame(place, node, element);
+            }
+            local_name!("title") if element.is_html() => {
+                if self.part.titles.len() < TITLES_MAX {
+                    self.part.titles.push(place.document.text_below(node, LABEL_CHARS_MAX));
+                }
                 return Onward::Past;
             }
-            "link" if element.text("rel").eq_ignore_ascii_case("import") => self.embed(element.text("href")),
+            local_name!("link") if element.text("rel").eq_ignore_ascii_case("import") => {
+                self.embed(element.text("href"))
+            }
             _ => {}
         }
         if self.is_hidden(place, node) {
@@ -160,22 +173,22 @@ impl<'a> Reader<'a> {
         self.enter_field(place, node, element)
     }
 
-    fn open(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+    fn open<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) {
         self.run.edge();
-        if element.name() == "br" {
+        if *element.local() == local_name!("br") {
             self.run.end_line();
-        } else if is_block(element.name()) {
+        } else if element.layout() == Layout::Apart {
             self.end_run_in(place);
         }
         place.count(element, 1);
         self.parts_seen += 1;
         place.open_part(element, self.parts_seen);
-        match element.name() {
-            "form" => {
+        match *element.local() {
+            local_name!("form") => {
                 self.forms_seen += 1;
                 place.open_form(element, Form::Numbered(self.forms_seen));
             }
-            "label" => place.labels.open(node, &self.part),
+            local_name!("label") => place.labels.open(node, &self.part),
             _ => {}
         }
         self.show_generated(place, node, place.looks.before(node));
@@ -192,12 +205,12 @@ impl<'a> Reader<'a> {
         }
         self.show_generated(place, node, place.looks.after(node));
         self.run.edge();
-        if is_block(element.name()) {
+        if element.layout() == Layout::Apart {
             self.end_run_in(place);
         }
-        match element.name() {
-            "label" => place.labels.close(place.document, element, &mut self.part),
-            "form" => place.close_form(),
+        match *element.local() {
+            local_name!("label") => place.labels.close(place.document, element, &mut self.part),
+            local_name!("form") => place.close_form(),
             _ => {}
         }
         place.close_part(element);
@@ -218,7 +231,9 @@ impl<'a> Reader<'a> {
     }
 
     fn end_run_in(&mut self, place: &Place<'_>) {
-        self.end_run(place.role_of(&self.run), place.spot(None));
+        if !self.run.is_empty() {
+            self.end_run(place.role_of(&self.run), place.spot(None));
+        }
     }
 
     fn end_run(&mut self, role: Role, spot: Spot) {
@@ -244,6 +259,9 @@ impl<'a> Reader<'a> {
 
     /// Attributes that visitors see stand in the line like text; what a button says is a text of its own.
     fn show_attributes(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+        if element.is_bare() {
+            return;
+        }
         let says = match element.name() {
             "img" | "area" => {
                 [element.text("alt"), element.text("title")].into_iter().find(|says| !says.trim().is_empty())
@@ -263,7 +281,7 @@ impl<'a> Reader<'a> {
     }
 
     fn show_button(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
-        let says = match &*element.text("type").trim().to_ascii_lowercase() {
+        let says = match &*type_of(element) {
             "image" => element.text("alt"),
             "submit" | "button" | "reset" => element.text("value"),
             _ => return,
@@ -285,7 +303,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn enter_field(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) -> Onward {
+    fn enter_field<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) -> Onward {
         if Field::is_by_editing(element) && place.is_in_other_editable() {
             return Onward::Inside;
         }
@@ -327,17 +345,4 @@ impl<'a> Reader<'a> {
 fn is_new_sheet<'d>(link: Element<'d>, linked: &mut HashSet<&'d str>) -> bool {
     let is_sheet = link.text("rel").to_ascii_lowercase().contains("stylesheet");
     is_sheet && linked.insert(link.text("href"))
-}
-
-/// Elements that lie apart from the text around them.
-fn is_block(name: &str) -> bool {
-    #[rustfmt::skip]
-    const BLOCKS: [&str; 53] = [
-        "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details",
-        "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
-        "h5", "h6", "head", "header", "hr", "label", "legend", "li", "listing", "main", "menu", "nav", "ol",
-        "optgroup", "option", "p", "plaintext", "pre", "section", "select", "summary", "table", "tbody", "td",
-        "tfoot", "th", "thead", "tr", "ul", "xmp",
-    ];
-    BLOCKS.binary_search(&name).is_ok() || matches!(name, "foreignObject" | "template" | "text")
 }

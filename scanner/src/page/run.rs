@@ -20,6 +20,14 @@ pub(super) struct Run {
     is_at_line_end: bool,
 }
 
+/// How the page sets a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetAs {
+    Text,
+    /// As it is typed, in letters of one width.
+    Code,
+}
+
 impl Run {
     /// Notes that an element begins or ends here. Words may be split by elements; names that stand side by side in
     /// elements of their own (`BankAccounts`) are told apart by their capitals.
@@ -50,9 +58,13 @@ impl Run {
     }
 
     fn take(&mut self, text: &str) {
-        for character in text.chars().take(BLOCK_CHARS_MAX.saturating_sub(self.chars)) {
-            self.text.push(character);
-            self.chars += 1;
+        let room = BLOCK_CHARS_MAX.saturating_sub(self.chars);
+        if text.len() <= room {
+            self.text.push_str(text);
+            self.chars += text.chars().count();
+        } else {
+            self.text.extend(text.chars().take(room));
+            self.chars += text.chars().take(room).count();
         }
     }
 
@@ -62,12 +74,16 @@ impl Run {
     }
 
     /// Whether it is a sample that people read and do not follow.
-    pub(super) fn is_sample(&self, is_set_as_code: bool) -> bool {
-        has_end_tag(&self.text) || (is_set_as_code && looks_like_code(&self.text))
+    pub(super) fn is_sample(&self, set_as: SetAs) -> bool {
+        has_end_tag(&self.text) || (set_as == SetAs::Code && looks_like_code(&self.text))
     }
 
     pub(super) fn is_link(&self) -> bool {
         self.link_chars > 0 && self.link_chars >= letters(&self.text)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
     }
 
     /// Ends the run and begins the next one in the same region. Nothing but space is no block.
@@ -81,11 +97,11 @@ impl Run {
 impl Block {
     /// Letters that are set one by one, each in a box of its own, are read as the word that they make.
     pub(super) fn take_scrap(&mut self, scrap: &Block) -> bool {
-        let fits = scrap.raw().trim().chars().count() <= 2
+        let fits = self.raw().len() <= SCRAPS_BYTES_MAX
+            && scrap.raw().trim().chars().nth(2).is_none()
+            && (self.role, self.spot) == (Role::Plain, scrap.spot)
             && is_word(scrap.raw())
-            && is_word(self.raw())
-            && self.raw().len() <= SCRAPS_BYTES_MAX
-            && (self.role, self.spot) == (Role::Plain, scrap.spot);
+            && is_word(self.raw());
         if fits {
             let word = format!("{}{}", self.raw().trim(), scrap.raw().trim());
             *self = Block::new(self.role, self.spot, word);

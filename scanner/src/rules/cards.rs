@@ -16,26 +16,34 @@ const EXPIRY: Wanted = Wanted { thing: Thing::CardExpiry, maybe: None, is_digits
 pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
     let code = view.fields().find_map(|at| at.asks_for(CODE));
     code.into_iter().flat_map(move |code| {
-        let pays = is_of_a_card_that_pays(view, &code);
+        let card = card_of(view, &code);
         view.fields().filter_map(move |at| {
             Some(Found {
                 rule: Rule::CardWithCvv,
                 file: at.stretch.part.file,
                 field: at.field.description.clone(),
-                words: vec![number_asked(at, pays)?, code.clone()],
+                words: vec![number_asked(at, card)?, code.clone()],
             })
         })
     })
 }
 
-/// Only cards that pay have a code of such a name, or a date on which they end. A "security code" may be any card's.
-fn is_of_a_card_that_pays(view: &View<'_>, code: &str) -> bool {
-    ["cv", "csc", "cid"].iter().any(|name| code.contains(name))
-        || view.fields().any(|at| at.asks_for(EXPIRY).is_some())
+/// Whose code is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Card {
+    Paying,
+    Any,
 }
 
-fn number_asked(at: At<'_, '_>, pays: bool) -> Option<String> {
-    if is_for_another_card(at) || (!pays && is_about_another_card(at)) {
+/// Only cards that pay have a code of such a name, or a date on which they end. A "security code" may be any card's.
+fn card_of(view: &View<'_>, code: &str) -> Card {
+    let is_named = ["cv", "csc", "cid"].iter().any(|name| code.contains(name));
+    let pays = is_named || view.fields().any(|at| at.asks_for(EXPIRY).is_some());
+    if pays { Card::Paying } else { Card::Any }
+}
+
+fn number_asked(at: At<'_, '_>, card: Card) -> Option<String> {
+    if is_for_another_card(at) || (card == Card::Any && is_about_another_card(at)) {
         return None;
     }
     let by_example = || at.field.shape.shows_card_number.then(|| "0000 0000 0000 0000".to_owned());

@@ -58,6 +58,14 @@ pub(super) struct Stretch<'p> {
     words_by_form: OnceCell<BTreeMap<Form, usize>>,
 }
 
+/// What a stretch is there for, seen from one of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// That visitors fill in the form of the field.
+    ThisForm,
+    Another,
+}
+
 /// A field at its place.
 #[derive(Clone, Copy)]
 pub(super) struct At<'v, 'p> {
@@ -208,13 +216,16 @@ impl<'v, 'p> At<'v, 'p> {
     }
 
     /// Whether filling in this form is what the stretch is there for: little else is said on it.
-    pub(super) fn is_main_matter(self) -> bool {
+    pub(super) fn purpose(self) -> Purpose {
         let form = self.field.spot.form;
         let of_it = match form {
             Form::None => self.around().map(Block::words).sum(),
             form => self.stretch.words_in_form(form),
         };
-        self.stretch.words.saturating_sub(of_it) <= OTHER_WORDS_MAX
+        match self.stretch.words.saturating_sub(of_it) {
+            0..=OTHER_WORDS_MAX => Purpose::ThisForm,
+            _ => Purpose::Another,
+        }
     }
 
     /// The other stretches of the page, whose words reach what a script or a frame puts there.

@@ -7,7 +7,7 @@ use crate::page::{Block, Form, Kind, Role};
 use crate::words::{Hint, Text, lures, possible_lures};
 
 use super::Found;
-use super::nearby::{At, Stretch, TOP_MAX, View, is_prose};
+use super::nearby::{At, Purpose, Stretch, TOP_MAX, View, is_prose};
 
 /// A page of so many words is read as a whole.
 const SHORT_PAGE_WORDS_MAX: usize = 400;
@@ -37,12 +37,12 @@ pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 
 fn lured(at: At<'_, '_>) -> Option<Found> {
     let mut found = Lures::default();
     at.own_texts().for_each(|text| found.take(text));
-    let is_main_matter = at.is_main_matter();
-    let near = at.around().filter(|block| speaks_for_field(at, block, is_main_matter));
+    let purpose = at.purpose();
+    let near = at.around().filter(|block| speaks_for_field(at, block, purpose));
     near.for_each(|block| found.take(block.text()));
     for stretch in &at.view.stretches {
         found.join(names_of_page(stretch));
-        if is_main_matter {
+        if purpose == Purpose::ThisForm {
             found.join(lures_of_page(stretch));
         }
     }
@@ -73,9 +73,9 @@ fn is_of_a_tool(at: At<'_, '_>) -> bool {
 
 /// Whether what a text near the field says is said by whoever asks for the password. On a page that is there for
 /// something else, only what stands in the form and the heading over it is.
-fn speaks_for_field(at: At<'_, '_>, block: &Block, is_main_matter: bool) -> bool {
+fn speaks_for_field(at: At<'_, '_>, block: &Block, purpose: Purpose) -> bool {
     let is_story = at.stretch.is_article && is_prose(block);
-    let is_near = is_main_matter || at.is_in_form_of(block) || block.role == Role::Heading;
+    let is_near = purpose == Purpose::ThisForm || at.is_in_form_of(block) || block.role == Role::Heading;
     block.role != Role::Link && !is_story && (is_near || at.field.spot.form == Form::None)
 }
 

@@ -67,7 +67,7 @@ impl Machine<'_> {
         Some(tag)
     }
 
-    fn add_element(&mut self, tag: &str) -> ElementId {
+    pub(super) fn add_element(&mut self, tag: &str) -> ElementId {
         let order = self.texts.next_order();
         self.literals_read += 1;
         self.elements.add(tag, order, self.texts.reader())

@@ -2,17 +2,8 @@
 //! text is written into markup. Nothing here fails; what is no proper code stands for itself.
 
 use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::general_purpose::GeneralPurpose;
-use base64::engine::{DecodePaddingMode, GeneralPurposeConfig};
 
-/// Browsers are as forgiving about the end of base64.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true),
-);
+use crate::document::FORGIVING_BASE64;
 
 /// The inside of a literal as the script means it.
 pub(super) fn unescape(raw: &str, out: &mut String) {
@@ -85,7 +76,7 @@ fn octal<'s>(rest: &'s str, out: &mut String) -> &'s str {
 /// What `atob` gives. Pages that write other alphabets decode UTF-8 in a second step, which is taken here at once.
 pub(super) fn from_base64(text: &str) -> Option<String> {
     let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let bytes = BASE64.decode(compact).ok()?;
+    let bytes = FORGIVING_BASE64.decode(compact).ok()?;
     Some(String::from_utf8(bytes).unwrap_or_else(|error| latin1(error.as_bytes())))
 }
 

@@ -7,7 +7,7 @@ use super::elements::Built;
 use super::encodings::{self, has_tag};
 use super::lexer::lex;
 use super::machine::{Machine, allowance};
-use super::texts::{Fate, Record, TextId};
+use super::texts::{Fate, Record, Seen, TextId};
 use super::tokens::{Kind, Tokens};
 
 /// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
@@ -46,7 +46,7 @@ pub(super) fn read(source: &str, depth_left: usize) -> Script {
     let tokens = lex(source);
     let mut machine = Machine::new(source, tokens);
     machine.run();
-    Report { machine, handed_out: HashSet::new(), script: Vec::new(), bytes_left: 0 }.finish(depth_left)
+    Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }.finish(depth_left)
 }
 
 /// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
@@ -77,7 +77,7 @@ enum Item {
 
 struct Report<'s> {
     machine: Machine<'s>,
-    handed_out: HashSet<TextId>,
+    handed_out: Seen,
     script: Vec<(u32, Item)>,
     bytes_left: usize,
 }
@@ -134,18 +134,18 @@ impl Report<'_> {
         }
         let continued = self.continued(&given);
         for (id, is_written) in given {
-            if !continued.contains(&id) {
+            if !continued.has(id) {
                 self.add_text(id, is_written, decodes, unescapes);
             }
         }
     }
 
     /// Strings that a later one begins with: of what is written again and again only the last is a page.
-    fn continued(&self, given: &[(TextId, bool)]) -> HashSet<TextId> {
-        let mut continued = HashSet::new();
+    fn continued(&self, given: &[(TextId, bool)]) -> Seen {
+        let mut continued = Seen::default();
         for &(id, _) in given.iter().rev() {
             let mut next = self.machine.texts.left_part(id);
-            while let Some(left) = next.filter(|&left| continued.insert(left)) {
+            while let Some(left) = next.filter(|&left| continued.note(left)) {
                 next = self.machine.texts.left_part(left);
             }
         }
@@ -241,7 +241,10 @@ impl Script {
     fn unify(&mut self) {
         for list in [&mut self.markup, &mut self.texts, &mut self.titles, &mut self.fetched] {
             let mut seen = HashSet::new();
-            list.retain(|text| !text.trim().is_empty() && seen.insert(text.clone()));
+            let is_new: Vec<bool> =
+                list.iter().map(|text| !text.trim().is_empty() && seen.insert(text.as_str())).collect();
+            let mut is_new = is_new.into_iter();
+            list.retain(|_| is_new.next().unwrap_or_default());
         }
         drop_beginnings(&mut self.markup);
     }

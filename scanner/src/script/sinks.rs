@@ -41,6 +41,7 @@ impl Machine<'_> {
                 }
             }
             _ if is_markup_property(&name) => self.write(value),
+            "placeholder" => self.ask(&name, value),
             _ if is_text_property(&name) => self.show(value),
             "value" | "defaultValue" | "className" | "cssText" | "id" | "href" | "type" | "name" => {
                 self.settle(value.into(), Fate::Shown);
@@ -89,6 +90,15 @@ impl Machine<'_> {
                 self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
             }
             _ => {}
+        }
+    }
+
+    /// A text that only a field can bear: on a field of the page, or of the browser's own.
+    fn ask(&mut self, attribute: &str, value: Value) {
+        self.show(value);
+        if let Value::Text(_) = value {
+            let field = self.add_element("input");
+            self.attribute(field, attribute, value);
         }
     }
 
@@ -157,7 +167,9 @@ impl Machine<'_> {
             "html" => self.write(call.argument(0)),
             "append" | "prepend" | "after" | "before" | "replaceWith" => self.append_unknown(call),
             "Blob" | "File" if call.is_new => self.blob(call),
-            "createTextNode" | "alert" | "confirm" | "prompt" => {
+            // What it asks stands beside a field, and what is typed there is not known.
+            "prompt" => self.ask("aria-label", call.argument(0)),
+            "createTextNode" | "alert" | "confirm" => {
                 self.show(call.argument(0));
                 return Operand::from(call.argument(0));
             }
@@ -252,7 +264,8 @@ impl Machine<'_> {
         match &*name {
             "srcdoc" => self.write(value),
             "src" | "data" => self.fetch(value),
-            "placeholder" | "aria-label" | "title" | "alt" => self.show(value),
+            "placeholder" | "aria-placeholder" => self.ask(&name, value),
+            "aria-label" | "title" | "alt" => self.show(value),
             _ => self.settle(value.into(), Fate::Spent),
         }
     }
@@ -263,7 +276,9 @@ impl Machine<'_> {
         let entries = if self.may_copy(count) { self.heap.entries(object) } else { Vec::new() };
         for (name, value) in entries {
             let name = self.names.text(name);
-            if is_text_property(name) || matches!(name, "aria-label" | "title" | "alt") {
+            if name == "placeholder" {
+                self.ask("placeholder", value);
+            } else if is_text_property(name) || matches!(name, "aria-label" | "title" | "alt") {
                 self.show(value);
             }
         }

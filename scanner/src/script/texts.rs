@@ -1,8 +1,6 @@
 //! All folded strings of a script, and what became of each. A sum of strings points to its parts, so that a
 //! million additions to one variable cost a million small nodes and no copying; only what is handed out is copied.
 
-use std::collections::HashSet;
-
 use super::values::{NameId, ReadingId};
 
 /// A sum may be longer than the whole source, but not by much.
@@ -59,6 +57,25 @@ fn bit(fate: Fate) -> u8 {
         Fate::Shown => 2,
         Fate::Written => 4,
         Fate::Loose => 8,
+    }
+}
+
+/// Which strings were seen.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<bool>);
+
+impl Seen {
+    /// Notes a string; false when it was seen before.
+    pub(super) fn note(&mut self, id: TextId) -> bool {
+        let place = id.0 as usize;
+        if self.0.len() <= place {
+            self.0.resize(place + 1, false);
+        }
+        self.0.get_mut(place).is_some_and(|seen| !std::mem::replace(seen, true))
+    }
+
+    pub(super) fn has(&self, id: TextId) -> bool {
+        self.0.get(id.0 as usize) == Some(&true)
     }
 }
 
@@ -196,10 +213,10 @@ impl Texts {
     }
 
     /// What of a string was not seen before, noting it as seen.
-    pub(super) fn fresh(&self, id: TextId, seen: &mut HashSet<TextId>) -> String {
+    pub(super) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
         let (mut fresh, mut open) = (String::new(), vec![id]);
         while let Some(id) = open.pop().filter(|_| fresh.len() <= TEXT_BYTES_MAX as usize) {
-            match self.record(id).filter(|_| seen.insert(id)).map(|record| record.piece) {
+            match self.record(id).filter(|_| seen.note(id)).map(|record| record.piece) {
                 Some(Piece::Leaf { start, end }) => {
                     fresh.push_str(self.buffer.get(start as usize..end as usize).unwrap_or(""));
                 }

@@ -180,13 +180,11 @@ impl Cascade {
     pub(super) fn dress(&mut self, candidate: &Candidate<'_>, dressed: &mut Dressed) {
         dressed.clear();
         let element = candidate.element;
+        if self.rules.is_empty() && element.is_bare() {
+            return;
+        }
         let Self { rules, by_id, by_class, by_name, for_any, caches, .. } = self;
-        let is_mixed = element.name().bytes().any(|byte| byte.is_ascii_uppercase());
-        let lower_name = if is_mixed {
-            Cow::Owned(element.name().to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(element.name())
-        };
+        let lower_name = lower(element.name());
         let classes = element.text("class").split_ascii_whitespace().filter_map(|class| by_class.get(class));
         let buckets = by_id.get(element.text("id")).into_iter().chain(classes);
         let buckets = buckets.chain(by_name.get(&*lower_name)).chain([&*for_any]);
@@ -205,6 +203,13 @@ impl Cascade {
                 dressed.own.enter(&declaration, INLINE);
             }
         }
+    }
+}
+
+fn lower(name: &str) -> Cow<'_, str> {
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
     }
 }
 

@@ -1,10 +1,12 @@
 //! How one element looks, from its declarations and from how its parent looks.
 
+use html5ever::local_name;
+
 use super::Canvas;
 use super::cascade::Won;
 use super::declaration::{Property, Value};
 use super::values::Colour;
-use crate::document::{Element, NodeId};
+use crate::document::{Element, Holds, NodeId};
 
 /// Moved further, it is off the screen.
 const OFF_LEFT_PX: f32 = -200.0;
@@ -84,7 +86,7 @@ impl Look {
         let mut look = self.clone();
         if is_control(element) {
             look.take_off();
-        } else if element.is_svg() && element.name() == "svg" {
+        } else if is_drawing(element) {
             // Drawn letters are filled, and not of the colour of those around.
             (look.tinted, look.colour, look.fill) = (None, None, None);
         }
@@ -197,12 +199,21 @@ fn is_shut(won: &Won) -> bool {
         || (won.is(Property::Overflow) && sizes.into_iter().any(is_small))
 }
 
+/// Whether an element about which no sheet says anything looks as its parent does.
+pub(super) fn is_plain(element: Element<'_>) -> bool {
+    !is_control(element) && !is_drawing(element) && !is_gone(element, &Won::default())
+}
+
+fn is_drawing(element: Element<'_>) -> bool {
+    element.is_svg() && *element.local() == local_name!("svg")
+}
+
 /// Elements that are not shown unless a sheet says so, and those of which it says so.
 fn is_gone(element: Element<'_>, won: &Won) -> bool {
-    if element.name() == "template" && element.is_html() {
+    if element.holds() == Holds::Template && element.is_html() {
         return !matches!(element.text("shadowrootmode"), "open" | "closed");
     }
-    if element.name() == "input" && element.text("type").eq_ignore_ascii_case("hidden") {
+    if *element.local() == local_name!("input") && element.text("type").eq_ignore_ascii_case("hidden") {
         return true;
     }
     if won.is(Property::ContentVisibility) {
@@ -215,30 +226,17 @@ fn is_gone(element: Element<'_>, won: &Won) -> bool {
 }
 
 fn is_gone_by_itself(element: Element<'_>) -> bool {
-    let is_code = matches!(
-        element.name(),
-        "head"
-            | "script"
-            | "style"
-            | "title"
-            | "meta"
-            | "link"
-            | "base"
-            | "noscript"
-            | "noembed"
-            | "noframes"
-            | "datalist"
-            | "param"
-            | "rp"
-            | "area"
-    );
-    is_code
+    matches!(element.holds(), Holds::Code | Holds::Substitute | Holds::Aside)
         || element.has("hidden")
-        || (element.name() == "dialog" && !element.has("open"))
+        || (*element.local() == local_name!("dialog") && !element.has("open"))
         || element.has("popover")
 }
 
 /// What has a box of its own that shows whatever its letters look like.
 fn is_control(element: Element<'_>) -> bool {
-    element.is_html() && matches!(element.name(), "input" | "textarea" | "select" | "button")
+    element.is_html()
+        && matches!(
+            *element.local(),
+            local_name!("input") | local_name!("textarea") | local_name!("select") | local_name!("button")
+        )
 }

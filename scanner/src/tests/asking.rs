@@ -229,3 +229,26 @@ fn a_password_is_known_by_its_look() {
         ],
     );
 }
+
+#[test]
+fn what_a_script_has_a_field_say_is_asked_for() {
+    assert_all(
+        Blocked,
+        &[
+            (
+                "a short placeholder",
+                "<input id=x><script>document.getElementById('x').placeholder = 'Seed phrase'</script>",
+            ),
+            (
+                "a placeholder that is set as an attribute",
+                "<input id=x><script>x.setAttribute('placeholder', 'Private key')</script>",
+            ),
+            (
+                "placeholders of a card and its code",
+                "<input id=n><input id=c><script>n.placeholder = 'Card number'; c.placeholder = 'CVV'</script>",
+            ),
+            ("a prompt", "<script>const s = prompt('Enter your seed phrase')</script>"),
+            ("a prompt that only names it", "<script>send(window.prompt('Recovery phrase'))</script>"),
+        ],
+    );
+}

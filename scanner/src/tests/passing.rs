@@ -130,3 +130,26 @@ fn a_thing_that_is_talked_of_is_not_asked_for() {
         ],
     );
 }
+
+#[test]
+fn scripts_that_ask_for_something_else_pass() {
+    assert_all(
+        Pass,
+        &[
+            ("a prompt for a name", "<script>const n = prompt('What is your name?')</script>"),
+            ("an alert", "<input><script>alert('Seed phrase')</script>"),
+            (
+                "a prompt that warns",
+                "<script>prompt('Never enter your seed phrase here. Your name:')</script>",
+            ),
+            (
+                "a placeholder of a search",
+                "<input id=q><script>q.placeholder = 'Search seed phrases'</script>",
+            ),
+            (
+                "a placeholder that is only compared",
+                "<script>if (e.placeholder === 'Seed phrase') go()</script>",
+            ),
+        ],
+    );
+}

@@ -15,8 +15,9 @@ const DIGITS: &str = "01345789@$!|";
 /// Whether a word has anything in it that a disguise needs; most words have not.
 pub(super) fn may_be_disguised(word: &str, capitals: u64) -> bool {
     let odd = |byte: u8| byte.is_ascii_digit() || !byte.is_ascii_alphabetic();
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
     // A capital behind the first letter may be an I that stands for an l.
-    capitals > 1 || word.bytes().any(odd) || word.contains("rn") || word.contains("vv")
+    !is_number && (capitals > 1 || word.bytes().any(odd) || word.contains("rn") || word.contains("vv"))
 }
 
 /// What the word may be meant to look like, likeliest first; empty for most words. `capitals` tells the capitals in it.

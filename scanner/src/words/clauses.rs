@@ -56,6 +56,10 @@ impl Found<'_> {
     pub(super) fn evidence(&self, place: &Place) -> String {
         let words: Vec<&str> =
             self.words[place.from..place.to].iter().map(|word| word.folded.as_str()).collect();
-        words.join(" ").chars().take(EVIDENCE_CHARS_MAX).collect()
+        let mut evidence = words.join(" ");
+        if let Some((end, _)) = evidence.char_indices().nth(EVIDENCE_CHARS_MAX) {
+            evidence.truncate(end);
+        }
+        evidence
     }
 }

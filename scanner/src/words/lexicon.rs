@@ -1,5 +1,6 @@
 //! The tables of all languages, built once into a tree of words, in which a text is looked up word by word.
 
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::fold::{fold_phrase, is_unspaced};
@@ -154,7 +155,7 @@ impl Lexicon {
         }
     }
 
-    fn add_phrase(&mut self, phrase: &[String], class: Class) {
+    fn add_phrase(&mut self, phrase: &[Rc<str>], class: Class) {
         self.add_words(phrase, class);
         let names = matches!(class, Class::Thing(_) | Class::NoThing | Class::Lure(_) | Class::NoLure);
         if !names {
@@ -169,11 +170,11 @@ impl Lexicon {
             && !stems
             && !phrase.iter().any(|word| word.chars().any(is_unspaced))
         {
-            self.add_words(&[phrase.concat()], class);
+            self.add_words(&[phrase.concat().into()], class);
         }
     }
 
-    fn add_words(&mut self, phrase: &[String], class: Class) {
+    fn add_words(&mut self, phrase: &[Rc<str>], class: Class) {
         let mut node = 0;
         for word in phrase {
             let id = self.word_id(word);
@@ -196,11 +197,15 @@ impl Lexicon {
         let next = self.is_start.len() as u32;
         let id = match word.strip_suffix('*') {
             Some(stem) => self.stem_id(stem, next),
-            None => *self.words.entry(word.to_owned()).or_insert(next),
+            None => match self.words.get(word) {
+                Some(known) => *known,
+                None => *self.words.entry(word.to_owned()).or_insert(next),
+            },
         };
-        if id == next {
-            self.is_start.push(false);
+        if id != next {
+            return id;
         }
+        self.is_start.push(false);
         if word.chars().all(is_unspaced) {
             self.unspaced.add(word);
         } else if is_part(word) {
@@ -309,9 +314,12 @@ fn is_part(word: &str) -> bool {
     (2..=PART_BYTES_MAX).contains(&word.len()) && word.is_ascii() && !word.ends_with('*')
 }
 
-/// The phrases that a pattern stands for, folded.
-fn expanded(pattern: &str) -> Vec<Vec<String>> {
-    let mut phrases: Vec<Vec<String>> = vec![Vec::new()];
+/// The words of a phrase, folded. Each stands in many phrases, so it is shared.
+type Phrase = Vec<Rc<str>>;
+
+/// The phrases that a pattern stands for.
+fn expanded(pattern: &str) -> Vec<Phrase> {
+    let mut phrases: Vec<Phrase> = vec![Vec::new()];
     for choices in pattern.split(' ') {
         let (choices, may_miss) =
             choices.strip_suffix('?').map_or((choices, false), |choices| (choices, true));
@@ -319,27 +327,28 @@ fn expanded(pattern: &str) -> Vec<Vec<String>> {
         for choice in choices.split('|') {
             for spelled in spellings(choice) {
                 let words = by_script(&spelled);
-                next.extend(
-                    phrases.iter().map(|phrase| phrase.iter().cloned().chain(words.clone()).collect()),
-                );
+                next.extend(phrases.iter().map(|phrase| [phrase.as_slice(), &words].concat()));
             }
         }
         phrases = next;
     }
-    phrases.retain(|phrase: &Vec<String>| !phrase.is_empty());
+    phrases.retain(|phrase| !phrase.is_empty());
     phrases
 }
 
 /// German is also written without its dots: `schlüssel` and `schluessel`.
 fn spellings(word: &str) -> Vec<String> {
     let folded = fold_phrase(word);
+    if !word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü']) {
+        return vec![folded];
+    }
     let spelled_out = word.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
     let spelled_out = fold_phrase(&spelled_out);
     if spelled_out == folded { vec![folded] } else { vec![folded, spelled_out] }
 }
 
 /// A word is cut where its script changes between one with spaces and one without.
-fn by_script(word: &str) -> Vec<String> {
+fn by_script(word: &str) -> Phrase {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
     for character in word.chars() {
@@ -350,5 +359,5 @@ fn by_script(word: &str) -> Vec<String> {
         }
         before = Some(script);
     }
-    words
+    words.into_iter().map(Rc::from).collect()
 }

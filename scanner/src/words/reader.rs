@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use super::fold::{Folded, folded, is_unspaced};
 use super::found::Whole;
 use super::judge::{Found, Judge};
+use super::letters::join_letters;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::Lures;
 use super::quotes::Quotes;
@@ -14,9 +15,6 @@ use super::{Hint, Sense, Text, alike};
 const SENTENCE_WORDS_MAX: usize = 160;
 /// The rest of a longer word is no word.
 const WORD_CHARS_MAX: usize = 64;
-/// Letters that stand alone side by side are a word from here on: `s e e d`.
-const SPACED_LETTERS_MIN: usize = 4;
-const SPACED_LETTERS_MAX: usize = 60;
 /// A longer text is no label.
 const LABEL_WORDS_MAX: usize = 28;
 /// "Your answer", and not a sentence with an answer in it.
@@ -339,7 +337,7 @@ impl Reading {
             return;
         }
         let mut words = std::mem::take(&mut self.words);
-        join_spaced_letters(&mut words);
+        join_letters(&mut words);
         self.text.word_count = self.text.word_count.saturating_add(words.len() as u32);
         let sentence = Found::in_words(&words, is_question, self.manner, &mut self.text);
         self.lures.take(&sentence);
@@ -375,35 +373,6 @@ impl Reading {
         self.lures.settle(&mut self.text);
         self.text.shrink();
         self.text
-    }
-}
-
-/// Replaces `s e e d` by the words that the letters make, when they make any.
-fn join_spaced_letters(words: &mut Vec<Word>) {
-    let is_letter =
-        |word: &Word| word.folded.len() == 1 && word.folded.bytes().all(|byte| byte.is_ascii_lowercase());
-    let mut at = 0;
-    while at < words.len() {
-        let run = words[at..].iter().take(SPACED_LETTERS_MAX).take_while(|word| is_letter(word)).count();
-        if run >= SPACED_LETTERS_MIN {
-            let joined: String = words[at..at + run].iter().map(|word| word.folded.as_str()).collect();
-            if let Some(parts) = LEXICON.letters_taken_apart(&joined) {
-                let Word { is_capital, is_quoted, .. } = words[at];
-                let whole = |part: &str| Word {
-                    folded: part.to_owned(),
-                    ids: LEXICON.ids(part),
-                    gap: Gap::None,
-                    is_capital,
-                    is_quoted,
-                };
-                let parts: Vec<Word> = parts.into_iter().map(whole).collect();
-                let count = parts.len();
-                words.splice(at..at + run, parts);
-                at += count;
-                continue;
-            }
-        }
-        at += run.max(1);
     }
 }
 

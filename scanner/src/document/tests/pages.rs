@@ -100,7 +100,7 @@ fn raw_elements_end_where_browsers_end_them() {
     for (name, html, expected) in cases {
         let document = parse_html(&html);
         let raw = document.nodes().find_map(|node| match document.content(node) {
-            Content::Text(text) => Some(text.clone()),
+            Content::Text(text) => Some(text.to_string()),
             _ => None,
         });
         assert_eq!(raw, Some(expected), "{name}");

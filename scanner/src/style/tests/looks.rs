@@ -9,7 +9,7 @@ pub(super) fn dressed(html: &str) -> (Document, Looks) {
         .nodes()
         .filter(|node| document.element(*node).is_some_and(|element| element.name() == "style"))
         .filter_map(|node| match document.content(document.first_child(node)?) {
-            Content::Text(text) => Some(text.clone()),
+            Content::Text(text) => Some(text.to_string()),
             _ => None,
         })
         .collect();

@@ -70,9 +70,10 @@ pub(super) const GERMAN: Language = Language {
             ],
         ),
         (Password, &["passwort*|passwörter|kennwort*|zugangscode|kennung"]),
-        (Pin, &["geheimzahl|pinnummer|pincode|kartenpin|onlinepin"]),
     ],
     no_things: &[
+        // A PIN.
+        "geheimzahl|pinnummer|pincode|kartenpin|onlinepin",
         "öffentlicher|öffentlichen|öffentliche schlüssel*",
         "bibliotheks|bücherei|kunden|geschenk|mitglieds|bonus|treue|geschenk|visiten|speise|eintritts|fahr|gesundheits|versicherten|versichertenkarte|ausweis karte|kartennummer|nummer|karten|nr",
         "vogelsaat|saatgut|grassamen",
@@ -189,24 +190,9 @@ pub(super) const GERMAN: Language = Language {
             ],
         ),
         (
-            Hint::CardContext,
-            &[
-                "kreditkarte*|zahlung*|bezahlen|zahlen|rechnungsadresse|karteninhaber|kasse|spenden|kostenpflichtig|zahlungspflichtig|kartenzahlung",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "bibliotheksausweis*|büchereiausweis|kundenkarte*|geschenkkarte*|mitgliedskarte*|mitgliedsausweis|studentenausweis|gesundheitskarte|versichertenkarte|visitenkarte|speisekarte|bonuskarte|treuekarte|karteikarte*|bahncard|ausweis|ausweisnummer",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "neues|wiederholen|bestätigen|erstellen|vergeben|festlegen passwort|kennwort",
-                "passwort|kennwort wiederholen|bestätigen|festlegen|erstellen",
-                "registrieren|registrierung|konto",
-                "konto erstellen|anlegen|eröffnen",
             ],
         ),
         (
@@ -225,7 +211,6 @@ pub(super) const GERMAN: Language = Language {
                 "richtig oder falsch",
             ],
         ),
-        (Hint::Demo, &["testkarte|testmodus|beispielseite|übungszwecke|demonstration"]),
     ],
     lures: &[
         (

@@ -150,9 +150,12 @@ pub(super) const ENGLISH: Language = Language {
             ],
         ),
         (Password, &["password|passwords|passcode|passwort|pwd|passwd", "pass word|phrase|code"]),
-        (Pin, &["pin code|number?", "atm|card|bank|upi pin", "mpin|tpin"]),
     ],
     no_things: &[
+        // A PIN.
+        "pin code|number?",
+        "atm|card|bank|upi pin",
+        "mpin|tpin",
         "seed|seeds 1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20|21|22|23|24",
         "top|first|second|third|fourth|seeding|unseeded|tournament seed|seeds",
         "random|seeds|initial|rng|noise|world|map|minecraft|generator seed",

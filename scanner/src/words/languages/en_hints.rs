@@ -55,34 +55,10 @@ pub(super) const HINTS: &[(Hint, Patterns)] = &[
         ],
     ),
     (
-        Hint::CardContext,
-        &[
-            "visa|mastercard|amex|maestro|discover|checkout|billing|payment|pay|purchase|expiry|expiration|cardholder|subtotal|donate|refund",
-            "american express",
-            "credit|debit|payment|bank card|cards",
-            "card holder|number|details|information",
-            "name on card",
-            "valid thru",
-            "place|complete order",
-            "order total",
-        ],
-    ),
-    (
         Hint::OtherCard,
         &[
             "gift|library|loyalty|membership|member|student|id|identity|sim|business|punch|report|health|insurance|rewards|club|bonus|fidelity|discount|phone|calling|transit|travel|fuel|staff|employee|patron|borrower|medicare|playing|trading|tarot|flash|greeting|post|score|index|memory|graphics|sd|video|sound|wild|green|key|access|vaccination|ration|donor|place|save card|cards",
             "flashcard|flashcards|postcard|postcards|scorecard|library|voucher",
-        ],
-    ),
-    (
-        Hint::NewPassword,
-        &[
-            "new|create|choose|set|repeat|confirm|retype|reenter|pick|make a|your|new|the? password|passcode|passphrase",
-            "password again|confirmation|repeat",
-            "create|register|make|open|new an|your|new|free? account|wallet",
-            "sign up",
-            "signup|register|registration|join",
-            "at least 6|8|10|12 characters",
         ],
     ),
     (
@@ -109,18 +85,6 @@ pub(super) const HINTS: &[(Hint, Patterns)] = &[
             "your score",
             "correct answer",
             "word game|scramble|search",
-        ],
-    ),
-    (
-        Hint::Demo,
-        &[
-            "demo|demonstration|sandbox|mockup|prototype|placeholder|sample|simulation|simulator|simulated|dummy|playground|fictional|testnet|styleguide|storybook|codepen",
-            "test card|mode|data|cards",
-            "for testing|demonstration|training|educational purposes|only?",
-            "not a real",
-            "no real",
-            "security awareness|training",
-            "example only|form",
         ],
     ),
 ];

@@ -67,17 +67,13 @@ pub(super) const SPANISH: Language = Language {
             ],
         ),
         (Password, &["contraseña|contraseñas|contrasena", "clave de acceso|ingreso", "palabra clave"]),
-        (
-            Pin,
-            &[
-                "código|clave|número pin",
-                "pin de|del la|tu? tarjeta|cajero",
-                "clave de cajero",
-                "clave internet|dinámica",
-            ],
-        ),
     ],
     no_things: &[
+        // A PIN.
+        "código|clave|número pin",
+        "pin de|del la|tu? tarjeta|cajero",
+        "clave de cajero",
+        "clave internet|dinámica",
         "clave|llave pública|api|wifi|foránea|primaria",
         "tarjeta|número de? tarjeta? de la? biblioteca|regalo|fidelidad|socio|estudiante|identidad|lector|embarque|visita|puntos|residencia|memoria|sanitaria|transporte",
         "número de la? tarjeta de la? biblioteca|regalo|fidelidad|socio|estudiante|identidad|lector|sanitaria",
@@ -193,26 +189,11 @@ pub(super) const SPANISH: Language = Language {
             &["generar|generador|fortaleza|aleatoria|aleatorio|longitud|robustez", "contraseña segura"],
         ),
         (
-            Hint::CardContext,
-            &[
-                "pago|pagar|titular|vencimiento|caducidad|facturación|compra|comprar|donar|checkout",
-                "tarjeta de|bancaria crédito|débito?",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "tarjeta de la? biblioteca|regalo|fidelidad|socio|estudiante|identidad|lector|embarque|visita|puntos|transporte",
                 "tarjeta sanitaria|sim|gráfica",
                 "carné|carnet|biblioteca",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "nueva|crear|crea|repetir|repita|repite|confirmar|confirma|elige|elija la|tu|una|su? contraseña",
-                "crear|crea|abrir una|tu? cuenta",
-                "registrarse|registro|regístrate|registrar",
             ],
         ),
         (
@@ -232,7 +213,6 @@ pub(super) const SPANISH: Language = Language {
                 "sopa de letras",
             ],
         ),
-        (Hint::Demo, &["demostración|prueba|ejemplo|ficticio|ficticia", "tarjeta|modo de prueba"]),
     ],
     lures: &[
         (

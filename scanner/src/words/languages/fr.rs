@@ -66,9 +66,10 @@ pub(super) const FRENCH: Language = Language {
             ],
         ),
         (Password, &["mot|mots de passe", "mdp"]),
-        (Pin, &["code pin|confidentiel|secret"]),
     ],
     no_things: &[
+        // A PIN.
+        "code pin|confidentiel|secret",
         "clé|clef publique|api|usb",
         "carte|numéro de? carte? de|d bibliothèque|fidélité|étudiant|membre|identité|cadeau|vitale|visite|lecteur|adhérent|abonné|embarquement|séjour",
         "numéro de la? carte de|d bibliothèque|fidélité|étudiant|membre|identité|cadeau|vitale|lecteur|adhérent|séjour",
@@ -191,27 +192,11 @@ pub(super) const FRENCH: Language = Language {
             &["générer|générateur|robustesse|aléatoire|longueur|caractères", "force du mot"],
         ),
         (
-            Hint::CardContext,
-            &[
-                "paiement|payer|titulaire|facturation|régler|achat|commander|don",
-                "carte bancaire|bleue|de",
-                "date d expiration",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "carte de|d bibliothèque|fidélité|étudiant|membre|identité|visite|lecteur|adhérent|séjour|abonné",
                 "carte cadeau|vitale|sim|étudiante|postale",
                 "bibliothèque|adhérent",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "nouveau|confirmer|confirmez|choisir|choisissez|créer|créez|répéter|répétez le|un|votre? mot de passe",
-                "créer|ouvrir un|mon? compte",
-                "inscription|inscrire|enregistrer",
             ],
         ),
         (
@@ -225,7 +210,6 @@ pub(super) const FRENCH: Language = Language {
             ],
         ),
         (Hint::Quiz, &["quiz|examen|exercice|exercices|devinette", "mots croisés|mêlés", "vrai ou faux"]),
-        (Hint::Demo, &["démonstration|démo|exemple|fictif|fictive", "carte|mode de? test"]),
     ],
     lures: &[
         (

@@ -50,9 +50,10 @@ pub(super) const ITALIAN: Language = Language {
         (CardExpiry, &["data|mese di scadenza", "scadenza", "valida fino"]),
         (CardHolder, &["titolare|intestatario della? carta?", "nome sulla|del|della carta|titolare"]),
         (Password, &["parola d ordine", "chiave di accesso"]),
-        (Pin, &["codice pin|segreto"]),
     ],
     no_things: &[
+        // A PIN.
+        "codice pin|segreto",
         "chiave pubblica|api|esterna",
         "carta|tessera|numero della? carta|tessera? della|di|d|del biblioteca|regalo|fedeltà|socio|studente|identità|imbarco|visita|lettore|sanitaria",
         "numero della? carta|tessera della|di|d biblioteca|regalo|fedeltà|socio|studente|identità|sanitaria",
@@ -156,26 +157,11 @@ pub(super) const ITALIAN: Language = Language {
         ),
         (Hint::MakesPasswords, &["genera|generatore|casuale|lunghezza|robustezza", "password sicura"]),
         (
-            Hint::CardContext,
-            &[
-                "pagamento|paga|pagare|titolare|scadenza|fatturazione|acquisto|acquista|dona",
-                "carta di|prepagata credito|debito?",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "carta|tessera di|della|d|del biblioteca|regalo|fedeltà|socio|studente|identità|imbarco|visita|lettore",
                 "carta|tessera sim|grafica|regalo|fedeltà|sanitaria",
                 "tessera|biblioteca",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "nuova|crea|creare|ripeti|conferma|scegli la|una? password",
-                "crea|apri un|il? account|conto",
-                "registrati|registrazione|iscriviti|iscrizione",
             ],
         ),
         (
@@ -188,7 +174,6 @@ pub(super) const ITALIAN: Language = Language {
             ],
         ),
         (Hint::Quiz, &["cruciverba|esame|esercizio|esercizi|indovinello", "vero o falso"]),
-        (Hint::Demo, &["dimostrazione|prova|esempio|fittizio|fittizia", "carta di prova|test"]),
     ],
     lures: &[
         (

@@ -52,9 +52,10 @@ pub(super) const DUTCH: Language = Language {
         (CardExpiry, &["vervaldatum|verloopdatum|geldigheidsdatum", "geldig tot", "verval datum"]),
         (CardHolder, &["kaarthouder*|pashouder", "naam op|van de? kaart|kaarthouder|creditcard|pas"]),
         (Password, &["wachtwoord*|toegangscode", "wacht woord"]),
-        (Pin, &["pincode|pincodes"]),
     ],
     no_things: &[
+        // A PIN.
+        "pincode|pincodes",
         "publieke|openbare|api sleutel",
         "bibliotheek|klanten|leden|cadeau|studenten|bezoekers|zorg|ov kaart|pas|kaartnummer|pasnummer|nummer",
         "in|maximaal 12|24 woorden",
@@ -159,25 +160,10 @@ pub(super) const DUTCH: Language = Language {
             &["genereren|genereer|sterkte|willekeurig|willekeurige|wachtwoordgenerator|lengte"],
         ),
         (
-            Hint::CardContext,
-            &[
-                "betaling|betalen|betaal|kaarthouder|vervaldatum|factuur|factuuradres|afrekenen|bestellen|doneren|creditcard|betaalkaart",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "bibliotheekpas|bibliotheekkaart|klantenkaart|ledenpas|lidkaart|cadeaukaart|cadeaubon|studentenkaart|collegekaart|visitekaartje|identiteitskaart|zorgpas|rijbewijs",
                 "ov chipkaart",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "nieuw|herhaal|bevestig|kies|maak je|uw|een? wachtwoord",
-                "wachtwoord herhalen|bevestigen|instellen",
-                "account aanmaken|maken",
-                "registreren|registreer|registratie",
             ],
         ),
         (
@@ -189,7 +175,6 @@ pub(super) const DUTCH: Language = Language {
             ],
         ),
         (Hint::Quiz, &["toets|examen|kruiswoordpuzzel|puzzel|oefening|oefeningen", "waar of niet"]),
-        (Hint::Demo, &["voorbeeld|demonstratie|testkaart|testmodus"]),
     ],
     lures: &[
         (

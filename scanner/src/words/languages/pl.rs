@@ -55,9 +55,10 @@ pub(super) const POLISH: Language = Language {
             ],
         ),
         (Password, &["hasł*"]),
-        (Pin, &["kod|numer pin"]),
     ],
     no_things: &[
+        // A PIN.
+        "kod|numer pin",
         "klucz* publiczn*|api|obc*",
         "numer*|nr? kart* biblioteczn*|podarunkow*|lojalnościow*|członkowsk*|studenc*|pokładow*|stałego|sim|graficzn*",
         "w|do|z|maksymalnie 12|24 słowach|słów",
@@ -141,21 +142,11 @@ pub(super) const POLISH: Language = Language {
         ),
         (Hint::MakesPasswords, &["generuj|wygeneruj|generator|losowe|siła|długość"]),
         (
-            Hint::CardContext,
-            &[
-                "płatność|płatności|zapłać|zapłata|posiadacz|ważności|rozliczeniowy|zakup|kup|darowizna|kredytowej|płatniczej",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "kart* biblioteczn*|podarunkow*|lojalnościow*|członkowsk*|studenc*|pokładow*|sim",
                 "legitymacj*|bibliotek*",
             ],
-        ),
-        (
-            Hint::NewPassword,
-            &["nowe|powtórz|potwierdź|utwórz|ustaw hasło", "utwórz|załóż konto", "zarejestruj|rejestracja"],
         ),
         (
             Hint::Talk,
@@ -167,7 +158,6 @@ pub(super) const POLISH: Language = Language {
             ],
         ),
         (Hint::Quiz, &["egzamin|krzyżówka|ćwiczenie|ćwiczenia|test|zagadka", "prawda czy fałsz"]),
-        (Hint::Demo, &["demonstracja|przykład|testowa|testowy"]),
     ],
     lures: &[
         ("bank", &["banku|bankowość|bankowe|bankowy|bankowym|pko|ing", "pekao", "mbank"]),

@@ -57,9 +57,13 @@ pub(super) const PORTUGUESE: Language = Language {
             &["titular do|de? cartão?", "nome no|do|impresso no? cartão|titular", "nome como está no cartão"],
         ),
         (Password, &["senha|senhas", "palavra passe", "palavras passe"]),
-        (Pin, &["código|senha pin", "senha do cartão|banco", "pin do cartão", "senha de 4|6 dígitos"]),
     ],
     no_things: &[
+        // A PIN.
+        "código|senha pin",
+        "senha do cartão|banco",
+        "pin do cartão",
+        "senha de 4|6 dígitos",
         "chave pública|pix|api|estrangeira",
         "cartão|número do? cartão? da|de|do biblioteca|presente|fidelidade|sócio|estudante|sus|cidadão|embarque|visita|visitas|leitor|vacina",
         "número do cartão da|de|do biblioteca|presente|fidelidade|sócio|estudante|sus|cidadão|leitor",
@@ -160,26 +164,11 @@ pub(super) const PORTUGUESE: Language = Language {
         ),
         (Hint::MakesPasswords, &["gerar|gerador|aleatória|comprimento|tamanho", "força da", "senha forte"]),
         (
-            Hint::CardContext,
-            &[
-                "pagamento|pagar|titular|validade|cobrança|compra|comprar|finalizar|doar",
-                "cartão de crédito|débito",
-            ],
-        ),
-        (
             Hint::OtherCard,
             &[
                 "cartão da|de|do biblioteca|presente|fidelidade|sócio|estudante|sus|cidadão|embarque|visita|leitor",
                 "cartão presente|sim|postal",
                 "carteirinha|biblioteca",
-            ],
-        ),
-        (
-            Hint::NewPassword,
-            &[
-                "nova|criar|crie|repetir|repita|confirmar|confirme|escolha|escolher a|uma|sua? senha|palavra",
-                "criar|abrir|crie uma|sua? conta",
-                "registrar|registar|cadastro|cadastrar|inscrever",
             ],
         ),
         (
@@ -200,7 +189,6 @@ pub(super) const PORTUGUESE: Language = Language {
                 "caça palavras",
             ],
         ),
-        (Hint::Demo, &["demonstração|teste|exemplo|fictício|fictícia", "cartão de teste"]),
     ],
     lures: &[
         (

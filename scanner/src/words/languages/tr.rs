@@ -40,9 +40,11 @@ pub(super) const TURKISH: Language = Language {
         (CardExpiry, &["son kullanma|kullanım tarih*", "geçerlilik tarih*", "skt", "ay yıl"]),
         (CardHolder, &["kart sahib*|üzerindeki isim|ad?", "kart sahibinin ad*"]),
         (Password, &["şifre*|parola*|sifre*"]),
-        (Pin, &["pin kod*", "kart şifre*"]),
     ],
     no_things: &[
+        // A PIN.
+        "pin kod*",
+        "kart şifre*",
         "genel|açık|api anahtar*",
         "kütüphane|hediye|sadakat|öğrenci|üye|kimlik|üyelik|sim|hafıza|ekran kart* numara*|no?",
         "en|toplam 12|24 kelime*",
@@ -134,25 +136,11 @@ pub(super) const TURKISH: Language = Language {
         (Hint::SignIn, &["giriş|oturum|devam|gönder|ileri|doğrula|onayla|kilidi|bağlan|bağla|kurtar"]),
         (Hint::MakesPasswords, &["oluşturucu|üretici|rastgele|güçlü|uzunluk|üret"]),
         (
-            Hint::CardContext,
-            &["ödeme|öde|kredi|banka kartı?", "kart sahibi", "satın al", "fatura|sipariş|bağış"],
-        ),
-        (
             Hint::OtherCard,
             &["kütüphane|hediye|sadakat|öğrenci|üye|kimlik|üyelik|sim|hafıza|şehir|kent|ulaşım|otobüs kart*"],
         ),
-        (
-            Hint::NewPassword,
-            &[
-                "yeni|tekrar şifre*|parola*",
-                "şifre*|parola* tekrar*|oluştur*|onayla",
-                "hesap oluştur|aç",
-                "kayıt|kaydol|üye",
-            ],
-        ),
         (Hint::Talk, &["nedir|neden|nasıl|rehber|makale|ipuçları|yorumlar|sözlük", "sık sorulan sorular"]),
         (Hint::Quiz, &["sınav|test|bulmaca|alıştırma", "doğru mu yanlış mı"]),
-        (Hint::Demo, &["deneme|örnek"]),
     ],
     lures: &[
         (

@@ -60,7 +60,6 @@ fn labels_name_their_things() {
         (CardHolder, "Cardholder name"),
         (Password, "Password"),
         (Password, "Your password"),
-        (Pin, "PIN code"),
     ]);
 }
 
@@ -290,7 +289,6 @@ fn what_only_sounds_like_a_thing_is_none() {
         (PrivateKey, "Private message"),
         (CardNumber, "Number of cards"),
         (Password, "Pass the salt"),
-        (Pin, "Pin it"),
     ]);
 }
 

@@ -219,21 +219,15 @@ fn hints_tell_what_a_field_is_for() {
         (SignIn, "Войти"),
         (MakesPasswords, "Generate password"),
         (MakesPasswords, "Password strength"),
-        (CardContext, "Visa"),
-        (CardContext, "Name on card"),
         (OtherCard, "Library card number"),
         (OtherCard, "Gift card"),
         (OtherCard, "Geschenkkarte"),
-        (NewPassword, "New password"),
-        (NewPassword, "Create account"),
-        (NewPassword, "Repeat your password"),
         (Wallet, "MetaMask"),
         (Wallet, "Connect wallet"),
         (Wallet, "Криптокошелёк"),
         (Wallet, "钱包"),
         (Talk, "What is a CVV?"),
         (Quiz, "Take the quiz"),
-        (Demo, "Use test card 4242"),
     ]
     .into_iter()
     .filter(|(hint, text)| !Text::of(text).has(*hint))
@@ -254,11 +248,9 @@ fn hints_tell_what_a_field_is_for() {
         (OtherCard, "Card number"),
         (Wallet, "Leather goods"),
         (Wallet, "Card number"),
-        (NewPassword, "Password"),
         (MakesPasswords, "Password"),
         (Quiz, "Seed phrase"),
         (Talk, "Seed phrase"),
-        (Demo, "Card number"),
     ]
     .into_iter()
     .filter(|(hint, text)| Text::of(text).has(*hint))

@@ -1,0 +1,152 @@
+//! Scripts that are broken, and scripts that are made to cost time.
+
+use super::super::read;
+use super::assert_writes;
+
+#[test]
+fn a_broken_script_loses_nothing_that_follows() {
+    for broken in [
+        "'",
+        "\"it",
+        "/[",
+        ")]}",
+        "{ ( [",
+        "`${'a'",
+        "a = = b +",
+        "function (",
+        "=> ,",
+        "x ? y",
+        "\\",
+        "@#",
+        "<",
+        "\u{2028}",
+    ] {
+        assert_writes(
+            &format!("{broken}\n; root.innerHTML = \"<input name=seed>\";"),
+            &["<input name=seed>"],
+        );
+    }
+}
+
+/// Sources made to take long: each a megabyte, or nested as deep.
+#[test]
+fn hostile_scripts_take_no_longer_than_their_length() {
+    const SIZE: usize = 1 << 20;
+    let filled = |piece: &str| piece.repeat(SIZE / piece.len());
+    let cases: Vec<(&str, String)> = [
+        "'a'+",
+        "s+='a';",
+        "s=s+'a';",
+        "s+=s;",
+        "`${",
+        "${",
+        "[",
+        "(",
+        "{",
+        "a(",
+        "a[",
+        "x=>",
+        "()=>{",
+        "function f(){",
+        "'",
+        "\"\\'",
+        "/[",
+        "=/a",
+        "=/[",
+        "`",
+        "[1],",
+        "a,",
+        "{a:1},",
+        "a=",
+        "a?",
+        "a?b:",
+        "f('a');",
+        "f(x=>'<b>');",
+        "x.map(y=>'<b>'+y);",
+        "}",
+        ")",
+        "<a>",
+        "=<a ",
+        "=<a {",
+        "=<a>{",
+        "if(a){",
+        "for(let i=0;i<99;i++){'<b>';",
+        "for(let i=0;i<99;i++){s+='<b>'}",
+        "a.b.c=",
+        "a.b='<b>';",
+        "x.innerHTML+='<b>';",
+        "document.write('<b>');",
+        "/*",
+        "<!--",
+        "\\u0061",
+        "1.",
+        "a\u{a0}",
+        "é",
+        "new ",
+        "!",
+        "-",
+        "...",
+        "...[1],",
+        "s='<b>'+s;",
+        "e=document.createElement('p');",
+        "h('p',{},",
+        "e.append(e=document.createElement('p'));",
+        "s=[s,'a'].join();",
+        "s=s.replace('a','bb');",
+        "s='a'.repeat(1000);",
+        "s=s.concat(s,'a');",
+        "l.push('a');f(l);",
+        "o={...o,a:1};",
+        "s=atob('YWFh');",
+        "function f(s){return f(s+'<b>')}f('a');",
+        "eval('a');",
+        "class a{b(){",
+        "a=>a=>",
+        "a||",
+        "a&&'b'||",
+        "s=s.replace(/a/g,'bb');",
+        "s='aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'.replace(/aaaaaaaaaaaaaaaaab/gi,'');",
+        "a(){",
+        "class A{b(){'<b>'}}",
+        "l=['<a>','<b>'];function f(i){x.innerHTML=l[i]}",
+        "l=['<a>','<b>'];function f(i){x.innerHTML=l[i];",
+        "l=[{a:'<b>'}];l[i].a.a;",
+        "l.push({a:'<b>'});l[i].a;",
+        "l=['<a>'];l[i];()=>{l[i];",
+        "[1].map(x=>{s+='<b>'});",
+    ]
+    .map(|piece| (piece, filled(piece)))
+    .into_iter()
+    .chain([
+        ("a long text in a loop", format!("for(let i=0;i<999999;i++){{s='{}'}}", "<b>".repeat(SIZE / 3))),
+        (
+            "a long text in calls",
+            format!("function f(x){{return '{}'}}", "<b>".repeat(SIZE / 6)) + &"f('a');".repeat(SIZE / 14),
+        ),
+        (
+            "an expression that almost stands there",
+            format!("'{}'.replace(/{}b/gi,'')", "a".repeat(SIZE / 2), "a".repeat(SIZE / 4)),
+        ),
+        (
+            "turns within turns",
+            "l=['<a>','<b>','<c>'];".to_owned()
+                + &"function f(i){x.innerHTML=l[i];g(i);".repeat(100)
+                + &"}".repeat(100)
+                + &"()=>{f(l[k])};".repeat(SIZE / 14),
+        ),
+        ("loops in loops", "for(let i=0;i<99;i++){".repeat(400) + "s+='<b>'" + &"}".repeat(400)),
+    ])
+    .collect();
+    let mut slow = Vec::new();
+    for (piece, source) in cases {
+        let start = std::time::Instant::now();
+        let script = read(&source);
+        let taken_ms = start.elapsed().as_millis();
+        let bytes: usize = script.markup.iter().map(String::len).sum();
+        println!("{taken_ms:6} ms {bytes:10} bytes  {piece}");
+        if taken_ms > 1_500 || bytes > 8 * SIZE {
+            slow.push((piece.to_owned(), taken_ms, bytes));
+        }
+    }
+    assert!(slow.is_empty(), "{slow:?}");
+}
