@@ -35,7 +35,6 @@ const FIELD_NAME_LENGTH_MAX: usize = 64;
 pub struct Upload {
     body: Body,
     boundary: String,
-    declared_bytes: Option<u64>,
     room: UploadRoom,
 }
 
@@ -50,10 +49,9 @@ pub struct Uploaded {
 
 impl Upload {
     pub async fn read(self) -> Result<Uploaded, Refusal> {
-        let room = self.room.take(self.declared_bytes).await?;
         let mut body = Box::pin(self.body.into_bytes_stream());
         let mut fields = Multipart::new(&mut body, self.boundary);
-        let mut parts = Parts::default();
+        let mut parts = Parts::within(self.room.enter());
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;
         }
@@ -62,13 +60,13 @@ impl Upload {
         while let Some(rest) = body.next().await {
             rest.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
         }
-        parts.finish(room)
+        parts.finish()
     }
 }
 
 /// What has been read so far.
-#[derive(Default)]
 struct Parts {
+    room: RoomTaken,
     slug: Option<Slug>,
     message: Option<Message>,
     source: Option<Source>,
@@ -83,6 +81,10 @@ enum Source {
 }
 
 impl Parts {
+    fn within(room: RoomTaken) -> Self {
+        Self { room, slug: None, message: None, source: None, set: FileSet::default(), files: Vec::new() }
+    }
+
     async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
@@ -158,17 +160,18 @@ impl Parts {
         let mut content = BytesMut::new();
         while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
             self.set.grow(chunk.len())?;
+            self.room.grow(chunk.len()).await?;
             content.extend_from_slice(&chunk);
         }
         self.files.push(UploadedFile { path, bytes: content.freeze() });
         Ok(())
     }
 
-    fn finish(self, room: RoomTaken) -> Result<Uploaded, Refusal> {
+    fn finish(self) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() {
             return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
         }
-        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room })
+        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room: self.room })
     }
 }
 
@@ -270,7 +273,6 @@ impl ParsePayload for Upload {
         Ok(Self {
             body: body.take()?,
             boundary,
-            declared_bytes: body::declared_bytes(request),
             room: request.data().cloned().unwrap_or_else(UploadRoom::new),
         })
     }

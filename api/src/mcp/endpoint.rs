@@ -3,18 +3,22 @@
 //!
 //! The token never goes further than this: what comes behind may log a request's headers.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use domain::Refusal;
 use domain::link::Addresses;
+use futures::StreamExt;
+use poem::error::ReadBodyError;
 use poem::http::{HeaderValue, StatusCode, header};
-use poem::{Endpoint, Request, Response};
+use poem::{Body, Endpoint, Request, Response};
 use service::{Caller, Service};
+use tracing::Span;
 
 use super::{malformed, measure};
+use crate::door::Traced;
 use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
-use crate::upload::UploadRoom;
-use crate::{body, caller, same_site};
+use crate::upload::{RoomTaken, UploadRoom};
+use crate::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
 
@@ -33,6 +37,8 @@ pub struct Visit {
     pub caller: Caller,
     /// For what a tool takes into memory beside the request.
     pub room: UploadRoom,
+    /// The trace of the request: the tool is called in a task of its own.
+    pub trace: Span,
 }
 
 /// The endpoint around the protocol's library.
@@ -48,8 +54,8 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     async fn answer(&self, mut request: Request, visit: Visit) -> poem::Result<Response> {
         demand_own_origin(&request, visit.service.addresses())?;
         demand_json(&request)?;
-        let _room = visit.room.take(body::declared_bytes(&request)).await.map_err(RefusedCall::from)?;
-        let message = request.take_body().into_bytes().await?;
+        let mut room = visit.room.enter();
+        let message = read(request.take_body(), &mut room).await?;
         measure::demand_few_values(&message).map_err(RefusedCall::from)?;
         request.set_body(message.clone());
         request.headers_mut().insert(header::ACCEPT, ACCEPT);
@@ -73,7 +79,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
             Err(refused) => return Err(refused.into()),
         };
         let room = request.data().cloned().unwrap_or_else(UploadRoom::new);
-        self.answer(request, Visit { service, caller, room }).await
+        let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
+        self.answer(request, Visit { service, caller, room, trace }).await
     }
 }
 
@@ -82,6 +89,17 @@ fn challenged(request: &Request) -> Response {
     let challenge = if caller::authorization(request).is_some() { TOKEN_INVALID } else { TOKEN_MISSING };
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     response
+}
+
+/// All of a body. It takes room as it comes.
+async fn read(body: Body, room: &mut RoomTaken) -> poem::Result<Bytes> {
+    let (mut message, mut body) = (BytesMut::new(), Box::pin(body.into_bytes_stream()));
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(ReadBodyError::Io)?;
+        room.grow(chunk.len()).await.map_err(RefusedCall::from)?;
+        message.extend_from_slice(&chunk);
+    }
+    Ok(message.freeze())
 }
 
 /// MCP 2025-11-25, transports: what a page of another origin sends is answered 403. A program names no origin. Other than

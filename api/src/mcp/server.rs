@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
+use tracing::Instrument;
 
 use super::endpoint::Visit;
 use super::tools;
@@ -80,7 +81,8 @@ impl ServerHandler for Server {
             ));
         };
         let visit = visit_of(&context)?;
-        Ok((tool.run)(visit, request.arguments).await.into())
+        let trace = visit.trace.clone();
+        Ok((tool.run)(visit, request.arguments).instrument(trace).await.into())
     }
 
     async fn on_custom_request(

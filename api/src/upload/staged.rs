@@ -23,7 +23,6 @@ pub enum StagedUpload {
 
 pub struct PageBody {
     body: Body,
-    declared_bytes: Option<u64>,
     room: UploadRoom,
 }
 
@@ -54,7 +53,7 @@ fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
-        let room = self.room.take(self.declared_bytes).await?;
+        let mut room = self.room.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;
         let mut page = BytesMut::new();
@@ -62,6 +61,7 @@ impl PageBody {
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
             set.grow(chunk.len())?;
+            room.grow(chunk.len()).await?;
             page.extend_from_slice(&chunk);
         }
         if page.is_empty() {
@@ -113,7 +113,6 @@ impl<'a> ApiExtractor<'a> for StagedUpload {
         }
         Ok(Self::Page(PageBody {
             body: body.take()?,
-            declared_bytes: body::declared_bytes(request),
             room: request.data().cloned().unwrap_or_else(UploadRoom::new),
         }))
     }

@@ -103,7 +103,7 @@ human the amount, then add_credits, then this same call again. Needs the scope a
         // What comes from an upload takes memory that the request did not ask for.
         let _room = match &content {
             Content::Files(_) => None,
-            Content::Upload(_) => Some(visit.room.take(None).await?),
+            Content::Upload(_) => Some(visit.room.take_for_largest().await?),
         };
         let request = PublishRequest {
             slug: slug.map(|given| given.0),

@@ -1,0 +1,101 @@
+//! Who may call what: every route of the served document, called by every kind of caller there is. What each of them
+//! gets follows from the table in [`rules`]; a route that is not in it fails the test. What strangers get tells nothing
+//! of an account that is not theirs, and leaves it as it was.
+
+mod callers;
+mod house;
+mod rules;
+
+use std::collections::BTreeSet;
+
+use handbill_tests::{Reply, World, in_both_modes};
+
+use callers::Caller;
+use house::House;
+use rules::{Mode, Rule, expected, rules};
+
+in_both_modes! {
+    #[given(with_card_processor)]
+    #[settings(
+        "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "1000000",
+        "HANDBILL_LIMITS__CLAIMED_ARTIFACTS" = "1000000"
+    )]
+    async fn in_dev_mode_every_route_answers_every_caller_as_the_rules_say(world: World) {
+        assert_rules_are_kept(&world, Mode::Dev).await;
+    }
+
+    #[given(with_card_processor)]
+    #[settings(
+        "HANDBILL_DEV_MODE" = "false",
+        "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "1000000",
+        "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "1000000",
+        "HANDBILL_LIMITS__CLAIMED_ARTIFACTS" = "1000000"
+    )]
+    async fn outside_dev_mode_every_route_answers_every_caller_as_the_rules_say(world: World) {
+        assert_rules_are_kept(&world, Mode::Closed).await;
+    }
+}
+
+async fn assert_rules_are_kept(world: &World, mode: Mode) {
+    let (rules, documented) = (rules(), documented(world).await);
+    assert_no_route_is_without_a_rule(&documented, &rules);
+    let mut house = House::furnish(world, mode).await;
+    for rule in rules.iter().filter(|rule| documented.contains(rule.call)) {
+        assert_rule_is_kept(&mut house, rule, mode).await;
+    }
+}
+
+/// `METHOD /path`, as the document has them.
+async fn documented(world: &World) -> BTreeSet<String> {
+    let document = world.stranger().get("/openapi.json").await.expect(200).json();
+    let mut calls = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            calls.insert(format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    calls
+}
+
+fn assert_no_route_is_without_a_rule(documented: &BTreeSet<String>, rules: &[Rule]) {
+    let ruled: BTreeSet<String> = rules.iter().map(|rule| rule.call.to_owned()).collect();
+    assert_eq!(ruled.len(), rules.len(), "a route has two rules");
+    let without: Vec<_> = documented.difference(&ruled).collect();
+    assert!(without.is_empty(), "say in route_callers/rules.rs who may call these: {without:#?}");
+}
+
+/// Outsiders come first, all to the same thing: it must still be there for the others.
+async fn assert_rule_is_kept(house: &mut House<'_>, rule: &Rule, mode: Mode) {
+    let (outside, inside): (Vec<_>, Vec<_>) =
+        house.callers().into_iter().partition(|caller| rule.is_closed_to(caller.kind, mode));
+    let target = house.target(rule).await;
+    let before = house.seen_from_inside().await;
+    for caller in &outside {
+        let called = house.call(rule, caller, &target).await;
+        assert_answer(&called.reply, rule, caller, mode);
+        house.assert_nothing_is_told(&called, caller);
+    }
+    assert_eq!(house.seen_from_inside().await, before, "{} changed something for a stranger", rule.call);
+    for caller in &inside {
+        let target = house.target(rule).await;
+        assert_answer(&house.call(rule, caller, &target).await.reply, rule, caller, mode);
+    }
+}
+
+fn assert_answer(reply: &Reply, rule: &Rule, caller: &Caller, mode: Mode) {
+    let (status, code) = expected(rule, caller.kind, mode);
+    let who = &caller.name;
+    assert_eq!(reply.status, status, "{} by {who}: {reply:?}", rule.call);
+    if let Some(code) = code {
+        assert_eq!(reply.json()["code"], code, "{} by {who}: {reply:?}", rule.call);
+    }
+    // No page of another origin reads any answer.
+    assert_eq!(reply.header("Access-Control-Allow-Origin"), "", "{} by {who}: {reply:?}", rule.call);
+}

@@ -1,0 +1,247 @@
+//! The rules: a line for each route, and what follows from it for each kind of caller.
+
+use handbill_tests::Method;
+
+use super::callers::Kind;
+
+pub const READ: &str = "artifacts:read";
+pub const WRITE: &str = "artifacts:write";
+pub const TOKENS: &str = "tokens:manage";
+pub const ACCOUNT: &str = "account:manage";
+
+/// Whether a session stands for an account on routes that ask for a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Dev,
+    Closed,
+}
+
+/// What is said of a route.
+pub struct Rule {
+    /// `METHOD /path`, as the document has it.
+    pub call: &'static str,
+    pub may: May,
+    /// What is answered to whoever may.
+    pub ok: u16,
+}
+
+/// Who may call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum May {
+    /// Anybody. Where the call needs a credential, it is in the path or the body.
+    Anyone,
+    /// Who acts for an account, on what is that account's.
+    ForAccount(Needs),
+    /// Whoever is signed in.
+    Person,
+    /// The owner, with a session and nothing else.
+    OwnerInPerson,
+    /// Anybody, but no other site's page for somebody.
+    Leaving,
+    /// Whoever is signed in, in dev mode; elsewhere it is not there.
+    Moderator,
+    /// Anybody in dev mode; elsewhere it is not there.
+    InDevMode,
+    /// Who knows the operator's secret; to others it is not there.
+    Operator,
+}
+
+/// What a call for an account needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    pub scope: &'static str,
+    /// The least role of a person.
+    pub role: Role,
+    /// Whether a session does outside dev mode too.
+    pub is_of_the_team: bool,
+    /// What a token gets that has every scope and is pinned to another artifact.
+    pub pinned: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Member,
+    Admin,
+    Owner,
+}
+
+use Role::{Admin, Member, Owner};
+
+/// In the order in which they are called: what ends what others need comes last.
+pub fn rules() -> Vec<Rule> {
+    vec![
+        rule("GET /v1/status", May::Anyone, 200),
+        rule("POST /v1/signup", May::Anyone, 201),
+        rule("POST /auth/register", May::Anyone, 201),
+        rule("POST /auth/login", May::Anyone, 200),
+        rule("GET /auth/dev", May::InDevMode, 200),
+        rule("GET /auth/me", May::Person, 200),
+        rule("POST /v1/account/join", May::Anyone, 201),
+        rule("POST /v1/reports", May::Anyone, 201),
+        rule("POST /v1/uploads/{ticket}", May::Anyone, 201),
+        rule("PUT /v1/uploads/{ticket}", May::Anyone, 201),
+        // Unsigned, as everybody but the processor calls it.
+        rule("POST /webhooks/card-processor", May::Anyone, 400),
+        of_account("GET /v1/account", READ, Member, 200).pinned(200),
+        of_account("GET /v1/usage", READ, Member, 200).pinned(200),
+        of_account("GET /v1/artifacts", READ, Member, 200).pinned(200),
+        of_account("GET /v1/artifacts/{slug}", READ, Member, 200),
+        of_account("POST /v1/publish", WRITE, Member, 201),
+        of_account("POST /v1/artifacts/{slug}/versions", WRITE, Member, 201),
+        of_account("POST /v1/artifacts/{slug}/activate", WRITE, Member, 200),
+        of_account("PATCH /v1/artifacts/{slug}", WRITE, Member, 200),
+        of_account("DELETE /v1/artifacts/{slug}", WRITE, Member, 200),
+        of_account("GET /v1/tokens", TOKENS, Member, 200).pinned(200),
+        of_account("POST /v1/tokens", TOKENS, Member, 201).pinned(201),
+        // One that somebody else has made: a member revokes only their own.
+        of_account("DELETE /v1/tokens/{id}", TOKENS, Admin, 200).pinned(404),
+        // Who may is told that the account is claimed already, and what the credit costs.
+        of_account("POST /v1/account/claim-link", ACCOUNT, Owner, 409),
+        of_account("POST /v1/credits", ACCOUNT, Owner, 402),
+        of_team("PATCH /v1/account", Owner, 200),
+        of_team("GET /v1/account/members", Member, 200),
+        of_team("DELETE /v1/account/members/{user_id}", Admin, 200),
+        of_team("GET /v1/account/invites", Admin, 200),
+        of_team("POST /v1/account/invites", Admin, 201),
+        of_team("DELETE /v1/account/invites/{code}", Admin, 200),
+        rule("POST /v1/credits/checkout", May::OwnerInPerson, 200),
+        rule("POST /v1/moderation/{slug}", May::Moderator, 200),
+        operators("GET /internal/moderation", 200),
+        operators("GET /internal/moderation/{host}", 200),
+        operators("POST /internal/moderation/{host}", 200),
+        operators("GET /internal/audit", 200),
+        operators("GET /internal/queues", 200),
+        operators("GET /internal/queues/{queue}/jobs", 200),
+        operators("GET /internal/queues/{queue}/jobs/{id}", 200),
+        // One that is done.
+        operators("POST /internal/queues/{queue}/jobs/{id}/retry", 409),
+        operators("POST /internal/queues/{queue}/jobs/{id}/cancel", 409),
+        operators("POST /internal/queues/{queue}/pause", 200),
+        operators("POST /internal/queues/{queue}/resume", 200),
+        operators("POST /internal/queues/{queue}/requeue-dead", 200),
+        operators("GET /internal/schedules", 200),
+        operators("POST /internal/schedules/{schedule}/run", 200),
+        operators("POST /internal/views", 200),
+        operators("POST /internal/run-metering", 200),
+        operators("POST /internal/run-cleanup", 200),
+        rule("POST /auth/logout", May::Leaving, 200),
+    ]
+}
+
+fn rule(call: &'static str, may: May, ok: u16) -> Rule {
+    Rule { call, may, ok }
+}
+
+fn operators(call: &'static str, ok: u16) -> Rule {
+    rule(call, May::Operator, ok)
+}
+
+fn of_account(call: &'static str, scope: &'static str, role: Role, ok: u16) -> Rule {
+    rule(call, May::ForAccount(Needs { scope, role, is_of_the_team: false, pinned: 403 }), ok)
+}
+
+fn of_team(call: &'static str, role: Role, ok: u16) -> Rule {
+    rule(call, May::ForAccount(Needs { scope: ACCOUNT, role, is_of_the_team: true, pinned: 403 }), ok)
+}
+
+impl Rule {
+    fn pinned(mut self, status: u16) -> Self {
+        if let May::ForAccount(needs) = &mut self.may {
+            needs.pinned = status;
+        }
+        self
+    }
+
+    pub fn method_and_path(&self) -> (Method, &'static str) {
+        let (method, path) = self.call.split_once(' ').expect("a method and a path");
+        (Method::from_bytes(method.as_bytes()).expect("a method"), path)
+    }
+
+    /// A look changes nothing, so nobody asks which page it comes from.
+    fn is_look(&self) -> bool {
+        self.call.starts_with("GET ")
+    }
+
+    /// Whether the call is about one thing of the account, which others do not find in theirs.
+    fn names_a_thing(&self) -> bool {
+        self.call.contains('{')
+    }
+
+    /// Whether a caller of this kind neither changes nor learns anything of the account that the calls are about.
+    pub fn is_closed_to(&self, kind: Kind, mode: Mode) -> bool {
+        match self.may {
+            May::Anyone | May::InDevMode | May::Person | May::Leaving => false,
+            May::Moderator => mode == Mode::Closed || expected(self, kind, mode).0 != self.ok,
+            May::Operator => kind != Kind::Operator,
+            May::ForAccount(_) if kind == Kind::OnForeignPage => !self.is_look(),
+            May::ForAccount(_) | May::OwnerInPerson => kind.is_outsider(),
+        }
+    }
+}
+
+type Answer = (u16, Option<&'static str>);
+
+const UNAUTHORIZED: Answer = (401, Some("unauthorized"));
+const FORBIDDEN: Answer = (403, Some("forbidden"));
+const NOT_FOUND: Answer = (404, Some("not_found"));
+const OUT_OF_SCOPE: Answer = (403, Some("insufficient_scope"));
+
+/// The status and, of a refusal, the code.
+pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> Answer {
+    let ok = (rule.ok, None);
+    match rule.may {
+        May::Anyone => ok,
+        May::InDevMode | May::Moderator if mode == Mode::Closed => NOT_FOUND,
+        May::InDevMode => ok,
+        May::Operator if kind == Kind::Operator => ok,
+        May::Operator => NOT_FOUND,
+        May::Leaving | May::Moderator if kind == Kind::OnForeignPage => FORBIDDEN,
+        May::Leaving => ok,
+        May::Person | May::Moderator if kind.is_signed_in() => ok,
+        May::Person | May::Moderator => UNAUTHORIZED,
+        May::OwnerInPerson => in_person(ok, kind),
+        May::ForAccount(needs) if kind.is_signed_in() => by_session(rule, needs, kind, mode),
+        May::ForAccount(needs) => by_token(rule, needs, kind),
+    }
+}
+
+fn in_person(ok: Answer, kind: Kind) -> Answer {
+    match kind {
+        Kind::Owner => ok,
+        _ if kind.is_signed_in() => FORBIDDEN,
+        // Whatever the token: the call takes none.
+        _ if kind.has_token() => (403, Some("session_required")),
+        _ => UNAUTHORIZED,
+    }
+}
+
+fn by_session(rule: &Rule, needs: Needs, kind: Kind, mode: Mode) -> Answer {
+    if mode == Mode::Closed && !needs.is_of_the_team {
+        return UNAUTHORIZED;
+    }
+    let role = match kind {
+        Kind::Member => Some(Member),
+        Kind::Admin => Some(Admin),
+        Kind::Owner => Some(Owner),
+        Kind::OnForeignPage if rule.is_look() => Some(Owner),
+        _ => None,
+    };
+    if role >= Some(needs.role) { (rule.ok, None) } else { FORBIDDEN }
+}
+
+fn by_token(rule: &Rule, needs: Needs, kind: Kind) -> Answer {
+    match kind {
+        Kind::Scoped(scope) if scope == needs.scope => (rule.ok, None),
+        Kind::Scoped(_) => OUT_OF_SCOPE,
+        Kind::PinnedElsewhere => match needs.pinned {
+            403 => OUT_OF_SCOPE,
+            404 => NOT_FOUND,
+            status => (status, None),
+        },
+        // Spec 5.7: reads work, writes do not.
+        Kind::ExpiredAccount if !rule.is_look() => (403, Some("account_expired")),
+        Kind::ExpiredAccount | Kind::OtherAccount if rule.names_a_thing() => NOT_FOUND,
+        Kind::ExpiredAccount | Kind::OtherAccount => (rule.ok, None),
+        _ => UNAUTHORIZED,
+    }
+}
