@@ -1,0 +1,138 @@
+//! What `deploy/` holds, as those find it who are given it: read by the programs that it is written for, and settings
+//! that the program takes. What runs in containers and clusters is held to their schemas; no container is started.
+
+mod edge_login;
+mod proxies;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use handbill_tests::{Mode, Value, World, program};
+use tokio::process::Command;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// Variables of ours that are no settings: the client's, the path of the settings file, and those of our scripts.
+const NOT_SETTINGS: [&str; 4] = ["HANDBILL_ADVISORIES", "HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL"];
+const NOT_SETTINGS_PREFIX: &str = "HANDBILL_TEST_";
+/// What `systemd-analyze security` may find at most, of 10: the hardened units of distributions have 1 to 3.
+const EXPOSURE_MAX_TENTHS: &str = "15";
+
+/// A file of `deploy/`, as it stands.
+fn page(path: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join("deploy").join(path)).unwrap()
+}
+
+async fn bare_world() -> World {
+    World::with(Mode::Embedded, program!()).prepare().await
+}
+
+#[tokio::test]
+async fn every_setting_that_a_file_of_deploy_or_a_page_of_docs_names_is_one() {
+    let shown = bare_world().await.command(&["config"], &[]).await;
+    let known: BTreeSet<String> = shown
+        .output
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(key, _)| variable(key))
+        .collect();
+    assert!(known.contains("HANDBILL_API__LISTEN"), "{shown:?}");
+    let mut seen = 0;
+    for file in files_of(&["deploy", "docs", "README.md", "config/default.toml"]) {
+        for name in variables_named_in(&fs::read_to_string(&file).unwrap()) {
+            let is_other = NOT_SETTINGS.contains(&name.as_str()) || name.starts_with(NOT_SETTINGS_PREFIX);
+            assert!(is_other || known.contains(&name), "{} names {name}", file.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "only {seen} settings were found");
+}
+
+fn variable(key: &str) -> String {
+    format!("HANDBILL_{}", key.trim().replace('.', "__").to_uppercase())
+}
+
+/// `HANDBILL_API__LISTEN`, but not `HANDBILL_<SECTION>__<KEY>` and `HANDBILL_LIMITS__*`, which mean many.
+fn variables_named_in(text: &str) -> Vec<String> {
+    let is_part = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    let words = text.split("HANDBILL_").skip(1).map(|rest| rest.split(|letter| !is_part(letter)).next());
+    words
+        .flatten()
+        .filter(|word| !word.is_empty() && !word.ends_with('_'))
+        .map(|word| format!("HANDBILL_{word}"))
+        .collect()
+}
+
+fn files_of(starts: &[&str]) -> Vec<PathBuf> {
+    let mut left: Vec<PathBuf> = starts.iter().map(|start| Path::new(ROOT).join(start)).collect();
+    let mut files = Vec::new();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
+#[tokio::test]
+async fn nothing_is_wrong_with_the_files_and_the_program_takes_every_set_of_settings_in_them() {
+    let found = check_files().await;
+    assert_eq!(found["faults"], Value::Array(vec![]), "{found:#}");
+    let world = bare_world().await;
+    let environments: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_value(found["environments"].clone()).unwrap();
+    assert!(environments.len() >= 10, "{environments:?}");
+    for (name, environment) in environments {
+        let environment: Vec<_> =
+            environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let taken = world.command(&["config"], &environment).await;
+        assert!(taken.status.success(), "{name}: {taken:?}");
+        // Nobody's way in must stand open because a file forgot to say so.
+        assert!(taken.output.contains("dev_mode = false"), "{name}: {taken:?}");
+    }
+}
+
+async fn check_files() -> Value {
+    let python = std::env::var_os("HANDBILL_TEST_DEPLOY")
+        .expect("HANDBILL_TEST_DEPLOY names no program: run the tests by scripts/test");
+    let checked = Command::new(python)
+        .args([concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/check.py"), ROOT])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("check.py runs");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    serde_json::from_slice(&checked.stdout).expect("JSON from check.py")
+}
+
+#[tokio::test]
+async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let units =
+        files_of(&["deploy/systemd"]).into_iter().filter(|file| file.extension() == Some("service".as_ref()));
+    let mut count = 0;
+    for unit in units {
+        // A program that is there, in the place of the one that is yet to be installed.
+        let text = fs::read_to_string(&unit).unwrap();
+        assert!(text.contains("ExecStart=/usr/local/bin/handbill "), "{}", unit.display());
+        let copy = folder.path().join(unit.file_name().unwrap());
+        fs::write(&copy, text.replace("/usr/local/bin/handbill", program!())).unwrap();
+        systemd_analyze(&["verify", "--man=no"], &copy).await;
+        let threshold = format!("--threshold={EXPOSURE_MAX_TENTHS}");
+        systemd_analyze(&["security", "--offline=true", "--no-pager", &threshold], &copy).await;
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+/// Fails the test on any word of complaint: a key that systemd does not know is a warning to it, and no protection.
+async fn systemd_analyze(args: &[&str], unit: &Path) {
+    let mut command = Command::new("systemd-analyze");
+    let done = command.args(args).arg(unit.file_name().unwrap()).current_dir(unit.parent().unwrap());
+    let done = done.output().await.expect("systemd-analyze runs");
+    let (told, warned) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && warned.is_empty(), "{args:?} {}: {warned}\n{told}", unit.display());
+}

@@ -1,0 +1,264 @@
+//! The reverse proxies of `deploy/`, as they stand but for ports and certificates, before a service that runs. curl is
+//! the client: it speaks HTTP/2 as browsers do, and goes where a name would lead.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use handbill_tests::{Mode, PATIENCE, Port, Value, World, eventually, program};
+use tokio::process::{Child, Command};
+
+use super::page;
+
+/// One byte more than a publish may hold, and the envelope.
+const TOO_LARGE_BYTES: usize = 11 * 1024 * 1024;
+const SIGNUPS_PER_MINUTE: usize = 3;
+
+/// A proxy that runs, and how it is reached.
+struct Proxy {
+    /// The names that its page has for the API and for the pages.
+    api: &'static str,
+    pages: &'static str,
+    plain: Port,
+    secure: Port,
+    _process: Child,
+}
+
+struct Answer {
+    status: String,
+    version: String,
+    encoding: String,
+    location: String,
+    transport: String,
+    body: String,
+}
+
+impl Proxy {
+    fn api(&self, path: &str) -> String {
+        format!("https://{}{path}", self.api)
+    }
+
+    /// Whatever the name, the connection goes to the proxy.
+    async fn curl(&self, args: &[&str], url: &str) -> Answer {
+        let port = if url.starts_with("https") { &self.secure } else { &self.plain };
+        let told = "%{stderr}%{http_code}\n%{http_version}\n%header{content-encoding}\n%header{location}\n\
+                    %header{strict-transport-security}\n";
+        let mut command = Command::new("curl");
+        command.args(["--silent", "--insecure", "--max-time", "60", "--write-out", told]);
+        command.arg("--connect-to").arg(format!("::127.0.0.1:{}", port.number));
+        let done = command.args(args).arg(url).output().await.expect("curl runs");
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        let mut told = told.lines().map(str::to_owned);
+        let mut next = || told.next().unwrap_or_default();
+        Answer {
+            status: next(),
+            version: next(),
+            encoding: next(),
+            location: next(),
+            transport: next(),
+            body: String::from_utf8_lossy(&done.stdout).into_owned(),
+        }
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    fn expect(self, status: &str) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("JSON")
+    }
+}
+
+/// A service under the names that a proxy's page has for it.
+async fn world_named(api: &str, pages: &str) -> World {
+    World::with(Mode::Embedded, program!())
+        .env("HANDBILL_API__BASE_URL", format!("https://{api}"))
+        .env("HANDBILL_API__TRUSTED_PROXIES", "127.0.0.1/32")
+        .env("HANDBILL_EDGE__SERVE_URL", format!("https://{pages}"))
+        .env("HANDBILL_EDGE__DOMAIN", pages)
+        .env("HANDBILL_EDGE__URL_STYLE", "host")
+        .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", SIGNUPS_PER_MINUTE.to_string())
+        .start()
+        .await
+}
+
+/// Says what is to be said otherwise here; a line that the page no longer has fails the test.
+fn with(page: &str, changes: &[(&str, String)]) -> String {
+    changes.iter().fold(page.to_owned(), |page, (from, to)| {
+        assert!(page.contains(from), "the page has no {from:?}");
+        page.replace(from, to)
+    })
+}
+
+async fn run(mut command: Command, log: &Path, plain: Port, secure: Port, names: [&'static str; 2]) -> Proxy {
+    let output = fs::File::create(log).unwrap();
+    let process = command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().unwrap())
+        .stderr(output)
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the proxy starts");
+    let [api, pages] = names;
+    let proxy = Proxy { api, pages, plain, secure, _process: process };
+    let status = proxy.api("/v1/status");
+    eventually(PATIENCE, "a proxy that answers", async || {
+        (proxy.curl(&[], &status).await.status == "200").then_some(())
+    })
+    .await;
+    proxy
+}
+
+async fn start_nginx(world: &World) -> Proxy {
+    let (folder, plain, secure) = (world.folder(), Port::take(), Port::take());
+    let certificate = folder.join("certificate");
+    let mut openssl = Command::new("openssl");
+    openssl
+        .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=test".split(' '));
+    let made = openssl.arg("-keyout").arg(&certificate).arg("-out").arg(folder.join("public")).output().await;
+    assert!(made.expect("openssl runs").status.success());
+    let both = [fs::read(&certificate).unwrap(), fs::read(folder.join("public")).unwrap()].concat();
+    fs::write(&certificate, both).unwrap();
+
+    let [api, edge] = [world.base_url(), world.serve_url()].map(|url| url.replace("http://", ""));
+    let certificate = format!("{};", certificate.display());
+    let page = with(
+        &page("nginx/handbill.conf"),
+        &[
+            ("server 127.0.0.1:8080;", format!("server {api};")),
+            ("server 127.0.0.1:8081;", format!("server {edge};")),
+            ("    listen [::]:80;\n", String::new()),
+            ("    listen [::]:443 ssl http2;\n", String::new()),
+            ("listen 80;", format!("listen {};", plain.address())),
+            ("listen 443 ssl http2;", format!("listen {} ssl http2;", secure.address())),
+            ("/etc/ssl/handbill/api.pem;", certificate.clone()),
+            ("/etc/ssl/handbill/api.key;", certificate.clone()),
+            ("/etc/ssl/handbill/pages.pem;", certificate.clone()),
+            ("/etc/ssl/handbill/pages.key;", certificate),
+        ],
+    );
+    let around = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|kind| format!("{kind}_temp_path {}/nginx-{kind};\n", folder.display()))
+        .concat();
+    // One process, which ends with the test. The compression that Debian turns on must not reach the pages.
+    let whole = format!(
+        "daemon off; master_process off; pid {folder}/nginx.pid; events {{}}\n\
+         http {{ access_log off; gzip on; gzip_types *; gzip_proxied any;\n{around}{page}}}\n",
+        folder = folder.display()
+    );
+    let settings = folder.join("nginx.conf");
+    fs::write(&settings, whole).unwrap();
+    let mut nginx = Command::new("nginx");
+    nginx.arg("-e").arg("stderr").arg("-p").arg(folder).arg("-c").arg(settings);
+    let names = ["api.example.com", "pages.example.net"];
+    run(nginx, &folder.join("nginx.log"), plain, secure, names).await
+}
+
+async fn start_caddy(world: &World) -> Proxy {
+    let (folder, plain, secure) = (world.folder(), Port::take(), Port::take());
+    let ports = format!(
+        "admin off\n\tdefault_bind 127.0.0.1\n\thttp_port {}\n\thttps_port {}",
+        plain.number, secure.number
+    );
+    let settings = folder.join("Caddyfile");
+    fs::write(&settings, with(&page("caddy/Caddyfile"), &[("admin off", ports)])).unwrap();
+    let mut caddy = Command::new("caddy");
+    caddy.args(["run", "--adapter", "caddyfile", "--config"]).arg(settings);
+    caddy.env("XDG_DATA_HOME", folder.join("caddy-data")).env("XDG_CONFIG_HOME", folder.join("caddy-config"));
+    for (name, url) in [("API_UPSTREAMS", world.base_url()), ("PAGES_UPSTREAMS", world.serve_url())] {
+        caddy.env(name, url.replace("http://", ""));
+    }
+    let names = ["api.localhost", "pages.localhost"];
+    run(caddy, &folder.join("caddy.log"), plain, secure, names).await
+}
+
+async fn assert_publishes_and_serves(proxy: &Proxy) -> String {
+    let signed_up = proxy.curl(&["--request", "POST"], &proxy.api("/v1/signup")).await.expect("201");
+    assert_eq!((signed_up.version.as_str(), signed_up.transport.as_str()), ("2", "max-age=31536000"));
+    let bearer = format!("Authorization: Bearer {}", signed_up.json()["token"].as_str().unwrap());
+    // Long enough to be worth compressing.
+    let html = format!("<!doctype html><title>A page</title><p>{}</p>", "Hello, reader. ".repeat(200));
+    let form = format!("html={html}");
+    let publish = ["--header", &bearer, "--form", "slug=my-page", "--form-string", &form];
+    let published = proxy.curl(&publish, &proxy.api("/v1/publish")).await.expect("201").json();
+    let url = published["url"].as_str().unwrap();
+    assert!(url.ends_with(&format!(".{}/", proxy.pages)), "{url}");
+
+    let plain = proxy.curl(&[], url).await.expect("200");
+    assert!(plain.body.starts_with(html.trim_end_matches("</p>")), "{}", plain.body);
+    assert_eq!((plain.version.as_str(), plain.encoding.as_str()), ("2", ""));
+    assert_eq!(plain.transport, "max-age=31536000");
+    let packed = proxy.curl(&["--header", "Accept-Encoding: br, gzip"], url).await.expect("200");
+    assert_eq!(packed.encoding, "br", "the edge's own compression comes through");
+    let missing =
+        proxy.curl(&["--header", "Accept-Encoding: gzip"], &format!("{url}nothing")).await.expect("404");
+    assert_eq!(missing.encoding, "", "what the edge sends plain stays plain");
+    let elsewhere = proxy.curl(&[], &url.replace("https:", "http:")).await;
+    assert!(
+        ["301", "308"].contains(&elsewhere.status.as_str()) && elsewhere.location == url,
+        "{}",
+        elsewhere.location
+    );
+    bearer
+}
+
+/// A body that is too large is refused by the API, in its words, however the proxy passes it on.
+async fn assert_too_much_is_told_so(proxy: &Proxy, folder: &Path, bearer: &str) {
+    let file = folder.join("large.bin");
+    fs::write(&file, vec![b'x'; TOO_LARGE_BYTES]).unwrap();
+    let form = format!("files=@{};filename=large.bin", file.display());
+    for version in ["--http2", "--http1.1"] {
+        let publish = [version, "--header", bearer, "--form", &form];
+        let refused = proxy.curl(&publish, &proxy.api("/v1/publish")).await.expect("413").json();
+        assert_eq!(refused["code"], "too_large", "{version}");
+    }
+}
+
+async fn assert_nobody_outside_is_an_operator(proxy: &Proxy, world: &World) {
+    let secret = format!("X-Internal-Secret: {}", World::SIGNING_SECRET);
+    let path = "/internal/moderation";
+    let mut curl = Command::new("curl");
+    curl.args(["--silent", "--header", &secret]).arg(format!("{}{path}", world.base_url()));
+    let direct = curl.output().await.expect("curl runs").stdout;
+    assert!(
+        serde_json::from_slice::<Value>(&direct).unwrap()["code"].is_null(),
+        "the secret opens the API itself"
+    );
+    proxy.curl(&["--header", &secret], &proxy.api(path)).await.expect("404");
+}
+
+/// The limit counts by what the proxy saw, whatever a client says of itself.
+async fn assert_a_client_cannot_choose_its_address(proxy: &Proxy) {
+    let mut statuses = Vec::new();
+    for number in 0..=SIGNUPS_PER_MINUTE {
+        let lie = format!("X-Forwarded-For: 203.0.113.{number}");
+        let answer = proxy.curl(&["--request", "POST", "--header", &lie], &proxy.api("/v1/signup")).await;
+        statuses.push(answer.status);
+    }
+    assert_eq!(statuses.last(), Some(&"429".to_owned()), "{statuses:?}");
+}
+
+async fn assert_carries_the_service(proxy: &Proxy, world: &World) {
+    let bearer = assert_publishes_and_serves(proxy).await;
+    assert_too_much_is_told_so(proxy, world.folder(), &bearer).await;
+    assert_nobody_outside_is_an_operator(proxy, world).await;
+    assert_a_client_cannot_choose_its_address(proxy).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nginx_with_our_page_carries_the_service_and_lets_nobody_be_an_operator() {
+    let world = world_named("api.example.com", "pages.example.net").await;
+    let proxy = start_nginx(&world).await;
+    assert_carries_the_service(&proxy, &world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caddy_with_our_page_carries_the_service_and_lets_nobody_be_an_operator() {
+    let world = world_named("api.localhost", "pages.localhost").await;
+    let proxy = start_caddy(&world).await;
+    assert_carries_the_service(&proxy, &world).await;
+}
