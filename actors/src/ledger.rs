@@ -4,6 +4,7 @@
 use domain::{AccountId, Deed, Outcome};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use store::{Store, Terms, is_outage};
+use tracing::{Instrument, Span};
 
 use crate::office::{LedgerError, LedgerTerms};
 
@@ -15,13 +16,12 @@ pub(crate) type Settled = Result<Outcome, LedgerError>;
 
 #[derive(Debug)]
 pub(crate) enum Message {
-    Settle(Box<Deed>, RpcReplyPort<Settled>),
+    /// A deed, the span of the trace that it belongs to, and who waits.
+    Settle(Box<Deed>, Span, RpcReplyPort<Settled>),
     /// Stands behind every deed that was waiting when it was sent: there the batch ends.
     Flush,
     /// Sent by a timer; means something only if nothing came since.
-    Idle {
-        generation: u64,
-    },
+    Idle { generation: u64 },
 }
 
 /// The ledger of one account.
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 pub(crate) struct State {
     arguments: Arguments,
-    pending: Vec<(Deed, RpcReplyPort<Settled>)>,
+    pending: Vec<(Deed, (Span, RpcReplyPort<Settled>))>,
     generation: u64,
     timer_is_set: bool,
 }
@@ -60,9 +60,9 @@ impl Actor for Ledger {
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            Message::Settle(deed, reply) => {
+            Message::Settle(deed, span, reply) => {
                 state.generation += 1;
-                state.pending.push((*deed, reply));
+                state.pending.push((*deed, (span, reply)));
                 let is_first = state.pending.len() == 1;
                 // A drained actor takes no more messages, so the batch ends here.
                 let flush_is_lost = is_first && myself.cast(Message::Flush).is_err();
@@ -101,8 +101,9 @@ impl State {
         if self.pending.is_empty() {
             return;
         }
-        let (deeds, replies): (Vec<Deed>, Vec<_>) = std::mem::take(&mut self.pending).into_iter().unzip();
-        let settled = self.arguments.settle(&deeds).await;
+        let (deeds, askers): (Vec<Deed>, Vec<_>) = std::mem::take(&mut self.pending).into_iter().unzip();
+        let (spans, replies): (Vec<Span>, Vec<_>) = askers.into_iter().unzip();
+        let settled = self.arguments.settle(&deeds).instrument(telemetry::spans::commit(&spans)).await;
         for (reply, settled) in replies.into_iter().zip(settled) {
             // A caller that stopped waiting finds the outcome when it asks again.
             let _ = reply.send(settled);
@@ -121,6 +122,7 @@ impl Arguments {
             // One bad deed must not fail its neighbours.
             Err(_) => self.settle_singly(deeds).await,
         };
+        telemetry::commit(deeds.len(), started.elapsed());
         tracing::debug!(
             account.id = %self.account,
             ledger.batch = deeds.len(),

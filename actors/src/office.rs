@@ -12,6 +12,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
 use store::Store;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tracing::{Instrument, Span};
 
 use crate::ledger::{Arguments, Ledger, Message, Settled};
 
@@ -78,11 +79,16 @@ impl Ledgers {
 
     /// Settles a deed, at most once however often it is handed in.
     pub async fn settle(&self, deed: Deed) -> Settled {
+        let span = telemetry::spans::deed();
+        self.hand_in(deed, &span).instrument(span.clone()).await
+    }
+
+    async fn hand_in(&self, deed: Deed, span: &Span) -> Settled {
         for _ in 0..HAND_INS_MAX {
             let ledger = self.ledger(deed.account()).await?;
             let handed_in = deed.clone();
-            let call =
-                ledger.call(|reply| Message::Settle(Box::new(handed_in), reply), Some(SETTLE_WAIT)).await;
+            let settle = |reply| Message::Settle(Box::new(handed_in), span.clone(), reply);
+            let call = ledger.call(settle, Some(SETTLE_WAIT)).await;
             match call {
                 Ok(CallResult::Success(settled)) => return settled,
                 Ok(CallResult::Timeout) => return Err(LedgerError::Unknown),

@@ -4,7 +4,8 @@
 //! A change that was begun is carried to its end, also when nobody listens any more: what is done must be told to the
 //! edges before anybody can see it.
 //!
-//! The line never holds the real path or the query: they may hold codes and signatures.
+//! The line never holds the real path or the query: they may hold codes and signatures. Nor does a metric or a trace,
+//! which are told of every answer in the same place.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,15 +17,19 @@ use poem::http::{HeaderName, HeaderValue, Method, header};
 use poem::{Endpoint, IntoResponse, PathPattern, Request, Response};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::body;
 use crate::catch_all::refusal_of;
+use crate::client_ip::TrustedProxies;
 use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
+const TRACEPARENT: &str = "traceparent";
+/// What is found nowhere, and what was let go of before it was known where it would be found.
+const NO_ROUTE: &str = "-";
 
 /// The door around all routes.
 pub struct Door<E>(Arc<Rooms<E>>);
@@ -34,32 +39,77 @@ struct Rooms<E> {
     routes: E,
     paths: Paths,
     chance: Chance,
+    proxies: TrustedProxies,
     carried_on: TaskTracker,
 }
 
+/// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
+/// any more, it is all that there is to tell.
+struct Waiting {
+    method: Method,
+    since: Instant,
+    trace: Span,
+    is_answered: bool,
+}
+
+impl Waiting {
+    fn of(request: &Request, trace: &Span) -> Self {
+        let (method, trace) = (request.method().clone(), trace.clone());
+        Self { method, since: Instant::now(), trace, is_answered: false }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        note(&self.method, NO_ROUTE, telemetry::GONE, self.since, &self.trace);
+        tracing::info!(
+            http.method = %self.method,
+            duration_ms = self.since.elapsed().as_secs_f64() * 1000.0,
+            "the caller has gone before the answer"
+        );
+    }
+}
+
+/// The span of a request in its trace, for who goes on with it in a task of its own.
+#[derive(Clone)]
+pub struct Traced(pub Span);
+
 impl<E: Endpoint> Door<E> {
-    pub fn new(routes: E, paths: Paths, chance: Chance, carried_on: TaskTracker) -> Self {
-        Self(Arc::new(Rooms { routes, paths, chance, carried_on }))
+    pub fn new(
+        routes: E,
+        paths: Paths,
+        chance: Chance,
+        proxies: TrustedProxies,
+        carried_on: TaskTracker,
+    ) -> Self {
+        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on }))
     }
 }
 
 impl<E: Endpoint + 'static> Rooms<E> {
     /// A request whose connection is closed is dropped where it stands; one that changes something must not be.
-    async fn pass_to_the_end(self: Arc<Self>, request: Request) -> Response {
+    async fn pass_to_the_end(self: Arc<Self>, request: Request, trace: Span) -> Response {
         if request.method().is_safe() {
-            return self.pass(request).await;
+            let mut waiting = Waiting::of(&request, &trace);
+            let response = self.pass(request, &trace).await;
+            waiting.is_answered = true;
+            return response;
         }
         let (started, method) = (Instant::now(), request.method().clone());
         let form = RefusalForm::for_whom(&request);
-        let rooms = self.clone();
-        let passing = async move { rooms.pass(request).await };
-        self.carried_on.spawn(passing.in_current_span()).await.unwrap_or_else(|error| {
+        let (rooms, traced) = (self.clone(), trace.clone());
+        let passing = async move { rooms.pass(request, &traced).await };
+        let passing = passing.in_current_span().instrument(trace.clone());
+        self.carried_on.spawn(passing).await.unwrap_or_else(|error| {
             tracing::error!(error = %error, "a request came to no end");
-            self.see_out(form.respond(&Refusal::Internal), &method, None, started)
+            self.see_out(form.respond(&Refusal::Internal), &method, None, started, &trace)
         })
     }
 
-    async fn pass(&self, mut request: Request) -> Response {
+    async fn pass(&self, mut request: Request, trace: &Span) -> Response {
         let (started, method) = (Instant::now(), request.method().clone());
         let form = RefusalForm::for_whom(&request);
         body::bound(&mut request);
@@ -80,7 +130,7 @@ impl<E: Endpoint + 'static> Rooms<E> {
                 (form.respond(&Refusal::Internal), None)
             }
         };
-        self.see_out(response, &method, pattern.as_ref(), started)
+        self.see_out(response, &method, pattern.as_ref(), started, trace)
     }
 
     /// What every answer goes through.
@@ -90,9 +140,18 @@ impl<E: Endpoint + 'static> Rooms<E> {
         method: &Method,
         pattern: Option<&PathPattern>,
         started: Instant,
+        trace: &Span,
     ) -> Response {
         dress(&mut response);
-        self.log(method, pattern, &response, started);
+        let (route, status) = (self.route(pattern), response.status().as_u16());
+        note(method, route, status, started, trace);
+        tracing::info!(
+            http.method = %method,
+            http.route = route,
+            http.status = status,
+            duration_ms = started.elapsed().as_secs_f64() * 1000.0,
+            "request answered"
+        );
         response
     }
 
@@ -100,34 +159,46 @@ impl<E: Endpoint + 'static> Rooms<E> {
         self.paths.find(&pattern?.0)
     }
 
-    fn log(&self, method: &Method, pattern: Option<&PathPattern>, response: &Response, started: Instant) {
-        let path = match (self.listed(pattern), pattern) {
+    /// The pattern of the route, as the document has it; there are as many as there are routes.
+    fn route<'p>(&'p self, pattern: Option<&'p PathPattern>) -> &'p str {
+        match (self.listed(pattern), pattern) {
             (Some(listed), _) => &listed.path,
-            (None, Some(pattern)) => &*pattern.0,
-            (None, None) => "-",
-        };
-        tracing::info!(
-            http.method = %method,
-            http.route = path,
-            http.status = response.status().as_u16(),
-            duration_ms = started.elapsed().as_secs_f64() * 1000.0,
-            "request answered"
-        );
+            // What is nested at the root bears an empty one where nothing is found below.
+            (None, Some(pattern)) if !pattern.0.is_empty() => &pattern.0,
+            (None, _) => NO_ROUTE,
+        }
+    }
+
+    /// The trace that a request goes on with, told by a proxy of ours. A stranger's would put what strangers do into
+    /// whichever trace they like.
+    fn begin_trace(&self, request: &mut Request, id: &str) -> Span {
+        let follows = request.header(TRACEPARENT).filter(|_| self.proxies.have_sent(request));
+        let trace = telemetry::spans::request(id, follows);
+        request.set_data(Traced(trace.clone()));
+        trace
     }
 }
 
 impl<E: Endpoint + 'static> Endpoint for Door<E> {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let id = self.0.chance.base36(REQUEST_ID_LENGTH);
+        let trace = self.0.begin_trace(&mut request, &id);
         let span = tracing::info_span!("request", request.id = id);
-        let mut response = self.0.clone().pass_to_the_end(request).instrument(span).await;
+        let passing = self.0.clone().pass_to_the_end(request, trace.clone());
+        let mut response = passing.instrument(span).instrument(trace).await;
         if let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID, id);
         }
         Ok(response)
     }
+}
+
+/// Tells the metrics and the trace how a request ended.
+fn note(method: &Method, route: &str, status: u16, started: Instant, trace: &Span) {
+    telemetry::request("api", route, method.as_str(), status, started.elapsed());
+    telemetry::spans::note_answer(trace, method.as_str(), route, status);
 }
 
 // Answers hold tokens and balances: no cache keeps them, unless a handler says that it may.
@@ -150,7 +221,7 @@ mod tests {
     use super::*;
 
     fn door<E: Endpoint>(routes: E, carried_on: &TaskTracker) -> Door<E> {
-        Door::new(routes, Paths::default(), Chance::seeded(1), carried_on.clone())
+        Door::new(routes, Paths::default(), Chance::seeded(1), TrustedProxies::default(), carried_on.clone())
     }
 
     fn change() -> Request {
@@ -177,6 +248,25 @@ mod tests {
         carried_on.close();
         carried_on.wait().await;
         assert!(is_done.load(std::sync::atomic::Ordering::SeqCst));
+    }
+
+    #[tokio::test]
+    async fn who_goes_before_the_answer_is_counted() {
+        let never = make(|_| std::future::pending::<()>());
+        let look = || Request::builder().method(Method::OPTIONS).finish();
+        let silent = door(never, &TaskTracker::new());
+        assert!(
+            timeout(Duration::from_millis(10), silent.call(look())).await.is_err(),
+            "the caller has gone"
+        );
+        door(make(|_| async {}), &TaskTracker::new()).call(look()).await.unwrap();
+        let told = telemetry::Vitals::default().metrics().await.body;
+        for status in ["499", "200"] {
+            let count = format!(
+                "handbill_http_requests_total{{method=\"OPTIONS\",role=\"api\",route=\"-\",status=\"{status}\"}} 1\n"
+            );
+            assert!(told.contains(&count), "{told}");
+        }
     }
 
     /// An answer that takes its task down with it, where no handler's panic is caught.

@@ -20,11 +20,13 @@ mod operator;
 mod pages;
 mod path_part;
 mod paths;
+mod probes;
 mod refusal;
 mod rest;
 mod same_site;
 mod service_of;
 mod session_cookie;
+pub mod told_in_json;
 mod upload;
 mod wire;
 
@@ -33,36 +35,45 @@ use poem::endpoint::BoxEndpoint;
 use poem::middleware::CookieJarManager;
 use poem::{EndpointExt, Route};
 use service::Service;
+use telemetry::Vitals;
 use tokio_util::task::TaskTracker;
 
 use crate::client_ip::TrustedProxies;
 use crate::documents::{Documents, Facts};
 use crate::door::Door;
 use crate::paths::Paths;
+use crate::probes::Probes;
 use crate::upload::UploadRoom;
 
 pub use crate::documents::openapi_document;
+pub use crate::probes::answer as answer_probe;
 
 /// What the API needs to know beside the service.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ApiSettings {
     /// Networks whose `X-Forwarded-For` is believed; from anyone else it is ignored.
     pub trusted_proxies: Vec<IpNet>,
     /// The changes that are carried to their end, also when nobody listens any more. A process waits for them before it
     /// stops what they need.
     pub carried_on: TaskTracker,
+    /// What the process tells of itself.
+    pub vitals: Vitals,
 }
 
 /// Every path of the control plane behind the one door.
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
-    let routes = routes
-        .with(CookieJarManager::new())
-        .data(UploadRoom::new())
-        .data(TrustedProxies::new(settings.trusted_proxies))
-        .data(service);
-    Door::new(routes, paths, chance, settings.carried_on).boxed()
+    let proxies = TrustedProxies::new(settings.trusted_proxies);
+    let probes = Probes::new(settings.vitals, service.clone());
+    let routes =
+        routes.with(CookieJarManager::new()).data(UploadRoom::new()).data(proxies.clone()).data(service);
+    let door = Door::new(routes, paths, chance, proxies, settings.carried_on);
+    door.around(move |door, request| {
+        let probes = probes.clone();
+        async move { probes.answer_or_pass(door, request).await }
+    })
+    .boxed()
 }
 
 fn paths_of(facts: &Facts) -> (Route, Paths) {

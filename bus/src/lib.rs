@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use domain::{Host, JobId, Outcome, Queue, Time};
 use tokio::time::{Instant, sleep_until, timeout_at};
-use tracing::{debug, warn};
+use tracing::{Instrument, debug, warn};
 
 pub use edges::EdgeSeat;
 pub use limits::{RateLimit, RetryAfter};
@@ -143,6 +143,10 @@ impl Bus {
     /// Call it after the change is committed. When it returns, no edge serves the old route of these hosts: every
     /// live edge has acknowledged, or [`Bus::EDGE_TRUST`] has passed since the call.
     pub async fn notify_edges(&self, hosts: &[Host]) {
+        self.have_dropped(hosts).instrument(telemetry::spans::edge_notice(hosts.len())).await;
+    }
+
+    async fn have_dropped(&self, hosts: &[Host]) {
         let trusted_until = Instant::now() + Self::EDGE_TRUST;
         self.ears.edges.drop_hosts(hosts);
         let Reach::Redis(line) = &self.reach else { return };

@@ -43,6 +43,7 @@ pub(crate) async fn keep_listening(wire: Arc<Wire>, ears: Arc<Ears>, mut subscri
         ears.edges.end_tenure();
         warn!(error = format!("{lost:#}"), "Redis is lost: signals between processes wait for it");
         subscription = reopen(&wire, &ears.instance).await;
+        telemetry::redis_reconnected();
         info!("Redis is back");
         // Announcements were missed; whoever works on a queue looks now.
         Queue::ALL.into_iter().for_each(|queue| ears.wakes.wake(queue));

@@ -1,7 +1,7 @@
 //! The sections put together, and what other crates are given of them. Nothing is opened or connected here: settings
 //! can be read and shown where none of the parts exists.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::link::Addresses;
 use domain::{DevRail, Tariff};
@@ -10,7 +10,7 @@ use crate::fault::{Fault, Faults, Source};
 use crate::reader::{Line, Reader};
 use crate::section::mode::Mode;
 use crate::section::secrets;
-use crate::{Api, Card, Database, Edge, Limits, Log, Queue, Redis, Secrets, Storage, Workers};
+use crate::{Api, Card, Database, Edge, Limits, Log, Ops, Queue, Redis, Secrets, Storage, Traces, Workers};
 
 /// Everything that can be set, parsed and checked.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Settings {
     pub card: Card,
     pub limits: Limits,
     pub workers: Workers,
+    pub ops: Ops,
+    pub traces: Traces,
     lines: Vec<Line>,
 }
 
@@ -50,12 +52,39 @@ pub enum Role {
     Worker,
 }
 
+impl Role {
+    /// As the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Serve => "serve",
+            Role::Api => "api",
+            Role::Edge => "edge",
+            Role::Worker => "worker",
+        }
+    }
+}
+
 /// Reads all settings, or tells all that is wrong with them.
 pub fn load<E: Iterator<Item = (String, String)>>(sources: Sources<E>) -> Result<Settings, Faults> {
     let mut reader = Reader::new(sources.file, sources.env);
     let settings = read(&mut reader);
     reader.finish(settings).map(|(settings, lines)| Settings { lines, ..settings })
 }
+
+/// Reads the settings of an installation beside the one that runs: a settings file, or the data directory of one that
+/// has none. The environment has no say, because what it sets would hold for both.
+pub fn load_apart(place: &Path) -> Result<Settings, Faults> {
+    if !place.is_dir() {
+        return load(Sources { file: Some(place.to_owned()), env: std::iter::empty() });
+    }
+    let own = place.join("handbill.toml");
+    // Without a file of its own it has none: the one in the working directory is somebody else's.
+    let file = if own.is_file() { own } else { NO_FILE.into() };
+    let data_dir = ("HANDBILL_DATA_DIR".to_owned(), place.display().to_string());
+    load(Sources { file: Some(file), env: std::iter::once(data_dir) })
+}
+
+const NO_FILE: &str = "/dev/null";
 
 // Every section is read before the first `?`, so that a fault in one hides none in another.
 pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
@@ -73,6 +102,8 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let card = Card::read(reader);
     let limits = Limits::read(reader);
     let workers = Workers::read(reader);
+    let ops = Ops::read(reader, mode);
+    let traces = Traces::read(reader);
     Some(Settings {
         dev_mode: mode?.dev_mode,
         data_dir: data_dir?,
@@ -87,6 +118,8 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
         card,
         limits: limits?,
         workers,
+        ops,
+        traces: traces?,
         lines: Vec::new(),
     })
 }
@@ -105,8 +138,8 @@ impl Settings {
 
     /// Whether these settings are enough for what a process is there for.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
-        let faults: Vec<_> =
-            [self.missing_secret(role), self.missing_redis(role)].into_iter().flatten().collect();
+        let faults = [self.missing_secret(role), self.missing_redis(role), self.taken_address(role)];
+        let faults: Vec<_> = faults.into_iter().flatten().collect();
         if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
     }
 
@@ -127,19 +160,34 @@ impl Settings {
     }
 
     fn missing_redis(&self, role: Role) -> Option<Fault> {
-        let name = match role {
-            Role::Serve => return None,
-            Role::Api => "api",
-            Role::Edge => "edge",
-            Role::Worker => "worker",
-        };
-        self.redis.url.is_none().then(|| Fault {
+        let name = role.name();
+        let is_missing = role != Role::Serve && self.redis.url.is_none();
+        is_missing.then(|| Fault {
             key: "redis.url".to_owned(),
             source: Source::Default,
             fault: format!("is not set, and `handbill {name}` hears from the other processes through it"),
             expected:
                 "expected HANDBILL_REDIS__URL=redis://host:6379/0, or run everything with `handbill serve`"
                     .to_owned(),
+        })
+    }
+
+    /// Told here and not by whichever door comes second, which would name the wrong setting.
+    fn taken_address(&self, role: Role) -> Option<Fault> {
+        let (own, api, edge) =
+            (self.ops.listen?, ("api.listen", self.api.listen), ("edge.listen", self.edge.listen));
+        let doors: &[_] = match role {
+            Role::Serve => &[api, edge],
+            Role::Api => &[api],
+            Role::Edge => &[edge],
+            Role::Worker => &[],
+        };
+        let (taken_by, _) = doors.iter().find(|(_, door)| *door == own && own.port() != 0)?;
+        Some(Fault {
+            key: "ops.listen".to_owned(),
+            source: self.lines.iter().find(|line| line.key == "ops.listen")?.source.clone(),
+            fault: format!("{own} is {taken_by}, too"),
+            expected: "expected an address of its own, such as 127.0.0.1:9090".to_owned(),
         })
     }
 
@@ -162,6 +210,33 @@ impl Settings {
             serve_url: self.edge.serve_url.clone(),
             edge_domain: self.edge.domain.clone(),
             url_style: self.edge.url_style,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_ops_at(listen: &str) -> Settings {
+        let redis = ("HANDBILL_REDIS__URL", "redis://127.0.0.1:6379/0");
+        let env = [("HANDBILL_OPS__LISTEN", listen), redis].map(|(name, value)| (name.into(), value.into()));
+        load(Sources { file: Some(NO_FILE.into()), env: env.into_iter() }).unwrap()
+    }
+
+    #[test]
+    fn the_operators_address_is_no_door_s_of_the_same_process() {
+        let api = with_ops_at("127.0.0.1:0").api.listen.to_string();
+        let settings = with_ops_at(&api);
+        for role in [Role::Serve, Role::Api] {
+            let told = format!(
+                "ops.listen (environment variable HANDBILL_OPS__LISTEN): {api} is api.listen, too; expected an \
+                 address of its own, such as 127.0.0.1:9090"
+            );
+            assert_eq!(settings.check_role(role).unwrap_err().to_string(), told);
+        }
+        for role in [Role::Edge, Role::Worker] {
+            assert!(settings.check_role(role).is_ok(), "there the API is another process");
         }
     }
 }

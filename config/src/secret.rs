@@ -53,7 +53,7 @@ pub struct RedisUrl(String);
 
 impl DatabaseUrl {
     /// A file of SQLite. The characters that mean something in an address are escaped, as the driver unescapes them.
-    pub(crate) fn sqlite(path: &std::path::Path) -> Self {
+    pub fn sqlite(path: &std::path::Path) -> Self {
         let escaped = path.display().to_string().replace('%', "%25").replace('?', "%3F");
         Self(format!("sqlite://{escaped}"))
     }

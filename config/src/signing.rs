@@ -1,9 +1,9 @@
 //! The signing secret of a playground: made at the first start, kept in the data directory, the same ever after.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use domain::Chance;
@@ -23,6 +23,11 @@ impl Settings {
         }
     }
 
+    /// Where a secret that was made is kept; nothing is there when it was set.
+    pub fn secret_file(&self) -> PathBuf {
+        self.data_dir.join(FILE_NAME)
+    }
+
     /// The secret that opens the operator's routes: as set, or from the data directory.
     pub fn signing_secret(&self, chance: &Chance) -> Result<Secret> {
         match &self.secrets.signing {
@@ -37,7 +42,10 @@ fn kept_secret(data_dir: &Path, chance: &Chance) -> Result<Secret> {
     if let Some(secret) = read(&path)? {
         return Ok(secret);
     }
-    fs::create_dir_all(data_dir)
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data_dir)
         .with_context(|| format!("making the data directory {}", data_dir.display()))?;
     make(&path, chance).with_context(|| format!("making {}", path.display()))?;
     // Another process may have been first; what stands there now is everyone's.

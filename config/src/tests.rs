@@ -8,10 +8,10 @@ use domain::{Chance, DevRail};
 use tempfile::TempDir;
 
 use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
-use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load};
+use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load, load_apart};
 
 /// Every key, with a value that is not its default, and how that value is shown.
-const EVERY_KEY: [(&str, &str, &str); 43] = [
+const EVERY_KEY: [(&str, &str, &str); 46] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -55,6 +55,9 @@ const EVERY_KEY: [(&str, &str, &str); 43] = [
     ("limits.free_storage_bytes", "1000000002", "1000000002"),
     ("workers.concurrency", "16", "16"),
     ("workers.scan_concurrency", "3", "3"),
+    ("ops.listen", "10.0.0.1:9090", "10.0.0.1:9090"),
+    ("traces.otlp_url", "http://collector:4318/", "http://collector:4318"),
+    ("traces.sample", "0.25", "0.25"),
 ];
 
 fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
@@ -106,6 +109,8 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.tariff().dev_rail, DevRail::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");
+    assert!(settings.ops.listen.is_none() && settings.traces.otlp_url.is_none());
+    assert_eq!(settings.traces.sample, 1.0);
 }
 
 #[test]
@@ -243,9 +248,13 @@ fn secrets_are_never_shown() {
 
 #[test]
 fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
-    let public = [("HANDBILL_API__LISTEN", "0.0.0.0:80"), ("HANDBILL_EDGE__LISTEN", "192.0.2.1:81")];
+    let public = [
+        ("HANDBILL_API__LISTEN", "0.0.0.0:80"),
+        ("HANDBILL_EDGE__LISTEN", "192.0.2.1:81"),
+        ("HANDBILL_OPS__LISTEN", "192.0.2.1:82"),
+    ];
     let faults = refused(with_variables(&public));
-    assert_eq!(faults.len(), 2);
+    assert_eq!(faults.len(), 3);
     assert!(
         faults[0].starts_with(
             "api.listen (environment variable HANDBILL_API__LISTEN): 0.0.0.0:80 is not loopback"
@@ -340,6 +349,10 @@ fn addresses_of_parts_take_only_their_schemes() {
         ("HANDBILL_WORKERS__CONCURRENCY", "0"),
         ("HANDBILL_API__CONNECTIONS_MAX", "0"),
         ("HANDBILL_EDGE__CONNECTIONS_MAX", "1000001"),
+        ("HANDBILL_OPS__LISTEN", "9090"),
+        ("HANDBILL_TRACES__OTLP_URL", "http://user:password@collector"),
+        ("HANDBILL_TRACES__SAMPLE", "1.5"),
+        ("HANDBILL_TRACES__SAMPLE", "NaN"),
     ];
     for (name, value) in wrong {
         assert_eq!(refused(with_variables(&[(name, value)])).len(), 1, "{name}={value}");
@@ -365,4 +378,21 @@ fn a_single_role_needs_redis_and_says_so() {
     }
     let settings = with_variables(&[("HANDBILL_REDIS__URL", "redis://127.0.0.1:6379/0")]).unwrap();
     assert!(settings.check_role(Role::Api).is_ok());
+}
+
+#[test]
+fn settings_beside_the_running_ones_come_from_their_own_place_alone() {
+    let folder = TempDir::new().unwrap();
+    let bare = load_apart(folder.path()).unwrap();
+    assert_eq!(bare.data_dir, folder.path());
+    assert_eq!(bare.database.url.reveal(), format!("sqlite://{}/handbill.db", folder.path().display()));
+    // The folder's own file is read, and the folder stays the data directory.
+    fs::write(folder.path().join("handbill.toml"), "[storage]\nurl = \"file:///elsewhere\"\n").unwrap();
+    let with_file = load_apart(folder.path()).unwrap();
+    assert_eq!(with_file.data_dir, folder.path());
+    assert!(matches!(with_file.storage, Storage::Folder(path) if path == Path::new("/elsewhere")));
+    let file = folder.path().join("other.toml");
+    fs::write(&file, "data_dir = \"/srv/other\"\n").unwrap();
+    assert_eq!(load_apart(&file).unwrap().data_dir, Path::new("/srv/other"));
+    assert!(load_apart(&folder.path().join("none.toml")).is_err());
 }

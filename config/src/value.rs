@@ -34,6 +34,10 @@ pub(crate) struct Concurrency(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Connections(pub usize);
 
+/// A part of a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Share(pub f64);
+
 impl Value for bool {
     const EXPECTED: &'static str = "true or false";
 
@@ -180,6 +184,18 @@ impl Value for Connections {
 
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().filter(|connections| (1..=1_000_000).contains(connections)).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Value for Share {
+    const EXPECTED: &'static str = "a number from 0 to 1, such as 0.05";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Self)
     }
 
     fn show(&self) -> String {

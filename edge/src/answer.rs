@@ -8,6 +8,7 @@ use futures::TryStreamExt;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
+use telemetry::Told;
 
 use crate::content::{Chunks, Source};
 
@@ -121,12 +122,13 @@ fn address(text: &str) -> anyhow::Result<HeaderValue> {
 }
 
 /// The answer to a probe.
-pub fn alive() -> Response {
+pub fn vital(told: Told) -> Response {
     let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(told.content_type));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    respond(StatusCode::OK, headers, Body::from("ok"))
+    let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    respond(status, headers, Body::from(told.body))
 }
 
 fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response {

@@ -9,6 +9,7 @@ use domain::{Clock, Host, Time};
 use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
 use store::Store;
+use telemetry::{Audience, Vitals};
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
@@ -18,6 +19,7 @@ use crate::content::{Contents, STORE_WAIT_MAX};
 use crate::find::{Address, Found, Names, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
+use crate::meters::{Asked, Meters};
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
@@ -37,6 +39,8 @@ pub struct Inner {
     pub contents: Contents,
     pub store: Store,
     pub link_key: LinkKey,
+    pub vitals: Vitals,
+    pub meters: Meters,
     pub clock: Clock,
     pub tally: Tally,
     pub troubles: Troubles,
@@ -61,7 +65,8 @@ impl Endpoint for Door {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let mut response = match self.0.answer(&request).await {
+        let mut visitor = self.0.meters.begin(request.method());
+        let mut response = match self.0.answer(&request, &mut visitor.asked).await {
             Ok(response) => response,
             Err(Failure::Closed(closed)) => self.0.closed_pages.show(closed),
             Err(Failure::Trouble(error)) => {
@@ -71,20 +76,26 @@ impl Endpoint for Door {
         if request.method() == Method::HEAD {
             response.take_body();
         }
+        visitor.end(response.status());
         Ok(response)
     }
 }
 
 impl Inner {
     /// Find → gate → resolve → show: the order is here, the steps are in the modules.
-    async fn answer(&self, request: &Request) -> Result<Response, Failure> {
+    async fn answer(&self, request: &Request, asked: &mut Asked) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(Closed::MethodNotAllowed.into());
         }
         let name = name_of(request.uri(), request.headers(), request.version())?;
-        let address = match self.names.find(request.uri(), name)? {
+        let found = self.names.find(request.uri(), name)?;
+        *asked = Asked::of(&found);
+        let address = match found {
             Found::Site(address) => address,
-            Found::Probe => return Ok(answer::alive()),
+            Found::Alive => return Ok(answer::vital(Vitals::alive())),
+            Found::Ready => {
+                return Ok(answer::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
+            }
         };
         let site = self.site(&address.host).await?.ok_or(Closed::Missing)?;
         let query = request.uri().query();
@@ -107,8 +118,10 @@ impl Inner {
     async fn site(&self, host: &Host) -> anyhow::Result<Option<Arc<Site>>> {
         let vouch = |read_at| self.seat.vouches_for(read_at);
         if let Some(known) = self.sites.recall(host, vouch) {
+            self.meters.routes.hits.add(1);
             return Ok(known);
         }
+        self.meters.routes.misses.add(1);
         let look = Box::pin(self.sites.look(host, vouch, self.store.route(host)));
         timeout(STORE_WAIT_MAX, look).await.context("the database stays silent")?.context("read a route")
     }

@@ -40,11 +40,14 @@ pub struct Address<'r> {
 pub enum Found<'r> {
     Site(Address<'r>),
     /// Somebody asks whether this edge is alive.
-    Probe,
+    Alive,
+    /// Somebody asks whether it can serve.
+    Ready,
 }
 
 const SITES_PATH: &str = "/site/";
-const PROBE_PATH: &str = "/healthz";
+const ALIVE_PATH: &str = "/healthz";
+const READY_PATH: &str = "/readyz";
 const DEPTH_MAX: u16 = 256;
 
 impl Names {
@@ -71,8 +74,10 @@ impl Names {
 }
 
 fn find_by_path(path: &str) -> Result<Found<'_>, Closed> {
-    if path == PROBE_PATH {
-        return Ok(Found::Probe);
+    match path {
+        ALIVE_PATH => return Ok(Found::Alive),
+        READY_PATH => return Ok(Found::Ready),
+        _ => {}
     }
     let rest = path.strip_prefix(SITES_PATH).ok_or(Closed::Missing)?;
     let (label, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -149,7 +154,8 @@ mod tests {
         let name = name_of(&uri, &headers, Version::HTTP_11)?;
         match names().find(&uri, name)? {
             Found::Site(a) => Ok((a.mount, a.host.to_string(), a.path.to_owned())),
-            Found::Probe => Ok((Mount::Path, "probe".into(), String::new())),
+            Found::Alive => Ok((Mount::Path, "alive".into(), String::new())),
+            Found::Ready => Ok((Mount::Path, "ready".into(), String::new())),
         }
     }
 
@@ -181,7 +187,13 @@ mod tests {
         }
         assert_eq!(find("/site/my-page-a1b2", "x").unwrap().2, "", "the slash is missing");
         assert_eq!(find("/site/my%2Dpage-a1b2/", "x").unwrap().1, "my-page-a1b2");
-        assert_eq!(find("/healthz", "x").unwrap().1, "probe");
+        assert_eq!(find("/healthz", "x").unwrap().1, "alive");
+        assert_eq!(find("/readyz", "x").unwrap().1, "ready");
+        assert_eq!(
+            find("/readyz", "my-page-a1b2.pages.example").unwrap().1,
+            "my-page-a1b2",
+            "a path of the site"
+        );
     }
 
     #[test]

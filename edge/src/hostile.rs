@@ -61,8 +61,8 @@ impl Prey {
                 check_host(&address, name, &uri);
                 self.check_address(&address)
             }
-            Ok(Found::Probe) => {
-                assert_eq!(uri.path(), "/healthz");
+            Ok(Found::Alive | Found::Ready) => {
+                assert!(matches!(uri.path(), "/healthz" | "/readyz"));
                 true
             }
             Err(_) => false,

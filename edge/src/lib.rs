@@ -22,6 +22,7 @@ mod gate;
 mod headers;
 #[cfg(any(test, feature = "hostile"))]
 pub mod hostile;
+mod meters;
 mod negotiate;
 mod press;
 mod range;
@@ -42,6 +43,7 @@ use domain::link::LinkKey;
 use domain::{Chance, Clock, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use store::{Blobs, Store};
+use telemetry::Vitals;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -50,12 +52,13 @@ pub use door::Door;
 use door::Inner;
 use find::Names;
 use headers::HeaderPolicy;
+use meters::Meters;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
 
 /// What an edge must know besides where things are stored.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EdgeSettings {
     /// Sites are served at `<host>.<domain>`.
     pub domain: String,
@@ -69,6 +72,8 @@ pub struct EdgeSettings {
     pub font_hosts: Vec<String>,
     /// Checks the `sig` of private sites and carries it on.
     pub link_key: LinkKey,
+    /// What the process tells of itself.
+    pub vitals: Vitals,
 }
 
 /// An edge of this process.
@@ -109,6 +114,8 @@ impl Edge {
                 Origins::new(&serve_url, &settings.domain),
             ),
             link_key: settings.link_key,
+            vitals: settings.vitals,
+            meters: Meters::new(),
             tally: Tally::default(),
             troubles: Troubles::default(),
             sites,

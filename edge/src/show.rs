@@ -97,8 +97,14 @@ impl Inner {
     /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
     async fn content<'v>(&self, form: Form<'v>) -> anyhow::Result<(Form<'v>, Content)> {
         let content = match self.contents.recall(&form) {
-            Some(content) => content,
-            None => Box::pin(self.contents.open(&form)).await?,
+            Some(content) => {
+                self.meters.contents.hits.add(1);
+                content
+            }
+            None => {
+                self.meters.contents.misses.add(1);
+                Box::pin(self.contents.open(&form)).await?
+            }
         };
         let form = if matches!(content, Content::Dressed(_)) { form.unencoded() } else { form };
         Ok((form, content))
@@ -146,6 +152,7 @@ impl Inner {
     /// Spec 4.12: each view of an HTML page is counted, assets are not.
     fn count_view(&self, visit: &Visit<'_>, file: &ManifestFile) {
         if visit.request.method() == Method::GET && is_document(file) {
+            self.meters.views.add(1);
             self.tally.count(visit.site.route.account, &visit.site.route.host);
         }
     }

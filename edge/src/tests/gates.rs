@@ -66,6 +66,8 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
         ("/site/my-page-a1b2/", "my-page-a1b2.localhost:8081", 404),
         ("/healthz", "127.0.0.1:8081", 200),
         ("/healthz", "my-page-a1b2.localhost", 404),
+        ("/readyz", "my-page-a1b2.localhost", 404),
+        ("/metrics", "127.0.0.1:8081", 404),
     ] {
         let seen = house.knock(Method::GET, target, &[("host", host)]).await;
         assert_eq!(seen.status, status, "{target} at {host}");
@@ -198,12 +200,14 @@ async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
 #[tokio::test]
 async fn a_probe_is_answered_and_taken_for_nothing_else() {
     let house = House::build().await;
-    let seen = house.knock(Method::GET, "/healthz", &[("host", "127.0.0.1")]).await;
-    assert_eq!((seen.status, seen.text()), (200, "ok"));
-    assert_eq!(
-        (seen.says("x-content-type-options"), seen.says("cache-control")),
-        (Some("nosniff"), Some("no-store"))
-    );
+    for (path, told) in [("/healthz", r#"{"status":"ok"}"#), ("/readyz", r#"{"status":"ready"}"#)] {
+        let seen = house.knock(Method::GET, path, &[("host", "127.0.0.1")]).await;
+        assert_eq!((seen.status, seen.text()), (200, told));
+        assert_eq!(
+            (seen.says("x-content-type-options"), seen.says("cache-control")),
+            (Some("nosniff"), Some("no-store"))
+        );
+    }
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ impl House {
             cache_bytes: 64 << 20,
             font_hosts: vec!["https://fonts.example".into()],
             link_key: link_key.clone(),
+            vitals: Vitals::default(),
         };
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();
         Self { edge, store, blobs, bus, clock, link_key, _folder: folder }

@@ -1,0 +1,72 @@
+//! What is not counted but read when somebody asks: how full the queues are, how busy the connections. What could not
+//! be read is not told, rather than told as it was.
+
+use std::time::Duration;
+
+use domain::Queue;
+
+use crate::meters::declared;
+
+/// How full a queue is.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLevel {
+    pub queue: Queue,
+    pub waiting: u64,
+    pub running: u64,
+    pub failed: u64,
+    pub dead: u64,
+    pub oldest_waiting: Duration,
+    pub is_paused: bool,
+}
+
+/// How busy a pool of connections is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLevel {
+    pub pool: &'static str,
+    pub open: u32,
+    pub idle: u32,
+    pub max: u32,
+}
+
+pub fn set_queue(level: &QueueLevel) {
+    let Some(metrics) = declared() else { return };
+    let queue = level.queue.name();
+    let jobs = [
+        ("waiting", level.waiting),
+        ("running", level.running),
+        ("failed", level.failed),
+        ("dead", level.dead),
+    ];
+    for (state, count) in jobs {
+        metrics.queue_jobs.with_label_values(&[queue, state]).set(whole(count));
+    }
+    metrics.queue_oldest_waiting.with_label_values(&[queue]).set(level.oldest_waiting.as_secs_f64());
+    metrics.queue_paused.with_label_values(&[queue]).set(i64::from(level.is_paused));
+}
+
+/// Nothing is known of the queues.
+pub fn forget_queues() {
+    let Some(metrics) = declared() else { return };
+    metrics.queue_jobs.reset();
+    metrics.queue_oldest_waiting.reset();
+    metrics.queue_paused.reset();
+}
+
+pub fn set_pool(level: &PoolLevel) {
+    let Some(metrics) = declared() else { return };
+    let in_use = level.open.saturating_sub(level.idle);
+    for (state, count) in [("in_use", in_use), ("idle", level.idle)] {
+        metrics.database_connections.with_label_values(&[level.pool, state]).set(i64::from(count));
+    }
+    metrics.database_connections_max.with_label_values(&[level.pool]).set(i64::from(level.max));
+}
+
+pub fn set_redis_connected(is_connected: bool) {
+    if let Some(metrics) = declared() {
+        metrics.redis_connected.with_label_values::<&str>(&[]).set(i64::from(is_connected));
+    }
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,190 @@
+//! Everything that is counted, with its name, its labels and what it means. A label must have few values, known
+//! beforehand: a route's pattern, never a host, a path or an account.
+//!
+//! The histograms have fixed buckets, so that one is a few atomic additions and takes the same memory for ever.
+
+mod declared;
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use domain::{ModerationStatus, Queue};
+use prometheus::{Histogram, IntCounter};
+
+pub(crate) use declared::{declared, text};
+
+/// Something that is counted. One of a process that has no metrics counts nothing.
+#[derive(Clone, Default)]
+pub struct Count(Option<IntCounter>);
+
+impl Count {
+    pub fn add(&self, number: u64) {
+        if let Some(counter) = &self.0 {
+            counter.inc_by(number);
+        }
+    }
+}
+
+/// The status of a request whose caller has gone before there was an answer: whoever waits in vain goes, and nothing
+/// else would tell of it.
+pub const GONE: u16 = 499;
+
+/// A request at a door that was answered, or let go of. `route` is a pattern, and `role` the door's.
+pub fn request(role: &str, route: &str, method: &str, status: u16, took: Duration) {
+    if let Some(metrics) = declared() {
+        let labels = [role, route, method_label(method), status_label(status)];
+        metrics.http_requests.with_label_values(&labels).inc();
+        metrics.http_request_duration.with_label_values(&[role, route]).observe(took.as_secs_f64());
+    }
+}
+
+/// The requests of one route at a door that has no time to look a counter up.
+pub struct RouteMeter {
+    role: &'static str,
+    route: &'static str,
+    duration: Option<Histogram>,
+    /// Made at the first request of their kind, by method and status.
+    counters: [Vec<OnceLock<Count>>; METHODS.len()],
+}
+
+/// What is told apart; whatever else a visitor sends is `other`.
+const METHODS: [&str; 10] =
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "other"];
+const STATUS_MIN: u16 = 100;
+const STATUS_MAX: u16 = 599;
+
+impl RouteMeter {
+    pub fn new(role: &'static str, route: &'static str) -> Self {
+        let statuses = || (STATUS_MIN..=STATUS_MAX).map(|_| OnceLock::new()).collect();
+        let duration =
+            declared().map(|metrics| metrics.http_request_duration.with_label_values(&[role, route]));
+        Self { role, route, duration, counters: std::array::from_fn(|_| statuses()) }
+    }
+
+    pub fn note(&self, method: &str, status: u16, took: Duration) {
+        if let Some(duration) = &self.duration {
+            duration.observe(took.as_secs_f64());
+        }
+        let status = status.clamp(STATUS_MIN, STATUS_MAX);
+        let of_method = &self.counters[method_index(method)];
+        if let Some(counter) = of_method.get(usize::from(status - STATUS_MIN)) {
+            counter.get_or_init(|| self.counter(method, status)).add(1);
+        }
+    }
+
+    fn counter(&self, method: &str, status: u16) -> Count {
+        let labels = [self.role, self.route, method_label(method), status_label(status)];
+        Count(declared().map(|metrics| metrics.http_requests.with_label_values(&labels)))
+    }
+}
+
+fn method_index(method: &str) -> usize {
+    METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len() - 1)
+}
+
+fn method_label(method: &str) -> &'static str {
+    METHODS[method_index(method)]
+}
+
+/// Every status as a text, once.
+fn status_label(status: u16) -> &'static str {
+    static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
+    let texts = TEXTS.get_or_init(|| (STATUS_MIN..=STATUS_MAX).map(|status| status.to_string()).collect());
+    let at = status.checked_sub(STATUS_MIN).map(usize::from);
+    at.and_then(|at| texts.get(at)).map_or("other", String::as_str)
+}
+
+/// An attempt at a job that ended. `kind` is that of a job that could be read, or `unreadable`.
+pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Duration) {
+    if let Some(metrics) = declared() {
+        metrics.jobs.with_label_values(&[queue.name(), kind, outcome]).inc();
+        metrics.job_duration.with_label_values(&[queue.name(), kind]).observe(took.as_secs_f64());
+    }
+}
+
+/// A ledger's transaction that settled so many deeds.
+pub fn commit(deeds: usize, took: Duration) {
+    if let Some(metrics) = declared() {
+        metrics.ledger_batch_deeds.observe(deeds as f64);
+        metrics.ledger_commit.observe(took.as_secs_f64());
+    }
+}
+
+/// What a scan said of a version.
+pub fn verdict(status: ModerationStatus) {
+    if let Some(metrics) = declared() {
+        metrics.scan_verdicts.with_label_values(&[status.as_str()]).inc();
+    }
+}
+
+/// Content of versions that were made.
+pub fn published_bytes(bytes: u64) {
+    if let Some(metrics) = declared() {
+        metrics.published_bytes.inc_by(bytes);
+    }
+}
+
+pub fn redis_reconnected() {
+    if let Some(metrics) = declared() {
+        metrics.redis_reconnects.inc();
+    }
+}
+
+/// What the edge sends to visitors, as it goes out.
+pub fn served_bytes() -> Count {
+    Count(declared().map(|metrics| metrics.served_bytes.clone()))
+}
+
+/// Views of HTML documents.
+pub fn views() -> Count {
+    Count(declared().map(|metrics| metrics.views.clone()))
+}
+
+/// Looks into one of the edge's caches.
+#[derive(Clone, Default)]
+pub struct Lookups {
+    pub hits: Count,
+    pub misses: Count,
+}
+
+impl Lookups {
+    pub fn in_cache(cache: &'static str) -> Self {
+        let Some(metrics) = declared() else { return Self::default() };
+        Self {
+            hits: Count(Some(metrics.cache_hits.with_label_values(&[cache]))),
+            misses: Count(Some(metrics.cache_misses.with_label_values(&[cache]))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_visitor_makes_up_is_no_label() {
+        assert_eq!(method_label("BREW"), "other");
+        assert_eq!(method_label("GET"), "GET");
+        assert_eq!((status_label(204), status_label(99), status_label(1000)), ("204", "other", "other"));
+    }
+
+    #[test]
+    fn a_route_s_meter_and_the_slow_way_count_alike() {
+        let meter = RouteMeter::new("test", "/metered");
+        for _ in 0..2 {
+            meter.note("GET", 200, Duration::from_millis(3));
+        }
+        meter.note("BREW", 418, Duration::from_millis(3));
+        request("test", "/metered", "GET", 200, Duration::from_millis(3));
+        let text = text().unwrap();
+        let line = |method: &str, status: u16| {
+            format!(
+                "handbill_http_requests_total{{method=\"{method}\",role=\"test\",route=\"/metered\",status=\"{status}\"}}"
+            )
+        };
+        assert!(text.contains(&format!("{} 3\n", line("GET", 200))), "{text}");
+        assert!(text.contains(&format!("{} 1\n", line("other", 418))), "{text}");
+        let count = "handbill_http_request_duration_seconds_count{role=\"test\",route=\"/metered\"} 4\n";
+        assert!(text.contains(count), "{text}");
+    }
+}
