@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use poem::{FromRequest, Request, RequestBody};
 
 /// The networks of the proxies that stand before the API.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Arc<[IpNet]>);
 
 /// The address of who called, as an argument of a handler.
@@ -17,6 +17,12 @@ pub struct ClientIp(pub IpAddr);
 impl TrustedProxies {
     pub fn new(networks: Vec<IpNet>) -> Self {
         Self(networks.into())
+    }
+
+    /// Whether a request comes from a proxy of ours, which has seen to its headers.
+    pub fn have_sent(&self, request: &Request) -> bool {
+        let peer = request.remote_addr().as_socket_addr();
+        peer.is_some_and(|peer| self.vouch_for(peer.ip().to_canonical()))
     }
 
     fn vouch_for(&self, address: IpAddr) -> bool {

@@ -15,7 +15,7 @@ use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
 
 const PATHS: &str = "/internal/";
-const SECRET_HEADER: &str = "X-Internal-Secret";
+pub const SECRET_HEADER: &str = "X-Internal-Secret";
 const NAME_HEADER: &str = "X-Operator";
 const SCHEME: &str = "operator";
 

@@ -1,6 +1,6 @@
 //! Parts of a path that are parsed at the door into types of their own, and documented there with their pattern.
 
-use domain::{ArtifactName, Host, Refusal, Slug};
+use domain::{ArtifactName, Host, JobId, Missing, Queue, Refusal, Slug};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
@@ -46,6 +46,36 @@ impl PathName for Host {
     }
 }
 
+impl PathName for Queue {
+    const PATTERN: &'static str = "^(publish|scan|views|upkeep|rescan)$";
+    const EXAMPLE: &'static str = "scan";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        Queue::parse(text).ok_or(Refusal::NotFound(Missing::Queue))
+    }
+}
+
+impl PathName for JobId {
+    const PATTERN: &'static str = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$";
+    const EXAMPLE: &'static str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::invalid("id", "is no id of a job"))
+    }
+}
+
+/// The name of a schedule, known or not.
+pub struct ScheduleName(pub String);
+
+impl PathName for ScheduleName {
+    const PATTERN: &'static str = "^[a-z-]{1,40}$";
+    const EXAMPLE: &'static str = "sweep-records";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
 impl<'a, T: PathName> ApiExtractor<'a> for Path<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = true;
@@ -72,5 +102,19 @@ impl<'a, T: PathName> ApiExtractor<'a> for Path<T> {
     ) -> poem::Result<Self> {
         let text = request.raw_path_param(options.name).unwrap_or_default();
         Ok(Self(T::read(text).map_err(RefusedCall::from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_queue_is_in_the_pattern_and_what_is_none_is_not_found() {
+        for queue in Queue::ALL {
+            assert!(Queue::PATTERN.contains(queue.name()), "{}", queue.name());
+            assert_eq!(<Queue as PathName>::read(queue.name()), Ok(queue));
+        }
+        assert_eq!(<Queue as PathName>::read("scans"), Err(Refusal::NotFound(Missing::Queue)));
     }
 }

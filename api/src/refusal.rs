@@ -109,7 +109,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::IdempotencyConflict
         | Refusal::UploadTaken
         | Refusal::VersionChanged { .. }
-        | Refusal::DecidedMeanwhile { .. } => StatusCode::CONFLICT,
+        | Refusal::DecidedMeanwhile { .. }
+        | Refusal::JobIs { .. } => StatusCode::CONFLICT,
         Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -165,6 +166,7 @@ mod tests {
             (Refusal::UploadTaken, 409),
             (Refusal::VersionChanged { live: None }, 409),
             (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
+            (Refusal::JobIs { state: "running".into() }, 409),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::UnsupportedMediaType { expected: what() }, 415),
             (Refusal::RateLimited { retry_after_seconds: 7 }, 429),

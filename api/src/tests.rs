@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::client_ip::TrustedProxies;
 use crate::documents::Facts;
 use crate::door::Door;
 use crate::json_body::JsonBody;
@@ -25,7 +26,13 @@ use crate::{pages, paths_of, wire};
 /// The real paths behind the door.
 fn api() -> TestClient<impl Endpoint> {
     let (routes, paths) = paths_of(&Facts::sample());
-    TestClient::new(Door::new(routes, paths, Chance::seeded(1), TaskTracker::new()))
+    TestClient::new(Door::new(
+        routes,
+        paths,
+        Chance::seeded(1),
+        TrustedProxies::default(),
+        TaskTracker::new(),
+    ))
 }
 
 /// A few paths that need no caller, behind the same door.
@@ -43,7 +50,7 @@ pub fn samples() -> Door<impl Endpoint> {
         )
         .nest("/", service)
         .data(UploadRoom::new());
-    Door::new(routes, paths, Chance::seeded(1), TaskTracker::new())
+    Door::new(routes, paths, Chance::seeded(1), TrustedProxies::default(), TaskTracker::new())
 }
 
 struct Samples;
@@ -230,7 +237,13 @@ async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it(
     // write here too, so the lines are found by the ids of their requests.
     tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
     let (routes, paths) = paths_of(&Facts::sample());
-    let api = TestClient::new(Door::new(routes, paths, Chance::from_system(), TaskTracker::new()));
+    let api = TestClient::new(Door::new(
+        routes,
+        paths,
+        Chance::from_system(),
+        TrustedProxies::default(),
+        TaskTracker::new(),
+    ));
     let listed =
         api.put("/v1/artifacts/secret-slug?sig=s3cret").header("authorization", "Basic s3cret").send().await;
     let unlisted = api.get("/unlisted-s3cret").send().await;

@@ -1,4 +1,5 @@
-// What the pages can do better where scripts run: count down, copy, ask in a dialog, send a form once. Nothing needs it.
+// What the pages can do better where scripts run: count down, copy, ask in a dialog, send a form once, stay
+// up to date. Nothing needs it.
 'use strict';
 
 // <time data-countdown="1740">29 minutes</time>: so many seconds are left by the server's clock. The browser's own
@@ -58,4 +59,81 @@ for (const form of document.querySelectorAll('form[data-once]')) {
   const button = form.querySelector('button');
   form.addEventListener('submit', () => { button.disabled = true; });
   addEventListener('pageshow', () => { button.disabled = false; });
+}
+
+// <div id="…" data-live>: shows what is true now, from the page's own address, every two seconds while the page is seen.
+// What is the same is not touched, so that focus, selection and what is open stay; what has an id is known by it.
+const liveParts = document.querySelectorAll('[data-live]');
+if (liveParts.length > 0) {
+  const [period, patience] = [2000, 10000];
+  const lost = document.querySelector('[data-live-lost]');
+  for (const link of document.querySelectorAll('[data-live-reload]')) link.hidden = true;
+
+  const renew = (old, fresh) => {
+    if (old.isEqualNode(fresh)) return;
+    if (old.nodeType !== Node.ELEMENT_NODE) { old.nodeValue = fresh.nodeValue; return; }
+    for (const { name } of [...old.attributes]) {
+      if (!fresh.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    renewChildren(old, [...fresh.childNodes]);
+  };
+  const renewChildren = (old, wanted) => {
+    const named = new Map([...old.children].filter(child => child.id).map(child => [child.id, child]));
+    const stay = new Map(wanted.filter(child => child.id).map(child => [child.id, child.nodeName]));
+    for (const [id, child] of named) {
+      if (stay.get(id) === child.nodeName) continue;
+      named.delete(id);
+      child.remove();
+    }
+    let at = old.firstChild;
+    const removeAt = () => {
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    };
+    for (const fresh of wanted) {
+      const kept = fresh.id ? named.get(fresh.id) : at;
+      const isSame = kept && kept.nodeName === fresh.nodeName && kept.id === fresh.id;
+      if (!isSame) {
+        old.insertBefore(document.importNode(fresh, true), at);
+        continue;
+      }
+      // A row that stays is not moved, which would take the focus from it: what stands before it goes instead.
+      while (at && at !== kept && !at.id) removeAt();
+      if (kept === at) at = at.nextSibling; else old.insertBefore(kept, at);
+      renew(kept, fresh);
+    }
+    while (at) removeAt();
+  };
+
+  let isAsking = false;
+  const ask = async () => {
+    if (document.hidden || isAsking) return;
+    isAsking = true;
+    try {
+      const signal = AbortSignal.timeout(patience);
+      const headers = { Accept: 'text/html' };
+      const answer = await fetch(location.href, { cache: 'no-store', redirect: 'manual', signal, headers });
+      // Signed out meanwhile: the page leads to the sign-in. Not a reload, which might send a form again.
+      if (answer.type === 'opaqueredirect') {
+        location.replace(location.pathname + location.search);
+        return;
+      }
+      if (!answer.ok) throw new Error(`answered ${answer.status}`);
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      for (const part of liveParts) {
+        const fresh = page.getElementById(part.id);
+        if (fresh) renew(part, fresh);
+      }
+      lost.hidden = true;
+    } catch {
+      lost.hidden = false;
+    }
+    isAsking = false;
+  };
+  setInterval(ask, period);
+  document.addEventListener('visibilitychange', ask);
 }

@@ -39,7 +39,7 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
         "invalid_credentials" | "username_taken" | "weak_password" | "processor_error" => {
             "a person does this, on the pages of the server"
         }
-        "version_changed" => "the operator's people do this, on the pages of the server",
+        "version_changed" | "job_state" => "the operator's people do this, on the pages of the server",
         "method_not_allowed" | "upload_taken" => "see that the server is no older than this program",
         "overloaded" => "run the command again in a while; under one --idempotency-key it publishes once",
         "internal_error" => "run the command again once; if that fails too, tell the operator when it was",

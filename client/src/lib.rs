@@ -21,7 +21,7 @@ mod profile;
 mod request;
 mod retry;
 mod server;
-mod show;
+pub mod show;
 mod upload;
 mod wire;
 

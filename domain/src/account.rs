@@ -1,6 +1,7 @@
 //! An account in its two states, and the one comparison that says whether it has expired. Expiry must never be kept
 //! as a flag: it is a moment and the clock.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ impl AccountStatus {
     }
 }
 
-/// An account as the operations see it.
-#[derive(Clone, Debug)]
+/// An account as the operations see it. Its claim code is a credential, and never shows itself.
+#[derive(Clone)]
 pub struct Account {
     pub id: AccountId,
     pub handle: String,
@@ -82,6 +83,19 @@ impl Account {
     }
 }
 
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, handle, status, expires_at, balance, .. } = self;
+        f.debug_struct("Account")
+            .field("id", id)
+            .field("handle", handle)
+            .field("status", status)
+            .field("expires_at", expires_at)
+            .field("balance", balance)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What an account used in one month.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonthlyUse {
@@ -127,5 +141,17 @@ impl AccountSummary {
             balance: self.account.balance,
             publishes_used: self.publishes_used(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_claim_code_never_shows_in_a_log() {
+        let account = Account::provisional(Time::from_millis(0), Duration::ZERO, &Chance::seeded(1));
+        let shown = format!("{account:?}");
+        assert!(shown.contains(&account.handle) && !shown.contains(&account.claim_code), "{shown}");
     }
 }

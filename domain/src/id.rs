@@ -118,6 +118,20 @@ impl BlobHash {
     }
 }
 
+/// Makes the hash of a content that comes in pieces.
+#[derive(Clone, Default)]
+pub struct BlobHasher(Sha256);
+
+impl BlobHasher {
+    pub fn take(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    pub fn finish(self) -> BlobHash {
+        BlobHash(self.0.finalize().into())
+    }
+}
+
 impl fmt::Display for BlobHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))

@@ -16,6 +16,9 @@ pub struct JobEnvelope {
     /// The process that waits for the outcome, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
+    /// The trace that it belongs to, as W3C's `traceparent` has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     #[serde(flatten)]
     pub job: Job,
 }
@@ -208,7 +211,7 @@ mod tests {
         let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
         let scan = ScanJob { account, version };
         for job in [Job::Cleanup, Job::Scan(scan), Job::Rescan(RescanJob { scan, rules: 2 })] {
-            let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), job };
+            let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), trace: None, job };
             let text = serde_json::to_string(&envelope).unwrap();
             assert_eq!(serde_json::from_str::<JobEnvelope>(&text).unwrap(), envelope, "{text}");
         }

@@ -48,15 +48,15 @@ pub use deed::{
 };
 pub use file_set::FileSet;
 pub use id::{
-    AccountId, ArtifactId, BlobHash, DecisionId, JobId, MalformedId, ReportId, TokenId, UploadId, UserId,
-    VersionId,
+    AccountId, ArtifactId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId, TokenId, UploadId,
+    UserId, VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{
     Content, Job, JobEnvelope, PublishJob, Queue, RescanJob, ScanJob, SpooledFile, ViewCount, ViewsJob,
 };
 pub use ledger_entry::LedgerEntry;
-pub use manifest::{Encoding, Manifest, ManifestFile, Variant, content_type_of};
+pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
 pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruling, RulingNote};
 pub use money::Micro;

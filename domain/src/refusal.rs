@@ -99,6 +99,10 @@ pub enum Refusal {
     DecidedMeanwhile {
         status: ModerationStatus,
     },
+    /// An operator's word on a job that is in a state in which it cannot be done.
+    JobIs {
+        state: String,
+    },
     /// Busy, or waiting for a part that is down; the work may have been taken on.
     Overloaded {
         fault: String,
@@ -152,6 +156,7 @@ impl Refusal {
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
+            Refusal::JobIs { .. } => "job_state",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::Internal => "internal_error",
         }
@@ -208,6 +213,7 @@ impl Refusal {
             Refusal::DecidedMeanwhile { status } => {
                 format!("something was decided after the page was looked at: it is {} now", status.as_str())
             }
+            Refusal::JobIs { state } => format!("that cannot be done with a job that is {state}"),
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::Internal => "something went wrong on our side".into(),
         }
@@ -301,6 +307,11 @@ impl Refusal {
             }
             Refusal::DecidedMeanwhile { .. } => {
                 "look again with GET /internal/moderation/{host}, and send its seen along with the decision".into()
+            }
+            Refusal::JobIs { .. } => {
+                "look at it with GET /internal/queues/{queue}/jobs/{id}: what is dead or failed can be retried, what \
+                 waits or failed can be cancelled, what runs ends by itself"
+                    .into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => format!(
                 "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"

@@ -17,8 +17,9 @@ pub struct Token {
     pub last_used_at: Option<Time>,
 }
 
-/// What its owner calls a token. It stands in lists, so it is short and holds nothing that a terminal would obey.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What its owner calls a token. It stands in lists, so it is short and holds nothing that a terminal would obey. It may
+/// hold an invite's code, which never shows itself by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct TokenName(String);
 
 /// Who made a token or an invite.
@@ -125,6 +126,12 @@ impl FromStr for TokenName {
     }
 }
 
+impl fmt::Debug for TokenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TokenName({:?})", self.without_code().0)
+    }
+}
+
 impl fmt::Display for TokenName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -140,6 +147,14 @@ mod tests {
 
     const NOW: Time = Time::from_millis(1_790_000_000_000);
     const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn the_code_in_a_name_never_shows_in_a_log() {
+        let code = InviteCode::generate(&Chance::seeded(1));
+        let shown = format!("{:?}", TokenName::of_invite(&code));
+        assert!(shown.contains(code.mark()) && !shown.contains(code.as_str()), "{shown}");
+        assert_eq!(format!("{:?}", TokenName::unnamed()), "TokenName(\"token\")");
+    }
 
     fn asking() -> AskedRights {
         AskedRights::default()

@@ -6,10 +6,11 @@ use bus::RateLimit;
 use domain::{Account, AccountStatus, AccountSummary, Refusal, Scope, Time, TokenSecret};
 use store::{AgentJoin, NewToken};
 
+use crate::limits::network_of;
 use crate::{Answer, Caller, Service};
 
 /// A fresh account, with the secrets that are shown this once.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SignedUp {
     pub account: Account,
     pub token: TokenSecret,
@@ -21,7 +22,7 @@ pub struct SignedUp {
 pub struct SignUpTurn(());
 
 /// The link that a person opens to claim an account.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClaimLink {
     pub claim_url: String,
     pub expires_at: Option<Time>,
@@ -37,7 +38,7 @@ impl Service {
     /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
     pub async fn turn_to_sign_up(&self, from: IpAddr) -> Answer<SignUpTurn> {
         let per_minute = self.0.rules.signups_per_minute;
-        self.take(RateLimit { name: "signup", key: from.to_string(), per_minute }).await?;
+        self.take(RateLimit { name: "signup", key: network_of(from), per_minute }).await?;
         Ok(SignUpTurn(()))
     }
 

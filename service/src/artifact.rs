@@ -7,7 +7,7 @@ use store::Activated;
 use crate::{Answer, Caller, Service};
 
 /// An artifact with all its versions, the newest first.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ArtifactDetail {
     pub artifact: Artifact,
     pub versions: Vec<Version>,

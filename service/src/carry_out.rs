@@ -11,6 +11,7 @@ use domain::{
 use futures::{StreamExt, TryStreamExt};
 use store::{Layout, StoredBlobs};
 use tokio::task::spawn_blocking;
+use tracing::Instrument;
 
 use crate::{Service, content};
 
@@ -66,7 +67,7 @@ impl Service {
 
     async fn enqueue_scan(&self, scan: ScanJob) -> anyhow::Result<()> {
         let id = JobId::of_scan(scan.version);
-        self.0.queue.push(JobEnvelope { id, reply_to: None, job: Job::Scan(scan) }).await
+        self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(scan) }).await
     }
 
     /// The outcome of the deed, from an earlier attempt if there is one.
@@ -89,7 +90,9 @@ impl Service {
             },
         };
         fault::pass("publish.before_blob_put")?;
-        let (manifest, blobs_as_of) = self.store_files(content::split(&job.files, content)?).await?;
+        let storing = telemetry::spans::store_blobs(job.version, job.files.len());
+        let files = content::split(&job.files, content)?;
+        let (manifest, blobs_as_of) = self.store_files(files).instrument(storing).await?;
         fault::pass("publish.after_blob_put")?;
         let stored = manifest.clone();
         let deed = PublishDeed {
@@ -107,6 +110,9 @@ impl Service {
             created_by: job.created_by,
         };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
+        if matches!(outcome, Outcome::Published(_)) {
+            telemetry::published_bytes(job.files.iter().map(|file| file.size_bytes).sum());
+        }
         if matches!(outcome, Outcome::Refused(_)) {
             // Nothing refers to what was put, so nobody would ever find it again; now the sweep does.
             self.0.store.note_blobs(&stored, blobs_as_of, self.0.clock.now()).await?;

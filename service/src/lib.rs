@@ -5,6 +5,7 @@
 
 mod account;
 mod artifact;
+mod board;
 mod caller;
 mod carry_out;
 mod checkout;
@@ -34,6 +35,11 @@ mod webhook;
 
 pub use account::{ClaimLink, SignUpTurn, SignedUp};
 pub use artifact::ArtifactDetail;
+pub use board::{
+    Board, BoardShown, JOBS_SHOWN_MAX, JobDetail, JobEvent, JobHappening, JobShown, JobState, JobsShown,
+    JobsWanted, Paused, Planned, ProcessShown, QueueShown as QueueOnBoard, RunningJob, ScheduleShown,
+    Steered,
+};
 pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
 pub use carry_out::PublishTask;
 pub use checkout::{Checkout, Wish};
@@ -52,7 +58,7 @@ pub use review::{
     DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown, ReviewItem, SameContent,
     ShownFile, WaitingShown, text_of,
 };
-pub use scan::ScanGate;
+pub use scan::{Rescanned, ScanGate};
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted};
@@ -82,6 +88,8 @@ pub struct Parts {
     pub blobs: Blobs,
     pub ledgers: Ledgers,
     pub queue: JobQueue,
+    /// The same queues, to be looked at and steered.
+    pub board: Arc<dyn Board>,
     pub bus: Bus,
     pub clock: Clock,
     pub chance: Chance,

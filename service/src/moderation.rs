@@ -13,6 +13,7 @@ use domain::{
 };
 use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
+use crate::limits::network_of;
 use crate::objection::objected_to;
 use crate::{Answer, Person, SameContent, Service};
 
@@ -76,7 +77,7 @@ impl Service {
     ) -> Answer<ReportTaken> {
         let now = self.0.clock.now();
         let per_minute = self.0.rules.reports_per_minute;
-        self.take(RateLimit { name: "report", key: from.to_string(), per_minute }).await?;
+        self.take(RateLimit { name: "report", key: network_of(from), per_minute }).await?;
         let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, now };
         let moderation = match self.0.store.report(&report, &self.0.chance).await? {
             Reported::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use bus::RateLimit;
 use domain::{Host, Missing, OperatorKey, OperatorName, OperatorSession, PreviewTicket, Refusal};
 
+use crate::limits::network_of;
 use crate::{Answer, Service};
 
 /// How `/admin` is entered.
@@ -32,7 +33,7 @@ impl Service {
     pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> Answer<String> {
         let known = self.0.rules.operator_password.as_ref().ok_or(Refusal::NotFound(Missing::Endpoint))?;
         let per_minute = self.0.rules.logins_per_minute;
-        self.take(RateLimit { name: "operator-login", key: from.to_string(), per_minute }).await?;
+        self.take(RateLimit { name: "operator-login", key: network_of(from), per_minute }).await?;
         let name = OperatorName::cleaned(name).ok_or_else(|| {
             Refusal::invalid("name", "is empty; it stands beside every decision that you make")
         })?;

@@ -15,6 +15,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::caller::SESSION_KEPT;
+use crate::limits::network_of;
 use crate::{Answer, Failure, Person, Service};
 
 /// About 256 bits.
@@ -135,7 +136,7 @@ impl Service {
     async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {
         password.must_suit(&username)?;
         let per_minute = self.0.rules.registrations_per_minute;
-        self.take(RateLimit { name: "register", key: from.to_string(), per_minute }).await?;
+        self.take(RateLimit { name: "register", key: network_of(from), per_minute }).await?;
         let taken = Refusal::UsernameTaken { username: username.to_string() };
         if self.0.store.user(&username).await?.is_some() {
             return Err(taken.into());
@@ -188,7 +189,7 @@ impl Service {
     // Spec 5.6. The address comes first: who has used theirs up cannot use up anybody's name.
     async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> Answer<()> {
         let per_minute = self.0.rules.logins_per_minute;
-        self.take(RateLimit { name: "login-address", key: from.to_string(), per_minute }).await?;
+        self.take(RateLimit { name: "login-address", key: network_of(from), per_minute }).await?;
         if let Some(username) = username {
             self.take(RateLimit { name: "login-username", key: username.to_string(), per_minute }).await?;
         }

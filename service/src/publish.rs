@@ -10,6 +10,7 @@ use domain::{
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::{Answer, Caller, Failure, Service};
@@ -77,6 +78,10 @@ impl Service {
 
     /// Publishes: queues the content and waits for the worker's word.
     pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
+        self.take_on(caller, request).instrument(telemetry::spans::publish()).await
+    }
+
+    async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
         caller.may(Scope::ArtifactsWrite)?;
         let version = match self.version_of(caller, &request).await? {
             Begun::Fresh(version) => version,
@@ -118,7 +123,7 @@ impl Service {
         let claim = KeyClaim {
             account: caller.account,
             key,
-            request_hash: &request_hash(request),
+            request_hash: &request_hash(caller, request),
             job: fresh.into(),
             now,
             expires_at: now.plus(KEY_KEPT),
@@ -158,6 +163,7 @@ impl Service {
         let envelope = JobEnvelope {
             id: JobId::from(version),
             reply_to: Some(self.0.bus.instance().to_owned()),
+            trace: None,
             job: Job::Publish(Box::new(job)),
         };
         // Whatever is wrong with the queue is temporary for the caller: the same key tries again.
@@ -183,11 +189,14 @@ fn answer(outcome: Outcome) -> Answer<Published> {
 }
 
 /// What makes two requests the same: where they go and what they hold. The payment is no part of it, since a
-/// request that was answered 402 comes again with one.
-fn request_hash(request: &PublishRequest) -> String {
+/// request that was answered 402 comes again with one. The pin is: who may not go there hears no answer from there.
+fn request_hash(caller: &Caller, request: &PublishRequest) -> String {
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
     hash.update(format!("publish\0{slug}\0{:?}\0{:?}\0", request.target, request.activation));
+    if let Some(pin) = caller.pinned_to() {
+        hash.update(format!("pin\0{pin}\0"));
+    }
     if let Some(message) = &request.message {
         hash.update(format!("message\0{message}\0"));
     }

@@ -3,6 +3,7 @@
 use anyhow::{Context, anyhow};
 use domain::JobEnvelope;
 use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument;
 
 /// The narrow handle through which operations enqueue jobs. Behind it, the workers crate writes all pushes that
 /// wait in one batch, so a busy service pays for few commits.
@@ -58,9 +59,15 @@ impl JobQueue {
     }
 
     async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<Kept> {
+        let span = telemetry::spans::push(&envelope);
+        // Whoever does the job goes on with the trace from here.
+        let envelope = JobEnvelope { trace: telemetry::spans::traceparent(&span), ..envelope };
         let (kept, is_kept) = oneshot::channel();
         let push = Push { envelope, if_known, kept };
-        self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
-        is_kept.await.context("the queue closed before the job was kept")?
+        let keeping = async {
+            self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
+            is_kept.await.context("the queue closed before the job was kept")?
+        };
+        keeping.instrument(span).await
     }
 }

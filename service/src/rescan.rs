@@ -133,5 +133,5 @@ fn rescan(scan: ScanJob) -> JobEnvelope {
 }
 
 fn envelope(id: JobId, job: Job) -> JobEnvelope {
-    JobEnvelope { id, reply_to: None, job }
+    JobEnvelope { id, reply_to: None, trace: None, job }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -10,17 +11,46 @@ use domain::fault::{self, Fault};
 use domain::{BlobHash, Manifest, RescanJob, ScanJob};
 use scanner::{ScannedFile, Verdict};
 use store::{Judged, Judgement};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use tracing::{Instrument, Span};
 
 use crate::Service;
 
 /// The number of the rules that this program judges by. It rises with them, so older verdicts are told from newer ones.
 const RULES: u32 = whole_number(scanner::SCANNER_VERSION);
 
-/// Lets scans compute: on half of the cores at a time, so that publishes always find one.
+/// A rescan that does not get its turn by then comes back later: it must not use up its attempt by waiting.
+const RESCAN_TURN_WAIT: Duration = Duration::from_secs(10);
+
+/// Lets scans compute: on half of the cores at a time, so that publishes always find one. First scans go before rescans.
 #[derive(Clone, Debug)]
-pub struct ScanGate(Arc<Semaphore>);
+pub struct ScanGate {
+    places: Arc<Semaphore>,
+    /// First scans that wait for a place.
+    first_waiting: Arc<watch::Sender<usize>>,
+}
+
+/// A place at which one scan computes.
+type Turn = OwnedSemaphorePermit;
+
+/// Which scan of a version it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scan {
+    First,
+    /// The version has a verdict, so this one can wait.
+    Again,
+}
+
+/// What came of asking for a rescan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rescanned {
+    Done,
+    /// Nothing was done: the rules of this process are older than those that were asked for, or its first scans leave no
+    /// room. Somebody is to do it later.
+    NotHere,
+}
 
 impl Default for ScanGate {
     fn default() -> Self {
@@ -30,31 +60,71 @@ impl Default for ScanGate {
 
 impl ScanGate {
     fn with_places(places: usize) -> Self {
-        Self(Arc::new(Semaphore::new(places)))
+        Self { places: Arc::new(Semaphore::new(places)), first_waiting: Arc::new(watch::Sender::new(0)) }
     }
 
-    async fn judge(&self, files: Vec<(String, Bytes)>) -> anyhow::Result<Verdict> {
-        self.compute(move || {
+    /// None: a rescan does not get its turn in time.
+    async fn judge(&self, scan: Scan, files: Vec<(String, Bytes)>) -> anyhow::Result<Option<Verdict>> {
+        let turn = match scan {
+            Scan::First => self.first_turn().await?,
+            Scan::Again => match timeout(RESCAN_TURN_WAIT, self.later_turn()).await {
+                Ok(turn) => turn?,
+                Err(_) => return Ok(None),
+            },
+        };
+        let judge = move || {
             let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
             scanner::scan(&scanned)
-        })
-        .await
+        };
+        compute(turn, judge).await.map(Some)
     }
 
-    /// Computes when it is its turn. Whoever stops waiting frees no place before the computing has ended.
-    async fn compute<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> anyhow::Result<T> {
-        let turn = self.0.clone().acquire_owned().await.context("the scans are closed")?;
-        spawn_blocking(move || {
-            let done = work();
-            drop(turn);
-            done
-        })
-        .await
-        .context("scan a version")
+    async fn first_turn(&self) -> anyhow::Result<Turn> {
+        let _waiting = FirstWaiting::counted(&self.first_waiting);
+        self.places.clone().acquire_owned().await.context("the scans are closed")
     }
+
+    /// Waits until no first scan does. A place that comes while one does is left to it: it stands behind us in the line.
+    async fn later_turn(&self) -> anyhow::Result<Turn> {
+        let mut first_waiting = self.first_waiting.subscribe();
+        loop {
+            first_waiting.wait_for(|waiting| *waiting == 0).await.context("the scans are closed")?;
+            let turn = self.places.clone().acquire_owned().await.context("the scans are closed")?;
+            if *first_waiting.borrow() == 0 {
+                return Ok(turn);
+            }
+        }
+    }
+}
+
+/// Counts a first scan for as long as it waits.
+struct FirstWaiting<'a>(&'a watch::Sender<usize>);
+
+impl<'a> FirstWaiting<'a> {
+    fn counted(waiting: &'a watch::Sender<usize>) -> Self {
+        waiting.send_modify(|count| *count += 1);
+        Self(waiting)
+    }
+}
+
+impl Drop for FirstWaiting<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+/// Computes on its turn. Whoever stops waiting frees no place before the computing has ended.
+async fn compute<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> anyhow::Result<T> {
+    spawn_blocking(move || {
+        let done = work();
+        drop(turn);
+        done
+    })
+    .await
+    .context("scan a version")
 }
 
 /// Half of the cores, but always one.
@@ -63,18 +133,30 @@ fn places_of(cores: usize) -> usize {
 }
 
 impl Service {
-    /// Whether this process may judge again what was asked for by these rules. An older one may not: what it said would
-    /// be due again at once, and so on for as long as two releases run.
-    pub fn may_rescan(&self, job: &RescanJob) -> bool {
-        rules() >= job.rules
+    /// Judges a version again. An older program than the one that asked may not: what it said would be due again at once,
+    /// and so on for as long as two releases run.
+    pub async fn rescan(&self, job: &RescanJob) -> anyhow::Result<Rescanned> {
+        if rules() < job.rules {
+            return Ok(Rescanned::NotHere);
+        }
+        let span = telemetry::spans::scan(job.scan.version);
+        self.judge(job.scan, Scan::Again, &span).instrument(span.clone()).await
     }
 
     /// Judges a version and tells the edges if that changes what they serve, or if they must not serve it. When it
     /// returns, a blocked page is off every edge. Idempotent: the same content gets the same verdict.
     pub async fn scan(&self, job: ScanJob) -> anyhow::Result<()> {
+        let span = telemetry::spans::scan(job.version);
+        self.judge(job, Scan::First, &span).instrument(span.clone()).await.map(|_| ())
+    }
+
+    async fn judge(&self, job: ScanJob, scan: Scan, span: &Span) -> anyhow::Result<Rescanned> {
         let version = job.version;
-        let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(()) };
-        let verdict = self.0.scan_gate.judge(self.contents(&manifest).await?).await?;
+        let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(Rescanned::Done) };
+        let contents = self.contents(&manifest).await?;
+        let Some(verdict) = self.0.scan_gate.judge(scan, contents).await? else {
+            return Ok(Rescanned::NotHere);
+        };
         pass_or_wait("scan.before_judge").await?;
         let now = self.0.clock.now();
         let judgement = Judgement {
@@ -88,6 +170,8 @@ impl Service {
         };
         let judged = self.0.store.judge(&judgement).await?;
         pass_or_wait("scan.after_judge").await?;
+        telemetry::verdict(verdict.status);
+        telemetry::spans::note_verdict(span, verdict.status);
         match judged {
             Judged::Noted { host: Some(host) } => {
                 self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
@@ -98,7 +182,7 @@ impl Service {
             }
             Judged::Noted { host: None } | Judged::Gone => {}
         }
-        Ok(())
+        Ok(Rescanned::Done)
     }
 
     /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
@@ -170,7 +254,7 @@ mod tests {
     fn scans_compute_on_half_of_the_cores_and_always_on_one() {
         assert_eq!([1, 2, 3, 8].map(places_of), [1, 1, 1, 4]);
         let cores = available_parallelism().unwrap().get();
-        assert_eq!(ScanGate::default().0.available_permits(), places_of(cores));
+        assert_eq!(ScanGate::default().places.available_permits(), places_of(cores));
     }
 
     /// Computing that begins and ends by hand.
@@ -182,13 +266,24 @@ mod tests {
 
     impl Computing {
         fn at(gate: &ScanGate) -> Self {
+            Self::of(Scan::First, gate)
+        }
+
+        fn of(scan: Scan, gate: &ScanGate) -> Self {
             let ((began, has_begun), (end, is_to_end)) = (channel(), channel::<()>());
             let gate = gate.clone();
             let work = move || {
                 began.send(()).unwrap();
                 let _ = is_to_end.recv();
             };
-            Self { has_begun, end, done: tokio::spawn(async move { gate.compute(work).await }) }
+            let done = tokio::spawn(async move {
+                let turn = match scan {
+                    Scan::First => gate.first_turn().await?,
+                    Scan::Again => gate.later_turn().await?,
+                };
+                compute(turn, work).await
+            });
+            Self { has_begun, end, done }
         }
 
         /// Long enough that whoever has a place would have begun.
@@ -212,6 +307,47 @@ mod tests {
         one.end.send(()).unwrap();
         one.done.await.unwrap().unwrap();
         third.begins();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn first_scans_go_before_rescans_whoever_came_first() {
+        let gate = ScanGate::with_places(1);
+        let running = Computing::at(&gate);
+        running.begins();
+        let rescan = Computing::of(Scan::Again, &gate);
+        assert!(rescan.waits());
+        let first = [Computing::at(&gate), Computing::at(&gate)];
+        assert!(first.iter().all(Computing::waits));
+        running.end.send(()).unwrap();
+        let [one, two] = first;
+        one.begins();
+        assert!(rescan.waits());
+        one.end.send(()).unwrap();
+        two.begins();
+        assert!(rescan.waits());
+        two.end.send(()).unwrap();
+        rescan.begins();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_first_scan_that_stops_waiting_holds_up_no_rescan() {
+        let gate = ScanGate::with_places(1);
+        let running = Computing::at(&gate);
+        running.begins();
+        let (gone, rescan) = (Computing::at(&gate), Computing::of(Scan::Again, &gate));
+        assert!(gone.waits());
+        gone.done.abort();
+        running.end.send(()).unwrap();
+        rescan.begins();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rescan_that_does_not_get_its_turn_is_not_judged() {
+        let gate = ScanGate::with_places(1);
+        let turn = gate.first_turn().await.unwrap();
+        assert!(gate.judge(Scan::Again, Vec::new()).await.unwrap().is_none());
+        drop(turn);
+        assert!(gate.judge(Scan::Again, Vec::new()).await.unwrap().is_some());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

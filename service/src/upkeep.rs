@@ -103,7 +103,7 @@ impl Service {
     /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.
     pub async fn fire(&self, schedule: &str, slot: Time, job: Job) -> anyhow::Result<()> {
         let id = JobId::of_slot(schedule, slot);
-        self.0.queue.push(JobEnvelope { id, reply_to: None, job }).await?;
+        self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job }).await?;
         self.0.store.note_slot(schedule, slot).await
     }
 

@@ -18,7 +18,7 @@ pub const WAITING_MAX: usize = 5;
 const LINE_END: u8 = b'\n';
 
 /// An address for an upload.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StagedUpload {
     pub upload: UploadId,
     /// Whoever has it may upload there.

@@ -16,7 +16,7 @@ pub struct VisibilityRequest {
 }
 
 /// The artifact as it is seen from now on.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ShownArtifact {
     pub artifact: Artifact,
     /// The link to hand out, for a private artifact.

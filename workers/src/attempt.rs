@@ -14,13 +14,15 @@ use anyhow::anyhow;
 use apalis_core::error::{AbortError, BoxDynError};
 use apalis_core::task::Task;
 use apalis_core::task::from_request::FromRequest;
-use domain::{JobEnvelope, Queue};
+use domain::{Clock, JobEnvelope, Queue};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
+use crate::board::{FailedAttempt, Rates};
 use crate::database::Database;
 
 /// Bounds what a failed attempt leaves in its row.
@@ -63,7 +65,7 @@ impl Error for GiveUp {
     }
 }
 
-/// Another process is to do this job, and this one has not touched it: it waits again, and no attempt is used up.
+/// Another process is to do this job, or this one later, and nothing was done: it waits again, and no attempt is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftToAnother;
 
@@ -109,11 +111,25 @@ enum Verdict {
     LeftToAnother,
 }
 
+impl Verdict {
+    /// The outcome that is counted.
+    fn name(&self) -> &'static str {
+        match self {
+            Verdict::Done => "done",
+            Verdict::Again { .. } => "failed",
+            Verdict::Dead { .. } => "dead",
+            Verdict::LeftToAnother => "left",
+        }
+    }
+}
+
 /// What the attempts at one queue's jobs have in common.
 pub(crate) struct Attempts {
     pub(crate) queue: Queue,
     pub(crate) database: Database,
     pub(crate) handler: Handler,
+    pub(crate) clock: Clock,
+    pub(crate) rates: Arc<Rates>,
     pub(crate) timeout: Duration,
     /// Ends every attempt at its next await, when the pool is gone.
     pub(crate) interrupt: CancellationToken,
@@ -128,17 +144,30 @@ impl Attempts {
         let started = Instant::now();
         let job = serde_json::from_slice::<JobEnvelope>(&payload);
         let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
+        let known_kind = job.as_ref().map_or("unreadable", |job| job.job.kind());
         let Some(verdict) = self.interrupt.run_until_cancelled(self.judge(job, delivery.attempt)).await
         else {
+            telemetry::job(self.queue, known_kind, "interrupted", started.elapsed());
             return Err("interrupted".into());
         };
-        self.log(&delivery, &kind, &verdict, started.elapsed());
+        telemetry::job(self.queue, known_kind, verdict.name(), started.elapsed());
+        let took = started.elapsed();
+        self.log(&delivery, &kind, &verdict, took);
         match verdict {
-            Verdict::Done => Ok(()),
-            Verdict::Dead { error } => Err(AbortError::new(for_the_row(&error)).into()),
+            Verdict::Done => {
+                self.rates.count_done(self.queue, self.clock.now());
+                Ok(())
+            }
+            Verdict::Dead { error } => {
+                let error = for_the_row(&error);
+                self.note_failure(&delivery, took, &error, None).await;
+                Err(AbortError::new(error).into())
+            }
             Verdict::Again { error, after } => {
+                let error = for_the_row(&error);
+                self.note_failure(&delivery, took, &error, Some(after)).await;
                 self.postpone(&delivery, after).await;
-                Err(for_the_row(&error).into())
+                Err(error.into())
             }
             Verdict::LeftToAnother => {
                 self.leave(&delivery).await;
@@ -163,7 +192,12 @@ impl Attempts {
                 };
             }
         };
-        match self.run(envelope, attempt).await {
+        let span = telemetry::spans::attempt(&envelope, self.queue, attempt.number);
+        let attempted = self.run(envelope, attempt).instrument(span.clone()).await;
+        if attempted.is_err() {
+            telemetry::spans::note_failure(&span);
+        }
+        match attempted {
             Ok(()) => Verdict::Done,
             Err(error) if error.is::<LeftToAnother>() => Verdict::LeftToAnother,
             Err(error) if attempt.is_last() || error.chain().any(|cause| cause.is::<GiveUp>()) => {
@@ -180,6 +214,27 @@ impl Attempts {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(panic)) => Err(anyhow!("panicked: {}", words_of(panic.as_ref()))),
             Err(_) => Err(anyhow!("not done after {:?}", self.timeout)),
+        }
+    }
+
+    /// Counts a failed attempt and has the board remember it. Without `retry_after` the job is dead.
+    async fn note_failure(
+        &self,
+        delivery: &Delivery,
+        took: Duration,
+        error: &str,
+        retry_after: Option<Duration>,
+    ) {
+        let now = self.clock.now();
+        self.rates.count_failed(self.queue, now);
+        let Delivery { id: job, worker, attempt } = delivery;
+        let failed = FailedAttempt { job, worker, attempt: attempt.number, took, error, retry_after };
+        if let Err(error) = self.database.note_failure(&failed, now).await {
+            tracing::warn!(
+                job.id = job,
+                error = format!("{error:#}"),
+                "a failed attempt is missing on the board"
+            );
         }
     }
 
@@ -329,10 +384,9 @@ fn for_the_row(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\0', "\u{fffd}").chars().take(ERROR_CHARS_MAX).collect()
 }
 
+/// Up to the first quotation: a text that is cut amiss is quoted whole, and may be somebody's page.
 fn words_of(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without words")
+    let words = panic.downcast_ref::<&str>().copied();
+    let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    words.and_then(|words| words.split('`').next()).unwrap_or("without words")
 }

@@ -5,6 +5,7 @@
 //! error in here would end the worker.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,10 +15,12 @@ use apalis_core::backend::{Backend as ApalisBackend, BackendConfig};
 use apalis_core::task::Task;
 use apalis_core::worker::context::WorkerContext;
 use apalis_sqlite::JsonCodec;
+use domain::Queue;
 use serde_json::Value;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::board::Pauses;
 use crate::persistence::{BackendFault, FETCH_BATCH, HEARTBEAT_INTERVAL, JobRows};
 use crate::wake::Looks;
 
@@ -26,17 +29,28 @@ pub(crate) struct Backend {
     looks: Looks,
     /// A reason to look for jobs came after the fetch that is under way had begun.
     must_look_again: bool,
-    /// When cancelled, nothing more is fetched. Heartbeats and acknowledgements go on, unlike in apalis' own
-    /// shutdown, which would let a slow job be taken over while it finishes, and whose forgotten fetch would
-    /// keep SQLite's only connection until then.
-    stopping: CancellationToken,
+    halts: Halts,
     /// A worker that restarts after a fault waits first, so that a dead database is not hammered.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
+/// Why nothing more is fetched. Heartbeats and acknowledgements go on, unlike in apalis' own shutdown, which would let
+/// a slow job be taken over while it finishes, and whose forgotten fetch would keep SQLite's only connection until then.
+pub(crate) struct Halts {
+    pub(crate) queue: Queue,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) pauses: Arc<Pauses>,
+}
+
+impl Halts {
+    fn are_on(&self) -> bool {
+        self.stopping.is_cancelled() || self.pauses.holds(self.queue)
+    }
+}
+
 impl Backend {
-    pub(crate) fn new(rows: JobRows, looks: Looks, stopping: CancellationToken) -> Self {
-        Self { rows: Persisted::new(rows), looks, must_look_again: false, stopping, pause: None }
+    pub(crate) fn new(rows: JobRows, looks: Looks, halts: Halts) -> Self {
+        Self { rows: Persisted::new(rows), looks, must_look_again: false, halts, pause: None }
     }
 
     pub(crate) fn starting_after(mut self, pause: Duration) -> Self {
@@ -69,7 +83,7 @@ impl ApalisBackend for Backend {
         loop {
             self.must_look_again |= self.looks.poll_due(cx);
             if self.is_between_fetches() {
-                if self.stopping.is_cancelled() {
+                if self.halts.are_on() {
                     return Poll::Pending;
                 }
                 // The fetch that begins now sees everything that was pushed until now.

@@ -4,11 +4,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use sqlx::Executor;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
+use sqlx::{Connection, Executor};
 
 /// A worker of each queue, the pushes, a postponement and the operator at the same time.
 const POSTGRES_CONNECTIONS_MAX: u32 = 8;
@@ -27,6 +27,17 @@ pub(crate) enum Database {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
+
+/// Does the same on either database: for statements of which both understand the same text.
+macro_rules! on_either {
+    ($database:expr, $pool:ident => $does:expr) => {
+        match $database {
+            $crate::database::Database::Sqlite($pool) => $does,
+            $crate::database::Database::Postgres($pool) => $does,
+        }
+    };
+}
+pub(crate) use on_either;
 
 impl Database {
     pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
@@ -54,6 +65,12 @@ async fn open_sqlite(url: &str) -> anyhow::Result<SqlitePool> {
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+        // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would take all later
+        // ones for parts of it, which are never committed. So a connection that is not between two is let go.
+        .before_acquire(|connection, _| {
+            let is_between = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_between) })
+        })
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .connect_with(options)
         .await
@@ -76,4 +93,31 @@ async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
         .connect_with(options)
         .await
         .context("the queue's Postgres does not answer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_that_is_kept_after_the_disk_was_full_is_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("full.db").display());
+        let pool = open_sqlite(&url).await.unwrap();
+        pool.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)").await.unwrap();
+        // No room for one page more: SQLite ends the whole transaction by itself, and its driver does not notice.
+        pool.execute("PRAGMA max_page_count = 1").await.unwrap();
+        let mut too_much = pool.begin().await.unwrap();
+        assert!(too_much.execute("INSERT INTO notes VALUES (1, hex(zeroblob(100000)))").await.is_err());
+        drop(too_much);
+        pool.execute("PRAGMA max_page_count = 1000000").await.unwrap();
+        // What is given up now must not take what comes later with it.
+        let mut given_up = pool.begin().await.unwrap();
+        given_up.execute("INSERT INTO notes VALUES (2, 'given up')").await.unwrap();
+        given_up.rollback().await.unwrap();
+        pool.execute("INSERT INTO notes VALUES (3, 'kept')").await.unwrap();
+        let others = open_sqlite(&url).await.unwrap();
+        let ids: Vec<i64> = sqlx::query_scalar("SELECT id FROM notes").fetch_all(&others).await.unwrap();
+        assert_eq!(ids, [3]);
+    }
 }

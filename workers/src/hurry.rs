@@ -39,13 +39,15 @@ impl Queues {
     }
 
     /// Has these jobs done once more, as they are asked for now, if they are done or dead. Those that wait or run stay as
-    /// they are. The ids of those that begin anew.
+    /// they are. The ids of those that begin anew; what happened to them in their former lives is forgotten.
     pub(crate) async fn begin_anew(&self, jobs: &[(&str, &[u8])]) -> anyhow::Result<Vec<String>> {
-        match &self.database {
+        let begun = match &self.database {
             Database::Sqlite(pool) => begin_anew_in_sqlite(pool, jobs).await,
             Database::Postgres(pool) => begin_anew_in_postgres(pool, jobs).await,
         }
-        .context("having jobs done once more")
+        .context("having jobs done once more")?;
+        self.forget_events(&begun).await?;
+        Ok(begun)
     }
 }
 

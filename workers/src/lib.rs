@@ -6,8 +6,10 @@
 
 mod attempt;
 mod backend;
+mod board;
+mod connections;
+mod copy;
 mod database;
-mod dead;
 mod depth;
 mod hurry;
 mod jobs;
@@ -24,7 +26,8 @@ mod wake;
 mod tests;
 
 pub use attempt::{Attempt, GiveUp, Handler, LeftToAnother};
-pub use dead::DeadJob;
+pub use board::Presence;
+pub use copy::{CopiedJobs, SpooledPage};
 pub use depth::QueueDepth;
 pub use jobs::handler;
 pub use pool::PoolSettings;

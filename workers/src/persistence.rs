@@ -14,13 +14,14 @@ use apalis_sqlite::{Config as SqliteConfig, queries as sqlite};
 use domain::{Clock, Queue};
 use serde_json::Value;
 
+use crate::board::events;
 use crate::database::Database;
 
 /// How often a worker says that it lives.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// After so many heartbeats without a word, another worker takes the jobs over.
 const HEARTBEATS_MISSED_MAX: u32 = 3;
-const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
+pub(crate) const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
 /// Fetched jobs that wait for a free worker hold up its heartbeats and acknowledgements, and are then run twice.
 pub(crate) const FETCH_BATCH: usize = 1;
 
@@ -82,6 +83,7 @@ impl Persistence for JobRows {
             Database::Sqlite(pool) => {
                 let mut beat = pool.begin().await?;
                 sqlite::keep_alive(&mut *beat, &self.sqlite_config(), worker).await?;
+                events::note_lost_in_sqlite(&mut beat, queue, worker.name(), self.clock.now()).await?;
                 let others = WorkerFilter::AllExcept(worker.name().to_owned());
                 sqlite::reenqueue_orphaned(&mut *beat, LOST_AFTER_S.cast_signed(), queue, &others).await?;
                 beat.commit().await?;
@@ -89,6 +91,7 @@ impl Persistence for JobRows {
             Database::Postgres(pool) => {
                 let mut beat = pool.begin().await?;
                 postgres::keep_alive(&mut *beat, queue, worker).await?;
+                events::note_lost_in_postgres(&mut beat, queue, self.clock.now()).await?;
                 postgres::reenqueue_orphaned(&mut *beat, queue, LOST_AFTER_S).await?;
                 beat.commit().await?;
             }
@@ -100,8 +103,14 @@ impl Persistence for JobRows {
         match &self.database {
             Database::Sqlite(pool) => Ok(sqlite::fetch_next(pool, &self.sqlite_config(), worker).await?),
             Database::Postgres(pool) => {
-                let mut connection = pool.acquire().await?;
-                Ok(postgres::fetch_next(&mut *connection, &self.postgres_config(), worker).await?)
+                let (mut connection, config) = (pool.acquire().await?, self.postgres_config());
+                match postgres::fetch_next(&mut *connection, &config, worker).await {
+                    // Nothing was taken, and now that connection knows the table as it is.
+                    Err(error) if is_of_a_changed_table(&error) => {
+                        Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
+                    }
+                    fetched => Ok(fetched?),
+                }
             }
         }
     }
@@ -162,4 +171,11 @@ impl Persistence for JobRows {
         }
         Ok(())
     }
+}
+
+/// A newer release has just added a column: apalis' function gives whole rows, and it was read before and called after.
+fn is_of_a_changed_table(error: &apalis_postgres::Error) -> bool {
+    const INVALID_FUNCTION_DEFINITION: &str = "42P13";
+    let apalis_postgres::Error::Database(sqlx::Error::Database(refused)) = error else { return false };
+    refused.code().is_some_and(|code| code == INVALID_FUNCTION_DEFINITION)
 }

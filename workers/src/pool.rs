@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attempt::{Attempts, Delivery, Handler};
-use crate::backend::Backend;
+use crate::backend::{Backend, Halts};
 use crate::database::Database;
 use crate::persistence::JobRows;
 use crate::queues::Queues;
@@ -61,6 +61,8 @@ impl Queues {
         ensure!(!settings.queues.is_empty(), "a pool works on at least one queue");
         let is_idle = settings.queues.values().any(|concurrency| *concurrency == 0);
         ensure!(!is_idle, "a pool works on at least one job of each queue at a time");
+        // Before the first fetch: a queue that is paused stays so over the start of a process.
+        self.look_at_pauses().await?;
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
         let pool = Pool {
@@ -75,6 +77,8 @@ impl Queues {
                 queue,
                 database: self.database.clone(),
                 handler: handler.clone(),
+                clock: self.clock.clone(),
+                rates: self.rates.clone(),
                 timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
                 interrupt: interrupt.clone(),
             };
@@ -93,6 +97,7 @@ impl Queues {
         };
         tokio::select! {
             ended = monitor.run_with_signal(are_finished) => ended.context("running the workers")?,
+            never = self.watch_pauses() => match never {},
             () = is_too_late => tracing::warn!("jobs did not finish in time; they are interrupted and given back"),
         }
         drop(interrupt_when_dropped);
@@ -110,10 +115,11 @@ impl Queues {
     ) -> Monitor {
         let queue = attempts.queue;
         let rows = JobRows { database: self.database.clone(), queue, clock: self.clock.clone() };
-        let (pool, bell) = (pool.clone(), self.wake_handle(queue));
+        let (pool, bell, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {
             let looks = Looks::new(bell.clone(), TICK_INTERVAL);
-            let mut backend = Backend::new(rows.clone(), looks, pool.stopping.clone());
+            let halts = Halts { queue, stopping: pool.stopping.clone(), pauses: pauses.clone() };
+            let mut backend = Backend::new(rows.clone(), looks, halts);
             if restart > 0 {
                 backend = backend.starting_after(RESTART_PAUSE);
             }

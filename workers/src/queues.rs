@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::{Chance, Clock, Queue};
 use tokio::sync::Notify;
 
+use crate::board::{Pauses, Rates};
 use crate::database::Database;
 use crate::wake::{OnPushed, Wakes};
 
@@ -16,6 +17,8 @@ pub struct Queues {
     pub(crate) clock: Clock,
     pub(crate) chance: Chance,
     pub(crate) instance: Arc<str>,
+    pub(crate) pauses: Arc<Pauses>,
+    pub(crate) rates: Arc<Rates>,
 }
 
 /// What it takes to open the queues.
@@ -39,6 +42,8 @@ impl Queues {
             clock: opening.clock,
             chance: opening.chance,
             instance: opening.instance.into(),
+            pauses: Arc::default(),
+            rates: Arc::default(),
         })
     }
 

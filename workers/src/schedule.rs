@@ -7,15 +7,15 @@ use std::time::Duration;
 use anyhow::Context;
 use croner::Cron;
 use domain::{Job, Time};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use service::Service;
+use jiff::{Timestamp, Zoned};
+use service::{Planned, Service};
 use tokio_util::sync::CancellationToken;
 
 /// How often the clock is compared with the schedule.
 const TICK: Duration = Duration::from_secs(1);
 
-struct Schedule {
+pub(crate) struct Schedule {
     name: &'static str,
     /// Minute, hour, day of month, month, day of week; UTC. Six fields begin with the second.
     cron: &'static str,
@@ -23,7 +23,7 @@ struct Schedule {
 }
 
 /// The schedule, with a reason a line.
-const SCHEDULES: [Schedule; 5] = [
+pub(crate) const SCHEDULES: [Schedule; 5] = [
     // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own, and a look every minute
     // would make it two. The same look queues what newer rules are to judge again.
     Schedule { name: "sweep-scans", cron: "*/15 * * * * *", job: Job::SweepScans },
@@ -69,14 +69,33 @@ async fn fire_if_due(service: &Service, schedule: &Schedule) -> anyhow::Result<(
     service.fire(schedule.name, slot, schedule.job.clone()).await
 }
 
+/// A schedule with its next slot, for the board.
+pub(crate) fn planned(schedule: &Schedule, now: Time) -> anyhow::Result<Planned> {
+    let Schedule { name, cron, job } = schedule;
+    Ok(Planned { name, cron, job: job.clone(), next: next_slot(cron, now)? })
+}
+
 /// The last slot at or before a moment.
 fn latest_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
-    let cron: Cron = cron.parse().with_context(|| format!("the cron expression {cron:?}"))?;
-    let moment = Timestamp::from_millisecond(now.millis())
-        .context("the clock is out of range")?
-        .to_zoned(TimeZone::UTC);
-    let slot = cron.find_previous_occurrence(&moment, true).context("a schedule without a past")?;
+    let slot =
+        parsed(cron)?.find_previous_occurrence(&in_utc(now)?, true).context("a schedule without a past")?;
     Ok(Time::from_millis(slot.timestamp().as_millisecond()))
+}
+
+/// The first slot after a moment.
+fn next_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
+    let slot =
+        parsed(cron)?.find_next_occurrence(&in_utc(now)?, false).context("a schedule without a future")?;
+    Ok(Time::from_millis(slot.timestamp().as_millisecond()))
+}
+
+fn parsed(cron: &str) -> anyhow::Result<Cron> {
+    cron.parse().with_context(|| format!("the cron expression {cron:?}"))
+}
+
+fn in_utc(now: Time) -> anyhow::Result<Zoned> {
+    let moment = Timestamp::from_millisecond(now.millis()).context("the clock is out of range")?;
+    Ok(moment.to_zoned(TimeZone::UTC))
 }
 
 #[cfg(test)]
@@ -95,6 +114,15 @@ mod tests {
         let quarter = latest_slot("*/15 * * * * *", at("2026-03-05T12:06:59.9Z")).unwrap();
         assert_eq!(quarter, at("2026-03-05T12:06:45Z"));
         assert_eq!(latest_slot("5 0 1 * *", noon).unwrap(), at("2026-03-01T00:05:00Z"));
+    }
+
+    #[test]
+    fn the_next_slot_lies_after_now_even_when_now_is_one() {
+        let at = |text: &str| Time::parse_rfc3339(text).unwrap();
+        let noon = at("2026-03-05T12:07:00Z");
+        assert_eq!(next_slot("7 * * * *", noon).unwrap(), at("2026-03-05T13:07:00Z"));
+        assert_eq!(next_slot("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(), noon);
+        assert_eq!(next_slot("*/15 * * * * *", noon).unwrap(), at("2026-03-05T12:07:15Z"));
     }
 
     #[test]

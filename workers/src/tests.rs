@@ -1,9 +1,14 @@
 //! The traps of the queue, each on SQLite and on Postgres.
 
 mod bed;
+mod board;
+mod board_plans;
+mod copying;
 mod counting;
 mod crashes;
 mod failures;
+mod overtaken;
+mod pauses;
 mod pushing;
 mod repeats;
 mod schema;

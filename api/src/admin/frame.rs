@@ -5,6 +5,7 @@ use poem::Request;
 use serde::Deserialize;
 
 use super::guard::AtDesk;
+use super::queues::done::Done;
 use crate::refusal::RefusedCall;
 
 /// Who looks, where, and what they have just done.
@@ -20,15 +21,17 @@ pub struct Frame {
 pub enum Tab {
     Moderation,
     Audit,
+    Queues,
 }
 
 impl Tab {
-    pub const ALL: [Tab; 2] = [Tab::Moderation, Tab::Audit];
+    pub const ALL: [Tab; 3] = [Tab::Moderation, Tab::Audit, Tab::Queues];
 
     pub fn name(self) -> &'static str {
         match self {
             Tab::Moderation => "Moderation",
             Tab::Audit => "Audit",
+            Tab::Queues => "Queues",
         }
     }
 
@@ -36,6 +39,7 @@ impl Tab {
         match self {
             Tab::Moderation => super::QUEUE,
             Tab::Audit => "/admin/audit",
+            Tab::Queues => super::queues::BOARD,
         }
     }
 }
@@ -43,7 +47,11 @@ impl Tab {
 impl Frame {
     pub fn begin(request: &Request, tab: Tab) -> Result<Self, RefusedCall> {
         let AtDesk { name, has_session } = at_desk(request)?.clone();
-        Ok(Self { name, has_session, tab, done: done(request) })
+        let done = match tab {
+            Tab::Moderation | Tab::Audit => done(request),
+            Tab::Queues => Done::told_in(request).map(|done| done.words()),
+        };
+        Ok(Self { name, has_session, tab, done })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pages of the operator's people: the moderators' queue, and who decided what. They come in by a password of their
+//! The pages of the operator's people: the moderators' queue, who decided what, and the queue board. They come in by a password of their
 //! own, or by the operator's secret; to anybody else it must look as if these pages were not there, or be the sign-in.
 //!
 //! A page here begins with a [`frame::Desk`]: who looks, and what stands around the page. A new page joins [`DESK`];
@@ -14,6 +14,7 @@ mod hints;
 mod log;
 mod preview;
 mod queue;
+mod queues;
 mod signin;
 #[cfg(test)]
 pub mod tests;
@@ -51,6 +52,21 @@ const DESK: &[PageRoute] = &[
         endpoint: || get(preview::source),
     },
     PageRoute { pattern: "/admin/audit", methods: &["GET"], endpoint: || get(audit::show) },
+    PageRoute {
+        pattern: queues::BOARD,
+        methods: &["GET", "POST"],
+        endpoint: || get(queues::board::show).post(queues::board::run),
+    },
+    PageRoute {
+        pattern: "/admin/queues/:queue",
+        methods: &["GET", "POST"],
+        endpoint: || get(queues::jobs::show).post(queues::jobs::steer),
+    },
+    PageRoute {
+        pattern: "/admin/queues/:queue/:id",
+        methods: &["GET", "POST"],
+        endpoint: || get(queues::job::show).post(queues::job::steer),
+    },
 ];
 
 /// For who is, and for what a preview loads.

@@ -22,11 +22,11 @@ use crate::pages::faults::Faults;
 
 const URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
 
-fn now() -> Time {
+pub fn now() -> Time {
     Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
 }
 
-fn frame(tab: Tab, done: Option<&str>) -> Frame {
+pub fn frame(tab: Tab, done: Option<&str>) -> Frame {
     let name = OperatorName::cleaned("Ada <Lovelace>").unwrap();
     Frame { name, has_session: true, tab, done: done.map(str::to_owned) }
 }
@@ -238,5 +238,5 @@ fn sign_ins() -> Vec<(String, String)> {
 
 /// Every page, by name.
 pub fn samples() -> Vec<(String, String)> {
-    [queues(), cases(), audits(), sign_ins()].concat()
+    [queues(), cases(), audits(), sign_ins(), super::queues::tests::samples()].concat()
 }

@@ -76,6 +76,40 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("TrafficUsage", "free_limit") => json!(1_000_000),
         ("CheckoutSession", "url") => json!("https://checkout.example/c/cs_test_a1b2c3"),
         ("CheckoutSession", "hint") => json!("open the url to pay; the credit follows the payment"),
+        _ => return of_board(owner, name),
+    })
+}
+
+/// What the queues, the processes and the jobs have by names that mean other things elsewhere.
+fn of_board(owner: &str, name: &str) -> Option<Value> {
+    Some(match (owner, name) {
+        ("QueueShown", "depth") => json!(14),
+        ("QueueShown", "waiting") => json!(12),
+        ("QueueShown", "running" | "failed" | "dead" | "failed_last_minute") => json!(1),
+        ("QueueShown", "done_last_minute") => json!(240),
+        ("Pause" | "JobEvent", "by") => json!("Ada"),
+        ("Process", "host") => json!("node-3"),
+        ("Process", "role") => json!("worker"),
+        ("Process", "process_id") => json!(4711),
+        ("Process", "version") => json!(env!("CARGO_PKG_VERSION")),
+        ("QueueTaken", "concurrency") => json!(4),
+        ("DeadRequeued", "requeued") => json!(3),
+        ("Schedule", "name") => json!("sweep-records"),
+        ("Schedule", "kind") => json!("sweep_records"),
+        ("Schedule" | "ScheduleRun", "queue") => json!("upkeep"),
+        ("Schedule", "cron") => json!("41 * * * *"),
+        ("JobList", "next") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        ("JobEvent", "what") => json!("died"),
+        ("JobDetail", "payload") => {
+            json!({ "account": "01KC4GZJ2Q8W5T7RXN3VB6M9DE", "version": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })
+        }
+        ("Job" | "JobDetail", "state") => json!("dead"),
+        (_, "kind") => json!("scan"),
+        (_, "instance") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        (_, "reply_to") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        (_, "worker") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE-f7yzd2cmpx-scan-0"),
+        (_, "error" | "last_error") => json!("the blob store does not answer"),
+        (_, "attempt" | "attempts" | "attempts_max") => json!(8),
         _ => return None,
     })
 }
@@ -106,7 +140,7 @@ fn of_evidence(name: &str) -> Option<Value> {
 
 fn of_ids(name: &str) -> Option<Value> {
     Some(match name {
-        "id" | "decision" | "report" | "upload" | "artifact_id" | "user_id" | "created_by" => {
+        "id" | "job_id" | "decision" | "report" | "upload" | "artifact_id" | "user_id" | "created_by" => {
             json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE")
         }
         "session_id" => json!("cs_test_a1b2c3"),
@@ -127,6 +161,8 @@ fn of_ids(name: &str) -> Option<Value> {
             json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE01KC4GZJ2Q8W5T7RXN3VB6M9DF0123456789abcdef0123456789abcdef")
         }
         "rail" => json!("dev"),
+        "queue" => json!("scan"),
+        "schedule" => json!("sweep-records"),
         "created_via" => json!("api"),
         _ => return None,
     })
@@ -135,12 +171,29 @@ fn of_ids(name: &str) -> Option<Value> {
 fn of_moments(name: &str) -> Option<Value> {
     Some(match name {
         "month" => json!("2026-01"),
-        "created_at" | "updated_at" | "settled_at" | "joined_at" | "last_used_at" | "waiting_since"
-        | "published_at" | "scanned_at" | "answered_at" => {
+        "created_at"
+        | "updated_at"
+        | "settled_at"
+        | "joined_at"
+        | "last_used_at"
+        | "waiting_since"
+        | "published_at"
+        | "scanned_at"
+        | "answered_at"
+        | "at"
+        | "since"
+        | "oldest_waiting_since"
+        | "started_at"
+        | "seen_at"
+        | "due_at"
+        | "begun_at"
+        | "ended_at"
+        | "last_slot"
+        | "next_slot" => {
             json!("2026-01-31T12:00:00Z")
         }
         "expires_at" => json!("2026-01-31T12:30:00Z"),
-        "revoked_at" => Value::Null,
+        "revoked_at" | "retry_at" => Value::Null,
         _ => return None,
     })
 }
@@ -170,10 +223,10 @@ fn of_states(name: &str) -> Option<Value> {
     Some(match name {
         "moderation_status" => json!("pass"),
         "allow_agent_join" | "deleted" | "live" | "removed" | "revoked" | "signed_out" | "received"
-        | "credited" => {
+        | "credited" | "taken" | "retried" | "cancelled" | "paused" => {
             json!(true)
         }
-        "has_more" | "passed_by_moderator" => json!(false),
+        "has_more" | "passed_by_moderator" | "lost" => json!(false),
         _ => return None,
     })
 }

@@ -160,6 +160,12 @@ pub fn page_framing(
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
 }
 
+/// The same, and its script may ask for it again.
+pub fn live_page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
+    let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));
+    page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
+}
+
 fn page_under(
     policy: HeaderValue,
     status: StatusCode,

@@ -52,6 +52,8 @@ fn what(refusal: &Refusal) -> String {
         }
         Refusal::NotFound(Missing::Member) => "Nobody like that is on the account.".into(),
         Refusal::NotFound(Missing::Token) => "There is no such token, or it is revoked.".into(),
+        Refusal::NotFound(Missing::Job) => "There is no such job in this queue.".into(),
+        Refusal::JobIs { state } => format!("The job is {state} by now, so nothing was done."),
         Refusal::MethodNotAllowed { .. } => "This address cannot be used in this way.".into(),
         Refusal::ForeignPage => "This came from another site's page, so nothing was done.".into(),
         Refusal::RateLimited { .. } => "There were too many attempts.".into(),
@@ -128,6 +130,9 @@ fn is_the_operators(path: &str) -> bool {
 }
 
 fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
+    if is_of_the_board(path) {
+        return next_step_of_board(refusal, path);
+    }
     let queue = Link { href: "/admin/moderation".to_owned(), words: "Go to the queue" };
     let next = match refusal {
         Refusal::NotFound(_) => "It may have been deleted. Look for it in the queue.".to_owned(),
@@ -136,6 +141,25 @@ fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
         refusal => next_step(refusal, path).0,
     };
     (next, queue)
+}
+
+/// Whether a path is one of the pages of the queue board.
+fn is_of_the_board(path: &str) -> bool {
+    path == "/admin/queues" || path.starts_with("/admin/queues/")
+}
+
+fn next_step_of_board(refusal: &Refusal, path: &str) -> (String, Link) {
+    let board = Link { href: "/admin/queues".to_owned(), words: "Go to the queues" };
+    let next = match refusal {
+        Refusal::NotFound(Missing::Job) => {
+            "What is done is forgotten after 48 hours. In which queue a job is, the log tells as queue.name."
+                .to_owned()
+        }
+        Refusal::NotFound(_) => "Look for it among the queues.".to_owned(),
+        Refusal::JobIs { .. } => "Look at what it is now, then decide.".to_owned(),
+        refusal => next_step(refusal, path).0,
+    };
+    (next, board)
 }
 
 fn sign_in(path: &str) -> Link {
@@ -199,6 +223,19 @@ mod tests {
         assert_eq!(href(Refusal::AlreadyClaimed, "/claim/abc"), "/dashboard");
         assert_eq!(href(Refusal::ForeignPage, "/signout"), "/signin");
         assert_eq!(href(Refusal::RateLimited { retry_after_seconds: 7 }, "/report"), "/report");
+    }
+
+    #[test]
+    fn on_the_queue_board_one_goes_back_to_the_board() {
+        let told = |refusal, path| Told::of(&refusal, path);
+        for path in ["/admin/queues", "/admin/queues/scan", "/admin/queues/scan/01KC4GZJ2Q8W5T7RXN3VB6M9DE"] {
+            for missing in [Missing::Job, Missing::Queue, Missing::Schedule] {
+                assert_eq!(told(Refusal::NotFound(missing), path).link.href, "/admin/queues", "{path}");
+            }
+        }
+        let late = told(Refusal::JobIs { state: "running".into() }, "/admin/queues/scan/01");
+        assert_eq!(late.what, "The job is running by now, so nothing was done.");
+        assert_eq!(told(Refusal::NotFound(Missing::Host), "/admin/queuesx").link.href, "/admin/moderation");
     }
 
     #[test]

@@ -14,8 +14,10 @@ mod join;
 mod members;
 mod moderation;
 mod publish;
+mod queues;
 mod reports;
 mod review;
+mod schedules;
 mod signup;
 mod status;
 mod tokens;
@@ -44,7 +46,7 @@ type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
-type AboutOperator = (internal::Internal, review::Review);
+type AboutOperator = (internal::Internal, review::Review, queues::Queues, schedules::Schedules);
 
 pub use auth::end_session;
 pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;

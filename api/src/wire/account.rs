@@ -39,7 +39,7 @@ pub struct Limits {
 }
 
 /// A new account and its first token.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct SignUp {
     pub account: Account,
     /// The bearer token. It is shown only here, once.
@@ -50,7 +50,7 @@ pub struct SignUp {
 }
 
 /// The account of the caller.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct AccountDetail {
     pub account: Account,
     // `account` is as a signup answers it; beside it stand the same fields, for who looks for them here.
@@ -69,7 +69,7 @@ pub struct AccountDetail {
 }
 
 /// The account of the caller, and how many people are on it.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct AccountWithMembers {
     #[oai(flatten)]
     pub account: AccountDetail,

@@ -44,7 +44,7 @@ pub struct Artifact {
 }
 
 /// An artifact with its versions.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct ArtifactDetail {
     #[oai(flatten)]
     pub artifact: Artifact,
@@ -93,7 +93,7 @@ pub struct ChangeVisibility {
 }
 
 /// The artifact as it is seen from now on.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct ShownArtifact {
     #[oai(flatten)]
     pub artifact: Artifact,

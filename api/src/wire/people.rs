@@ -61,14 +61,14 @@ pub struct SignedOut {
 }
 
 /// Who is signed in, and the accounts that they stand for.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct Me {
     pub user: User,
     /// The highest role first, then the oldest.
     pub accounts: Vec<AccountOfMine>,
 }
 
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct AccountOfMine {
     pub id: String,
     pub handle: String,

@@ -8,7 +8,7 @@ use poem_openapi::Object;
 use super::{Timestamp, Usd};
 
 /// A publish that came to pass.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct PublishResult {
     /// Where the artifact is served; the same for every version.
     pub url: String,

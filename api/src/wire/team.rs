@@ -16,7 +16,7 @@ pub struct ChangeAccount {
 }
 
 /// The account's new claim link; the old one leads nowhere.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct ClaimLink {
     /// For a person to open before `expires_at`.
     pub claim_url: String,
@@ -48,7 +48,7 @@ pub struct CreateInvite {
 }
 
 /// A fresh invite.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct CreatedInvite {
     /// For an agent, to send to `POST /v1/account/join`.
     pub code: String,
@@ -60,7 +60,7 @@ pub struct CreatedInvite {
 }
 
 /// An invite as it stands.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct Invite {
     pub code: String,
     pub invite_url: String,
@@ -78,7 +78,7 @@ pub struct Invite {
 }
 
 /// The invite is of no more use.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct RevokedInvite {
     pub code: String,
     /// Always true.
@@ -86,14 +86,14 @@ pub struct RevokedInvite {
 }
 
 /// The code of an invite: the only credential that joining needs.
-#[derive(Debug, Object)]
+#[derive(Object)]
 #[oai(example)]
 pub struct Join {
     pub code: String,
 }
 
 /// An agent has joined.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct Joined {
     /// The bearer token. It is shown only here, once.
     pub token: String,

@@ -31,7 +31,7 @@ pub struct Token {
 }
 
 /// A fresh token.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct MintedToken {
     #[oai(flatten)]
     pub minted: Token,

@@ -6,7 +6,7 @@ use poem_openapi::Object;
 use super::Timestamp;
 
 /// An address to which files can be uploaded, once.
-#[derive(Debug, Object)]
+#[derive(Object)]
 pub struct StagedUpload {
     /// Its name, for `publish_artifact`.
     pub upload: String,

@@ -89,6 +89,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::DecidedMeanwhile => {
             "Something was decided of the version after a moderator had looked at it, so nothing more was."
         }
+        RefusalKind::JobIs => "An operator wanted to retry or cancel a job that is in another state by now.",
         RefusalKind::Overloaded => {
             "Busy, or a part of the service is down; `Retry-After` says when to try again."
         }
@@ -143,6 +144,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::UploadTaken => Refusal::UploadTaken,
         RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
         RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
+        RefusalKind::JobIs => Refusal::JobIs { state: "running".into() },
         RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
         RefusalKind::Internal => Refusal::Internal,
     }

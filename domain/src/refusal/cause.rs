@@ -23,6 +23,9 @@ pub enum Missing {
     Upload,
     /// An upload whose address or whose files have had their time.
     LapsedUpload,
+    Job,
+    Queue,
+    Schedule,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +77,9 @@ impl Missing {
             Missing::ReviewedFile => "file",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
+            Missing::Job => "job",
+            Missing::Queue => "queue",
+            Missing::Schedule => "schedule",
         }
     }
 
@@ -97,6 +103,11 @@ impl Missing {
                 "call the tool stage_upload for a fresh address, upload there within 15 minutes, and publish within the \
                  hour"
             }
+            Missing::Job => {
+                "GET /internal/queues/{queue}/jobs lists the jobs; what is done is forgotten after 48 hours"
+            }
+            Missing::Queue => "GET /internal/queues lists the queues",
+            Missing::Schedule => "GET /internal/schedules lists the schedules",
         }
     }
 }

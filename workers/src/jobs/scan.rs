@@ -5,12 +5,24 @@
 
 use anyhow::Context;
 use domain::{RescanJob, ScanJob};
-use service::Service;
+use service::{Rescanned, Service};
 
 use crate::{Attempt, LeftToAnother};
 
 pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> anyhow::Result<()> {
-    let scanned = service.scan(*job).await.with_context(|| format!("scan version {}", job.version));
+    told_if_last(service.scan(*job).await, job, attempt)
+}
+
+/// What cannot be done here costs no attempt.
+pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
+    match told_if_last(service.rescan(job).await, &job.scan, attempt)? {
+        Rescanned::Done => Ok(()),
+        Rescanned::NotHere => Err(LeftToAnother.into()),
+    }
+}
+
+fn told_if_last<T>(scanned: anyhow::Result<T>, job: &ScanJob, attempt: Attempt) -> anyhow::Result<T> {
+    let scanned = scanned.with_context(|| format!("scan version {}", job.version));
     if let Err(error) = &scanned
         && attempt.is_last()
     {
@@ -21,11 +33,4 @@ pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> a
         );
     }
     scanned
-}
-
-pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
-    if !service.may_rescan(job) {
-        return Err(LeftToAnother.into());
-    }
-    run(service, &job.scan, attempt).await
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, Queue, ScanJob, VersionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use service::JobQueue;
+use service::{Board, JobDetail, JobHappening, JobQueue, JobShown, JobState, JobsWanted};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::database::Database;
+use crate::database::{Database, on_either};
 use crate::{Attempt, Handler, Opening, PoolSettings, Queues};
 
 /// Longer than any wait that succeeds, also on a busy machine.
@@ -128,6 +128,42 @@ impl Bed {
         rows.into_iter().find(|row| row.id == id.to_string()).unwrap()
     }
 
+    /// The rows of a table of the board.
+    pub(super) async fn count(&self, table: &str) -> i64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        on_either!(&self.queues.database, pool => {
+            sqlx::query_scalar(sqlx::AssertSqlSafe(count)).fetch_one(pool).await
+        })
+        .unwrap()
+    }
+
+    /// A job that no program of ours would push.
+    pub(super) async fn insert_raw(&self, id: &str, queue: &str, payload: &str) {
+        self.sql(&format!(
+            "INSERT INTO {{jobs}} (id, job_type, job, max_attempts) VALUES ('{id}', '{queue}', '{payload}', 8)"
+        ))
+        .await;
+    }
+
+    /// The dead of every queue.
+    pub(super) async fn dead(&self) -> Vec<JobShown> {
+        let mut dead = Vec::new();
+        for queue in Queue::ALL {
+            let wanted = JobsWanted { queue, state: JobState::Dead, before: None };
+            dead.extend(self.queues.jobs(wanted).await.unwrap().jobs);
+        }
+        dead
+    }
+
+    /// A job with everything that is known of it.
+    pub(super) async fn detail(&self, job: &JobEnvelope) -> JobDetail {
+        self.queues.job(job.job.queue(), job.id).await.unwrap().unwrap()
+    }
+
+    pub(super) async fn timeline(&self, job: &JobEnvelope) -> Vec<JobHappening> {
+        self.detail(job).await.timeline.into_iter().map(|event| event.what).collect()
+    }
+
     pub(super) async fn worker_names(&self) -> Vec<String> {
         match &self.queues.database {
             Database::Sqlite(pool) => {
@@ -166,11 +202,11 @@ pub(super) fn new_id() -> JobId {
 pub(super) fn scan() -> JobEnvelope {
     let id = new_id();
     let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
-    JobEnvelope { id, reply_to: None, job: Job::Scan(ScanJob { account, version }) }
+    JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(ScanJob { account, version }) }
 }
 
 pub(super) fn cleanup() -> JobEnvelope {
-    JobEnvelope { id: new_id(), reply_to: None, job: Job::Cleanup }
+    JobEnvelope { id: new_id(), reply_to: None, trace: None, job: Job::Cleanup }
 }
 
 pub(super) async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {

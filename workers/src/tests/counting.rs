@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use domain::Queue;
 use futures::FutureExt;
 
-use super::bed::{Bed, Pool, Starts, cleanup, new_id, on_both, scan};
+use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
 use crate::{GiveUp, QueueDepth};
 
 on_both! {
@@ -40,47 +40,6 @@ on_both! {
         let depth = bed.queues.depth().await.unwrap();
         let scans = depth.iter().find(|depth| depth.queue == Queue::Scan).unwrap();
         assert_eq!((scans.waiting, scans.oldest_waiting_since), (1, None));
-    }
-
-    async fn a_dead_job_that_is_retried_runs_again_from_its_first_attempt(bed: Bed) {
-        let queue = bed.ready().await;
-        let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, _| async { Err(GiveUp(anyhow!("no")).into()) }.boxed()));
-        let job = scan();
-        queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Killed").await;
-        pool.stop().await;
-
-        assert!(bed.queues.retry_dead(job.id).await.unwrap());
-        assert!(bed.queues.dead(10).await.unwrap().is_empty());
-        let again = Starts::default();
-        let pool = Pool::start(&bed.queues, again.then_done());
-        bed.status_becomes(job.id, "Done").await;
-        assert_eq!(again.of(job.id)[0].0.number, 1);
-        pool.stop().await;
-
-        assert!(!bed.queues.retry_dead(job.id).await.unwrap(), "a finished job is not retried");
-        assert!(!bed.queues.retry_dead(new_id()).await.unwrap());
-    }
-
-    async fn the_dead_are_listed_newest_first_and_no_more_than_asked_for(bed: Bed) {
-        let queue = bed.ready().await;
-        let mut ids = Vec::new();
-        for job in [scan(), cleanup(), scan()] {
-            ids.push(job.id);
-            queue.push(job).await.unwrap();
-        }
-        for (age_s, id) in ids.iter().enumerate() {
-            let died = match bed.queues.database {
-                crate::database::Database::Sqlite(_) => format!("unixepoch() - {age_s}"),
-                crate::database::Database::Postgres(_) => format!("now() - {age_s} * interval '1 s'"),
-            };
-            bed.sql(&format!("UPDATE {{jobs}} SET status = 'Killed', done_at = {died} WHERE id = '{id}'")).await;
-        }
-        let listed = |limit| async move {
-            bed.queues.dead(limit).await.unwrap().into_iter().map(|job| job.id).collect::<Vec<_>>()
-        };
-        assert_eq!(listed(2).await, ids[..2]);
     }
 
     async fn finished_jobs_are_forgotten_and_dead_ones_are_not(bed: Bed) {

@@ -1,6 +1,7 @@
 use std::time::{Duration, Instant};
 
 use domain::Queue;
+use service::JobHappening;
 
 use super::bed::{Bed, Pool, Starts, on_both, scan};
 use crate::Attempt;
@@ -25,6 +26,14 @@ on_both! {
         assert!(died.elapsed() < TAKEN_OVER_WITHIN, "{:?}", died.elapsed());
         let attempts: Vec<_> = after.of(job.id).into_iter().map(|(attempt, _)| attempt).collect();
         assert_eq!(attempts, [Attempt { number: 2, max: Queue::Scan.attempts_max() }]);
+        let timeline = bed.timeline(&job).await;
+        let JobHappening::Began { attempt: 1, worker } = &timeline[1] else { panic!("{timeline:?}") };
+        assert!(worker.starts_with("one-"), "{worker}");
+        let JobHappening::Failed { attempt: 1, error, .. } = &timeline[2] else { panic!("{timeline:?}") };
+        assert!(error.starts_with("its worker fell silent"), "{error}");
+        let JobHappening::Began { attempt: 2, worker } = &timeline[3] else { panic!("{timeline:?}") };
+        assert!(worker.starts_with("two-"), "{worker}");
+        assert_eq!(timeline[4..], [JobHappening::Done { attempt: 2 }]);
         pool.stop().await;
     }
 
@@ -62,8 +71,8 @@ on_both! {
         let pool = Pool::start(&bed.queues, starts.then_done());
         bed.status_becomes(job.id, "Killed").await;
         assert!(starts.all().is_empty());
-        let dead = bed.queues.dead(1).await.unwrap();
-        assert!(dead[0].last_error.contains("cut off"), "{}", dead[0].last_error);
+        let dead = bed.dead().await;
+        assert!(dead[0].last_error.as_deref().unwrap().contains("cut off"), "{dead:?}");
         pool.stop().await;
     }
 

@@ -11,9 +11,12 @@ use crate::{LeftToAnother, PoolSettings};
 /// A job of the queue for rescans.
 fn rescan() -> JobEnvelope {
     match scan() {
-        JobEnvelope { job: Job::Scan(scan), .. } => {
-            JobEnvelope { id: new_id(), reply_to: None, job: Job::Rescan(RescanJob { scan, rules: 2 }) }
-        }
+        JobEnvelope { job: Job::Scan(scan), .. } => JobEnvelope {
+            id: new_id(),
+            reply_to: None,
+            trace: None,
+            job: Job::Rescan(RescanJob { scan, rules: 2 }),
+        },
         other => other,
     }
 }

@@ -1,4 +1,4 @@
-use super::bed::{Bed, on_both, scan};
+use super::bed::{Bed, Pool, Starts, new_id, on_both, scan};
 use crate::database::Database;
 
 on_both! {
@@ -11,6 +11,59 @@ on_both! {
         bed.another("two").await.migrate().await.unwrap();
         assert_eq!(bed.rows().await.len(), 1);
         assert!(bed.queues.is_current().await.unwrap());
+    }
+
+    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        for change in [
+            "INSERT INTO {migrations} (version, description, success, checksum, execution_time)
+             VALUES (99990101000000, 'later', true, 'x', 0)",
+            "ALTER TABLE {jobs} ADD COLUMN later TEXT",
+            "ALTER TABLE handbill_processes ADD COLUMN later TEXT",
+        ] {
+            let migrations = match bed.queues.database {
+                Database::Sqlite(_) => "_sqlx_migrations",
+                Database::Postgres(_) => "apalis._sqlx_migrations",
+            };
+            bed.sql(&change.replace("{migrations}", migrations)).await;
+        }
+        let older = bed.another("older").await;
+        assert!(older.is_current().await.unwrap());
+        older.migrate().await.unwrap();
+        let queue = bed.pushing();
+        let pool = Pool::start(&older, Starts::default().then_done());
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Done").await;
+        pool.stop().await;
+    }
+
+    async fn a_job_in_which_a_later_release_says_more_is_done(bed: Bed) {
+        bed.ready().await;
+        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+        let id = new_id();
+        let payload = format!(r#"{{"id":"{id}","later":{{"more":1}},"kind":"cleanup"}}"#);
+        bed.insert_raw(&id.to_string(), "upkeep", &payload).await;
+        bed.status_becomes(id, "Done").await;
+        pool.stop().await;
+    }
+
+    async fn the_board_s_tables_and_index_are_made_in_a_queue_of_the_release_before(bed: Bed) {
+        bed.queues.migrate().await.unwrap();
+        for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events"] {
+            bed.sql(&format!("DROP TABLE {gone}")).await;
+        }
+        let queue = bed.pushing();
+        queue.push(scan()).await.unwrap();
+        bed.sql(match bed.queues.database {
+            Database::Sqlite(_) => "DROP INDEX handbill_jobs_done",
+            Database::Postgres(_) => "DROP INDEX apalis.handbill_jobs_over",
+        })
+        .await;
+        assert!(!bed.queues.is_current().await.unwrap());
+        bed.queues.migrate().await.unwrap();
+        assert!(bed.queues.is_current().await.unwrap());
+        assert_eq!((bed.rows().await.len(), bed.count("handbill_pauses").await), (1, 0));
     }
 
     async fn a_row_whose_id_is_no_ulid_does_not_get_in(bed: Bed) {
@@ -38,6 +91,19 @@ async fn many_may_migrate_at_once_on_postgres() {
     let others = [bed.another("two").await, bed.another("three").await, bed.another("four").await];
     let migrations = others.iter().chain([&bed.queues]).map(crate::Queues::migrate);
     futures::future::try_join_all(migrations).await.unwrap();
+    assert!(bed.queues.is_current().await.unwrap());
+}
+
+#[tokio::test]
+async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
+    let bed = Bed::postgres().await;
+    bed.queues.migrate().await.unwrap();
+    bed.sql(
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'apalis.handbill_jobs_over'::regclass",
+    )
+    .await;
+    assert!(!bed.queues.is_current().await.unwrap());
+    bed.queues.migrate().await.unwrap();
     assert!(bed.queues.is_current().await.unwrap());
 }
 

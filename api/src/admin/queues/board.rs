@@ -1,0 +1,215 @@
+//! Everything at a glance: queues, processes, schedules.
+
+use askama::Template;
+use domain::{Missing, OperatorName, Queue, Refusal, Time};
+use poem::http::StatusCode;
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{BoardShown, JobState, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown, Service};
+
+use super::done::Done;
+use super::span::{Second, Span};
+use super::{path_of, path_of_job, path_of_state};
+use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::pages::fields::Fields;
+use crate::pages::figures::Count;
+use crate::pages::{found_at, live_page};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "admin/queues.html")]
+pub struct BoardPage<'a> {
+    pub frame: &'a Frame,
+    pub as_of: Second,
+    /// Queues with jobs to be done that no process takes.
+    pub untaken: Vec<&'static str>,
+    pub queues: Vec<QueueRow>,
+    pub processes: Vec<ProcessRow>,
+    pub schedules: Vec<ScheduleRow>,
+}
+
+pub struct QueueRow {
+    pub name: &'static str,
+    pub path: String,
+    pub depth: Count,
+    pub counts: Vec<StateCount>,
+    pub oldest: Option<Span>,
+    pub done: Count,
+    pub failed: Count,
+    pub paused: Option<PausedTold>,
+}
+
+/// How many jobs are in a state, and where they are listed.
+pub struct StateCount {
+    pub label: &'static str,
+    pub count: Count,
+    pub path: String,
+    /// Whether somebody should look.
+    pub is_loud: bool,
+}
+
+pub struct PausedTold {
+    pub by: String,
+    pub since: Second,
+}
+
+pub struct ProcessRow {
+    pub instance: String,
+    pub role: String,
+    pub host: String,
+    pub process_id: u32,
+    pub version: String,
+    pub started_at: Second,
+    pub seen_at: Second,
+    pub silent_for: Span,
+    pub is_lost: bool,
+    /// Such as `publish × 16`.
+    pub takes: Vec<String>,
+    pub running: Vec<RunningRow>,
+}
+
+pub struct RunningRow {
+    pub kind: String,
+    pub path: String,
+    pub lasts: Option<Span>,
+}
+
+pub struct ScheduleRow {
+    pub name: &'static str,
+    pub cron: &'static str,
+    pub queue: &'static str,
+    pub queue_path: String,
+    pub last: Option<Second>,
+    pub next: Second,
+    pub due_in: Span,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct RunForm {
+    schedule: String,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let frame = Frame::begin(request, Tab::Queues)?;
+    let (board, schedules) = (service.board().await?, service.schedules().await?);
+    live_page(StatusCode::OK, &BoardPage::new(&frame, board, schedules))
+}
+
+/// Runs a schedule now.
+#[handler]
+pub async fn run(
+    request: &Request,
+    Fields(form): Fields<RunForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let done = run_now(&service, &form.schedule, &at_desk(request)?.name).await?;
+    Ok(found_at(&done.path(super::BOARD)))
+}
+
+async fn run_now(service: &Service, name: &str, by: &OperatorName) -> Result<Done, RefusedCall> {
+    let known = service.schedules().await?.into_iter().find(|known| known.planned.name == name);
+    let planned = known.ok_or(Refusal::NotFound(Missing::Schedule))?.planned;
+    service.run_schedule(planned.name, by).await?;
+    Ok(Done::Ran(planned.name.to_owned(), planned.job.queue()))
+}
+
+impl<'a> BoardPage<'a> {
+    pub fn new(frame: &'a Frame, board: BoardShown, schedules: Vec<ScheduleShown>) -> Self {
+        let at = board.at;
+        let waits = |queue: &&QueueOnBoard| queue.depth() > 0 && !board.is_taken(queue.queue);
+        let untaken = board.queues.iter().filter(waits).map(|queue| queue.queue.name()).collect();
+        Self {
+            frame,
+            as_of: Second(at),
+            untaken,
+            queues: board.queues.into_iter().map(|queue| QueueRow::new(queue, at)).collect(),
+            processes: board.processes.into_iter().map(|process| ProcessRow::new(process, at)).collect(),
+            schedules: schedules.into_iter().map(|schedule| ScheduleRow::new(schedule, at)).collect(),
+        }
+    }
+}
+
+impl QueueRow {
+    fn new(queue: QueueOnBoard, now: Time) -> Self {
+        Self {
+            name: queue.queue.name(),
+            path: path_of(queue.queue),
+            depth: Count(queue.depth()),
+            counts: counts_of(&queue),
+            oldest: queue.oldest_waiting_since.map(|since| Span(now.since(since))),
+            done: Count(queue.done_last_minute),
+            failed: Count(queue.failed_last_minute),
+            paused: queue.paused.map(PausedTold::from),
+        }
+    }
+}
+
+/// The states that jobs wait in to be looked at; what is done is not counted.
+pub fn counts_of(queue: &QueueOnBoard) -> Vec<StateCount> {
+    let of = |state, label, count: u64, is_loud| StateCount {
+        label,
+        count: Count(count),
+        path: path_of_state(queue.queue, state),
+        is_loud: is_loud && count > 0,
+    };
+    vec![
+        of(JobState::Waiting, "Waiting", queue.waiting, false),
+        of(JobState::Running, "Running", queue.running, false),
+        of(JobState::Failed, "Failed", queue.failed, false),
+        of(JobState::Dead, "Dead", queue.dead, true),
+    ]
+}
+
+impl From<service::Paused> for PausedTold {
+    fn from(paused: service::Paused) -> Self {
+        Self { by: paused.by, since: Second(paused.since) }
+    }
+}
+
+impl ProcessRow {
+    fn new(process: ProcessShown, now: Time) -> Self {
+        let taken = |(queue, concurrency): &(Queue, usize)| format!("{} × {concurrency}", queue.name());
+        Self {
+            takes: process.takes.iter().map(taken).collect(),
+            running: process.running.into_iter().map(|job| RunningRow::new(job, now)).collect(),
+            instance: process.instance,
+            role: process.role,
+            host: process.host,
+            process_id: process.process_id,
+            version: process.version,
+            started_at: Second(process.started_at),
+            seen_at: Second(process.seen_at),
+            silent_for: Span(now.since(process.seen_at)),
+            is_lost: process.is_lost,
+        }
+    }
+}
+
+impl RunningRow {
+    fn new(job: RunningJob, now: Time) -> Self {
+        Self {
+            kind: job.kind,
+            path: path_of_job(job.queue, job.id),
+            lasts: job.since.map(|since| Span(now.since(since))),
+        }
+    }
+}
+
+impl ScheduleRow {
+    fn new(schedule: ScheduleShown, now: Time) -> Self {
+        let planned = schedule.planned;
+        let queue = planned.job.queue();
+        Self {
+            name: planned.name,
+            cron: planned.cron,
+            queue: queue.name(),
+            queue_path: path_of(queue),
+            last: schedule.last_slot.map(Second),
+            next: Second(planned.next),
+            due_in: Span(planned.next.since(now)),
+        }
+    }
+}

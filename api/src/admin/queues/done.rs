@@ -1,0 +1,125 @@
+//! What a redirect says has been done on the board, in words of ours alone.
+
+use domain::Queue;
+use poem::Request;
+use serde::Deserialize;
+
+use super::{BOARD, path_of};
+
+/// What was done. Each leads back to the page that it was done on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    Paused(Queue),
+    Resumed(Queue),
+    /// So many dead jobs begin anew.
+    Requeued(Queue, u64),
+    Retried,
+    Cancelled,
+    /// A schedule, whose job went to this queue.
+    Ran(String, Queue),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    done: String,
+    queue: String,
+    schedule: String,
+    jobs: u64,
+}
+
+impl Done {
+    /// The address that tells it: the page's own, but for what is done on the board.
+    pub fn path(&self, page: &str) -> String {
+        match self {
+            Done::Paused(queue) => format!("{}?done=paused&queue={}", path_of(*queue), queue.name()),
+            Done::Resumed(queue) => format!("{}?done=resumed&queue={}", path_of(*queue), queue.name()),
+            Done::Requeued(queue, jobs) => {
+                format!("{}?done=requeued&queue={}&jobs={jobs}", path_of(*queue), queue.name())
+            }
+            Done::Retried => format!("{page}?done=retried"),
+            Done::Cancelled => format!("{page}?done=cancelled"),
+            Done::Ran(schedule, queue) => {
+                format!("{BOARD}?done=ran&schedule={schedule}&queue={}", queue.name())
+            }
+        }
+    }
+
+    /// What an address tells.
+    pub fn told_in(request: &Request) -> Option<Self> {
+        let told: Told = request.params().ok()?;
+        let queue = Queue::parse(&told.queue);
+        match told.done.as_str() {
+            "paused" => queue.map(Done::Paused),
+            "resumed" => queue.map(Done::Resumed),
+            "requeued" => Some(Done::Requeued(queue?, told.jobs)),
+            "retried" => Some(Done::Retried),
+            "cancelled" => Some(Done::Cancelled),
+            "ran" if is_name(&told.schedule) => Some(Done::Ran(told.schedule, queue?)),
+            _ => None,
+        }
+    }
+
+    pub fn words(&self) -> String {
+        match self {
+            Done::Paused(queue) => format!(
+                "Done: {} is paused. Within two seconds nothing of it is begun any more; what runs is finished.",
+                queue.name()
+            ),
+            Done::Resumed(queue) => format!("Done: {} goes on.", queue.name()),
+            Done::Requeued(_, 0) => "There was no dead job to requeue.".to_owned(),
+            Done::Requeued(queue, 1) => format!("Done: 1 dead job of {} begins anew.", queue.name()),
+            Done::Requeued(queue, jobs) => {
+                format!("Done: {jobs} dead jobs of {} begin anew.", queue.name())
+            }
+            Done::Retried => "Done: the job begins anew, with all its attempts before it.".to_owned(),
+            Done::Cancelled => "Done: the job is cancelled. It can be retried.".to_owned(),
+            Done::Ran(schedule, queue) => format!("Done: {schedule} is queued in {}.", queue.name()),
+        }
+    }
+}
+
+/// What could be the name of a schedule, and nothing else.
+fn is_name(text: &str) -> bool {
+    const LENGTH_MAX: usize = 40;
+    (1..=LENGTH_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(address: &str) -> Option<Done> {
+        Done::told_in(&Request::builder().uri_str(address).finish())
+    }
+
+    #[test]
+    fn what_was_done_is_told_at_the_address_that_it_leads_to() {
+        for done in [
+            Done::Paused(Queue::Scan),
+            Done::Resumed(Queue::Scan),
+            Done::Requeued(Queue::Views, 3),
+            Done::Retried,
+            Done::Cancelled,
+            Done::Ran("sweep-records".into(), Queue::Upkeep),
+        ] {
+            assert_eq!(told(&done.path("/admin/queues/scan/01")), Some(done));
+        }
+    }
+
+    #[test]
+    fn no_words_but_ours_are_told() {
+        for nothing in [
+            "",
+            "done=burnt",
+            "done=paused",
+            "done=paused&queue=%3Cb%3E",
+            "done=requeued&jobs=3",
+            "done=ran&queue=upkeep",
+            "done=ran&queue=upkeep&schedule=Call+0900",
+        ] {
+            assert_eq!(told(&format!("/admin/queues?{nothing}")), None, "{nothing}");
+        }
+    }
+}

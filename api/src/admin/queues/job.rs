@@ -1,0 +1,152 @@
+//! One job: what it is about, what happened to it, and what may be done with it.
+
+use askama::Template;
+use domain::Refusal;
+use poem::http::StatusCode;
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{JobDetail, JobEvent, JobHappening, JobState, Service};
+
+use super::done::Done;
+use super::jobs::{WhenTold, when};
+use super::span::Second;
+use super::{job_in, path_of, path_of_job, queue_in};
+use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::pages::faults::Faults;
+use crate::pages::fields::Fields;
+use crate::pages::{accepts_html, found_at, live_page};
+use crate::refusal::{RefusedCall, status_of};
+
+#[derive(Template)]
+#[template(path = "admin/job.html")]
+pub struct JobPage<'a> {
+    pub frame: &'a Frame,
+    pub id: String,
+    pub kind: String,
+    /// This page's own address.
+    pub path: String,
+    pub queue: &'static str,
+    pub queue_path: String,
+    pub as_of: Second,
+    pub state: JobState,
+    pub attempts: u32,
+    pub attempts_max: u32,
+    pub when: WhenTold,
+    pub worker: Option<String>,
+    pub reply_to: Option<String>,
+    pub last_error: Option<String>,
+    pub payload: String,
+    pub timeline: Vec<EventRow>,
+    pub faults: Faults,
+}
+
+pub struct EventRow {
+    pub at: Second,
+    pub what: String,
+    /// Why, or by whom.
+    pub more: Option<String>,
+    /// What a machine wrote, not a person.
+    pub is_error: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct SteerForm {
+    action: String,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    shown(request, &service, StatusCode::OK, Faults::default()).await
+}
+
+/// Retries or cancels the job. Where it is in another state by now, the page shows it as it is.
+#[handler]
+pub async fn steer(
+    request: &Request,
+    Fields(form): Fields<SteerForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let (queue, id, by) = (queue_in(request)?, job_in(request)?, &at_desk(request)?.name);
+    let steered = match form.action.as_str() {
+        "retry" => service.retry_job(queue, id, by).await.map(|()| Done::Retried),
+        "cancel" => service.cancel_job(queue, id, by).await.map(|()| Done::Cancelled),
+        _ => return Err(Refusal::invalid("action", "is retry or cancel").into()),
+    };
+    match steered.map_err(RefusedCall::from) {
+        Ok(done) => Ok(found_at(&done.path(&path_of_job(queue, id)))),
+        Err(RefusedCall(refusal)) if accepts_html(request) && matches!(*refusal, Refusal::JobIs { .. }) => {
+            let faults = Faults::of(&refusal, &[], request.uri().path());
+            shown(request, &service, status_of(&refusal), faults).await
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+/// The page as it is now, with what was refused, if anything was.
+async fn shown(
+    request: &Request,
+    service: &Service,
+    status: StatusCode,
+    faults: Faults,
+) -> Result<Response, RefusedCall> {
+    let (queue, id) = (queue_in(request)?, job_in(request)?);
+    let frame = Frame::begin(request, Tab::Queues)?;
+    let detail = service.job(queue, id).await?;
+    live_page(status, &JobPage::new(&frame, detail, service.clock().now(), faults))
+}
+
+impl<'a> JobPage<'a> {
+    pub fn new(frame: &'a Frame, detail: JobDetail, now: domain::Time, faults: Faults) -> Self {
+        let JobDetail { job, payload, reply_to, timeline } = detail;
+        Self {
+            frame,
+            id: job.id.to_string(),
+            path: path_of_job(job.queue, job.id),
+            queue: job.queue.name(),
+            queue_path: path_of(job.queue),
+            as_of: Second(now),
+            state: job.state,
+            attempts: job.attempts,
+            attempts_max: job.attempts_max,
+            when: when(&job, now),
+            kind: job.kind,
+            worker: job.worker,
+            reply_to,
+            last_error: job.last_error,
+            payload: format!("{payload:#}"),
+            timeline: timeline.into_iter().map(EventRow::from).collect(),
+            faults,
+        }
+    }
+
+    pub fn may_be_retried(&self) -> bool {
+        matches!(self.state, JobState::Dead | JobState::Failed)
+    }
+
+    pub fn may_be_cancelled(&self) -> bool {
+        matches!(self.state, JobState::Waiting | JobState::Failed)
+    }
+}
+
+impl From<JobEvent> for EventRow {
+    fn from(event: JobEvent) -> Self {
+        let (what, more, is_error) = match event.what {
+            JobHappening::Pushed => ("pushed".to_owned(), None, false),
+            JobHappening::Began { attempt, worker } => {
+                (format!("attempt {attempt} began"), Some(format!("by {worker}")), false)
+            }
+            JobHappening::Failed { attempt, error, .. } => {
+                (format!("attempt {attempt} failed"), Some(error), true)
+            }
+            JobHappening::Died { attempt, error } => {
+                (format!("died at attempt {attempt}"), Some(error), true)
+            }
+            JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), None, false),
+            JobHappening::Retried { by } => ("retried".to_owned(), Some(format!("by {by}")), false),
+            JobHappening::Cancelled { by } => ("cancelled".to_owned(), Some(format!("by {by}")), false),
+        };
+        Self { at: Second(event.at), what, more, is_error }
+    }
+}

@@ -1,0 +1,199 @@
+//! One queue: its jobs by state, and what may be done to all of it.
+
+use askama::Template;
+use domain::{JobId, Queue, Refusal, Time};
+use poem::http::StatusCode;
+use poem::web::{Data, Query};
+use poem::{Request, Response, handler};
+use serde::Deserialize;
+use service::{BoardShown, JobShown, JobState, JobsShown, JobsWanted, Service};
+
+use super::board::{PausedTold, StateCount, counts_of};
+use super::done::Done;
+use super::span::{Second, Span};
+use super::{path_of_job, path_of_state, queue_in, shortened};
+use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::pages::fields::Fields;
+use crate::pages::figures::Count;
+use crate::pages::{found_at, live_page};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "admin/queue_jobs.html")]
+pub struct JobsPage<'a> {
+    pub frame: &'a Frame,
+    pub name: &'static str,
+    /// This page's own address.
+    pub path: String,
+    pub as_of: Second,
+    pub state: JobState,
+    pub shelves: Vec<ShelfTold>,
+    pub dead: Count,
+    pub paused: Option<PausedTold>,
+    /// Whether a process that lives takes its jobs.
+    pub is_taken: bool,
+    pub rows: Vec<JobRow>,
+    /// The address of the next list, if there is one.
+    pub next: Option<String>,
+    /// Whether this is no first list.
+    pub goes_on: bool,
+}
+
+/// A state, as one chooses among them.
+pub struct ShelfTold {
+    pub label: &'static str,
+    pub path: String,
+    pub is_chosen: bool,
+    /// What is done is not counted.
+    pub count: Option<Count>,
+}
+
+pub struct JobRow {
+    pub id: String,
+    pub path: String,
+    pub kind: String,
+    pub attempts: String,
+    pub when: WhenTold,
+    pub worker: Option<String>,
+    pub error: Option<String>,
+}
+
+/// The moment that matters in a job's state, as in `due in 3 s`.
+pub struct WhenTold {
+    pub words: String,
+    pub at: Second,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    state: Option<String>,
+    before: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct SteerForm {
+    action: String,
+}
+
+#[handler]
+pub async fn show(
+    request: &Request,
+    Query(asked): Query<Asked>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let frame = Frame::begin(request, Tab::Queues)?;
+    let wanted = asked.wanted(queue_in(request)?)?;
+    let (board, jobs) = (service.board().await?, service.jobs(wanted).await?);
+    live_page(StatusCode::OK, &JobsPage::new(&frame, wanted, board, jobs))
+}
+
+/// Pauses or resumes the queue, or has its dead begun anew.
+#[handler]
+pub async fn steer(
+    request: &Request,
+    Fields(form): Fields<SteerForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let (queue, by) = (queue_in(request)?, &at_desk(request)?.name);
+    let done = match form.action.as_str() {
+        "pause" => service.pause_queue(queue, by).await.map(|()| Done::Paused(queue))?,
+        "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
+        "requeue-dead" => Done::Requeued(queue, service.requeue_dead(queue, by).await?),
+        _ => return Err(Refusal::invalid("action", "is pause, resume or requeue-dead").into()),
+    };
+    Ok(found_at(&done.path(request.uri().path())))
+}
+
+impl Asked {
+    fn wanted(&self, queue: Queue) -> Result<JobsWanted, Refusal> {
+        let state = match self.state.as_deref() {
+            None => JobState::Dead,
+            Some(name) => {
+                let unknown = || Refusal::invalid("state", "is waiting, running, failed, dead or done");
+                JobState::parse(name).ok_or_else(unknown)?
+            }
+        };
+        let before = self.before.as_deref().map(str::parse::<JobId>).transpose();
+        let before = before.map_err(|_| Refusal::invalid("before", "is no id of a job"))?;
+        Ok(JobsWanted { queue, state, before })
+    }
+}
+
+impl<'a> JobsPage<'a> {
+    pub fn new(frame: &'a Frame, wanted: JobsWanted, board: BoardShown, jobs: JobsShown) -> Self {
+        let JobsWanted { queue, state, before } = wanted;
+        let (at, is_taken) = (board.at, board.is_taken(queue));
+        let shown = board.queues.into_iter().find(|shown| shown.queue == queue);
+        let next = jobs.next.map(|id| format!("{}&before={id}", path_of_state(queue, state)));
+        Self {
+            frame,
+            name: queue.name(),
+            path: super::path_of(queue),
+            as_of: Second(at),
+            state,
+            shelves: shelves(queue, state, shown.as_ref().map(counts_of).unwrap_or_default()),
+            dead: Count(shown.as_ref().map_or(0, |shown| shown.dead)),
+            paused: shown.and_then(|shown| shown.paused).map(PausedTold::from),
+            is_taken,
+            rows: jobs.jobs.into_iter().map(|job| JobRow::new(job, at)).collect(),
+            next,
+            goes_on: before.is_some(),
+        }
+    }
+}
+
+fn shelves(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<ShelfTold> {
+    let path_of_chosen = path_of_state(queue, chosen);
+    let counted = counts.into_iter().map(|one| ShelfTold {
+        label: one.label,
+        is_chosen: one.path == path_of_chosen,
+        path: one.path,
+        count: Some(one.count),
+    });
+    let done = ShelfTold {
+        label: "Done",
+        path: path_of_state(queue, JobState::Done),
+        is_chosen: chosen == JobState::Done,
+        count: None,
+    };
+    counted.chain([done]).collect()
+}
+
+impl JobRow {
+    fn new(job: JobShown, now: Time) -> Self {
+        Self {
+            id: job.id.to_string(),
+            path: path_of_job(job.queue, job.id),
+            attempts: format!("{} of {}", job.attempts, job.attempts_max),
+            when: when(&job, now),
+            kind: job.kind,
+            worker: job.worker,
+            error: job.last_error.as_deref().map(shortened),
+        }
+    }
+}
+
+/// When a job will be begun, or has been, or has ended.
+pub fn when(job: &JobShown, now: Time) -> WhenTold {
+    let told = |verb: &str, at: Time| {
+        let words = if at > now {
+            format!("{verb} in {}", Span(at.since(now)))
+        } else {
+            format!("{verb} {} ago", Span(now.since(at)))
+        };
+        WhenTold { words, at: Second(at) }
+    };
+    let ended = job.ended_at.unwrap_or(job.due_at);
+    match job.state {
+        JobState::Waiting if job.due_at <= now => {
+            WhenTold { words: format!("due for {}", Span(now.since(job.due_at))), at: Second(job.due_at) }
+        }
+        JobState::Waiting => told("due", job.due_at),
+        JobState::Running => told("begun", job.begun_at.unwrap_or(job.due_at)),
+        JobState::Failed => told("tried again", job.due_at),
+        JobState::Dead => told("died", ended),
+        JobState::Done => told("done", ended),
+    }
+}

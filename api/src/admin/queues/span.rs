@@ -1,0 +1,66 @@
+//! Lengths of time and moments to the second, as somebody reads them who is in a hurry.
+
+use std::fmt;
+use std::time::Duration;
+
+use domain::Time;
+
+use crate::pages::figures::DayOfMonth;
+
+/// A length of time in the one unit that tells most of it: `42 s`, `5 min`.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub Duration);
+
+/// A moment: `21 Nov, 14:05:07 UTC`.
+#[derive(Clone, Copy, Debug)]
+pub struct Second(pub Time);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            seconds @ 0..120 => write!(f, "{seconds} s"),
+            seconds @ 120..7_200 => write!(f, "{} min", seconds / 60),
+            seconds @ 7_200..172_800 => write!(f, "{} h", seconds / 3_600),
+            seconds => write!(f, "{} days", seconds / 86_400),
+        }
+    }
+}
+
+impl Second {
+    /// For machines, as `datetime` takes it.
+    pub fn exact(&self) -> String {
+        self.0.rfc3339()
+    }
+}
+
+impl fmt::Display for Second {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.rfc3339();
+        match text.get(11..19) {
+            Some(second) => write!(f, "{}, {second} UTC", DayOfMonth(self.0.day())),
+            None => f.write_str(&text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_seconds_are_told_shortly() {
+        for (seconds, told) in [
+            (0, "0 s"),
+            (119, "119 s"),
+            (120, "2 min"),
+            (7_199, "119 min"),
+            (7_200, "2 h"),
+            (200_000, "2 days"),
+        ] {
+            assert_eq!(Span(Duration::from_secs(seconds)).to_string(), told);
+        }
+        let moment = Second(Time::parse_rfc3339("2026-11-01T04:05:59.999Z").unwrap());
+        assert_eq!(moment.to_string(), "1 Nov, 04:05:59 UTC");
+        assert_eq!(moment.exact(), "2026-11-01T04:05:59.999Z");
+    }
+}

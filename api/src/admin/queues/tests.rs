@@ -1,0 +1,255 @@
+//! The pages of the board with sample data, for the snapshots of all pages, and their JSON.
+
+use std::time::Duration;
+
+use askama::Template;
+use domain::{Job, JobId, Queue, Refusal, Time};
+use serde_json::{Value, json};
+use service::{
+    BoardShown, JobDetail, JobEvent, JobHappening, JobShown, JobState, JobsShown, JobsWanted, Paused,
+    Planned, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown,
+};
+
+use super::board::BoardPage;
+use super::done::Done;
+use super::job::JobPage;
+use super::jobs::JobsPage;
+use crate::admin::frame::{Frame, Tab};
+use crate::admin::tests::{frame, now};
+use crate::pages::faults::Faults;
+use crate::told_in_json;
+
+fn before(seconds: u64) -> Time {
+    now().minus(Duration::from_secs(seconds))
+}
+
+fn after(seconds: u64) -> Time {
+    now().plus(Duration::from_secs(seconds))
+}
+
+fn id() -> JobId {
+    JobId::from_ulid(1.into())
+}
+
+fn calm(queue: Queue) -> QueueOnBoard {
+    QueueOnBoard {
+        queue,
+        waiting: 0,
+        running: 0,
+        failed: 0,
+        dead: 0,
+        oldest_waiting_since: None,
+        done_last_minute: 0,
+        failed_last_minute: 0,
+        paused: None,
+    }
+}
+
+fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessShown {
+    let running =
+        RunningJob { id: id(), queue: Queue::Publish, kind: "publish".into(), since: Some(before(3)) };
+    ProcessShown {
+        instance: format!("{role}-<1>{is_lost}"),
+        role: role.into(),
+        host: "node <3>".into(),
+        process_id: 4711,
+        version: "0.1.0".into(),
+        started_at: before(90_000),
+        seen_at: before(if is_lost { 300 } else { 1 }),
+        is_lost,
+        running: takes.iter().map(|_| running.clone()).collect(),
+        takes: takes.to_vec(),
+    }
+}
+
+fn board_of(queues: Vec<QueueOnBoard>, processes: Vec<ProcessShown>) -> BoardShown {
+    BoardShown { at: now(), queues, processes }
+}
+
+/// Something of everything: busy, paused, nobody's, dead.
+fn full() -> BoardShown {
+    let paused = Some(Paused { by: "Ada <Lovelace>".into(), since: before(60) });
+    board_of(
+        vec![
+            QueueOnBoard {
+                waiting: 1_234,
+                running: 16,
+                failed: 2,
+                dead: 3,
+                oldest_waiting_since: Some(before(400)),
+                done_last_minute: 2_400,
+                failed_last_minute: 2,
+                ..calm(Queue::Publish)
+            },
+            QueueOnBoard { waiting: 7, oldest_waiting_since: Some(before(30)), paused, ..calm(Queue::Scan) },
+            calm(Queue::Views),
+            QueueOnBoard { waiting: 1, ..calm(Queue::Upkeep) },
+            calm(Queue::Rescan),
+        ],
+        vec![
+            process("worker", false, &[(Queue::Publish, 16), (Queue::Scan, 2)]),
+            process("worker", true, &[(Queue::Upkeep, 1)]),
+            process("edge", false, &[]),
+        ],
+    )
+}
+
+fn schedules() -> Vec<ScheduleShown> {
+    let planned = |name, cron, job, next| Planned { name, cron, job, next };
+    vec![
+        ScheduleShown {
+            planned: planned("sweep-scans", "*/15 * * * * *", Job::SweepScans, after(9)),
+            last_slot: Some(before(6)),
+        },
+        ScheduleShown {
+            planned: planned("metering", "5 * * * *", Job::Meter, after(3_000)),
+            last_slot: None,
+        },
+    ]
+}
+
+fn job(state: JobState) -> JobShown {
+    let has_begun = state != JobState::Waiting;
+    let has_failed = matches!(state, JobState::Failed | JobState::Dead);
+    JobShown {
+        id: id(),
+        queue: Queue::Scan,
+        kind: "scan".into(),
+        state,
+        attempts: u32::from(has_begun) * 3,
+        attempts_max: 8,
+        due_at: if state == JobState::Failed { after(4) } else { before(5) },
+        begun_at: has_begun.then(|| before(5)),
+        ended_at: matches!(state, JobState::Dead | JobState::Done).then(|| before(4)),
+        worker: has_begun.then(|| "worker-1-scan-0".into()),
+        last_error: has_failed.then(|| format!("injected <fault>: {}", "why ".repeat(60))),
+    }
+}
+
+fn timeline() -> Vec<JobEvent> {
+    let event = |seconds, what| JobEvent { at: before(seconds), what };
+    let (error, by) = ("injected <fault>\nbecause".to_owned(), "Ada <Lovelace>".to_owned());
+    vec![
+        event(60, JobHappening::Pushed),
+        event(60, JobHappening::Began { attempt: 1, worker: "worker-1-scan-0".into() }),
+        event(59, JobHappening::Failed { attempt: 1, error: error.clone(), retry_at: Some(before(58)) }),
+        event(50, JobHappening::Died { attempt: 2, error }),
+        event(40, JobHappening::Retried { by: by.clone() }),
+        event(30, JobHappening::Cancelled { by }),
+        event(4, JobHappening::Done { attempt: 3 }),
+    ]
+}
+
+fn detail(state: JobState) -> JobDetail {
+    let has_reply = state == JobState::Running;
+    JobDetail {
+        job: job(state),
+        payload: json!({ "version": "01KC4GZJ2Q8W5T7RXN3VB6M9DE", "slug": "<b>" }),
+        reply_to: has_reply.then(|| "api-1".to_owned()),
+        timeline: if state == JobState::Waiting { vec![] } else { timeline() },
+    }
+}
+
+fn list(state: JobState, jobs: Vec<JobShown>, before: Option<JobId>) -> String {
+    let (wanted, next) = (JobsWanted { queue: Queue::Scan, state, before }, (!jobs.is_empty()).then(id));
+    JobsPage::new(&plain(), wanted, full(), JobsShown { jobs, next }).render().unwrap()
+}
+
+fn plain() -> Frame {
+    frame(Tab::Queues, None)
+}
+
+fn boards() -> Vec<(String, String)> {
+    let done = Done::Ran("metering".into(), Queue::Upkeep).words();
+    let (told, plain) = (frame(Tab::Queues, Some(&done)), plain());
+    let none = board_of(Queue::ALL.map(calm).to_vec(), vec![]);
+    vec![
+        ("admin-queues".into(), BoardPage::new(&told, full(), schedules()).render().unwrap()),
+        ("admin-queues-none".into(), BoardPage::new(&plain, none, schedules()).render().unwrap()),
+    ]
+}
+
+fn lists() -> Vec<(String, String)> {
+    let of_publish = JobsWanted { queue: Queue::Publish, state: JobState::Dead, before: None };
+    let of_upkeep = JobsWanted { queue: Queue::Upkeep, ..of_publish };
+    let empty = || JobsShown { jobs: vec![], next: None };
+    let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).words()));
+    let mut pages = vec![
+        ("admin-jobs-end".into(), list(JobState::Dead, vec![], Some(id()))),
+        (
+            "admin-jobs-requeue".into(),
+            JobsPage::new(&requeued, of_publish, full(), empty()).render().unwrap(),
+        ),
+        ("admin-jobs-untaken".into(), JobsPage::new(&plain(), of_upkeep, full(), empty()).render().unwrap()),
+    ];
+    for state in JobState::ALL {
+        pages.push((format!("admin-jobs-{}", state.name()), list(state, vec![job(state)], None)));
+        pages.push((format!("admin-jobs-{}-none", state.name()), list(state, vec![], None)));
+    }
+    pages
+}
+
+fn jobs() -> Vec<(String, String)> {
+    let page = |state, faults| JobPage::new(&plain(), detail(state), now(), faults).render().unwrap();
+    let late = Refusal::JobIs { state: "running".into() };
+    let late = Faults::of(&late, &[], "/admin/queues/scan/01");
+    let mut pages = vec![("admin-job-job_state".into(), page(JobState::Running, late))];
+    for state in JobState::ALL {
+        pages.push((format!("admin-job-{}", state.name()), page(state, Faults::default())));
+    }
+    pages
+}
+
+/// Every page, by name.
+pub fn samples() -> Vec<(String, String)> {
+    [boards(), lists(), jobs()].concat()
+}
+
+fn read(text: String) -> Value {
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
+    let board = read(told_in_json::board(full()));
+    let publish = &board["queues"][0];
+    assert_eq!((&publish["name"], &publish["depth"]), (&json!("publish"), &json!(1_252)));
+    assert_eq!((&publish["taken"], &publish["paused"]), (&json!(true), &Value::Null));
+    assert_eq!(board["queues"][1]["paused"]["by"], "Ada <Lovelace>");
+    // Whom nobody has heard of takes nothing.
+    assert_eq!(board["queues"][3]["taken"], false);
+    let worker = &board["processes"][0];
+    assert_eq!(worker["takes"][0], json!({ "queue": "publish", "concurrency": 16 }));
+    assert_eq!(worker["running"][0]["kind"], "publish");
+    assert_eq!(board["processes"][1]["lost"], true);
+}
+
+#[test]
+fn a_job_in_json_has_its_timeline_with_whatever_belongs_to_each_event() {
+    let job = read(told_in_json::job(detail(JobState::Dead)));
+    assert_eq!((&job["state"], &job["queue"], &job["attempts"]), (&json!("dead"), &json!("scan"), &json!(3)));
+    let died = &job["timeline"][3];
+    assert_eq!((&died["what"], &died["attempt"]), (&json!("died"), &json!(2)));
+    assert_eq!((&died["by"], &died["retry_at"]), (&Value::Null, &Value::Null));
+    assert_eq!(job["timeline"][5]["by"], "Ada <Lovelace>");
+    let listed = read(told_in_json::jobs(JobsShown { jobs: vec![], next: Some(id()) }));
+    assert_eq!(listed, json!({ "items": [], "next": id().to_string() }));
+    let schedules = read(told_in_json::schedules(schedules()));
+    assert_eq!(schedules[1]["queue"], "upkeep");
+    assert_eq!(schedules[1]["last_slot"], Value::Null);
+}
+
+#[test]
+fn what_can_be_done_with_a_job_is_offered_in_its_state_alone() {
+    for (state, retry, cancel) in [
+        (JobState::Waiting, false, true),
+        (JobState::Running, false, false),
+        (JobState::Failed, true, true),
+        (JobState::Dead, true, false),
+        (JobState::Done, false, false),
+    ] {
+        let page = JobPage::new(&plain(), detail(state), now(), Faults::default()).render().unwrap();
+        let offers = ["value=\"retry\"", "value=\"cancel\""].map(|button| page.contains(button));
+        assert_eq!(offers, [retry, cancel], "{}", state.name());
+    }
+}

@@ -1,0 +1,233 @@
+//! Jobs as the operator's programs see them. Payloads come redacted from the board, and are passed on as they are.
+
+use domain::{JobId, Queue};
+use poem_openapi::{Enum, Object};
+use serde_json::Value;
+use service::JobHappening;
+
+use super::Timestamp;
+use super::queues::QueueName;
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum JobState {
+    /// Not begun.
+    Waiting,
+    Running,
+    /// Waiting for another attempt.
+    Failed,
+    /// Given up, or cancelled.
+    Dead,
+    Done,
+}
+
+/// A list of jobs.
+#[derive(Debug, Object)]
+pub struct JobList {
+    /// The newest first.
+    pub items: Vec<Job>,
+    /// The `before` of the next list; null when this is the last.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}
+
+/// A job.
+#[derive(Debug, Object)]
+pub struct Job {
+    pub id: String,
+    pub queue: QueueName,
+    /// What it does: `publish`, `scan`, `cleanup` and so on; `unreadable` when the row holds no job.
+    pub kind: String,
+    pub state: JobState,
+    /// Attempts that were begun.
+    pub attempts: u32,
+    /// After so many that failed it is dead.
+    pub attempts_max: u32,
+    /// When the next attempt is due, or the last one was.
+    pub due_at: Timestamp,
+    /// When the last attempt began.
+    #[oai(nullable)]
+    pub begun_at: Option<Timestamp>,
+    /// When it was done or given up.
+    #[oai(nullable)]
+    pub ended_at: Option<Timestamp>,
+    /// Who has it, or had it last; it begins with the `instance` of a process.
+    #[oai(nullable)]
+    pub worker: Option<String>,
+    /// Why the last attempt failed.
+    #[oai(nullable)]
+    pub last_error: Option<String>,
+}
+
+/// A job with all that is known of it.
+#[derive(Debug, Object)]
+pub struct JobDetail {
+    #[oai(flatten)]
+    pub job: Job,
+    /// What it is about, without what is secret: of contents the size alone, of payments the amount.
+    pub payload: Value,
+    /// The `instance` of the process that waits for its outcome.
+    #[oai(nullable)]
+    pub reply_to: Option<String>,
+    /// What happened to it, the oldest first.
+    pub timeline: Vec<JobEvent>,
+}
+
+/// What kind of thing happened to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum JobHappened {
+    Pushed,
+    Began,
+    Failed,
+    Died,
+    Done,
+    Retried,
+    Cancelled,
+}
+
+/// Something that happened to a job. What does not belong to it is null.
+#[derive(Debug, Object)]
+pub struct JobEvent {
+    pub at: Timestamp,
+    pub what: JobHappened,
+    /// The number of the attempt, from 1.
+    #[oai(nullable)]
+    pub attempt: Option<u32>,
+    #[oai(nullable)]
+    pub worker: Option<String>,
+    /// Why it failed or died.
+    #[oai(nullable)]
+    pub error: Option<String>,
+    /// When the next attempt is due.
+    #[oai(nullable)]
+    pub retry_at: Option<Timestamp>,
+    /// Who of the operator's people did it.
+    #[oai(nullable)]
+    pub by: Option<String>,
+}
+
+/// A job that begins anew, with all its attempts before it.
+#[derive(Debug, Object)]
+pub struct JobRetried {
+    pub queue: QueueName,
+    pub id: String,
+    /// Always true.
+    pub retried: bool,
+}
+
+/// A job that was cancelled: it is dead.
+#[derive(Debug, Object)]
+pub struct JobCancelled {
+    pub queue: QueueName,
+    pub id: String,
+    /// Always true.
+    pub cancelled: bool,
+}
+
+impl JobRetried {
+    pub fn of(queue: Queue, id: JobId) -> Self {
+        Self { queue: queue.into(), id: id.to_string(), retried: true }
+    }
+}
+
+impl JobCancelled {
+    pub fn of(queue: Queue, id: JobId) -> Self {
+        Self { queue: queue.into(), id: id.to_string(), cancelled: true }
+    }
+}
+
+impl From<JobState> for service::JobState {
+    fn from(state: JobState) -> Self {
+        match state {
+            JobState::Waiting => service::JobState::Waiting,
+            JobState::Running => service::JobState::Running,
+            JobState::Failed => service::JobState::Failed,
+            JobState::Dead => service::JobState::Dead,
+            JobState::Done => service::JobState::Done,
+        }
+    }
+}
+
+impl From<service::JobState> for JobState {
+    fn from(state: service::JobState) -> Self {
+        match state {
+            service::JobState::Waiting => JobState::Waiting,
+            service::JobState::Running => JobState::Running,
+            service::JobState::Failed => JobState::Failed,
+            service::JobState::Dead => JobState::Dead,
+            service::JobState::Done => JobState::Done,
+        }
+    }
+}
+
+impl From<service::JobsShown> for JobList {
+    fn from(list: service::JobsShown) -> Self {
+        Self {
+            items: list.jobs.into_iter().map(Job::from).collect(),
+            next: list.next.map(|id| id.to_string()),
+        }
+    }
+}
+
+impl From<service::JobShown> for Job {
+    fn from(job: service::JobShown) -> Self {
+        Self {
+            id: job.id.to_string(),
+            queue: job.queue.into(),
+            kind: job.kind,
+            state: job.state.into(),
+            attempts: job.attempts,
+            attempts_max: job.attempts_max,
+            due_at: job.due_at.into(),
+            begun_at: job.begun_at.map(Timestamp::from),
+            ended_at: job.ended_at.map(Timestamp::from),
+            worker: job.worker,
+            last_error: job.last_error,
+        }
+    }
+}
+
+impl From<service::JobDetail> for JobDetail {
+    fn from(detail: service::JobDetail) -> Self {
+        Self {
+            job: detail.job.into(),
+            payload: detail.payload,
+            reply_to: detail.reply_to,
+            timeline: detail.timeline.into_iter().map(JobEvent::from).collect(),
+        }
+    }
+}
+
+impl From<service::JobEvent> for JobEvent {
+    fn from(event: service::JobEvent) -> Self {
+        let bare = |what| Self {
+            at: event.at.into(),
+            what,
+            attempt: None,
+            worker: None,
+            error: None,
+            retry_at: None,
+            by: None,
+        };
+        match event.what {
+            JobHappening::Pushed => bare(JobHappened::Pushed),
+            JobHappening::Began { attempt, worker } => {
+                Self { attempt: Some(attempt), worker: Some(worker), ..bare(JobHappened::Began) }
+            }
+            JobHappening::Failed { attempt, error, retry_at } => Self {
+                attempt: Some(attempt),
+                error: Some(error),
+                retry_at: retry_at.map(Timestamp::from),
+                ..bare(JobHappened::Failed)
+            },
+            JobHappening::Died { attempt, error } => {
+                Self { attempt: Some(attempt), error: Some(error), ..bare(JobHappened::Died) }
+            }
+            JobHappening::Done { attempt } => Self { attempt: Some(attempt), ..bare(JobHappened::Done) },
+            JobHappening::Retried { by } => Self { by: Some(by), ..bare(JobHappened::Retried) },
+            JobHappening::Cancelled { by } => Self { by: Some(by), ..bare(JobHappened::Cancelled) },
+        }
+    }
+}

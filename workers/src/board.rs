@@ -1,0 +1,99 @@
+//! The queues as the operator's people see and steer them: what waits, runs and died, in which process, and what
+//! happened to a job.
+//!
+//! Everything here stays quick with millions of finished jobs in the table: lists are bounded and walk an index, and
+//! counts leave out what is done. What a job carries is shown redacted, see [`payload`]; nothing else may leave this
+//! module with a payload in it.
+
+pub(crate) mod events;
+mod index;
+mod job;
+mod pauses;
+mod payload;
+mod processes;
+mod rates;
+mod steer;
+
+use async_trait::async_trait;
+use domain::{JobId, OperatorName, Queue, Time};
+use service::{
+    Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, ProcessShown, QueueOnBoard, Steered,
+};
+
+pub(crate) use events::FailedAttempt;
+pub(crate) use pauses::Pauses;
+pub use processes::Presence;
+#[cfg(test)]
+pub(crate) use processes::{POSTGRES_RUNNING, SQLITE_RUNNING};
+pub(crate) use rates::Rates;
+
+use crate::schedule::SCHEDULES;
+use crate::{Queues, schedule};
+
+#[async_trait]
+impl Board for Queues {
+    async fn shown(&self) -> anyhow::Result<BoardShown> {
+        let at = self.clock.now();
+        let (depths, paused) = (self.depth().await?, self.paused().await?);
+        let (processes, counts) = self.processes(at).await?;
+        let queues = depths.into_iter().map(|depth| {
+            let (done_last_minute, failed_last_minute) = counts.of(depth.queue);
+            QueueOnBoard {
+                queue: depth.queue,
+                waiting: depth.waiting,
+                running: depth.running,
+                failed: depth.failed,
+                dead: depth.dead,
+                oldest_waiting_since: depth.oldest_waiting_since,
+                done_last_minute,
+                failed_last_minute,
+                paused: paused.get(&depth.queue).cloned(),
+            }
+        });
+        Ok(BoardShown { at, queues: queues.collect(), processes: self.with_running(processes).await? })
+    }
+
+    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+        self.list(wanted).await
+    }
+
+    async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>> {
+        self.detail(queue, id).await
+    }
+
+    async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+        self.begin_again(queue, id, by).await
+    }
+
+    async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+        self.call_off(queue, id, by).await
+    }
+
+    async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
+        self.raise_the_dead(queue, by).await
+    }
+
+    async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()> {
+        self.note_pause(queue, by).await
+    }
+
+    async fn resume(&self, queue: Queue) -> anyhow::Result<()> {
+        self.end_pause(queue).await
+    }
+
+    fn schedules(&self, now: Time) -> anyhow::Result<Vec<Planned>> {
+        SCHEDULES.iter().map(|planned| schedule::planned(planned, now)).collect()
+    }
+}
+
+impl Queues {
+    /// The processes with what they run now.
+    async fn with_running(&self, mut processes: Vec<ProcessShown>) -> anyhow::Result<Vec<ProcessShown>> {
+        for (instance, job) in self.running().await? {
+            if let Some(process) = processes.iter_mut().find(|process| process.instance == instance) {
+                process.running.push(job);
+            }
+        }
+        Ok(processes)
+    }
+}

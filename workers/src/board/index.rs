@@ -1,0 +1,215 @@
+//! Lists of jobs: one queue, one state, the newest first, a page at a time. Only the beginning of a payload is read:
+//! a publish may hold 64 KiB of somebody's pages.
+
+use anyhow::Context;
+use domain::{Queue, Time};
+use serde::Deserialize;
+use service::{JOBS_SHOWN_MAX, JobShown, JobState, JobsShown, JobsWanted};
+
+use crate::Queues;
+use crate::database::{Database, on_either};
+
+/// The kind of a job stands behind its id, the process that waits for it and its trace.
+pub(super) const KIND_BYTES_MAX: i64 = 512;
+/// Behind every ULID.
+const AFTER_ALL_IDS: &str = "8";
+
+/// What a job's row tells, times in milliseconds, behind the columns the payload or the beginning of it.
+macro_rules! sqlite_columns {
+    () => {
+        "SELECT id, job_type, status, attempts, max_attempts, run_at * 1000, lock_at * 1000, done_at * 1000, lock_by, \
+         last_result, "
+    };
+}
+macro_rules! postgres_columns {
+    () => {
+        "SELECT id, job_type, status, attempts::bigint, max_attempts::bigint, \
+         (extract(epoch FROM run_at) * 1000)::bigint, (extract(epoch FROM lock_at) * 1000)::bigint, \
+         (extract(epoch FROM done_at) * 1000)::bigint, lock_by, last_result::text, "
+    };
+}
+
+// What is done is walked in the order of an index of its own; everything else is so little that it is sorted. The plus
+// keeps SQLite, and the fence Postgres, from looking for it by going backwards through millions of ids instead.
+const SQLITE_DONE: &str = concat!(
+    sqlite_columns!(),
+    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = 'Done' AND id < ?3 ORDER BY id DESC LIMIT ?4"
+);
+const SQLITE_LIST: &str = concat!(
+    sqlite_columns!(),
+    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4"
+);
+const POSTGRES_OVER: &str = concat!(
+    postgres_columns!(),
+    "substr(job, 1, $5::integer) FROM apalis.jobs
+     WHERE job_type = $1 AND status = $2 AND id < $3 ORDER BY id DESC LIMIT $4"
+);
+const POSTGRES_LIST: &str = concat!(
+    "WITH listed AS MATERIALIZED (
+         SELECT id FROM apalis.jobs WHERE job_type = $1 AND status = $2 AND id < $3
+     ) ",
+    postgres_columns!(),
+    "substr(job, 1, $5::integer) FROM apalis.jobs
+     WHERE id IN (SELECT id FROM listed ORDER BY id DESC LIMIT $4) ORDER BY id DESC"
+);
+pub(super) const SQLITE_ONE: &str =
+    concat!(sqlite_columns!(), "job FROM Jobs WHERE id = ?1 AND job_type = ?2");
+pub(super) const POSTGRES_ONE: &str =
+    concat!(postgres_columns!(), "job FROM apalis.jobs WHERE id = $1 AND job_type = $2");
+
+/// In the order of the columns.
+pub(super) type JobRow = (
+    String,
+    String,
+    String,
+    i64,
+    i64,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<String>,
+    Option<String>,
+    Vec<u8>,
+);
+
+impl Queues {
+    pub(super) async fn list(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+        let mut jobs = Vec::new();
+        for status in statuses(wanted.state) {
+            jobs.extend(self.list_status(wanted, status).await?.into_iter().filter_map(read));
+        }
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
+        let has_more = jobs.len() > JOBS_SHOWN_MAX;
+        jobs.truncate(JOBS_SHOWN_MAX);
+        let next = jobs.last().filter(|_| has_more).map(|job| job.id);
+        Ok(JobsShown { jobs, next })
+    }
+
+    async fn list_status(&self, wanted: JobsWanted, status: &str) -> anyhow::Result<Vec<JobRow>> {
+        let before = wanted.before.map_or_else(|| AFTER_ALL_IDS.to_owned(), |id| id.to_string());
+        let limit = i64::try_from(JOBS_SHOWN_MAX + 1)?;
+        let list = self.database.list_of(status);
+        on_either!(&self.database, pool => {
+            let list = sqlx::query_as(list).bind(wanted.queue.name()).bind(status);
+            list.bind(before).bind(limit).bind(KIND_BYTES_MAX).fetch_all(pool).await
+        })
+        .context("listing jobs")
+    }
+}
+
+impl Database {
+    /// The statement by which the jobs of a status are listed.
+    pub(crate) fn list_of(&self, status: &str) -> &'static str {
+        match (self, status) {
+            (Database::Sqlite(_), "Done") => SQLITE_DONE,
+            (Database::Sqlite(_), _) => SQLITE_LIST,
+            (Database::Postgres(_), "Done" | "Failed" | "Killed") => POSTGRES_OVER,
+            (Database::Postgres(_), _) => POSTGRES_LIST,
+        }
+    }
+}
+
+/// As apalis writes them.
+fn statuses(state: JobState) -> &'static [&'static str] {
+    match state {
+        JobState::Waiting => &["Pending"],
+        JobState::Running => &["Queued", "Running"],
+        JobState::Failed => &["Failed"],
+        JobState::Dead => &["Killed"],
+        JobState::Done => &["Done"],
+    }
+}
+
+pub(super) fn state_of(status: &str) -> Option<JobState> {
+    JobState::ALL.into_iter().find(|state| statuses(*state).contains(&status))
+}
+
+/// None for a row that is not ours: no worker could take it either.
+pub(super) fn read(row: JobRow) -> Option<JobShown> {
+    let (id, queue, status, attempts, attempts_max, due_ms, begun_ms, ended_ms, worker, last_result, start) =
+        row;
+    let state = state_of(&status)?;
+    let count = |attempts: i64| u32::try_from(attempts).unwrap_or_default();
+    Some(JobShown {
+        id: id.parse().ok()?,
+        queue: Queue::parse(&queue)?,
+        kind: kind_at_the_start(&start),
+        state,
+        // apalis counts an attempt when it ends.
+        attempts: count(attempts) + u32::from(state == JobState::Running),
+        attempts_max: count(attempts_max),
+        due_at: Time::from_millis(due_ms),
+        begun_at: begun_ms.map(Time::from_millis),
+        // A repeated job keeps the end of the attempt before.
+        ended_at: ended_ms
+            .filter(|_| !matches!(state, JobState::Waiting | JobState::Running))
+            .map(Time::from_millis),
+        worker,
+        last_error: last_result.as_deref().and_then(error_in),
+    })
+}
+
+/// The kind of a job of which only the beginning is at hand. A quote inside of a JSON text is always escaped, so what
+/// is looked for can stand nowhere but in the envelope itself.
+pub(super) fn kind_at_the_start(start: &[u8]) -> String {
+    const NAME: &[u8] = br#""kind":""#;
+    let kind = start.windows(NAME.len()).position(|window| window == NAME).and_then(|at| {
+        let value = start.get(at + NAME.len()..)?;
+        let end = value.iter().position(|byte| *byte == b'"')?;
+        std::str::from_utf8(value.get(..end)?).ok()
+    });
+    kind.unwrap_or("unreadable").to_owned()
+}
+
+/// apalis keeps a result as `{"Ok": …}` or `{"Err": "AbortError: <text>"}`.
+fn error_in(last_result: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    enum Ended {
+        Ok(serde::de::IgnoredAny),
+        Err(String),
+    }
+    match serde_json::from_str(last_result) {
+        Ok(Ended::Ok(_)) => None,
+        Ok(Ended::Err(error)) => Some(error.strip_prefix("AbortError: ").unwrap_or(&error).to_owned()),
+        Err(_) => Some(last_result.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Chance, Job, JobEnvelope, JobId};
+
+    use super::*;
+
+    #[test]
+    fn every_status_of_the_queue_is_one_state() {
+        for state in JobState::ALL {
+            assert!(statuses(state).iter().all(|status| state_of(status) == Some(state)));
+        }
+        assert_eq!(state_of("Odd"), None);
+    }
+
+    #[test]
+    fn a_job_s_kind_is_read_from_its_beginning_whatever_stands_before_it() {
+        let envelope = JobEnvelope {
+            id: JobId::new(Time::from_millis(0), &Chance::seeded(1)),
+            reply_to: Some(r#"a "kind":"publish" of name"#.into()),
+            trace: None,
+            job: Job::SweepScans,
+        };
+        let text = serde_json::to_vec(&envelope).unwrap();
+        assert_eq!(kind_at_the_start(&text), "sweep_scans");
+        for odd in ["", "{", r#"{"kind":"#, r#"{"kind":"publ"#, r#"{"kind":7}"#] {
+            assert_eq!(kind_at_the_start(odd.as_bytes()), "unreadable", "{odd}");
+        }
+        assert_eq!(kind_at_the_start(b"\xff{\"kind\":\"\xff\"}"), "unreadable");
+    }
+
+    #[test]
+    fn what_came_of_an_attempt_is_an_error_or_none() {
+        assert_eq!(error_in(r#"{"Ok":null}"#), None);
+        assert_eq!(error_in(r#"{"Err":"AbortError: hopeless"}"#).as_deref(), Some("hopeless"));
+        assert_eq!(error_in(r#"{"Err":"again"}"#).as_deref(), Some("again"));
+        assert_eq!(error_in("odd").as_deref(), Some("odd"));
+    }
+}

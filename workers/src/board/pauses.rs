@@ -1,0 +1,110 @@
+//! Queues that an operator has paused: no worker begins a job of theirs until they are resumed. The table tells; each
+//! process looks every second, and at once when it hears of a queue that it holds back.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::{OperatorName, Queue, Time};
+use service::Paused;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+use crate::Queues;
+use crate::database::on_either;
+
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// While a queue is paused every push to it is a reason to look: no more often than this, however many there are.
+const LOOK_REST: Duration = Duration::from_millis(100);
+
+/// What this process knows of the pauses.
+#[derive(Default)]
+pub(crate) struct Pauses {
+    held: [AtomicBool; Queue::ALL.len()],
+    look: Notify,
+}
+
+impl Pauses {
+    pub(crate) fn holds(&self, queue: Queue) -> bool {
+        self.held[queue as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether that is news.
+    fn set(&self, queue: Queue, is_held: bool) -> bool {
+        self.held[queue as usize].swap(is_held, Ordering::Relaxed) != is_held
+    }
+}
+
+impl Queues {
+    /// Another process says that the queue has work, or is resumed.
+    pub fn hear(&self, queue: Queue) {
+        if self.pauses.holds(queue) {
+            self.pauses.look.notify_one();
+        }
+        self.wakes.handle(queue).notify_one();
+    }
+
+    /// The queues that are paused. Rows of queues that this release does not know are passed over.
+    pub(super) async fn paused(&self) -> anyhow::Result<BTreeMap<Queue, Paused>> {
+        let text = "SELECT queue, paused_by, paused_at_ms FROM handbill_pauses";
+        let rows: Vec<(String, String, i64)> =
+            on_either!(&self.database, pool => sqlx::query_as(text).fetch_all(pool).await)
+                .context("reading which queues are paused")?;
+        let paused = rows.into_iter().filter_map(|(queue, by, since_ms)| {
+            Some((Queue::parse(&queue)?, Paused { by, since: Time::from_millis(since_ms) }))
+        });
+        Ok(paused.collect())
+    }
+
+    /// Makes the workers of this process hold back what is paused, and nothing else.
+    pub(crate) async fn look_at_pauses(&self) -> anyhow::Result<()> {
+        let paused = self.paused().await?;
+        for queue in Queue::ALL {
+            let is_paused = paused.contains_key(&queue);
+            if !self.pauses.set(queue, is_paused) {
+                continue;
+            }
+            if is_paused {
+                tracing::info!(queue.name = queue.name(), "a queue is paused: nothing of it is begun here");
+            } else {
+                tracing::info!(queue.name = queue.name(), "a queue is resumed");
+            }
+            self.wakes.handle(queue).notify_one();
+        }
+        Ok(())
+    }
+
+    /// Looks for as long as the workers run. While the database does not answer, what was known last holds.
+    pub(crate) async fn watch_pauses(&self) -> Infallible {
+        loop {
+            // Whichever comes first.
+            let _ = timeout(LOOK_INTERVAL, self.pauses.look.notified()).await;
+            if let Err(error) = self.look_at_pauses().await {
+                tracing::debug!(error = format!("{error:#}"), "the pauses of queues are not known anew");
+            }
+            sleep(LOOK_REST).await;
+        }
+    }
+
+    pub(super) async fn note_pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()> {
+        let text = "INSERT INTO handbill_pauses (queue, paused_by, paused_at_ms) VALUES ($1, $2, $3)
+                    ON CONFLICT (queue) DO NOTHING";
+        on_either!(&self.database, pool => {
+            let insert = sqlx::query(text).bind(queue.name()).bind(by.as_str());
+            insert.bind(self.clock.now().millis()).execute(pool).await.map(drop)
+        })
+        .context("pausing a queue")?;
+        self.look_at_pauses().await
+    }
+
+    pub(super) async fn end_pause(&self, queue: Queue) -> anyhow::Result<()> {
+        let text = "DELETE FROM handbill_pauses WHERE queue = $1";
+        on_either!(&self.database, pool => sqlx::query(text).bind(queue.name()).execute(pool).await.map(drop))
+            .context("resuming a queue")?;
+        self.look_at_pauses().await?;
+        self.wakes.ring(queue);
+        Ok(())
+    }
+}

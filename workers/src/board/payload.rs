@@ -1,0 +1,135 @@
+//! What a job carries, as operators may see it: what it is about, never what somebody publishes, says or pays with.
+//! Fields are named one by one, so that a new one is hidden until somebody decides otherwise.
+
+use domain::{Content, Job, JobEnvelope, Payment, PublishJob, ViewsJob};
+use serde_json::{Value, json};
+
+/// Hosts of a tally that are shown.
+const VIEWS_SHOWN_MAX: usize = 50;
+
+/// The payload without what is secret or somebody's, and the process that waits for the outcome.
+pub(super) fn redacted(payload: &[u8]) -> (Value, Option<String>) {
+    match serde_json::from_slice::<JobEnvelope>(payload) {
+        Ok(envelope) => (shown(&envelope.job), envelope.reply_to),
+        Err(_) => (json!({ "unreadable_bytes": payload.len() }), None),
+    }
+}
+
+fn shown(job: &Job) -> Value {
+    match job {
+        Job::Publish(job) => publish(job),
+        Job::Scan(job) => json!({ "account": job.account, "version": job.version }),
+        Job::Rescan(job) => {
+            json!({ "account": job.scan.account, "version": job.scan.version, "rules": job.rules })
+        }
+        Job::Views(job) => views(job),
+        Job::Cleanup | Job::Meter | Job::SweepScans | Job::SweepBlobs | Job::SweepRecords => json!({}),
+    }
+}
+
+fn publish(job: &PublishJob) -> Value {
+    let files: Vec<_> = job
+        .files
+        .iter()
+        .map(|file| json!({ "path": file.path.to_string(), "size_bytes": file.size_bytes }))
+        .collect();
+    let content = match &job.content {
+        Content::Inline(base64) => json!({ "inline_base64_bytes": base64.len() }),
+        Content::Spooled => json!("spooled"),
+    };
+    let payment = job.payment.as_ref().map(|payment| match payment {
+        Payment::Dev(amount) => json!({ "amount_usd": amount.usd() }),
+        Payment::Unreadable => json!("unreadable"),
+    });
+    json!({
+        "account": job.account,
+        "version": job.version,
+        "slug": job.slug.to_string(),
+        "target": job.target,
+        "activation": job.activation,
+        "pinned_to": job.pinned_to,
+        "payment": payment,
+        "created_via": job.created_via,
+        "created_by": job.created_by,
+        "message_chars": job.message.as_ref().map(|message| message.to_string().chars().count()),
+        "files": files,
+        "content": content,
+    })
+}
+
+fn views(job: &ViewsJob) -> Value {
+    let views: Vec<_> = job
+        .views
+        .iter()
+        .take(VIEWS_SHOWN_MAX)
+        .map(|view| json!({ "host": view.host.to_string(), "account": view.account, "count": view.count }))
+        .collect();
+    json!({ "counted_at": job.counted_at.rfc3339(), "hosts": job.views.len(), "views": views })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{AccountId, Chance, JobId, Micro, SpooledFile, Target, Time, VersionId, ViewCount};
+
+    use super::*;
+
+    fn seen(job: Job) -> (String, Option<String>) {
+        let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
+        let envelope = JobEnvelope { id, reply_to: Some("api-1".into()), trace: None, job };
+        let (payload, reply_to) = redacted(&serde_json::to_vec(&envelope).unwrap());
+        (payload.to_string(), reply_to)
+    }
+
+    fn ids() -> (AccountId, VersionId) {
+        let chance = Chance::seeded(2);
+        (AccountId::new(Time::from_millis(0), &chance), VersionId::new(Time::from_millis(0), &chance))
+    }
+
+    #[test]
+    fn a_publish_shows_its_files_and_what_is_paid_but_nothing_of_what_is_published() {
+        let (account, version) = ids();
+        let (shown, reply_to) = seen(Job::Publish(Box::new(PublishJob {
+            account,
+            version,
+            slug: "my-page".parse().unwrap(),
+            target: Target::Existing,
+            activation: domain::Activation::Staged,
+            pinned_to: None,
+            payment: Some(Payment::Dev(Micro::new(5_000))),
+            created_via: "rest".into(),
+            message: Some("a private word".parse().unwrap()),
+            created_by: None,
+            files: vec![SpooledFile { path: "index.html".parse().unwrap(), size_bytes: 12 }],
+            content: Content::Inline("c2VjcmV0IHRleHQ=".into()),
+        })));
+        assert_eq!(reply_to.as_deref(), Some("api-1"));
+        for hidden in ["c2VjcmV0", "private word"] {
+            assert!(!shown.contains(hidden), "{shown}");
+        }
+        for told in [
+            r#""inline_base64_bytes":16"#,
+            r#""amount_usd":0.005"#,
+            r#""message_chars":14"#,
+            r#""path":"index.html","size_bytes":12"#,
+            r#""slug":"my-page""#,
+        ] {
+            assert!(shown.contains(told), "{told} in {shown}");
+        }
+    }
+
+    #[test]
+    fn a_tally_shows_no_more_hosts_than_fit_and_says_how_many_there_are() {
+        let (account, _) = ids();
+        let count = ViewCount { account, host: "my-page-a1b2".parse().unwrap(), count: 7 };
+        let (shown, _) =
+            seen(Job::Views(ViewsJob { counted_at: Time::from_millis(0), views: vec![count; 3_000] }));
+        assert!(shown.contains(r#""hosts":3000"#), "{shown}");
+        assert_eq!(shown.matches("my-page-a1b2").count(), VIEWS_SHOWN_MAX);
+    }
+
+    #[test]
+    fn what_does_not_decode_shows_its_size_alone() {
+        let (payload, reply_to) = redacted(br#"{"kind":"from_the_future","payload":"secret"}"#);
+        assert_eq!((payload.to_string().as_str(), reply_to), (r#"{"unreadable_bytes":45}"#, None));
+    }
+}

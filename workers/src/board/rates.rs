@@ -1,0 +1,132 @@
+//! How many attempts end well and badly, by the minute. Each process counts its own and tells of minutes that are
+//! over; the board adds them up. So a rate costs no query on the jobs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::{Queue, Time};
+use serde::{Deserialize, Serialize};
+
+const MINUTE_MS: i64 = 60_000;
+/// The minute that runs and the two before it.
+const MINUTES_KEPT: usize = 3;
+/// Every process has told of a minute so long after its end: a heartbeat, and clocks that differ by as much.
+const TOLD_AFTER: Duration = Duration::from_secs(4);
+
+/// The attempts of one process.
+#[derive(Default)]
+pub(crate) struct Rates(Mutex<VecDeque<MinuteCount>>);
+
+/// What happened in one minute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MinuteCount {
+    /// Since 1970.
+    minute: i64,
+    /// By the name of the queue: well, and badly. A newer release may have queues that this one does not know.
+    ended: BTreeMap<String, (u64, u64)>,
+}
+
+impl MinuteCount {
+    /// Attempts that ended well, and badly.
+    pub(super) fn of(&self, queue: Queue) -> (u64, u64) {
+        self.ended.get(queue.name()).copied().unwrap_or_default()
+    }
+
+    fn add(&mut self, other: &MinuteCount) {
+        for (queue, (done, failed)) in &other.ended {
+            let sum = self.ended.entry(queue.clone()).or_default();
+            *sum = (sum.0.saturating_add(*done), sum.1.saturating_add(*failed));
+        }
+    }
+}
+
+impl Rates {
+    pub(crate) fn count_done(&self, queue: Queue, at: Time) {
+        self.count(queue, at, (1, 0));
+    }
+
+    pub(crate) fn count_failed(&self, queue: Queue, at: Time) {
+        self.count(queue, at, (0, 1));
+    }
+
+    fn count(&self, queue: Queue, at: Time, (done, failed): (u64, u64)) {
+        let mut minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let minute = minute_of(at);
+        if minutes.back().is_none_or(|latest| latest.minute < minute) {
+            minutes.push_back(MinuteCount { minute, ..MinuteCount::default() });
+            let surplus = minutes.len().saturating_sub(MINUTES_KEPT);
+            minutes.drain(..surplus);
+        }
+        // A clock that was set back counts into the minute that it has left.
+        if let Some(latest) = minutes.back_mut() {
+            let sum = latest.ended.entry(queue.name().to_owned()).or_default();
+            *sum = (sum.0 + done, sum.1 + failed);
+        }
+    }
+
+    /// The minutes that are over, as a process tells of them.
+    pub(crate) fn told(&self, at: Time) -> Vec<MinuteCount> {
+        let minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        minutes.iter().filter(|count| count.minute < minute_of(at)).cloned().collect()
+    }
+}
+
+/// What all processes did in the last minute of which all have told.
+pub(super) fn sum<'a>(told: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
+    let minute = minute_of(at.minus(TOLD_AFTER)) - 1;
+    let mut sum = MinuteCount { minute, ..MinuteCount::default() };
+    told.filter(|count| count.minute == minute).for_each(|count| sum.add(count));
+    sum
+}
+
+fn minute_of(at: Time) -> i64 {
+    at.millis().div_euclid(MINUTE_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64, second: i64) -> Time {
+        Time::from_millis(minute * MINUTE_MS + second * 1000)
+    }
+
+    #[test]
+    fn the_last_minute_that_is_over_counts_once_all_processes_have_told_of_it() {
+        let (one, two) = (Rates::default(), Rates::default());
+        one.count_done(Queue::Scan, at(100, 59));
+        one.count_failed(Queue::Scan, at(101, 0));
+        two.count_done(Queue::Scan, at(101, 30));
+        two.count_done(Queue::Publish, at(101, 59));
+        two.count_done(Queue::Scan, at(102, 1));
+        let shown = |now| {
+            let told = [one.told(now), two.told(now)].concat();
+            let sum = sum(told.iter(), now);
+            (sum.of(Queue::Scan), sum.of(Queue::Publish))
+        };
+        assert_eq!(shown(at(102, 3)), ((1, 0), (0, 0)), "the minute before is not told of by everybody yet");
+        assert_eq!(shown(at(102, 4)), ((1, 1), (1, 0)));
+        assert_eq!(shown(at(103, 3)), ((1, 1), (1, 0)));
+        assert_eq!(shown(at(103, 4)), ((1, 0), (0, 0)));
+        assert_eq!(shown(at(104, 4)), ((0, 0), (0, 0)));
+    }
+
+    #[test]
+    fn no_more_minutes_are_kept_than_are_told_of() {
+        let rates = Rates::default();
+        for minute in 0..1_000 {
+            rates.count_done(Queue::Views, at(minute, 0));
+        }
+        rates.count_done(Queue::Views, at(3, 0));
+        let told = rates.told(at(1_000, 0));
+        assert_eq!(told.len(), MINUTES_KEPT);
+        assert_eq!(told[2].of(Queue::Views), (2, 0), "a clock that was set back loses nothing");
+    }
+
+    #[test]
+    fn counts_of_queues_of_another_release_are_passed_over() {
+        let told: MinuteCount = serde_json::from_str(r#"{"minute": 5, "ended": {"later": [1, 2]}}"#).unwrap();
+        assert_eq!(Queue::ALL.map(|queue| told.of(queue)), [(0, 0); Queue::ALL.len()]);
+    }
+}

@@ -1,0 +1,108 @@
+//! The board stays quick with many finished jobs: what it asks walks an index, on both databases.
+
+use domain::Queue;
+
+use super::bed::Bed;
+use crate::database::Database;
+
+/// Enough that reading all of them would not pass for cheap.
+const FINISHED: u32 = 20_000;
+
+/// Finished publishes, and a handful of everything else.
+async fn crowded(bed: &Bed) {
+    bed.queues.migrate().await.unwrap();
+    let id = |prefix: &str| format!("'{prefix}' || substr('0000000000000000000000' || n, -22)");
+    let row = |status: &str, name: &str, prefix: &str, count: u32| {
+        let id = match bed.queues.database {
+            Database::Sqlite(_) => id(prefix),
+            Database::Postgres(_) => format!("'{prefix}' || lpad(n::text, 22, '0')"),
+        };
+        let numbers = match bed.queues.database {
+            Database::Sqlite(_) => format!(
+                "(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
+                  SELECT n FROM numbers)"
+            ),
+            Database::Postgres(_) => format!("generate_series(1, {count}) AS numbers (n)"),
+        };
+        format!(
+            "INSERT INTO {{jobs}} (id, job_type, job, status, max_attempts)
+             SELECT {id}, '{name}', '{{}}', '{status}', 8 FROM {numbers}"
+        )
+    };
+    bed.sql(&row("Done", "publish", "01AA", FINISHED)).await;
+    for (prefix, status) in
+        [("01AB", "Pending"), ("01AC", "Queued"), ("01AD", "Failed"), ("01AE", "Killed"), ("01AF", "Done")]
+    {
+        bed.sql(&row(status, "scan", prefix, 9)).await;
+    }
+    bed.sql("ANALYZE").await;
+}
+
+/// A list as the board asks for it, with its values in place.
+fn list(bed: &Bed, queue: Queue, status: &str) -> String {
+    let values =
+        [format!("'{}'", queue.name()), format!("'{status}'"), "'8'".into(), "51".into(), "512".into()];
+    let text = bed.queues.database.list_of(status).to_owned();
+    values.iter().enumerate().fold(text, |text, (place, value)| {
+        text.replace(&format!("?{}", place + 1), value).replace(&format!("${}", place + 1), value)
+    })
+}
+
+fn lists(bed: &Bed) -> Vec<String> {
+    let of_scans = ["Done", "Pending", "Queued", "Running", "Failed", "Killed"];
+    let of_scans = of_scans.map(|status| list(bed, Queue::Scan, status));
+    of_scans
+        .into_iter()
+        .chain([list(bed, Queue::Publish, "Done"), list(bed, Queue::Publish, "Pending")])
+        .collect()
+}
+
+#[tokio::test]
+async fn lists_and_counts_walk_an_index_on_sqlite() {
+    let bed = Bed::sqlite().await;
+    crowded(&bed).await;
+    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    let names = serde_json::to_string(&Queue::ALL.map(Queue::name)).unwrap();
+    let count = crate::depth::SQLITE_COUNT.replace("?1", &format!("'{names}'"));
+    let running = crate::board::SQLITE_RUNNING
+        .replace("?1", "512")
+        .replace("?2", &format!("'{names}'"))
+        .replace("?3", "9");
+    for question in lists(&bed).into_iter().chain([count, running]) {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
+        let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
+        let steps: Vec<_> = plan.into_iter().map(|step| step.3).collect();
+        let is_sought = |step: &String| step.starts_with("SEARCH Jobs USING") && step.contains("(job_type=?");
+        assert!(steps.iter().any(is_sought), "{question}\n{steps:#?}");
+        assert!(!steps.iter().any(|step| step.starts_with("SCAN Jobs")), "{question}\n{steps:#?}");
+        let is_sorted = steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
+        assert!(!(question.contains("'Done'") && is_sorted), "{question}\n{steps:#?}");
+    }
+}
+
+#[tokio::test]
+async fn lists_and_counts_walk_an_index_on_postgres() {
+    let bed = Bed::postgres().await;
+    crowded(&bed).await;
+    let Database::Postgres(pool) = &bed.queues.database else { panic!("not Postgres") };
+    let names = Queue::ALL.map(|queue| format!("'{}'", queue.name())).join(", ");
+    let count = crate::depth::POSTGRES_COUNT.replace("$1", &format!("ARRAY[{names}]"));
+    let most_of_all = list(&bed, Queue::Publish, "Done");
+    let running = crate::board::POSTGRES_RUNNING.replace("$1", "512").replace("$2", "9");
+    for question in lists(&bed).into_iter().chain([count, running]) {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {question}"));
+        let plan: Vec<String> = sqlx::query_scalar(explain).fetch_all(pool).await.unwrap();
+        let plan = plan.join("\n");
+        assert!(!plan.contains("Seq Scan"), "{question}\n{plan}");
+        // Of what nearly every row is, the newest are found by going backwards through the ids as well.
+        if question == most_of_all {
+            continue;
+        }
+        // By one of the indexes that lead to few jobs or are in the order of the list.
+        let by = ["handbill_jobs_over", "jobs_in_hand", "idx_apalis_jobs_fetch_partial"];
+        assert!(by.iter().any(|index| plan.contains(index)), "{question}\n{plan}");
+        let walks_all_ids =
+            ["jobs_pkey", "unique_job_id"].map(|ids| plan.contains(&format!("Backward using {ids}")));
+        assert_eq!(walks_all_ids, [false; 2], "{question}\n{plan}");
+    }
+}

@@ -1,0 +1,148 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use domain::{
+    AccountId, Activation, Chance, Clock, Content, Job, JobEnvelope, OperatorName, PublishJob, Queue, Target,
+    VersionId,
+};
+use futures::FutureExt;
+use service::{Board, JobHappening, JobState, JobsWanted};
+
+use super::bed::{Bed, Pool, Starts, cleanup, new_id, on_both, scan};
+use crate::{CopiedJobs, GiveUp, Opening, Queues};
+
+fn publish(content: Content) -> JobEnvelope {
+    let id = new_id();
+    let job = PublishJob {
+        account: AccountId::from_ulid(id.ulid()),
+        version: VersionId::from_ulid(id.ulid()),
+        slug: "my-page".parse().unwrap(),
+        target: Target::NewOrExisting,
+        activation: Activation::Live,
+        pinned_to: None,
+        payment: None,
+        created_via: "test".into(),
+        message: None,
+        created_by: None,
+        files: vec![],
+        content,
+    };
+    JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
+}
+
+impl Bed {
+    /// One job that is done, one that is dead, one in the hands of a worker that is gone, and one that waits.
+    async fn fill(&self) -> [JobEnvelope; 4] {
+        let queue = self.ready().await;
+        let [done, dead, held, waiting] = [scan(), cleanup(), scan(), publish(Content::Spooled)];
+        queue.push(done.clone()).await.unwrap();
+        queue.push(dead.clone()).await.unwrap();
+        let dying = dead.id;
+        let handler = Starts::default().then(move |envelope, _| {
+            async move { if envelope.id == dying { Err(GiveUp(anyhow!("hopeless")).into()) } else { Ok(()) } }.boxed()
+        });
+        let pool = Pool::start(&self.queues, handler);
+        self.status_becomes(done.id, "Done").await;
+        self.status_becomes(dead.id, "Killed").await;
+        pool.stop().await;
+        queue.push(held.clone()).await.unwrap();
+        queue.push(waiting.clone()).await.unwrap();
+        self.sql(&format!("UPDATE {{jobs}} SET status = 'Running', attempts = 2 WHERE id = '{}'", held.id))
+            .await;
+        [done, dead, held, waiting]
+    }
+
+    async fn shown(&self, queue: Queue, state: JobState) -> usize {
+        self.queues.jobs(JobsWanted { queue, state, before: None }).await.unwrap().jobs.len()
+    }
+}
+
+on_both! {
+    async fn what_is_not_done_is_copied_to_either_database(bed: Bed) {
+        let [_, dead, held, waiting] = bed.fill().await;
+        bed.queues.pause(Queue::Views, &OperatorName::cleaned("olga").unwrap()).await.unwrap();
+        for target in [Bed::sqlite().await, Bed::postgres().await] {
+            target.queues.migrate().await.unwrap();
+            let copied = bed.queues.copy_unfinished(&target.queues).await.unwrap();
+            assert_eq!(copied, CopiedJobs { waiting: 2, failed: 0, dead: 1 });
+            assert_eq!(target.rows().await.len(), 3, "what is done stays behind");
+            assert_eq!(target.row(dead.id).await.status, "Killed");
+            let row = target.row(held.id).await;
+            assert_eq!((row.status.as_str(), row.attempts), ("Pending", 2));
+            let shown = target.dead().await;
+            assert_eq!(shown[0].last_error.as_deref(), Some("hopeless"));
+            assert!(target.queues.clock.now().since(shown[0].ended_at.unwrap()) < Duration::from_secs(60));
+            let timeline = target.timeline(&dead).await;
+            assert!(timeline.iter().any(|what| matches!(what, JobHappening::Died { .. })), "{timeline:?}");
+            assert_eq!(target.shown(Queue::Publish, JobState::Waiting).await, 1);
+            let paused = target.queues.shown().await.unwrap();
+            assert!(paused.queues.iter().all(|shown| (shown.queue == Queue::Views) == shown.paused.is_some()));
+
+            let refused = bed.queues.copy_unfinished(&target.queues).await.unwrap_err().to_string();
+            assert!(refused.contains("3 jobs"), "{refused}");
+            let starts = Starts::default();
+            let pool = Pool::start(&target.queues, starts.then_done());
+            target.status_becomes(waiting.id, "Done").await;
+            target.status_becomes(held.id, "Done").await;
+            pool.stop().await;
+        }
+    }
+
+    async fn only_publishes_that_may_be_begun_need_their_upload(bed: Bed) {
+        let queue = bed.ready().await;
+        let [spooled, inline, done] =
+            [Content::Spooled, Content::Inline(String::new()), Content::Spooled].map(publish);
+        for job in [&spooled, &inline, &done, &scan()] {
+            queue.push(job.clone()).await.unwrap();
+        }
+        bed.sql(&format!("UPDATE {{jobs}} SET status = 'Done' WHERE id = '{}'", done.id)).await;
+        let page = bed.queues.spooled(None).await.unwrap();
+        assert_eq!(page.versions, [VersionId::from_ulid(spooled.id.ulid())]);
+        assert_eq!(page.next, None);
+    }
+
+    async fn more_jobs_than_a_page_are_copied_once(bed: Bed) {
+        let queue = bed.ready().await;
+        let jobs: Vec<_> = (0..401).map(|_| publish(Content::Spooled)).collect();
+        futures::future::join_all(jobs.iter().map(|job| queue.push(job.clone()))).await;
+        let target = Bed::sqlite().await;
+        target.queues.migrate().await.unwrap();
+        assert_eq!(bed.queues.copy_unfinished(&target.queues).await.unwrap().waiting, 401);
+        let (mut versions, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let page = target.queues.spooled(after.as_deref()).await.unwrap();
+            versions.extend(page.versions);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let mut expected: Vec<_> = jobs.iter().map(|job| VersionId::from_ulid(job.id.ulid())).collect();
+        expected.sort_unstable();
+        assert_eq!(versions, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_forgets_who_worked_on_it() {
+    let bed = Bed::sqlite().await;
+    let [_, _, held, _] = bed.fill().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("queue.db");
+    bed.queues.snapshot_into(&file).await.unwrap();
+    let opening = Opening {
+        url: &format!("sqlite://{}", file.display()),
+        instance: "copy",
+        clock: Clock::system(),
+        chance: Chance::from_system(),
+        on_pushed: Arc::new(|_| {}),
+    };
+    let snapshot = Queues::open(opening).await.unwrap();
+    snapshot.forget_processes().await.unwrap();
+    let running =
+        async |queues: &Queues| queues.depth().await.unwrap().iter().map(|depth| depth.running).sum::<u64>();
+    assert_eq!((running(&snapshot).await, running(&bed.queues).await), (0, 1), "the original goes on");
+    assert_eq!(snapshot.shown().await.unwrap().processes.len(), 0);
+    assert!(bed.row(held.id).await.attempts == 2);
+}
