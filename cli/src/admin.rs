@@ -1,130 +1,71 @@
 //! What an operator does by hand while the service runs. The work itself is queued: the workers do it.
+//!
+//! A command here says to people what the pages at `/admin` say, and with `--json` what the operator's routes answer; it
+//! may do no more than they do.
+
+mod board;
+mod command;
+mod jobs;
+mod scans;
+mod told;
 
 use std::process::ExitCode;
 
 use config::Settings;
-use service::{COUNTED_MAX, RescanWish, ScanState, Service};
+use service::{Failure, RescanWish, Service};
 
-use crate::args::AdminCommand;
 use crate::house::{House, Office, Schema};
-use crate::{complain, say};
 
-pub(crate) async fn carry_out(command: &AdminCommand, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) use command::AdminCommand;
+pub(crate) use told::Form;
+use told::refused;
+
+pub(crate) async fn carry_out(
+    command: &AdminCommand,
+    form: Form,
+    settings: &Settings,
+) -> anyhow::Result<ExitCode> {
     let house = House::open(settings, Schema::Require).await?;
     let office = Office::open(settings, &house).await?;
-    let done = match command {
-        AdminCommand::Rescan { all, host } => {
-            let wish = match host {
-                Some(host) => RescanWish::Host(host.clone()),
-                None if *all => RescanWish::Everything,
-                None => RescanWish::Older,
-            };
-            rescan(&office.service, wish).await
-        }
-        AdminCommand::Scans => show_scans(&office.service).await,
+    let done = match order(command, form, &office.service).await {
+        Err(Failure::Refused(refusal)) => Ok(refused(&refusal, command, form)),
+        Err(Failure::Bug(bug)) => Err(bug),
+        Ok(code) => Ok(code),
     };
     office.close().await;
     house.close().await?;
     done
 }
 
-async fn rescan(service: &Service, wish: RescanWish) -> anyhow::Result<ExitCode> {
-    match (service.ask_for_rescans(wish.clone()).await?, wish) {
-        (None, _) => {
-            return Ok(complain(
-                "handbill: there is no page at that host; it stands before the first dot of the page's address, or behind /site/",
-                1,
-            ));
+async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<ExitCode, Failure> {
+    match command {
+        AdminCommand::Rescan { all, host } => {
+            let wish = match host {
+                Some(host) => RescanWish::Host(host.clone()),
+                None if *all => RescanWish::Everything,
+                None => RescanWish::Older,
+            };
+            return Ok(scans::rescan(service, wish).await?);
         }
-        (Some(0), RescanWish::Older) => {
-            say(
-                "nothing to do: the newest rules have judged every version that was scanned; --all has them judged once more",
-            );
+        AdminCommand::Scans => return Ok(scans::show_scans(service).await?),
+        AdminCommand::Queues => board::show(service, form).await?,
+        AdminCommand::Jobs(wanted) => jobs::list(service, form, wanted.read()).await?,
+        AdminCommand::Job(named) => jobs::show(service, form, *named).await?,
+        AdminCommand::Retry { job, signed } => jobs::retry(service, form, *job, &signed.name()).await?,
+        AdminCommand::Cancel { job, signed } => jobs::cancel(service, form, *job, &signed.name()).await?,
+        AdminCommand::RequeueDead { queue, signed } => {
+            board::requeue_dead(service, form, *queue, &signed.name()).await?;
         }
-        (Some(0), _) => say("nothing to do: no version has been scanned yet"),
-        (Some(versions), _) => say(&format!(
-            "{} queued to be judged again, live ones first.\n\
-             Workers take them from the queue `rescan`, one at a time each. See how far they are: handbill admin scans",
-            if versions == 1 {
-                "1 version is".to_owned()
-            } else {
-                format!("{} versions are", number(versions))
-            }
-        )),
+        AdminCommand::Pause { queue, signed } => {
+            board::pause(service, form, *queue, &signed.name()).await?;
+        }
+        AdminCommand::Resume { queue, signed } => {
+            board::resume(service, form, *queue, &signed.name()).await?;
+        }
+        AdminCommand::Schedules => board::schedules(service, form).await?,
+        AdminCommand::Run { schedule, signed } => {
+            board::run(service, form, schedule, &signed.name()).await?;
+        }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-async fn show_scans(service: &Service) -> anyhow::Result<ExitCode> {
-    say(&told(&service.scan_state().await?));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The state of the scans in lines, the versions that come to nothing last.
-fn told(state: &ScanState) -> String {
-    let counts = &state.counts;
-    let mut lines = vec![
-        format!("{:>16}  wait for their first scan", number(counts.unscanned)),
-        format!("{:>16}  are to be judged again because an operator asked", number(counts.asked_again)),
-    ];
-    for (rules, versions) in &counts.judged_by {
-        let standing = match rules.cmp(&state.rules) {
-            _ if *rules == 0 => "without a number, older ones: they are to be judged again".to_owned(),
-            std::cmp::Ordering::Less => format!("{rules}, older ones: they are to be judged again"),
-            std::cmp::Ordering::Equal => format!("{rules}, the newest"),
-            std::cmp::Ordering::Greater => format!("{rules}, newer ones than this program's"),
-        };
-        lines.push(format!("{:>16}  are judged by rules {standing}", number(*versions)));
-    }
-    for stuck in &state.stuck {
-        lines.push(format!(
-            "version {} of {} comes to no verdict: its scan began anew {} times, and will be after {}; \
-             the workers' logs have the error",
-            stuck.version, stuck.host, stuck.tries, stuck.again_at
-        ));
-    }
-    lines.join("\n")
-}
-
-/// What was counted, as far as it was.
-fn number(versions: u64) -> String {
-    if versions > COUNTED_MAX { "more than 10,000".to_owned() } else { versions.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use domain::{Chance, Time, VersionId};
-    use service::{ScanCounts, StuckScan};
-
-    use super::*;
-
-    #[test]
-    fn the_state_of_the_scans_says_what_is_left_and_what_comes_to_nothing() {
-        let (version, again_at) =
-            (VersionId::new(Time::from_millis(0), &Chance::seeded(1)), Time::from_millis(0));
-        let host = "my-page-a1b2".parse().unwrap();
-        let state = ScanState {
-            rules: 2,
-            counts: ScanCounts {
-                unscanned: 3,
-                asked_again: 0,
-                judged_by: [(0, COUNTED_MAX + 1), (1, COUNTED_MAX), (2, 500), (3, 6)].into(),
-            },
-            stuck: vec![StuckScan { version, host, tries: 4, again_at }],
-        };
-        let expected = [
-            "               3  wait for their first scan".to_owned(),
-            "               0  are to be judged again because an operator asked".to_owned(),
-            "more than 10,000  are judged by rules without a number, older ones: they are to be judged again"
-                .to_owned(),
-            "           10000  are judged by rules 1, older ones: they are to be judged again".to_owned(),
-            "             500  are judged by rules 2, the newest".to_owned(),
-            "               6  are judged by rules 3, newer ones than this program's".to_owned(),
-            format!(
-                "version {version} of my-page-a1b2 comes to no verdict: its scan began anew 4 times, and will be \
-                 after 1970-01-01T00:00:00Z; the workers' logs have the error"
-            ),
-        ];
-        assert_eq!(told(&state).lines().collect::<Vec<_>>(), expected);
-    }
 }

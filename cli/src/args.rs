@@ -1,12 +1,16 @@
 //! What the command line takes. Settings belong in `config`, where they are checked and explained; a secret must
 //! never be an argument, because everyone on the machine can read those.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use config::Role;
-use domain::{Host, Queue};
+use domain::Queue;
+
+use crate::admin::AdminCommand;
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
@@ -57,39 +61,66 @@ pub(crate) enum ServerCommand {
     Edge,
     /// A worker pool; needs Redis.
     Worker {
-        /// Only these queues, such as `publish,scan`.
-        #[arg(long, value_delimiter = ',', value_parser = parse_queue)]
-        queues: Vec<Queue>,
-        /// Jobs of each queue at a time.
-        #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+        /// Only these queues, such as `publish,scan`; with how many jobs at a time, its weight, behind a name:
+        /// `publish=16,scan=2`.
+        #[arg(long, value_delimiter = ',', value_name = "QUEUE[=N]")]
+        queues: Vec<QueueShare>,
+        /// Jobs at a time of each queue that has no number of its own.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         concurrency: Option<u16>,
     },
     /// Bring the database and the queue to the newest schema.
     Migrate,
     /// Show the settings in effect, secrets hidden, and where each came from.
     Config,
-    /// Try the database, the queue, the storage, the clock and the addresses.
+    /// Try every part of the installation, and say what to do about what is wrong.
     Doctor,
-    /// Look after what is published: judge it again, see how far the scans are.
+    /// Save everything to a folder, while the service runs (embedded: SQLite; for PostgreSQL see docs/OPERATIONS.md).
+    Backup {
+        /// Where it goes: a folder that is not there yet, or is empty.
+        path: PathBuf,
+    },
+    /// Make an installation of a backup again, in an empty data directory.
+    Restore {
+        /// A folder that `handbill backup` has filled.
+        path: PathBuf,
+    },
+    /// Look whether every published file is there and whole, beside the running service.
+    Scrub {
+        /// Remove what nothing refers to, when it is older than a day.
+        #[arg(long, conflicts_with = "sample")]
+        fix: bool,
+        /// Look at so many contents from a random one on, and at nothing else.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        sample: Option<u64>,
+    },
+    /// Look whether the money adds up, and what moved.
+    #[command(subcommand)]
+    Ledger(LedgerCommand),
+    /// Copy everything of an installation that is stopped to another one that is empty.
+    MigrateData {
+        /// Its settings file, or the data directory of one that has none. The environment has no say.
+        #[arg(long, value_name = "SETTINGS")]
+        from: PathBuf,
+        /// Likewise; run `handbill migrate` with it first.
+        #[arg(long, value_name = "SETTINGS")]
+        to: PathBuf,
+    },
+    /// Look after the queues and after what is published, while the service runs.
     #[command(subcommand)]
     Admin(AdminCommand),
 }
 
-/// What an operator does by hand to a service that runs.
+/// What an operator asks of the ledgers.
 #[derive(Debug, Subcommand)]
-pub(crate) enum AdminCommand {
-    /// Have the moderation scan judge versions again: those that older rules have judged, unless told otherwise. The
-    /// workers do it one by one, behind everything else; a moderator's word holds.
-    Rescan {
-        /// Every version, also those that the newest rules have judged.
-        #[arg(long, conflicts_with = "host")]
-        all: bool,
-        /// Every version of the page at this host, such as `my-page-a1b2`.
-        #[arg(long, value_name = "HOST")]
-        host: Option<Host>,
+pub(crate) enum LedgerCommand {
+    /// Look whether every balance is the sum of its entries, and whether any is there twice.
+    Check,
+    /// Show what moved on an account, the newest last.
+    Show {
+        /// Its id, or its handle, such as `acct_1a2b3c`.
+        account: String,
     },
-    /// Show how far the scans are, and which come to nothing.
-    Scans,
 }
 
 impl ServerCommand {
@@ -103,12 +134,42 @@ impl ServerCommand {
             ServerCommand::Migrate
             | ServerCommand::Config
             | ServerCommand::Doctor
+            | ServerCommand::Backup { .. }
+            | ServerCommand::Restore { .. }
+            | ServerCommand::Scrub { .. }
+            | ServerCommand::Ledger(_)
+            | ServerCommand::MigrateData { .. }
             | ServerCommand::Admin(_) => None,
         }
     }
 }
 
-fn parse_queue(name: &str) -> Result<Queue, String> {
+/// A queue that a worker takes, as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueShare {
+    pub(crate) queue: Queue,
+    /// How many of its jobs at a time.
+    pub(crate) at_a_time: Option<NonZeroU16>,
+}
+
+impl FromStr for QueueShare {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, number) = match text.split_once('=') {
+            Some((name, number)) => (name, Some(number)),
+            None => (text, None),
+        };
+        let read = |number: &str| {
+            number
+                .parse()
+                .map_err(|_| format!("{number:?} is no number of jobs: it is a whole number from 1 to 65535"))
+        };
+        Ok(Self { queue: parse_queue(name)?, at_a_time: number.map(read).transpose()? })
+    }
+}
+
+pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {
     Queue::parse(name).ok_or_else(|| {
         let known: Vec<_> = Queue::ALL.into_iter().map(Queue::name).collect();
         format!("there is no queue of that name; the queues are {}", known.join(", "))
@@ -124,5 +185,26 @@ mod tests {
     #[test]
     fn the_command_line_holds_together() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_worker_s_queues_may_have_their_weights() {
+        let read = |text: &str| Arguments::try_parse_from(["handbill", "worker", "--queues", text]);
+        let share = |queue, number| QueueShare { queue, at_a_time: NonZeroU16::new(number) };
+        let Ok(Arguments { command: Command::Server(ServerCommand::Worker { queues, .. }), .. }) =
+            read("publish=16,scan,rescan=2")
+        else {
+            panic!("it is not read as a worker")
+        };
+        assert_eq!(queues, [share(Queue::Publish, 16), share(Queue::Scan, 0), share(Queue::Rescan, 2)]);
+        for (text, fault) in [
+            ("publish=0", "is no number of jobs"),
+            ("publish=", "is no number of jobs"),
+            ("publish=many", "is no number of jobs"),
+            ("publsh=1", "the queues are publish, scan"),
+        ] {
+            let refused = read(text).unwrap_err().to_string();
+            assert!(refused.contains(fault), "{text}: {refused}");
+        }
     }
 }

@@ -18,6 +18,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint, Request};
+use telemetry::Count;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -37,6 +38,8 @@ pub(crate) struct Door {
     listener: TcpListener,
     address: SocketAddr,
     places: Arc<Semaphore>,
+    /// What goes out over it.
+    sent_bytes: Count,
 }
 
 impl Door {
@@ -45,7 +48,13 @@ impl Door {
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address, places: Arc::new(Semaphore::new(connections_max)) })
+        let places = Arc::new(Semaphore::new(connections_max));
+        Ok(Self { listener, address, places, sent_bytes: Count::default() })
+    }
+
+    /// Counts the bytes that go out.
+    pub(crate) fn counting(self, sent_bytes: Count) -> Self {
+        Self { sent_bytes, ..self }
     }
 
     /// Answers until told to stop, and then what it has begun. `carried_on` is what the endpoint carries to its end when
@@ -92,7 +101,8 @@ impl Door {
     async fn take(&self) -> io::Result<Accepted> {
         let place = self.places.clone().acquire_owned().await.map_err(io::Error::other)?;
         let (stream, visitor) = self.listener.accept().await?;
-        Ok(Accepted { stream, visitor, door: self.address, place })
+        let sent_bytes = self.sent_bytes.clone();
+        Ok(Accepted { stream, visitor, door: self.address, place, sent_bytes })
     }
 }
 
@@ -102,6 +112,7 @@ struct Accepted {
     visitor: SocketAddr,
     door: SocketAddr,
     place: OwnedSemaphorePermit,
+    sent_bytes: Count,
 }
 
 impl Accepted {
@@ -114,14 +125,15 @@ impl Accepted {
         }
         let (visitor, door) = (self.visitor, self.door);
         let asked = Asked::default();
-        let stream = Connection::over(self.stream, asked.clone());
+        let stream = Connection::over(self.stream, asked.clone()).counting(self.sent_bytes);
         let answer = service_fn(move |request| {
-            asked.note();
+            let in_hand = asked.note();
             let endpoint = endpoint.clone();
             let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
             async move {
                 let request = Request::from((request, door, visitor, Scheme::HTTP));
                 let response = endpoint.get_response(request).await;
+                drop(in_hand);
                 Ok::<hyper::Response<_>, std::convert::Infallible>(response.into())
             }
         });

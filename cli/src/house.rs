@@ -1,6 +1,8 @@
 //! What a process of any role stands on, opened in order and closed in order. Only with `Schema::Migrate` may it
 //! change a schema: a process that finds an old one refuses to start.
 
+use std::sync::Arc;
+
 use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
 use bus::Bus;
@@ -54,7 +56,7 @@ impl House {
         let blobs = parts::open_blobs(settings)?;
         see_to_schema(schema, &store, &queues).await?;
         let woken = queues.clone();
-        bus.on_wake(move |queue| woken.wake_handle(queue).notify_one());
+        bus.on_wake(move |queue| woken.hear(queue));
 
         let (jobs, pushes) = JobQueue::new();
         let stop_pushing = CancellationToken::new();
@@ -87,6 +89,7 @@ impl Office {
             blobs: house.blobs.clone(),
             ledgers: ledgers.clone(),
             queue: house.jobs.clone(),
+            board: Arc::new(house.queues.clone()),
             bus: house.bus.clone(),
             clock: house.clock.clone(),
             chance: house.chance.clone(),

@@ -6,13 +6,22 @@
 
 mod admin;
 mod args;
+mod backup;
+mod backup_manifest;
 mod connections;
+mod contents;
 mod doctor;
 mod doors;
 mod house;
+mod ledger;
 mod logging;
 mod manual;
+mod migrate_data;
+mod ops;
 mod parts;
+mod progress;
+mod restore;
+mod scrub;
 mod serve;
 mod stop;
 
@@ -22,8 +31,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use config::{Settings, Sources};
+use store::OrphanCare;
+use telemetry::{TraceSettings, Traces};
+use tokio::runtime::Handle;
 
-use args::{Arguments, Command, ServerCommand};
+use admin::Form;
+use args::{Arguments, Command, LedgerCommand, ServerCommand};
 use serve::Roles;
 
 /// What a process exits with when the settings or the command line are wrong.
@@ -32,7 +45,7 @@ const EXIT_USAGE: u8 = 2;
 pub fn main() -> ExitCode {
     let Arguments { config, client, command } = Arguments::parse();
     match command {
-        Command::Server(command) => operate(&command, config),
+        Command::Server(command) => operate(&command, Form::asked_for(&client), config),
         Command::Client(command) => client::run(command, client),
         Command::Completions { shell } => told(manual::print_completions(shell)),
         Command::Man { folder: None } => told(manual::print_page()),
@@ -40,7 +53,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn operate(command: &ServerCommand, file: Option<PathBuf>) -> ExitCode {
+fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCode {
     // A variable that is no text is no setting of ours; `std::env::vars` would panic over it.
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -51,7 +64,7 @@ fn operate(command: &ServerCommand, file: Option<PathBuf>) -> ExitCode {
     if let Some(Err(faults)) = command.role().map(|role| settings.check_role(role)) {
         return complain(&faults.to_string(), EXIT_USAGE);
     }
-    match run(command, &settings) {
+    match run(command, form, &settings) {
         Ok(code) => code,
         Err(error) => complain(&format!("handbill: {error:#}"), 1),
     }
@@ -64,27 +77,56 @@ fn told(done: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-fn run(command: &ServerCommand, settings: &Settings) -> anyhow::Result<ExitCode> {
-    logging::start(&settings.log)?;
+fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     // The rustls of every client in this process; it is installed once and cannot fail at the first time.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
-    runtime.block_on(async {
-        match command {
-            ServerCommand::Serve => serve::run(settings, Roles::all(settings)).await?,
-            ServerCommand::Api => serve::run(settings, Roles::api()).await?,
-            ServerCommand::Edge => serve::run(settings, Roles::edge()).await?,
-            ServerCommand::Worker { queues, concurrency } => {
-                serve::run(settings, Roles::worker(settings, queues, *concurrency)).await?;
-            }
-            ServerCommand::Migrate => migrate(settings).await?,
-            ServerCommand::Config => show(settings),
-            ServerCommand::Doctor => return doctor::examine(settings).await,
-            ServerCommand::Admin(command) => return admin::carry_out(command, settings).await,
+    let traces = open_traces(command, settings, runtime.handle())?;
+    logging::start(&settings.log, traces.as_ref())?;
+    let carried_out = runtime.block_on(carry_out(command, form, settings));
+    if let Some(traces) = traces {
+        runtime.block_on(traces.finish());
+    }
+    carried_out
+}
+
+async fn carry_out(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
+    match command {
+        ServerCommand::Serve => serve::run(settings, Roles::all(settings)).await?,
+        ServerCommand::Api => serve::run(settings, Roles::api()).await?,
+        ServerCommand::Edge => serve::run(settings, Roles::edge()).await?,
+        ServerCommand::Worker { queues, concurrency } => {
+            serve::run(settings, Roles::worker(settings, queues, *concurrency)).await?;
         }
-        Ok(ExitCode::SUCCESS)
-    })
+        ServerCommand::Migrate => migrate(settings).await?,
+        ServerCommand::Config => show(settings),
+        ServerCommand::Doctor => return doctor::examine(settings).await,
+        ServerCommand::Backup { path } => return backup::take(path, settings).await,
+        ServerCommand::Restore { path } => return restore::carry_out(path, settings).await,
+        ServerCommand::Scrub { fix, sample } => {
+            let care = if *fix { OrphanCare::Remove } else { OrphanCare::Report };
+            return scrub::look_through(&scrub::Wish { care, sample: *sample }, settings).await;
+        }
+        ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,
+        ServerCommand::Ledger(LedgerCommand::Show { account }) => {
+            return ledger::show(account, form, settings).await;
+        }
+        ServerCommand::MigrateData { from, to } => return migrate_data::carry_out(from, to).await,
+        ServerCommand::Admin(command) => return admin::carry_out(command, form, settings).await,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Only what runs until it is stopped is traced.
+fn open_traces(
+    command: &ServerCommand,
+    settings: &Settings,
+    runtime: &Handle,
+) -> anyhow::Result<Option<Traces>> {
+    let (Some(role), Some(otlp_url)) = (command.role(), &settings.traces.otlp_url) else { return Ok(None) };
+    let traces = TraceSettings { otlp_url, sample: settings.traces.sample, role: role.name() };
+    Traces::open(&traces, runtime.clone()).map(Some)
 }
 
 async fn migrate(settings: &Settings) -> anyhow::Result<()> {
@@ -102,10 +144,9 @@ fn show(settings: &Settings) {
     }
 }
 
-/// What a command prints is its product, so it goes to standard output.
-#[allow(clippy::print_stdout)]
+/// What a command prints is its product, so it goes to standard output; bold letters on terminals only.
 fn say(text: &str) {
-    println!("{text}");
+    anstream::println!("{text}");
 }
 
 #[allow(clippy::print_stderr)]

@@ -1,26 +1,35 @@
-//! Starts the log of the process, once. It must never write to standard output, which belongs to what a command
-//! prints.
+//! Starts the log of the process, once, and beside it the traces, if there are any. It must never write to standard
+//! output, which belongs to what a command prints.
 
 use std::io::IsTerminal;
 
 use anyhow::Context;
 use config::{Log, LogFormat};
-use tracing_subscriber::EnvFilter;
+use telemetry::Traces;
+use tracing_subscriber::prelude::*;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 /// What the libraries say at `info` repeats what our own lines say better.
 const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn,rmcp=warn";
 
 /// Logs go to standard error, so that what a command prints stays clean.
-pub(crate) fn start(log: &Log) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(format!("{QUIET},{}", log.filter))
+pub(crate) fn start(log: &Log, traces: Option<&Traces>) -> anyhow::Result<()> {
+    let layers = std::iter::once(lines(log)?).chain(traces.map(Traces::layer));
+    tracing_subscriber::registry()
+        .with(layers.collect::<Vec<_>>())
+        .try_init()
+        .map_err(|error| anyhow::anyhow!("start logging: {error}"))
+}
+
+/// The lines of the log. The filter is the layer's own: what is traced is none of its business.
+fn lines(log: &Log) -> anyhow::Result<Box<dyn Layer<Registry> + Send + Sync>> {
+    let filter = EnvFilter::try_new(format!("{QUIET},{},{}", log.filter, telemetry::NOT_IN_LOG))
         .with_context(|| format!("the log filter {:?}", log.filter))?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let layer = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    let started = match log.format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-    };
-    started.map_err(|error| anyhow::anyhow!("start logging: {error}"))
+    Ok(match log.format {
+        LogFormat::Text => layer.with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
+    })
 }

@@ -1,18 +1,41 @@
 //! Opens what a process stands on, as the settings say.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use bus::Bus;
 use card::{CardProcessor, CardRail, ProcessorAddress, WebhookSecret};
-use config::{Settings, Storage};
+use config::{DatabaseUrl, Settings, Storage};
 use domain::{Chance, Clock};
 use store::{Blobs, S3Settings, Store};
 use workers::{Opening, Queues};
 
+/// A folder that is there already stays as it is.
+const DATA_DIR_MODE: u32 = 0o700;
+
 pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     make_data_dir(settings)?;
     Store::open(settings.database.url.reveal()).await
+}
+
+/// Opens the store of an installation that is there. Another command would make an empty one, in which nothing is wrong.
+pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Store> {
+    if let Some(file) = store::sqlite_file(settings.database.url.reveal())? {
+        ensure!(
+            file.is_file(),
+            "there is no database at {}: set HANDBILL_DATA_DIR or --config as for the service",
+            file.display()
+        );
+    }
+    let store = open_store(settings).await?;
+    ensure!(
+        store.is_current().await?,
+        "the database does not have the newest schema: run `handbill migrate` first"
+    );
+    Ok(store)
 }
 
 pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Result<Queues> {
@@ -24,6 +47,18 @@ pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Resul
         clock: clock(),
         chance: Chance::from_system(),
         on_pushed: Arc::new(move |queue| announcing.announce(queue)),
+    })
+    .await
+}
+
+/// A queue in a file of its own, such as a copy, that no process works on.
+pub(crate) async fn open_queue_file(file: &Path) -> anyhow::Result<Queues> {
+    Queues::open(Opening {
+        url: DatabaseUrl::sqlite(file).reveal(),
+        instance: "copy",
+        clock: clock(),
+        chance: Chance::from_system(),
+        on_pushed: Arc::new(|_| {}),
     })
     .await
 }
@@ -76,7 +111,11 @@ pub(crate) fn clock() -> Clock {
     Clock::system()
 }
 
-fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
-    std::fs::create_dir_all(&settings.data_dir)
+pub(crate) fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
+    // What lies in it is nobody else's on this machine: the hashes of passwords, the codes of claims and invites.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(DATA_DIR_MODE)
+        .create(&settings.data_dir)
         .with_context(|| format!("make the data directory {}", settings.data_dir.display()))
 }

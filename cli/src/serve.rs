@@ -3,6 +3,7 @@
 //! The order of stopping follows the way of a publish: first the doors, which wait for the jobs of the requests
 //! that they have; then the workers; then the counters are flushed and the ground floor is closed.
 
+use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +15,17 @@ use domain::{Job, JobEnvelope, Queue};
 use edge::{Edge, EdgeSettings};
 use futures::FutureExt;
 use service::Service;
+use telemetry::Vitals;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use workers::PoolSettings;
+use workers::{PoolSettings, Presence};
 
+use crate::args::QueueShare;
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
+use crate::ops::{self, Needs};
 use crate::{say, stop};
 
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
@@ -61,21 +65,41 @@ impl Roles {
     }
 
     /// A worker pool: all queues unless some are named.
-    pub(crate) fn worker(settings: &Settings, named: &[Queue], concurrency: Option<u16>) -> Self {
-        let queues = if named.is_empty() { &Queue::ALL } else { named };
-        let schedule = queues.contains(&Queue::Upkeep);
-        let with_concurrency = queues.iter().map(|&queue| {
+    pub(crate) fn worker(settings: &Settings, named: &[QueueShare], concurrency: Option<u16>) -> Self {
+        let own = |queue| named.iter().find(|share| share.queue == queue).and_then(|share| share.at_a_time);
+        let is_named = |queue: &Queue| named.iter().any(|share| share.queue == *queue);
+        let queues = Queue::ALL.into_iter().filter(|queue| named.is_empty() || is_named(queue));
+        let with_concurrency = queues.map(|queue| {
             // Who asks for so many jobs of each queue means the work of the day, unless they name the rescans.
-            let is_meant = queue != Queue::Rescan || named.contains(&queue);
-            let asked = concurrency.filter(|_| is_meant).map(usize::from);
-            (queue, asked.unwrap_or_else(|| concurrency_of(queue, settings)))
+            let is_meant = queue != Queue::Rescan || is_named(&queue);
+            let asked = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
+            (queue, asked.map_or_else(|| concurrency_of(queue, settings), usize::from))
         });
         let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(with_concurrency) };
+        let schedule = pool.queues.contains_key(&Queue::Upkeep);
         Self { pool: Some(pool), schedule, ..Self::none() }
+    }
+
+    /// What the queue board calls such a process.
+    fn name(&self) -> &'static str {
+        match (self.api, self.edge, &self.pool) {
+            (true, true, _) => "serve",
+            (true, false, _) => "api",
+            (false, true, _) => "edge",
+            (false, false, _) => "worker",
+        }
     }
 
     fn has_office(&self) -> bool {
         self.api || self.pool.is_some()
+    }
+
+    fn needs(&self) -> Needs {
+        match (self.api, self.has_office()) {
+            (true, _) => Needs::Calls,
+            (false, true) => Needs::Jobs,
+            (false, false) => Needs::Pages,
+        }
     }
 
     fn none() -> Self {
@@ -100,11 +124,18 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let house = House::open(settings, roles.schema).await?;
     let office = if roles.has_office() { Some(Office::open(settings, &house).await?) } else { None };
     let stop_work = CancellationToken::new();
-    let edge = if roles.edge { Some(open_edge(settings, &house, &stop).await?) } else { None };
+    let vitals = ops::vitals(settings, &house, roles.needs(), &stop);
+    let stop_telling = CancellationToken::new();
+    // Before any work begins: an address that is taken must not show by work that is cut off.
+    let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;
+    let edge = if roles.edge { Some(open_edge(settings, &house, &vitals, &stop).await?) } else { None };
     let business = match &office {
-        Some(office) => Business::start(settings, &roles, &house, office, &stop_work, &stop).await?,
+        Some(office) => Business::start(settings, &roles, &house, office, &vitals, &stop_work, &stop).await?,
         None => Business::default(),
     };
+    let telling = telling.map(|telling| start(telling, &stop));
+    let stop_presence = CancellationToken::new();
+    let present = start_presence(&house, &roles, &stop_presence);
     announce(settings, &roles);
 
     stop.cancelled().await;
@@ -116,8 +147,12 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
         if let Some(office) = office {
             office.close().await;
         }
+        stop_presence.cancel();
+        present.await.context("take leave of the queue board")?;
         let closed = house.close().await;
-        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2).and(closed)
+        stop_telling.cancel();
+        let told = finish(telling).await;
+        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2).and(closed).and(told)
     };
     timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
     tracing::info!("stopped");
@@ -139,12 +174,13 @@ impl Business {
         roles: &Roles,
         house: &House,
         office: &Office,
+        vitals: &Vitals,
         stop_work: &CancellationToken,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
         let service = &office.service;
         Ok(Self {
-            api: if roles.api { Some(open_api(settings, service, stop).await?) } else { None },
+            api: if roles.api { Some(open_api(settings, service, vitals, stop).await?) } else { None },
             token_uses: roles.api.then(|| start_token_uses(service, stop_work)),
             work: roles.pool.clone().map(|pool| start_workers(house, service, pool, stop_work, stop)),
             schedule: roles.schedule.then(|| start_schedule(service, stop)),
@@ -177,13 +213,18 @@ async fn finish(running: Option<Running>) -> anyhow::Result<()> {
 async fn open_api(
     settings: &Settings,
     service: &Service,
+    vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<Running> {
     let door = Door::open(settings.api.listen, "api.listen", settings.api.connections_max).await?;
     let carried_on = TaskTracker::new();
     let routes = api::routes(
         service.clone(),
-        ApiSettings { trusted_proxies: settings.api.trusted_proxies.clone(), carried_on: carried_on.clone() },
+        ApiSettings {
+            trusted_proxies: settings.api.trusted_proxies.clone(),
+            carried_on: carried_on.clone(),
+            vitals: vitals.clone(),
+        },
     );
     Ok(start(door.serve(routes, carried_on, stop.clone()), stop))
 }
@@ -210,9 +251,11 @@ async fn finish_edge(running: Option<RunningEdge>) -> anyhow::Result<()> {
 async fn open_edge(
     settings: &Settings,
     house: &House,
+    vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
     let door = Door::open(settings.edge.listen, "edge.listen", settings.edge.connections_max).await?;
+    let door = door.counting(telemetry::served_bytes());
     let edge = Arc::new(Edge::new(
         EdgeSettings {
             domain: settings.edge.domain.clone(),
@@ -221,6 +264,7 @@ async fn open_edge(
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
             link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
+            vitals: vitals.clone(),
         },
         house.store.clone(),
         house.blobs.clone(),
@@ -233,8 +277,8 @@ async fn open_edge(
         let chance = house.chance.clone();
         let push = move |id, counted| {
             let jobs = jobs.clone();
-            async move { jobs.push(JobEnvelope { id, reply_to: None, job: Job::Views(counted) }).await }
-                .boxed()
+            let envelope = JobEnvelope { id, reply_to: None, trace: None, job: Job::Views(counted) };
+            async move { jobs.push(envelope).await }.boxed()
         };
         async move { edge.run_tally(push, chance, stop).await }
     });
@@ -252,6 +296,16 @@ fn start_workers(
     let handler = workers::handler(service.clone(), house.queues.clone());
     let (queues, stop_work) = (house.queues.clone(), stop_work.clone());
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
+}
+
+/// Has the queue board know of this process until its work is done.
+fn start_presence(house: &House, roles: &Roles, stop: &CancellationToken) -> JoinHandle<()> {
+    let host =
+        hostname::get().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
+    let takes = roles.pool.as_ref().map(|pool| pool.queues.clone()).unwrap_or_default();
+    let presence = Presence { role: roles.name(), host, takes };
+    let (queues, stop) = (house.queues.clone(), stop.clone());
+    tokio::spawn(async move { queues.run_presence(presence, stop).await })
 }
 
 fn start_schedule(service: &Service, stop: &CancellationToken) -> Running {

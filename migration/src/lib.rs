@@ -34,13 +34,18 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// Brings the database to the newest schema.
+/// Brings the database to the newest schema that this program knows.
 pub async fn migrate(database: &DatabaseConnection) -> Result<(), DbErr> {
+    // The migrator itself would refuse a history that goes on with what it does not know.
+    if is_current(database).await? {
+        return Ok(());
+    }
     Migrator::up(database, None).await
 }
 
-/// Whether the database has the newest schema; a role does not start on another one. It only reads, because the login
-/// of an edge may not write.
+/// Whether the database has every change that this program knows; a role does not start without. What a later release
+/// has added does no harm, since changes only expand while older processes may run. It only reads, because the login of
+/// an edge may not write.
 pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
     if !SchemaManager::new(database).has_table(HISTORY).await? {
         return Ok(false);
@@ -49,10 +54,21 @@ pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
     let applied: HashSet<String> = history.into_iter().map(|change| change.version).collect();
     let known: HashSet<String> =
         Migrator::migrations().iter().map(|change| change.name().to_owned()).collect();
-    match applied.difference(&known).next() {
-        Some(later) => Err(DbErr::Custom(format!("the schema is newer than this program: it has {later}"))),
-        None => Ok(applied == known),
+    Ok(known.is_subset(&applied))
+}
+
+/// The newest change that the database has had, if it had any.
+pub async fn newest_applied(database: &DatabaseConnection) -> Result<Option<String>, DbErr> {
+    if !SchemaManager::new(database).has_table(HISTORY).await? {
+        return Ok(None);
     }
+    let history = seaql_migrations::Entity::find().all(database).await?;
+    Ok(history.into_iter().map(|change| change.version).max())
+}
+
+/// The newest change that this program knows.
+pub fn newest_known() -> String {
+    Migrator::migrations().last().map(|change| change.name().to_owned()).unwrap_or_default()
 }
 
 /// The table of the migrator.

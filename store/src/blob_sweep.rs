@@ -6,15 +6,16 @@
 //! number, fails, and looks again. So nothing here may mark a blob outside that transaction.
 
 use anyhow::{Context, ensure};
-use domain::{SweepNumber, Time};
+use domain::{BlobHash, SweepNumber, Time};
 use futures::StreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter, QuerySelect,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IntoActiveModel, QueryFilter,
+    QuerySelect,
 };
 
 use crate::blob_index::{BlobState, SweptBlobs, unreferenced};
-use crate::{Blobs, Store};
+use crate::{Blobs, Store, rows};
 
 /// Blobs that are marked in one transaction; publishes wait for its end.
 const MARKED_AT_ONCE: u64 = 1_000;
@@ -52,6 +53,39 @@ impl Store {
         }
     }
 
+    /// Deletes an object of which the database knows nothing: from now on it is known as about to be deleted, so a
+    /// publish that has found it in the store looks again. False when somebody came to know of it meanwhile.
+    pub(crate) async fn sweep_orphan(
+        &self,
+        blobs: &Blobs,
+        hash: BlobHash,
+        size_bytes: u64,
+        now: Time,
+    ) -> anyhow::Result<bool> {
+        let transaction = self.database.begin().await?;
+        hold(&transaction, Hold::NoReference).await?;
+        let hash = hash.to_string();
+        if entity::blob::Entity::find_by_id(hash.as_str()).one(&transaction).await?.is_some() {
+            return Ok(false);
+        }
+        let row = entity::blob::Model {
+            hash,
+            size_bytes: rows::number(size_bytes),
+            variants: "[]".to_owned(),
+            state: BlobState::Deleting.as_str().to_owned(),
+            touched_at: now.millis(),
+            created_at: now.millis(),
+        };
+        // Nobody else's row may pass for this one: where one is now, this fails.
+        entity::blob::Entity::insert(row.clone().into_active_model())
+            .exec_without_returning(&transaction)
+            .await
+            .context("mark an orphan blob")?;
+        take_next_number(&transaction).await?;
+        transaction.commit().await.context("commit the mark of an orphan blob")?;
+        Ok(self.delete_marked(blobs, row, now).await?.blobs == 1)
+    }
+
     async fn unreferenced_blobs(&self) -> anyhow::Result<Vec<String>> {
         Ok(entity::blob::Entity::find()
             .select_only()
@@ -85,19 +119,21 @@ impl Store {
             .await
             .context("mark blobs to be deleted")?;
         if !marked.is_empty() {
-            entity::blob_sweep::Entity::update_many()
-                .col_expr(
-                    entity::blob_sweep::Column::Number,
-                    Expr::col(entity::blob_sweep::Column::Number).add(1),
-                )
-                .filter(entity::blob_sweep::Column::Id.eq(ROW))
-                .exec(&transaction)
-                .await
-                .context("number a sweep")?;
+            take_next_number(&transaction).await?;
         }
         transaction.commit().await.context("commit the marks of a sweep")?;
         Ok(marked)
     }
+}
+
+async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+    entity::blob_sweep::Entity::update_many()
+        .col_expr(entity::blob_sweep::Column::Number, Expr::col(entity::blob_sweep::Column::Number).add(1))
+        .filter(entity::blob_sweep::Column::Id.eq(ROW))
+        .exec(transaction)
+        .await
+        .context("number a sweep")?;
+    Ok(())
 }
 
 /// The number of the last sweep at once.

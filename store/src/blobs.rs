@@ -19,12 +19,13 @@ use object_store::{
 };
 use tokio::time::timeout;
 
+use crate::objects::KnownBlob;
 use crate::pack::{self, Layout};
 use crate::reading::Reading;
 
 /// Where a thing lies in the object store. There is no other way to name an object.
 #[derive(Clone, Copy, Debug)]
-enum StorageKey {
+pub(crate) enum StorageKey {
     /// A content with its encodings, written once and never overwritten.
     Blob(BlobHash),
     /// An upload on its way to becoming blobs.
@@ -47,8 +48,8 @@ pub struct S3Settings {
 /// The blob store: contents by their SHA-256, and the spool.
 #[derive(Clone, Debug)]
 pub struct Blobs {
-    objects: Arc<dyn ObjectStore>,
-    prefix: String,
+    pub(crate) objects: Arc<dyn ObjectStore>,
+    pub(crate) prefix: String,
 }
 
 /// A store that does not answer makes the caller wait no longer than this.
@@ -101,8 +102,20 @@ impl Blobs {
             Ok(_) => Ok(layout.variants()),
             // Another worker was first; what it wrote says how it is laid out.
             Err(object_store::Error::AlreadyExists { .. }) => self.variants(hash).await,
-            Err(error) => Err(error).context("put a blob"),
+            // A store may say so before it has taken everything, and hang up: then it is there all the same.
+            Err(error) => match self.standing(hash, content.len() as u64).await {
+                Some(variants) => Ok(variants),
+                None => Err(error).context("put a blob"),
+            },
         }
+    }
+
+    /// How a content is laid out, if its whole object can be told to be there.
+    async fn standing(&self, hash: BlobHash, size_bytes: u64) -> Option<Vec<Variant>> {
+        let variants = self.variants(hash).await.ok()?;
+        let blob = KnownBlob { hash, size_bytes, variants };
+        let found_bytes = self.size_of_blob(hash).await.ok()??;
+        (found_bytes == blob.object_bytes()).then_some(blob.variants)
     }
 
     /// How a stored content's encodings lie in its object.
@@ -234,6 +247,15 @@ impl Blobs {
         within(self.objects.delete(&key)).await?.context("delete from the blob store")
     }
 
+    /// Whether the store answers at all. Nothing is written for it, so an edge may ask as well.
+    pub async fn ping(&self) -> anyhow::Result<()> {
+        match within(self.objects.head(&self.join("probe"))).await? {
+            // Nobody but `probe` ever puts it there; that it is not is an answer.
+            Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error).context("ask the blob store"),
+        }
+    }
+
     async fn get(&self, key: StorageKey) -> anyhow::Result<Option<Bytes>> {
         let key = self.key(key);
         match within(async { self.objects.get(&key).await?.bytes().await }).await? {
@@ -243,14 +265,14 @@ impl Blobs {
         }
     }
 
-    async fn delete(&self, key: StorageKey) -> anyhow::Result<()> {
+    pub(crate) async fn delete(&self, key: StorageKey) -> anyhow::Result<()> {
         match within(self.objects.delete(&self.key(key))).await? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error).context("delete from the blob store"),
         }
     }
 
-    fn key(&self, key: StorageKey) -> Key {
+    pub(crate) fn key(&self, key: StorageKey) -> Key {
         match key {
             StorageKey::Blob(hash) => {
                 let hash = hash.to_string();

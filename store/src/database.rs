@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::Time;
+use sea_orm::sqlx::Connection;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
     ConnectOptions, ConnectionTrait, Database as SeaDatabase, DatabaseConnection, DatabaseTransaction,
@@ -69,6 +70,12 @@ async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConne
         .min_connections(1)
         .acquire_timeout(ACQUIRE_WAIT)
         .sqlx_logging(false)
+        // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would take all later
+        // ones for parts of it, which are never committed. So a connection that is not between two is let go.
+        .map_sqlx_sqlite_before_acquire(|connection, _| {
+            let is_between = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_between) })
+        })
         .map_sqlx_sqlite_opts(|sqlite| {
             sqlite
                 .create_if_missing(true)
@@ -94,4 +101,36 @@ async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
             ])
         });
     SeaDatabase::connect(options).await.context("connect to PostgreSQL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_committed_after_the_disk_was_full_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("full.db").display());
+        let database = Database::open(&url).await.unwrap();
+        let writer = &database.writer;
+        writer.execute_unprepared("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)").await.unwrap();
+        // No room for one page more: SQLite ends the whole transaction by itself, and its driver does not notice.
+        writer.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
+        let too_much = database.begin().await.unwrap();
+        let full = too_much.execute_unprepared("INSERT INTO notes VALUES (1, hex(zeroblob(100000)))").await;
+        assert!(full.unwrap_err().to_string().contains("full"));
+        drop(too_much);
+        writer.execute_unprepared("PRAGMA max_page_count = 1000000").await.unwrap();
+        // What is given up now must not take what comes later with it.
+        let given_up = database.begin().await.unwrap();
+        given_up.execute_unprepared("INSERT INTO notes VALUES (2, 'given up')").await.unwrap();
+        given_up.rollback().await.unwrap();
+        let committed = database.begin().await.unwrap();
+        committed.execute_unprepared("INSERT INTO notes VALUES (3, 'committed')").await.unwrap();
+        committed.commit().await.unwrap();
+        let sql = Statement::from_string(DbBackend::Sqlite, "SELECT id FROM notes");
+        let rows = database.reader.query_all_raw(sql).await.unwrap();
+        let ids: Vec<i64> = rows.iter().map(|row| row.try_get("", "id").unwrap()).collect();
+        assert_eq!(ids, [3]);
+    }
 }

@@ -95,4 +95,4 @@ async fn ask(objects: &dyn ObjectStore, key: &Key, range: Range<u64>) -> anyhow:
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

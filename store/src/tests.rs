@@ -134,12 +134,15 @@ macro_rules! on_both_databases {
     )+};
 }
 
+mod copying;
+mod ledgers;
 mod metering;
 mod moderation;
 mod review;
 mod routes;
 mod scans;
 mod schema;
+mod scrubbing;
 mod settle;
 mod sweeps;
 mod team;

@@ -65,7 +65,7 @@ async fn answer(mut socket: TcpStream, answer_bytes_max: usize) {
     socket.write_all(&content()[first..end]).await.unwrap();
 }
 
-fn blobs_at(url: &str) -> Blobs {
+pub(crate) fn blobs_at(url: &str) -> Blobs {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let settings = S3Settings {
         bucket: "bucket".into(),

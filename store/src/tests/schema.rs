@@ -76,6 +76,15 @@ on_both_databases! {
         assert_eq!(bed.rules_of(&new).await, None);
     }
 
+    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(bed: &Bed) {
+        bed.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)").await;
+        bed.sql("ALTER TABLE versions ADD COLUMN later TEXT").await;
+        assert!(bed.store.is_current().await.unwrap());
+        bed.store.migrate().await.unwrap();
+        let account = bed.account().await;
+        bed.publish(account, "page", b"one").await;
+    }
+
     async fn a_change_of_the_schema_that_is_cut_off_leaves_nothing_and_begins_anew(bed: &Bed) {
         let account = bed.account().await;
         let published = bed.publish(account, "page", b"one").await;

@@ -7,7 +7,7 @@ use super::*;
 use crate::{StoredBlobs, SweptBlobs};
 
 /// A content on its way: what was found of it, and then put.
-struct Look {
+pub(super) struct Look {
     content: Bytes,
     variants: Vec<Variant>,
     as_of: SweepNumber,
@@ -27,7 +27,7 @@ impl Look {
 
 impl Bed {
     /// The way of a publish up to its deed: looks, and puts what is missing.
-    async fn look(&self, content: &Bytes) -> anyhow::Result<Look> {
+    pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<Look> {
         let hash = BlobHash::of(content);
         let StoredBlobs { as_of, variants } = self.store.stored_blobs(&[hash], START).await?;
         let variants = match variants.get(&hash) {
@@ -37,7 +37,12 @@ impl Bed {
         Ok(Look { content: content.clone(), variants, as_of })
     }
 
-    async fn settle_look(&self, account: AccountId, slug: &str, look: &Look) -> anyhow::Result<()> {
+    pub(super) async fn settle_look(
+        &self,
+        account: AccountId,
+        slug: &str,
+        look: &Look,
+    ) -> anyhow::Result<()> {
         let deed = Deed::Publish(Box::new(PublishDeed {
             account,
             version: VersionId::new(START, &self.chance),

@@ -1,0 +1,258 @@
+//! The queue board at a shell: queues, processes, schedules, and what may be done to a whole queue.
+
+use api::told_in_json;
+use client::show::{or_nothing, table, when};
+use domain::{Missing, OperatorName, Queue, Refusal, Time};
+use service::{BoardShown, Failure, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown, Service};
+
+use super::Form;
+
+pub(super) async fn show(service: &Service, form: Form) -> Result<(), Failure> {
+    let board = service.board().await?;
+    form.answer(|| told(&board), || told_in_json::board(board.clone()));
+    Ok(())
+}
+
+pub(super) async fn pause(
+    service: &Service,
+    form: Form,
+    queue: Queue,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    service.pause_queue(queue, by).await?;
+    let words = || {
+        format!(
+            "{0} is paused: within two seconds nothing of it is begun any more, and what runs is finished.\n\
+             Resume it: handbill admin resume {0}",
+            queue.name()
+        )
+    };
+    form.answer(words, || told_in_json::paused(queue));
+    Ok(())
+}
+
+pub(super) async fn resume(
+    service: &Service,
+    form: Form,
+    queue: Queue,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    service.resume_queue(queue, by).await?;
+    form.answer(|| format!("{} goes on", queue.name()), || told_in_json::resumed(queue));
+    Ok(())
+}
+
+pub(super) async fn requeue_dead(
+    service: &Service,
+    form: Form,
+    queue: Queue,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    let jobs = service.requeue_dead(queue, by).await?;
+    let words = || match jobs {
+        0 => format!("nothing to do: no job of {} is dead", queue.name()),
+        1 => format!("1 dead job of {} begins anew", queue.name()),
+        jobs => format!("{jobs} dead jobs of {} begin anew", queue.name()),
+    };
+    form.answer(words, || told_in_json::requeued(queue, jobs));
+    Ok(())
+}
+
+pub(super) async fn schedules(service: &Service, form: Form) -> Result<(), Failure> {
+    let (shown, now) = (service.schedules().await?, service.clock().now());
+    form.answer(|| planned(&shown, now), || told_in_json::schedules(shown.clone()));
+    Ok(())
+}
+
+pub(super) async fn run(service: &Service, form: Form, name: &str, by: &OperatorName) -> Result<(), Failure> {
+    let known = service.schedules().await?.into_iter().find(|known| known.planned.name == name);
+    let queue = known.ok_or(Refusal::NotFound(Missing::Schedule))?.planned.job.queue();
+    let id = service.run_schedule(name, by).await?;
+    let words = || {
+        let queue = queue.name();
+        format!("{name} is queued in {queue}. See how far it is: handbill admin job {queue} {id}")
+    };
+    form.answer(words, || told_in_json::ran(name, queue, id));
+    Ok(())
+}
+
+fn told(board: &BoardShown) -> String {
+    let names = [
+        "QUEUE",
+        "TO DO",
+        "WAITING",
+        "RUNNING",
+        "FAILED",
+        "DEAD",
+        "OLDEST",
+        "DONE/MIN",
+        "FAILED/MIN",
+        "STATE",
+    ];
+    let queues = board.queues.iter().map(|queue| queue_in_columns(queue, board));
+    let queues = table(names, queues, "there are no queues");
+    let names = ["PROCESS", "ROLE", "HOST", "VERSION", "HEARD OF", "TAKES", "DOES NOW"];
+    let processes = board.processes.iter().map(|process| process_in_columns(process, board.at));
+    let processes = table(names, processes, "no process has said lately that it lives");
+    let dead = board.queues.iter().filter(|queue| queue.dead > 0);
+    let hints = dead.map(|queue| format!("Why jobs died: handbill admin jobs {}", queue.queue.name()));
+    let parts = [queues, String::new(), processes].into_iter();
+    let hints: Vec<_> = hints.collect();
+    let gap = (!hints.is_empty()).then(String::new);
+    parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
+}
+
+fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 10] {
+    let state = match &queue.paused {
+        Some(paused) => format!("paused by {}, {}", paused.by, moment(paused.since, board.at)),
+        None if !board.is_taken(queue.queue) => "nobody works on it".to_owned(),
+        None => String::new(),
+    };
+    [
+        queue.queue.name().to_owned(),
+        queue.depth().to_string(),
+        queue.waiting.to_string(),
+        queue.running.to_string(),
+        queue.failed.to_string(),
+        queue.dead.to_string(),
+        or_nothing(queue.oldest_waiting_since.map(|since| moment(since, board.at))),
+        queue.done_last_minute.to_string(),
+        queue.failed_last_minute.to_string(),
+        state,
+    ]
+}
+
+fn process_in_columns(process: &ProcessShown, now: Time) -> [String; 7] {
+    let takes = process.takes.iter().map(|(queue, concurrency)| format!("{}={concurrency}", queue.name()));
+    let does = |job: &RunningJob| match job.since {
+        Some(since) => format!("{} {} ({})", job.kind, job.id, moment(since, now)),
+        None => format!("{} {}", job.kind, job.id),
+    };
+    let heard_of = moment(process.seen_at, now);
+    [
+        process.instance.clone(),
+        process.role.clone(),
+        format!("{}:{}", process.host, process.process_id),
+        process.version.clone(),
+        if process.is_lost { format!("{heard_of}, lost") } else { heard_of },
+        listed(takes.collect()),
+        listed(process.running.iter().map(does).collect()),
+    ]
+}
+
+fn planned(schedules: &[ScheduleShown], now: Time) -> String {
+    let names = ["SCHEDULE", "CRON (UTC)", "QUEUE", "LAST", "NEXT"];
+    let rows = schedules.iter().map(|schedule| {
+        let planned = &schedule.planned;
+        [
+            planned.name.to_owned(),
+            planned.cron.to_owned(),
+            planned.job.queue().name().to_owned(),
+            schedule.last_slot.map_or_else(|| "never".to_owned(), |last| moment(last, now)),
+            moment(planned.next, now),
+        ]
+    });
+    table(names, rows, "there are no schedules")
+}
+
+fn listed(parts: Vec<String>) -> String {
+    or_nothing((!parts.is_empty()).then(|| parts.join(", ")))
+}
+
+/// A moment as people say it: `in 24 s`, `3 min ago`.
+pub(super) fn moment(at: Time, now: Time) -> String {
+    when(&at.rfc3339(), now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::{Job, JobId};
+    use service::{Paused, Planned};
+
+    use super::*;
+
+    fn now() -> Time {
+        Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
+    }
+
+    fn before(seconds: u64) -> Time {
+        now().minus(Duration::from_secs(seconds))
+    }
+
+    fn calm(queue: Queue) -> QueueOnBoard {
+        QueueOnBoard {
+            queue,
+            waiting: 0,
+            running: 0,
+            failed: 0,
+            dead: 0,
+            oldest_waiting_since: None,
+            done_last_minute: 0,
+            failed_last_minute: 0,
+            paused: None,
+        }
+    }
+
+    fn board() -> BoardShown {
+        let paused = Some(Paused { by: "Ada".into(), since: before(30) });
+        let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE".parse::<JobId>().unwrap();
+        let running = RunningJob { id, queue: Queue::Scan, kind: "scan".into(), since: Some(before(7)) };
+        let worker = ProcessShown {
+            instance: "worker-1".into(),
+            role: "worker".into(),
+            host: "node-3".into(),
+            process_id: 4711,
+            version: "0.1.0".into(),
+            started_at: before(900),
+            seen_at: before(20),
+            is_lost: true,
+            takes: vec![(Queue::Publish, 16), (Queue::Scan, 2)],
+            running: vec![running],
+        };
+        let publish = QueueOnBoard {
+            waiting: 12,
+            running: 1,
+            failed: 2,
+            dead: 3,
+            oldest_waiting_since: Some(before(90)),
+            done_last_minute: 240,
+            failed_last_minute: 1,
+            ..calm(Queue::Publish)
+        };
+        let scan = QueueOnBoard { paused, ..calm(Queue::Scan) };
+        BoardShown { at: now(), queues: vec![publish, scan], processes: vec![worker] }
+    }
+
+    /// What stands in the columns of a line.
+    fn columns(line: &str) -> Vec<&str> {
+        line.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect()
+    }
+
+    #[test]
+    fn the_board_says_in_columns_what_is_to_be_done_and_by_whom() {
+        let shown = told(&board());
+        let lines: Vec<_> = shown.lines().collect();
+        let publish = ["publish", "15", "12", "1", "2", "3", "90 s ago", "240", "1", "nobody works on it"];
+        assert_eq!(columns(lines[1]), publish, "{shown}");
+        assert!(lines[2].starts_with("scan ") && lines[2].ends_with("paused by Ada, 30 s ago"), "{shown}");
+        assert_eq!(lines[1].find("15"), lines[2].find('0'), "aligned:\n{shown}");
+        let takes = "publish=16, scan=2";
+        for told in
+            ["worker-1", "node-3:4711", "20 s ago, lost", takes, "scan 01KC4GZJ2Q8W5T7RXN3VB6M9DE (7 s ago)"]
+        {
+            assert!(lines[5].contains(told), "{shown}");
+        }
+        assert_eq!(lines[7..], ["Why jobs died: handbill admin jobs publish"]);
+    }
+
+    #[test]
+    fn the_schedules_say_when_they_were_and_will_be() {
+        let next = now().plus(Duration::from_secs(9));
+        let planned_for = Planned { name: "metering", cron: "5 * * * *", job: Job::Meter, next };
+        let shown = planned(&[ScheduleShown { planned: planned_for, last_slot: None }], now());
+        let expected = ["metering", "5 * * * *", "upkeep", "never", "in 9 s"];
+        assert_eq!(columns(shown.lines().nth(1).unwrap()), expected, "{shown}");
+    }
+}

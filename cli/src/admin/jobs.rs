@@ -1,0 +1,202 @@
+//! Jobs at a shell: those of a queue, and one with what happened to it and what may be done with it.
+
+use api::told_in_json;
+use client::show::{facts, harmless, table};
+use domain::{OperatorName, Time};
+use service::{Failure, JobDetail, JobHappening, JobShown, JobState, JobsShown, JobsWanted, Service};
+
+use super::Form;
+use super::board::moment;
+use super::command::JobNamed;
+
+/// Characters of an error that a list shows; `handbill admin job` has all of it.
+const ERROR_LENGTH_MAX: usize = 70;
+
+pub(super) async fn list(service: &Service, form: Form, wanted: JobsWanted) -> Result<(), Failure> {
+    let (jobs, now) = (service.jobs(wanted).await?, service.clock().now());
+    form.answer(|| listed(wanted, &jobs, now), || told_in_json::jobs(jobs.clone()));
+    Ok(())
+}
+
+pub(super) async fn show(service: &Service, form: Form, named: JobNamed) -> Result<(), Failure> {
+    let (job, now) = (service.job(named.queue, named.id).await?, service.clock().now());
+    form.answer(|| told(&job, now), || told_in_json::job(job.clone()));
+    Ok(())
+}
+
+pub(super) async fn retry(
+    service: &Service,
+    form: Form,
+    named: JobNamed,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    let JobNamed { queue, id } = named;
+    service.retry_job(queue, id, by).await?;
+    let words = || {
+        let queue = queue.name();
+        format!(
+            "the job begins anew, with all its attempts before it. See how far it is: handbill admin job {queue} {id}"
+        )
+    };
+    form.answer(words, || told_in_json::retried(queue, id));
+    Ok(())
+}
+
+pub(super) async fn cancel(
+    service: &Service,
+    form: Form,
+    named: JobNamed,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    let JobNamed { queue, id } = named;
+    service.cancel_job(queue, id, by).await?;
+    let words = || {
+        let queue = queue.name();
+        format!("the job is cancelled. To have it done after all: handbill admin retry {queue} {id}")
+    };
+    form.answer(words, || told_in_json::cancelled(queue, id));
+    Ok(())
+}
+
+fn listed(wanted: JobsWanted, jobs: &JobsShown, now: Time) -> String {
+    let (queue, state) = (wanted.queue.name(), wanted.state.name());
+    let rows = jobs.jobs.iter().map(|job| {
+        let error = job.last_error.as_deref().unwrap_or_default();
+        let error = error.chars().take(ERROR_LENGTH_MAX).collect();
+        [job.id.to_string(), job.kind.clone(), state_told(job, now), attempts(job), error]
+    });
+    let empty = format!("no job of {queue} is {state}");
+    let list = table(["ID", "KIND", "STATE", "ATTEMPTS", "ERROR"], rows, &empty);
+    match jobs.next {
+        Some(next) => {
+            format!("{list}\n\nOlder ones: handbill admin jobs {queue} --state {state} --before {next}")
+        }
+        None => list,
+    }
+}
+
+fn told(detail: &JobDetail, now: Time) -> String {
+    let job = &detail.job;
+    let queue = job.queue.name();
+    let known = [
+        ("id", Some(job.id.to_string())),
+        ("queue", Some(queue.to_owned())),
+        ("kind", Some(job.kind.clone())),
+        ("state", Some(state_told(job, now))),
+        ("attempts", Some(attempts(job))),
+        ("worker", job.worker.clone()),
+        ("answers to", detail.reply_to.clone()),
+        ("last error", job.last_error.clone()),
+    ];
+    let known = facts(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let rows = detail.timeline.iter().map(|event| {
+        let (what, more) = happened(&event.what);
+        [event.at.rfc3339(), what, more]
+    });
+    let timeline = table(["WHEN", "WHAT", "MORE"], rows, "nothing has happened to it yet");
+    let next = match job.state {
+        JobState::Dead => format!("\n\nTo have it done after all: handbill admin retry {queue} {}", job.id),
+        _ => String::new(),
+    };
+    // The JSON escapes whatever a terminal would obey, but for the ends of its lines.
+    let payload = format!("{:#}", detail.payload);
+    let payload: Vec<_> = payload.lines().map(harmless).collect();
+    format!("{known}\n\n{}\n\n{timeline}{next}", payload.join("\n"))
+}
+
+fn attempts(job: &JobShown) -> String {
+    format!("{} of {}", job.attempts, job.attempts_max)
+}
+
+/// The state with the moment that matters in it.
+fn state_told(job: &JobShown, now: Time) -> String {
+    let ended = job.ended_at.unwrap_or(job.due_at);
+    let (name, at) = match job.state {
+        JobState::Waiting => ("waiting, due", job.due_at),
+        JobState::Running => ("running, begun", job.begun_at.unwrap_or(job.due_at)),
+        JobState::Failed => ("failed, again", job.due_at),
+        JobState::Dead => ("dead,", ended),
+        JobState::Done => ("done,", ended),
+    };
+    format!("{name} {}", moment(at, now))
+}
+
+fn happened(what: &JobHappening) -> (String, String) {
+    match what {
+        JobHappening::Pushed => ("pushed".to_owned(), String::new()),
+        JobHappening::Began { attempt, worker } => (format!("attempt {attempt} began"), worker.clone()),
+        JobHappening::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
+        JobHappening::Died { attempt, error } => (format!("died at attempt {attempt}"), error.clone()),
+        JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), String::new()),
+        JobHappening::Retried { by } => ("retried".to_owned(), format!("by {by}")),
+        JobHappening::Cancelled { by } => ("cancelled".to_owned(), format!("by {by}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::{JobId, Queue};
+    use service::JobEvent;
+
+    use super::*;
+
+    fn now() -> Time {
+        Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
+    }
+
+    fn id() -> JobId {
+        "01KC4GZJ2Q8W5T7RXN3VB6M9DE".parse().unwrap()
+    }
+
+    fn dead() -> JobShown {
+        JobShown {
+            id: id(),
+            queue: Queue::Scan,
+            kind: "scan".into(),
+            state: JobState::Dead,
+            attempts: 8,
+            attempts_max: 8,
+            due_at: now(),
+            begun_at: Some(now()),
+            ended_at: Some(now().minus(Duration::from_secs(40))),
+            worker: None,
+            last_error: Some("the store \u{1b}[2J does not answer".into()),
+        }
+    }
+
+    #[test]
+    fn a_list_says_what_died_of_what_and_how_to_go_on() {
+        let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Dead, before: None };
+        let list = listed(wanted, &JobsShown { jobs: vec![dead()], next: Some(id()) }, now());
+        let row = list.lines().nth(1).unwrap();
+        for told in
+            ["01KC4GZJ2Q8W5T7RXN3VB6M9DE", "scan", "dead, 40 s ago", "8 of 8", "the store [2J does not"]
+        {
+            assert!(row.contains(told), "{list}");
+        }
+        assert!(
+            list.ends_with(&format!("handbill admin jobs scan --state dead --before {}", id())),
+            "{list}"
+        );
+        let none = listed(wanted, &JobsShown { jobs: vec![], next: None }, now());
+        assert_eq!(none, "no job of scan is dead");
+    }
+
+    #[test]
+    fn a_job_tells_its_facts_its_payload_and_its_story() {
+        let died = JobHappening::Died { attempt: 8, error: "no answer".into() };
+        let detail = JobDetail {
+            job: dead(),
+            payload: "about a page".into(),
+            reply_to: Some("api-1".into()),
+            timeline: vec![JobEvent { at: now(), what: died }],
+        };
+        let told = told(&detail, now());
+        for part in ["answers to  api-1", "\"about a page\"", "died at attempt 8", "2026-11-21T14:05:00Z"] {
+            assert!(told.contains(part), "{told}");
+        }
+        assert!(told.ends_with(&format!("handbill admin retry scan {}", id())), "{told}");
+    }
+}

@@ -1,0 +1,185 @@
+//! What a process tells of itself, and the operator's own address where it tells all of it. Nothing else may be answered
+//! there: whoever reaches it is asked for no secret.
+
+use std::sync::Arc;
+
+use config::Settings;
+use domain::Time;
+use futures::FutureExt;
+use poem::http::Method;
+use poem::{Endpoint, Request, Response};
+use service::Board;
+use telemetry::levels::{self, QueueLevel};
+use telemetry::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use workers::Queues;
+
+use crate::doors::Door;
+use crate::house::House;
+
+/// Whoever scrapes and probes needs a handful.
+const CONNECTIONS_MAX: usize = 64;
+
+/// What a process is there for, which says how much of the house it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// An edge shows what it has in memory without the blob store, its key may be good for contents alone, and it has
+    /// no queue to watch.
+    Pages,
+    /// Whoever answers calls answers most of them without the blob store, and says so of a publish.
+    Calls,
+    /// Who only works can do next to nothing without it, and nobody is turned away while it is not ready.
+    Jobs,
+}
+
+/// What this process tells of itself.
+pub(crate) fn vitals(
+    settings: &Settings,
+    house: &House,
+    needs: Needs,
+    stopping: &CancellationToken,
+) -> Vitals {
+    let mut parts = vec![database(house), queue(house)];
+    let mut readings = vec![pools(house)];
+    if settings.redis.url.is_some() {
+        parts.push(redis(house));
+        readings.push(redis_connection(house));
+    }
+    if let Some(when_away) = needs.storage() {
+        parts.push(storage(house, when_away));
+        readings.push(queue_levels(house));
+    }
+    Vitals::new(VitalsParts { parts, readings, stopping: stopping.clone() })
+}
+
+impl Needs {
+    /// What the loss of the blob store is to the process; none for one that is not asked about it.
+    fn storage(self) -> Option<WhenAway> {
+        match self {
+            Self::Pages => None,
+            Self::Calls => Some(WhenAway::Degraded),
+            Self::Jobs => Some(WhenAway::NotReady),
+        }
+    }
+}
+
+/// Answers at `ops.listen`, if that is set, until this token is cancelled: longer than any other door, so that a process
+/// that stops can say so.
+pub(crate) async fn open(
+    settings: &Settings,
+    vitals: Vitals,
+    stop: CancellationToken,
+) -> anyhow::Result<Option<impl Future<Output = anyhow::Result<()>> + Send + 'static>> {
+    let Some(listen) = settings.ops.listen else { return Ok(None) };
+    let door = Door::open(listen, "ops.listen", CONNECTIONS_MAX).await?;
+    tracing::info!(ops.listen = %listen, "metrics and health are told");
+    Ok(Some(door.serve(Desk(vitals), TaskTracker::new(), stop)))
+}
+
+/// The endpoint of the operator's address.
+struct Desk(Vitals);
+
+impl Endpoint for Desk {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let told = match (request.method(), request.uri().path()) {
+            (&Method::GET | &Method::HEAD, "/metrics") => self.0.metrics().await,
+            (&Method::GET | &Method::HEAD, "/healthz") => Vitals::alive(),
+            (&Method::GET | &Method::HEAD, "/readyz") => self.0.readiness(Audience::Operator).await,
+            _ => Told {
+                status: 404,
+                content_type: "text/plain; charset=utf-8",
+                body: "there is /metrics, /healthz and /readyz\n".to_owned(),
+            },
+        };
+        Ok(api::answer_probe(told, request.method()))
+    }
+}
+
+fn database(house: &House) -> Part {
+    let store = house.store.clone();
+    let ask = move || {
+        let store = store.clone();
+        async move { store.now().await.map(drop) }.boxed()
+    };
+    Part { name: "database", when_away: WhenAway::NotReady, ask: Box::new(ask) }
+}
+
+fn queue(house: &House) -> Part {
+    let queues = house.queues.clone();
+    let ask = move || {
+        let queues = queues.clone();
+        async move { queues.ping().await }.boxed()
+    };
+    Part { name: "queue", when_away: WhenAway::NotReady, ask: Box::new(ask) }
+}
+
+/// The bus knows by its heartbeat. Without it publishes and pages go on, slower.
+fn redis(house: &House) -> Part {
+    let bus = house.bus.clone();
+    let ask = move || {
+        let is_connected = bus.is_connected();
+        async move {
+            anyhow::ensure!(is_connected, "it does not answer; the connection is tried again by itself");
+            Ok(())
+        }
+        .boxed()
+    };
+    Part { name: "redis", when_away: WhenAway::Degraded, ask: Box::new(ask) }
+}
+
+fn storage(house: &House, when_away: WhenAway) -> Part {
+    let blobs = house.blobs.clone();
+    let ask = move || {
+        let blobs = blobs.clone();
+        async move { blobs.ping().await }.boxed()
+    };
+    Part { name: "storage", when_away, ask: Box::new(ask) }
+}
+
+fn pools(house: &House) -> Reading {
+    let (store, queues) = (house.store.clone(), house.queues.clone());
+    let read = move || {
+        store.pools().iter().for_each(levels::set_pool);
+        levels::set_pool(&queues.pool());
+        async { Ok(()) }.boxed()
+    };
+    Reading { read: Box::new(read), forget: || {} }
+}
+
+fn redis_connection(house: &House) -> Reading {
+    let bus = house.bus.clone();
+    let read = move || {
+        levels::set_redis_connected(bus.is_connected());
+        async { Ok(()) }.boxed()
+    };
+    Reading { read: Box::new(read), forget: || {} }
+}
+
+fn queue_levels(house: &House) -> Reading {
+    let queues = Arc::new(house.queues.clone());
+    let read = move || {
+        let queues = queues.clone();
+        async move { read_queue_levels(&queues).await }.boxed()
+    };
+    Reading { read: Box::new(read), forget: levels::forget_queues }
+}
+
+async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
+    let shown = queues.shown().await?;
+    for queue in &shown.queues {
+        let waits_since = |since: Time| shown.at.since(since);
+        levels::set_queue(&QueueLevel {
+            queue: queue.queue,
+            waiting: queue.waiting,
+            running: queue.running,
+            failed: queue.failed,
+            dead: queue.dead,
+            oldest_waiting: queue.oldest_waiting_since.map(waits_since).unwrap_or_default(),
+            is_paused: queue.paused.is_some(),
+        });
+    }
+    Ok(())
+}

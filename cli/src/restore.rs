@@ -1,0 +1,199 @@
+//! A backup becomes an installation again. The backup is looked through before anything is written, and the database
+//! gets its name last: what was cut off is not taken for an installation.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail, ensure};
+use config::{DatabaseUrl, Settings};
+use futures::TryStreamExt;
+use store::{Blobs, Copied, ObjectKind, ScrubNews, Store};
+
+use crate::backup::embedded_file;
+use crate::backup_manifest::{BackupManifest, Layout, copy_private, is_empty};
+use crate::contents::{self, IfThere};
+use crate::progress::{Progress, count, size};
+use crate::{parts, say};
+
+/// What a database is called until all that belongs to it is there.
+const DRAFT: &str = "restoring";
+/// What SQLite keeps beside an open database.
+const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
+
+pub(crate) async fn carry_out(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
+    let manifest = BackupManifest::read(folder)?;
+    let known = Store::known_schema();
+    ensure!(
+        manifest.schema <= known,
+        "the backup is of a newer release: its schema is {}, and this program knows {known}; restore with that release",
+        manifest.schema
+    );
+    let target = Target::of(settings)?;
+    manifest.check_files(folder)?;
+    parts::make_data_dir(settings)?;
+    let restoring = Restoring { layout: Layout::of(folder), manifest: &manifest, target: &target, settings };
+    if let Err(error) = restoring.verify().await {
+        target.remove_drafts();
+        return Err(error.context("nothing was restored"));
+    }
+    restoring.fill().await.with_context(|| {
+        format!("the restore was cut off: empty {} and try again", settings.data_dir.display())
+    })?;
+    report(&manifest, settings);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files that the settings name.
+struct Target {
+    database: PathBuf,
+    queue: PathBuf,
+    secret: PathBuf,
+}
+
+impl Target {
+    fn of(settings: &Settings) -> anyhow::Result<Self> {
+        let (database, queue) = (embedded_file(&settings.database.url)?, embedded_file(&settings.queue.url)?);
+        ensure!(
+            is_empty(&settings.data_dir)?,
+            "the data directory {} is not empty: move it away, or name another by HANDBILL_DATA_DIR",
+            settings.data_dir.display()
+        );
+        for file in [&database, &queue] {
+            ensure!(!file.exists(), "{} is there already: move it away", file.display());
+        }
+        Ok(Self { database, queue, secret: settings.secret_file() })
+    }
+
+    fn draft(file: &Path) -> PathBuf {
+        let mut name = file.as_os_str().to_owned();
+        name.push(format!(".{DRAFT}"));
+        name.into()
+    }
+
+    /// What cannot be removed stands in the way of the next try, which says so.
+    fn remove_drafts(&self) {
+        for file in [&self.database, &self.queue] {
+            for companion in COMPANIONS {
+                let mut name = Self::draft(file).into_os_string();
+                name.push(companion);
+                let _ = fs::remove_file(name);
+            }
+        }
+    }
+}
+
+struct Restoring<'a> {
+    layout: Layout,
+    manifest: &'a BackupManifest,
+    target: &'a Target,
+    settings: &'a Settings,
+}
+
+impl Restoring<'_> {
+    /// Looks at everything that the backup says that it has. Only drafts are written.
+    async fn verify(&self) -> anyhow::Result<()> {
+        copy_private(&self.layout.database(), &Target::draft(&self.target.database))?;
+        copy_private(&self.layout.queue(), &Target::draft(&self.target.queue))?;
+        let database = self.open_draft().await?;
+        // A backup may be of an earlier release, whose tables are not those of this one.
+        database.migrate().await?;
+        self.manifest.check_rows(&database.row_counts().await?)?;
+        let kept = Blobs::local(&self.layout.objects())?;
+        let (mut damaged, mut progress) = (Vec::new(), Progress::begin());
+        let mut news = |news: ScrubNews| match news {
+            ScrubNews::Damage(damage) if !self.manifest.lost.contains(&damage.hash) => {
+                damaged.push(format!("content {}: {}", damage.hash, damage.fault));
+            }
+            ScrubNews::Progress(so_far) => {
+                progress.tell(|| {
+                    format!("{} of {} contents verified", so_far.contents, self.manifest.contents.count)
+                });
+            }
+            _ => {}
+        };
+        let looked = database.scrub_contents(&kept, None, &mut news).await?;
+        database.close().await?;
+        let expected = self.manifest.contents.count + self.manifest.lost.len() as u64;
+        ensure!(
+            looked.contents == expected,
+            "the database knows {} contents, and the manifest {expected}",
+            looked.contents
+        );
+        match damaged.first() {
+            None => Ok(()),
+            Some(first) => bail!(
+                "the backup is damaged: {}, the first of them {first}; take another backup, or put them back from one",
+                count(damaged.len() as u64, "content", "contents")
+            ),
+        }
+    }
+
+    async fn fill(&self) -> anyhow::Result<()> {
+        let kept = Blobs::local(&self.layout.objects())?;
+        let blobs = parts::open_blobs(self.settings)?;
+        let database = self.open_draft().await?;
+        let copied = contents::copy(&database, &kept, &blobs, IfThere::Replace).await?;
+        database.close().await?;
+        ensure!(
+            copied.contents == self.manifest.contents.count,
+            "{} of {} contents were copied",
+            copied.contents,
+            self.manifest.contents.count
+        );
+        self.copy_spool(&kept, &blobs).await?;
+        if self.layout.secret().is_file() {
+            copy_private(&self.layout.secret(), &self.target.secret)?;
+        }
+        for file in [&self.target.queue, &self.target.database] {
+            put_in_place(file)?;
+        }
+        Ok(())
+    }
+
+    async fn copy_spool(&self, kept: &Blobs, blobs: &Blobs) -> anyhow::Result<()> {
+        let mut objects = kept.listed();
+        while let Some(object) = objects.try_next().await? {
+            if let ObjectKind::Spool(version) = object.kind {
+                let copied = kept.copy_spooled(version, blobs).await?;
+                ensure!(
+                    matches!(copied, Copied::Whole { .. }),
+                    "the spooled upload {version} was not copied"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    async fn open_draft(&self) -> anyhow::Result<Store> {
+        Store::open(DatabaseUrl::sqlite(&Target::draft(&self.target.database)).reveal()).await
+    }
+}
+
+fn put_in_place(file: &Path) -> anyhow::Result<()> {
+    let placed = fs::rename(Target::draft(file), file)
+        .and_then(|()| file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()));
+    placed.with_context(|| format!("put {} in its place", file.display()))
+}
+
+fn report(manifest: &BackupManifest, settings: &Settings) {
+    let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
+    say(&format!(
+        "restored to {} as of {}: {}, {}, {} ({})",
+        settings.data_dir.display(),
+        manifest.taken_at,
+        count(rows("accounts"), "account", "accounts"),
+        count(rows("versions"), "version", "versions"),
+        count(manifest.contents.count, "content", "contents"),
+        size(manifest.contents.size_bytes),
+    ));
+    if !manifest.lost.is_empty() {
+        say(&format!(
+            "{} were lost before the backup was taken; `handbill scrub` names the pages",
+            count(manifest.lost.len() as u64, "content", "contents")
+        ));
+    }
+    say(
+        "jobs that waited go on with `handbill serve`; `handbill scrub` and `handbill ledger check` look once more",
+    );
+}

@@ -1,0 +1,241 @@
+//! The object store as a whole: what lies in it, and how that gets into another one. Everything is streamed: what is in
+//! memory at a time has a bound, however large an object is and however many there are.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use bytes::Bytes;
+use domain::{AccountId, BlobHash, BlobHasher, Time, UploadTicket, Variant, VersionId};
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use object_store::buffered::BufWriter;
+use object_store::path::Path as Key;
+use object_store::{ObjectMeta, ObjectStoreExt};
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+
+use crate::Blobs;
+use crate::blobs::{StorageKey, within};
+use crate::reading::Reading;
+
+/// The least that S3 takes as a part of a large object.
+const PART_BYTES: usize = 5 * 1024 * 1024;
+const PARTS_AT_ONCE: usize = 2;
+/// A store that lists nothing for so long is away.
+const NEXT_LISTED_WAIT: Duration = Duration::from_secs(60);
+
+/// A content that the database says is stored, and how it should lie there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownBlob {
+    pub hash: BlobHash,
+    pub size_bytes: u64,
+    pub variants: Vec<Variant>,
+}
+
+/// What an object is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    Blob(BlobHash),
+    Spool(VersionId),
+    Upload(UploadTicket),
+    /// None of ours, or none of this release.
+    Unknown,
+}
+
+/// An object, as a listing tells of it.
+#[derive(Clone, Debug)]
+pub struct StoredObject {
+    pub kind: ObjectKind,
+    pub name: String,
+    pub size_bytes: u64,
+    pub written_at: Time,
+}
+
+impl StoredObject {
+    /// Which content it is, if it is one.
+    pub fn hash(&self) -> Option<BlobHash> {
+        match self.kind {
+            ObjectKind::Blob(hash) => Some(hash),
+            _ => None,
+        }
+    }
+}
+
+/// What came of copying an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    Whole {
+        size_bytes: u64,
+        /// Of all bytes of the object, encodings included.
+        hash: BlobHash,
+    },
+    /// It is not there.
+    Missing,
+    /// Its content is not what its name says, or cannot be read. Nothing was written.
+    Damaged,
+}
+
+impl Blobs {
+    /// Everything that lies in the store, in no order.
+    pub fn listed(&self) -> BoxStream<'static, anyhow::Result<StoredObject>> {
+        let prefix = Key::from(self.prefix.clone());
+        let listing = self.objects.list((!self.prefix.is_empty()).then_some(&prefix));
+        let objects = futures::stream::try_unfold(listing, |mut listing| async move {
+            let next = timeout(NEXT_LISTED_WAIT, listing.try_next()).await.map_err(std::io::Error::from);
+            let next = next.context("the blob store lists nothing")?.context("list the blob store")?;
+            anyhow::Ok(next.map(|object| (object, listing)))
+        });
+        objects.map_ok(move |object| told(&prefix, &object)).boxed()
+    }
+
+    /// How large a content's object is, if it is there.
+    pub async fn size_of_blob(&self, hash: BlobHash) -> anyhow::Result<Option<u64>> {
+        self.size_of(&self.key(StorageKey::Blob(hash))).await
+    }
+
+    /// Copies a content with its encodings, if its bytes are those that its hash stands for.
+    pub async fn copy_blob(&self, blob: &KnownBlob, to: &Blobs) -> anyhow::Result<Copied> {
+        let check =
+            ContentCheck { hash: blob.hash, left_bytes: blob.size_bytes, seen: BlobHasher::default() };
+        self.copy(StorageKey::Blob(blob.hash), to, Some(check)).await
+    }
+
+    /// Copies an upload that waits for its worker.
+    pub async fn copy_spooled(&self, version: VersionId, to: &Blobs) -> anyhow::Result<Copied> {
+        self.copy(StorageKey::Spool(version), to, None).await
+    }
+
+    /// Copies what was put at an upload's address.
+    pub async fn copy_upload(&self, ticket: UploadTicket, to: &Blobs) -> anyhow::Result<Copied> {
+        self.copy(StorageKey::Upload(ticket), to, None).await
+    }
+
+    async fn copy(
+        &self,
+        key: StorageKey,
+        to: &Blobs,
+        mut check: Option<ContentCheck>,
+    ) -> anyhow::Result<Copied> {
+        let mut chunks = match self.open(key).await {
+            Ok(Some(chunks)) => chunks,
+            Ok(None) => return Ok(Copied::Missing),
+            Err(error) => return self.unreadable(check.as_ref(), error).await,
+        };
+        let mut writer = BufWriter::with_capacity(to.objects.clone(), to.key(key), PART_BYTES)
+            .with_max_concurrency(PARTS_AT_ONCE);
+        let (mut whole, mut size_bytes) = (BlobHasher::default(), 0);
+        loop {
+            let chunk = match chunks.try_next().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
+                Err(error) => {
+                    within(writer.abort()).await?.context("drop a copy that was cut off")?;
+                    return self.unreadable(check.as_ref(), error.into()).await;
+                }
+            };
+            whole.take(&chunk);
+            if let Some(check) = &mut check {
+                check.take(&chunk);
+            }
+            size_bytes += chunk.len() as u64;
+            within(writer.put(chunk)).await?.context("write a copy")?;
+        }
+        if check.is_some_and(|check| !check.holds()) {
+            within(writer.abort()).await?.context("drop a damaged copy")?;
+            return Ok(Copied::Damaged);
+        }
+        within(writer.shutdown()).await?.context("finish a copy")?;
+        Ok(Copied::Whole { size_bytes, hash: whole.finish() })
+    }
+
+    /// One content that cannot be read must not keep all others from being copied. An upload has its worker to ask for
+    /// it again; and a store that is away says nothing of its contents.
+    async fn unreadable(&self, check: Option<&ContentCheck>, error: anyhow::Error) -> anyhow::Result<Copied> {
+        if check.is_some() && self.ping().await.is_ok() {
+            tracing::warn!(error = format!("{error:#}"), "a content cannot be read");
+            return Ok(Copied::Damaged);
+        }
+        Err(error.context("read an object to copy it"))
+    }
+
+    /// All bytes of an object, unless it is not there.
+    pub(crate) async fn open(
+        &self,
+        key: StorageKey,
+    ) -> anyhow::Result<Option<BoxStream<'static, std::io::Result<Bytes>>>> {
+        let key = self.key(key);
+        match self.size_of(&key).await? {
+            None => Ok(None),
+            Some(0) => Ok(Some(futures::stream::empty().boxed())),
+            Some(size_bytes) => match Reading::begin(self.objects.clone(), key, 0..size_bytes).await {
+                Ok(reading) => Ok(Some(reading.into_stream())),
+                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) => Err(error).context("open an object"),
+            },
+        }
+    }
+
+    async fn size_of(&self, key: &Key) -> anyhow::Result<Option<u64>> {
+        match within(self.objects.head(key)).await? {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error).context("look for an object"),
+        }
+    }
+}
+
+/// Whether the plain bytes, which come first, are those of the hash.
+struct ContentCheck {
+    hash: BlobHash,
+    left_bytes: u64,
+    seen: BlobHasher,
+}
+
+impl ContentCheck {
+    fn take(&mut self, chunk: &[u8]) {
+        let plain = chunk.len().min(usize::try_from(self.left_bytes).unwrap_or(usize::MAX));
+        self.seen.take(&chunk[..plain]);
+        self.left_bytes -= plain as u64;
+    }
+
+    fn holds(self) -> bool {
+        self.left_bytes == 0 && self.seen.finish() == self.hash
+    }
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(cause.downcast_ref::<object_store::Error>(), Some(object_store::Error::NotFound { .. }))
+    })
+}
+
+fn told(prefix: &Key, object: &ObjectMeta) -> StoredObject {
+    let name = object.location.as_ref();
+    let rest = name.strip_prefix(prefix.as_ref()).unwrap_or(name).trim_start_matches('/');
+    StoredObject {
+        kind: kind_of(rest).unwrap_or(ObjectKind::Unknown),
+        name: rest.to_owned(),
+        size_bytes: object.size,
+        written_at: Time::from_millis(object.last_modified.timestamp_millis()),
+    }
+}
+
+/// The kind that a name such as `spool/<version>` tells. Only what we would name the same way ourselves is ours.
+fn kind_of(name: &str) -> Option<ObjectKind> {
+    let mut parts = name.split('/');
+    let kind = match (parts.next()?, parts.next()?, parts.next()) {
+        ("blobs", folder, Some(hash)) if hash.get(..2) == Some(folder) => {
+            ObjectKind::Blob(hash.parse().ok()?)
+        }
+        ("spool", version, None) => ObjectKind::Spool(version.parse().ok()?),
+        ("uploads", account, Some(upload)) => {
+            let account: AccountId = account.parse().ok()?;
+            ObjectKind::Upload(UploadTicket { account, upload: upload.parse().ok()? })
+        }
+        _ => return None,
+    };
+    parts.next().is_none().then_some(kind)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! How busy the connections to the database are, for whoever watches this process.
+
+use sea_orm::{DatabaseConnection, DbBackend, sqlx};
+use telemetry::levels::PoolLevel;
+
+use crate::Store;
+
+impl Store {
+    /// SQLite has a pool that writes and one that reads; PostgreSQL has one for both.
+    pub fn pools(&self) -> Vec<PoolLevel> {
+        let (writer, reader) = (&self.database.writer, &self.database.reader);
+        match writer.get_database_backend() {
+            DbBackend::Postgres => vec![level_of("database", writer.get_postgres_connection_pool())],
+            DbBackend::Sqlite => [("writer", writer), ("reader", reader)].map(sqlite_level).to_vec(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn sqlite_level((name, pool): (&'static str, &DatabaseConnection)) -> PoolLevel {
+    level_of(name, pool.get_sqlite_connection_pool())
+}
+
+fn level_of<DB: sqlx::Database>(pool: &'static str, connections: &sqlx::Pool<DB>) -> PoolLevel {
+    PoolLevel {
+        pool,
+        open: connections.size(),
+        idle: u32::try_from(connections.num_idle()).unwrap_or(u32::MAX),
+        max: connections.options().get_max_connections(),
+    }
+}

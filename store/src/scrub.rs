@@ -1,0 +1,375 @@
+//! Looking through everything that is stored: that every content that the database counts on is there and whole, that
+//! every manifest says the same, and that nothing lies in the blob store that nobody knows of.
+//!
+//! It runs beside the live service, page by page. What seems to be wrong is looked at again before it is told, because
+//! accounts are purged and contents swept meanwhile. Nothing here may delete what a publish in flight counts on: see
+//! `blob_sweep`.
+
+mod orphans;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::{BlobHash, Chance, Host, ManifestFile};
+use futures::StreamExt;
+use futures::TryStreamExt;
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Statement};
+
+use crate::blob_index::{BlobState, unreferenced};
+use crate::examine::BlobFault;
+use crate::objects::{KnownBlob, StoredObject};
+use crate::{Blobs, Store, rows};
+
+/// Something that nobody knows of may be on its way to being known for this long: a publish outlasts an outage of some
+/// minutes, and spooled uploads wait for a day at most.
+pub const ORPHAN_GRACE: Duration = Duration::from_secs(24 * 3600);
+
+const CONTENTS_PAGE: u64 = 500;
+/// A manifest has up to 50 files.
+const VERSIONS_PAGE: u64 = 50;
+/// Each is read from the store and decoded on a thread of its own.
+const EXAMINED_AT_ONCE: usize = 4;
+const HARMED_SHOWN_MAX: u64 = 20;
+
+/// What is told while a scrub goes on.
+#[derive(Clone, Debug)]
+pub enum ScrubNews {
+    /// So much has been looked through by now.
+    Progress(ScrubProgress),
+    Damage(Damage),
+    Orphan(Orphan),
+}
+
+/// How far a scrub is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScrubProgress {
+    pub contents: u64,
+    pub bytes: u64,
+    pub versions: u64,
+    pub objects: u64,
+    pub damages: u64,
+    pub orphans: u64,
+    pub removed: u64,
+}
+
+/// A content that is not as it should be, and the versions that suffer by it.
+#[derive(Clone, Debug)]
+pub struct Damage {
+    pub hash: BlobHash,
+    pub fault: DamageFault,
+    /// The first of them; there may be more.
+    pub harmed: Vec<Harmed>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamageFault {
+    Object(BlobFault),
+    /// A manifest names it, and the database knows no such content.
+    Unknown,
+    /// A manifest has another size or other encodings for it than the database.
+    ManifestDiffers,
+    /// A manifest names it, and nothing keeps it from being swept.
+    Unreferenced,
+}
+
+impl fmt::Display for DamageFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DamageFault::Object(fault) => fault.fmt(f),
+            DamageFault::Unknown => f.write_str("a manifest names it, and the database does not know it"),
+            DamageFault::ManifestDiffers => {
+                f.write_str("a manifest has another size or other encodings for it than the database")
+            }
+            DamageFault::Unreferenced => {
+                f.write_str("a manifest names it, and no reference keeps it from being swept")
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Harmed {
+    pub host: Host,
+    pub seq: u32,
+    /// It is what visitors see.
+    pub is_live: bool,
+}
+
+/// An object that nothing refers to.
+#[derive(Clone, Debug)]
+pub struct Orphan {
+    pub object: StoredObject,
+    pub fate: OrphanFate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrphanFate {
+    /// It is none of ours, and stays.
+    Foreign,
+    /// It is old enough to be removed.
+    Removable,
+    Removed,
+}
+
+/// What a scrub does beyond looking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrphanCare {
+    Report,
+    Remove,
+}
+
+impl Store {
+    /// Contents that the database says are stored, in the order of their hashes.
+    pub async fn known_blobs(&self, after: Option<BlobHash>, at_most: u64) -> anyhow::Result<Vec<KnownBlob>> {
+        let mut wanted = entity::blob::Entity::find()
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .order_by_asc(entity::blob::Column::Hash)
+            .limit(at_most);
+        if let Some(after) = after {
+            wanted = wanted.filter(entity::blob::Column::Hash.gt(after.to_string()));
+        }
+        wanted.all(&self.database.reader).await?.into_iter().map(known).collect()
+    }
+
+    /// Which of these contents the database does not know, not even as about to be deleted.
+    pub async fn unknown_blobs(&self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
+        let known: Vec<String> = entity::blob::Entity::find()
+            .select_only()
+            .column(entity::blob::Column::Hash)
+            .filter(entity::blob::Column::Hash.is_in(hashes.iter().map(BlobHash::to_string)))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        let known: HashSet<String> = known.into_iter().collect();
+        Ok(hashes.iter().copied().filter(|hash| !known.contains(&hash.to_string())).collect())
+    }
+
+    /// The versions that a content is part of, live ones first.
+    pub async fn harmed_by(&self, hash: BlobHash) -> anyhow::Result<Vec<Harmed>> {
+        #[derive(FromQueryResult)]
+        struct Row {
+            host: String,
+            seq: i32,
+            live: i32,
+        }
+        let database = &self.database.reader;
+        let sql = "SELECT artifacts.host AS host, versions.seq AS seq,
+                CASE WHEN routes.host IS NULL THEN 0 ELSE 1 END AS live
+            FROM blob_refs JOIN versions ON versions.id = blob_refs.version_id
+            JOIN artifacts ON artifacts.id = versions.artifact_id
+            LEFT JOIN routes ON routes.version_id = versions.id
+            WHERE blob_refs.hash = $1 ORDER BY live DESC, artifacts.host, versions.seq LIMIT $2";
+        let values = [hash.to_string().into(), rows::number(HARMED_SHOWN_MAX).into()];
+        let statement = Statement::from_sql_and_values(database.get_database_backend(), sql, values);
+        let found = Row::find_by_statement(statement).all(database).await?;
+        found
+            .into_iter()
+            .map(|row| {
+                Ok(Harmed {
+                    host: rows::parse(&row.host, "a host")?,
+                    seq: u32::try_from(row.seq).unwrap_or(0),
+                    is_live: row.live == 1,
+                })
+            })
+            .collect()
+    }
+
+    /// Looks at every content that is counted on, or at so many from a random place on. How far it came.
+    pub async fn scrub_contents(
+        &self,
+        blobs: &Blobs,
+        sample: Option<(u64, &Chance)>,
+        news: &mut impl FnMut(ScrubNews),
+    ) -> anyhow::Result<ScrubProgress> {
+        let mut progress = ScrubProgress::default();
+        let start = sample.map(|(_, chance)| BlobHash::of(&chance.bytes::<32>()));
+        let left = |progress: &ScrubProgress| {
+            sample.map_or(u64::MAX, |(number, _)| number.saturating_sub(progress.contents))
+        };
+        let (mut after, mut has_wrapped) = (start, start.is_none());
+        while left(&progress) > 0 {
+            let mut page = self.known_blobs(after, Ord::min(CONTENTS_PAGE, left(&progress))).await?;
+            if has_wrapped && let Some(start) = start {
+                page.retain(|blob| blob.hash <= start);
+            }
+            after = page.last().map(|blob| blob.hash);
+            if after.is_none() {
+                if has_wrapped {
+                    break;
+                }
+                has_wrapped = true;
+                continue;
+            }
+            self.scrub_page(blobs, page, &mut progress, news).await?;
+        }
+        Ok(progress)
+    }
+
+    async fn scrub_page(
+        &self,
+        blobs: &Blobs,
+        page: Vec<KnownBlob>,
+        progress: &mut ScrubProgress,
+        news: &mut impl FnMut(ScrubNews),
+    ) -> anyhow::Result<()> {
+        let examinations = page.into_iter().map(|blob| async move {
+            let fault = blobs.examine(&blob).await?;
+            anyhow::Ok((blob, fault))
+        });
+        let mut examinations = futures::stream::iter(examinations).buffer_unordered(EXAMINED_AT_ONCE);
+        while let Some((blob, fault)) = examinations.try_next().await? {
+            progress.contents += 1;
+            progress.bytes += blob.size_bytes;
+            if let Some(fault) = fault
+                && self.is_counted_on(blob.hash).await?
+            {
+                progress.damages += 1;
+                let harmed = self.harmed_by(blob.hash).await?;
+                news(ScrubNews::Damage(Damage {
+                    hash: blob.hash,
+                    fault: DamageFault::Object(fault),
+                    harmed,
+                }));
+            }
+            news(ScrubNews::Progress(*progress));
+        }
+        Ok(())
+    }
+
+    /// What nothing refers to is swept one day, so it may be gone by now.
+    async fn is_counted_on(&self, hash: BlobHash) -> anyhow::Result<bool> {
+        let found = entity::blob::Entity::find_by_id(hash.to_string())
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .filter(unreferenced().not())
+            .one(&self.database.reader)
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// Compares every version's manifest with what the database knows of its contents.
+    pub async fn scrub_manifests(
+        &self,
+        mut progress: ScrubProgress,
+        news: &mut impl FnMut(ScrubNews),
+    ) -> anyhow::Result<ScrubProgress> {
+        let mut after = String::new();
+        loop {
+            let page = self.manifests_after(&after).await?;
+            let Some((last, _)) = page.last() else { return Ok(progress) };
+            after.clone_from(last);
+            progress.versions += page.len() as u64;
+            for (file, fault) in self.wrong_files(&page).await? {
+                progress.damages += 1;
+                let harmed = self.harmed_version(&file.0).await?;
+                news(ScrubNews::Damage(Damage { hash: file.1, fault, harmed }));
+            }
+            news(ScrubNews::Progress(progress));
+        }
+    }
+
+    async fn manifests_after(&self, after: &str) -> anyhow::Result<Vec<(String, String)>> {
+        Ok(entity::version::Entity::find()
+            .select_only()
+            .columns([entity::version::Column::Id, entity::version::Column::Manifest])
+            .filter(entity::version::Column::Id.gt(after))
+            .order_by_asc(entity::version::Column::Id)
+            .limit(VERSIONS_PAGE)
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?)
+    }
+
+    /// The files of these versions that do not fit, by version and hash. A version that was purged meanwhile has none.
+    async fn wrong_files(
+        &self,
+        page: &[(String, String)],
+    ) -> anyhow::Result<Vec<((String, BlobHash), DamageFault)>> {
+        let mut files: Vec<(&str, ManifestFile)> = Vec::new();
+        for (version, manifest) in page {
+            let manifest = rows::manifest(manifest).with_context(|| format!("version {version}"))?;
+            files.extend(manifest.files().iter().cloned().map(|file| (version.as_str(), file)));
+        }
+        let hashes: HashSet<String> = files.iter().map(|(_, file)| file.hash.to_string()).collect();
+        let known: HashMap<BlobHash, KnownBlob> = entity::blob::Entity::find()
+            .filter(entity::blob::Column::Hash.is_in(hashes))
+            .all(&self.database.reader)
+            .await?
+            .into_iter()
+            .map(|row| known(row).map(|blob| (blob.hash, blob)))
+            .collect::<anyhow::Result<_>>()?;
+        let versions = page.iter().map(|(version, _)| version.clone());
+        let references: HashSet<(String, String)> = entity::blob_ref::Entity::find()
+            .select_only()
+            .columns([entity::blob_ref::Column::VersionId, entity::blob_ref::Column::Hash])
+            .filter(entity::blob_ref::Column::VersionId.is_in(versions))
+            .into_tuple::<(String, String)>()
+            .all(&self.database.reader)
+            .await?
+            .into_iter()
+            .collect();
+        let mut wrong = HashMap::new();
+        for (version, file) in files {
+            let is_referenced = references.contains(&(version.to_owned(), file.hash.to_string()));
+            if let Some(fault) = fault_of(&file, known.get(&file.hash), is_referenced) {
+                wrong.insert((version.to_owned(), file.hash), fault);
+            }
+        }
+        self.retain_of_versions_that_are_there(&mut wrong).await?;
+        Ok(wrong.into_iter().collect())
+    }
+
+    async fn retain_of_versions_that_are_there(
+        &self,
+        wrong: &mut HashMap<(String, BlobHash), DamageFault>,
+    ) -> anyhow::Result<()> {
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let versions: HashSet<String> = wrong.keys().map(|(version, _)| version.clone()).collect();
+        let there: Vec<String> = entity::version::Entity::find()
+            .select_only()
+            .column(entity::version::Column::Id)
+            .filter(entity::version::Column::Id.is_in(versions))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        let there: HashSet<String> = there.into_iter().collect();
+        wrong.retain(|(version, _), _| there.contains(version));
+        Ok(())
+    }
+
+    async fn harmed_version(&self, version: &str) -> anyhow::Result<Vec<Harmed>> {
+        let Some(row) = entity::version::Entity::find_by_id(version).one(&self.database.reader).await? else {
+            return Ok(Vec::new());
+        };
+        let artifact =
+            entity::artifact::Entity::find_by_id(&row.artifact_id).one(&self.database.reader).await?;
+        let Some(artifact) = artifact else { return Ok(Vec::new()) };
+        Ok(vec![Harmed {
+            host: rows::parse(&artifact.host, "a host")?,
+            seq: u32::try_from(row.seq).unwrap_or(0),
+            is_live: artifact.live_version_id.as_deref() == Some(version) && artifact.deleted_at.is_none(),
+        }])
+    }
+}
+
+fn known(row: entity::blob::Model) -> anyhow::Result<KnownBlob> {
+    Ok(KnownBlob {
+        hash: rows::parse(&row.hash, "a blob hash")?,
+        size_bytes: rows::count(row.size_bytes),
+        variants: serde_json::from_str(&row.variants).context("malformed variants in the database")?,
+    })
+}
+
+fn fault_of(file: &ManifestFile, known: Option<&KnownBlob>, is_referenced: bool) -> Option<DamageFault> {
+    match known {
+        None => Some(DamageFault::Unknown),
+        Some(known) if known.size_bytes != file.size_bytes || known.variants != file.variants => {
+            Some(DamageFault::ManifestDiffers)
+        }
+        Some(_) => (!is_referenced).then_some(DamageFault::Unreferenced),
+    }
+}

@@ -1,0 +1,71 @@
+//! Objects that nothing refers to. Removing one goes by the rules of a sweep, so that no publish counts on what is gone.
+
+use domain::{BlobHash, Time};
+use futures::TryStreamExt;
+
+use super::{ORPHAN_GRACE, Orphan, OrphanCare, OrphanFate, ScrubNews, ScrubProgress};
+use crate::blobs::StorageKey;
+use crate::objects::{ObjectKind, StoredObject};
+use crate::{Blobs, Store};
+
+const OBJECTS_PAGE: usize = 500;
+
+impl Store {
+    /// Looks for objects that nobody knows of; those that are old enough are removed, if that is wanted.
+    pub async fn scrub_objects(
+        &self,
+        blobs: &Blobs,
+        care: OrphanCare,
+        now: Time,
+        mut progress: ScrubProgress,
+        news: &mut impl FnMut(ScrubNews),
+    ) -> anyhow::Result<ScrubProgress> {
+        let mut pages = blobs.listed().try_chunks(OBJECTS_PAGE);
+        while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
+            progress.objects += page.len() as u64;
+            let old = page.into_iter().filter(|object| object.written_at < now.minus(ORPHAN_GRACE)).collect();
+            for orphan in self.orphans_among(old).await? {
+                progress.orphans += 1;
+                let fate = match (&orphan.kind, care) {
+                    (ObjectKind::Unknown, _) => OrphanFate::Foreign,
+                    (_, OrphanCare::Report) => OrphanFate::Removable,
+                    (_, OrphanCare::Remove) if self.remove_orphan(blobs, &orphan, now).await? => {
+                        progress.removed += 1;
+                        OrphanFate::Removed
+                    }
+                    // Somebody came to know of it at the last moment.
+                    (_, OrphanCare::Remove) => {
+                        progress.orphans -= 1;
+                        continue;
+                    }
+                };
+                news(ScrubNews::Orphan(Orphan { object: orphan, fate }));
+            }
+            news(ScrubNews::Progress(progress));
+        }
+        Ok(progress)
+    }
+
+    /// An upload that is that old belongs to nobody any more.
+    async fn orphans_among(&self, objects: Vec<StoredObject>) -> anyhow::Result<Vec<StoredObject>> {
+        let hashes: Vec<BlobHash> = objects.iter().filter_map(StoredObject::hash).collect();
+        let unknown = self.unknown_blobs(&hashes).await?;
+        let is_orphan = |object: &StoredObject| object.hash().is_none_or(|hash| unknown.contains(&hash));
+        Ok(objects.into_iter().filter(is_orphan).collect())
+    }
+
+    async fn remove_orphan(&self, blobs: &Blobs, orphan: &StoredObject, now: Time) -> anyhow::Result<bool> {
+        match orphan.kind {
+            ObjectKind::Blob(hash) => self.sweep_orphan(blobs, hash, orphan.size_bytes, now).await,
+            ObjectKind::Spool(version) => {
+                blobs.delete(StorageKey::Spool(version)).await?;
+                Ok(true)
+            }
+            ObjectKind::Upload(ticket) => {
+                blobs.delete(StorageKey::Upload(ticket)).await?;
+                Ok(true)
+            }
+            ObjectKind::Unknown => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Every table, in the order of their references: what is referred to comes first. Whoever adds a table adds it here,
+//! or a test fails, and with it nothing is left behind when the data moves.
+//!
+//! Rows are copied as they are, between databases that nobody works with. Nothing here may run on a target that has
+//! rows: its own would be mixed with the others'.
+
+use anyhow::{Context, ensure};
+use futures::TryStreamExt;
+use sea_orm::{
+    ActiveModelTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IntoActiveModel,
+    IsolationLevel, PaginatorTrait, QueryFilter, Statement, TransactionTrait,
+};
+
+use crate::Store;
+use crate::blob_index::unreferenced;
+
+/// Rows that are inserted by one statement, in a transaction of its own.
+const PAGE_ROWS: usize = 200;
+
+/// The one table in which a migration itself puts a row.
+const SEEDED: &str = "blob_sweeps";
+
+/// How many rows a table has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableCount {
+    pub table: &'static str,
+    pub rows: u64,
+}
+
+/// What the ledger of all accounts comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LedgerTotals {
+    pub accounts: u64,
+    pub entries: u64,
+    pub balance_micro: i64,
+    pub moved_micro: i64,
+}
+
+macro_rules! tables {
+    ($($table:literal $entity:ident),+ $(,)?) => {
+        /// The tables' names, those that others refer to first.
+        pub const TABLES: &[&str] = &[$($table),+];
+
+        impl Store {
+            /// How many rows every table has, as of one moment.
+            pub async fn row_counts(&self) -> anyhow::Result<Vec<TableCount>> {
+                let reading = self.begin_reading().await?;
+                let counts = vec![$(TableCount {
+                    table: $table,
+                    rows: entity::$entity::Entity::find().count(&reading).await.context($table)?,
+                }),+];
+                reading.commit().await.context("end the counting of rows")?;
+                Ok(counts)
+            }
+
+            /// Copies every row of every table, as of one moment, to a store that has none. Tells each table when it
+            /// is done.
+            pub async fn copy_rows(
+                &self,
+                to: &Store,
+                mut told: impl FnMut(TableCount),
+            ) -> anyhow::Result<()> {
+                to.demand_no_rows().await?;
+                // What the migration itself has put there gives way.
+                entity::blob_sweep::Entity::delete_many().exec(&to.database.writer).await?;
+                let from = self.begin_reading().await?;
+                $({
+                    let rows = copy_table::<entity::$entity::Entity>(&from, to).await.context($table)?;
+                    told(TableCount { table: $table, rows });
+                })+
+                from.commit().await.context("end the reading of the source")
+            }
+        }
+    };
+}
+
+tables! {
+    "accounts" account,
+    "users" user,
+    "sessions" session,
+    "memberships" membership,
+    "invites" invite,
+    "tokens" token,
+    "artifacts" artifact,
+    "versions" version,
+    "blobs" blob,
+    "blob_refs" blob_ref,
+    "blob_sweeps" blob_sweep,
+    "routes" route,
+    "usage" usage,
+    "ledger_entries" ledger_entry,
+    "reports" report,
+    "moderation_decisions" moderation_decision,
+    "rulings" ruling,
+    "audit" audit,
+    "idempotency_keys" idempotency_key,
+    "job_outcomes" job_outcome,
+    "schedules" schedule,
+    "daily_views" daily_view,
+    "rescan_walks" rescan_walk,
+}
+
+impl Store {
+    /// Fails unless the store is as it was made: its schema, and no row of anybody's.
+    pub async fn demand_no_rows(&self) -> anyhow::Result<()> {
+        let is_seed = |table: &str| table == SEEDED;
+        for count in self.row_counts().await? {
+            let TableCount { table, rows } = count;
+            ensure!(rows == 0 || is_seed(table), "its table {table} has {rows} rows already");
+        }
+        Ok(())
+    }
+
+    /// Forgets contents that nothing refers to, without deleting them: in a copy, where they need not be. Whoever
+    /// publishes them again finds them missing and puts them anew.
+    pub async fn forget_unreferenced_blobs(&self) -> anyhow::Result<u64> {
+        let forgotten = entity::blob::Entity::delete_many()
+            .filter(unreferenced())
+            .exec(&self.database.writer)
+            .await
+            .context("forget contents that nothing refers to")?;
+        Ok(forgotten.rows_affected)
+    }
+
+    /// What the ledger comes to: the sum of the balances and that of the movements are the same in a sound one.
+    pub async fn ledger_totals(&self) -> anyhow::Result<LedgerTotals> {
+        let sql = "SELECT (SELECT COUNT(*) FROM accounts) AS accounts,
+                (SELECT COUNT(*) FROM ledger_entries) AS entries,
+                CAST((SELECT COALESCE(SUM(balance_micro), 0) FROM accounts) AS BIGINT) AS balance_micro,
+                CAST((SELECT COALESCE(SUM(delta_micro), 0) FROM ledger_entries) AS BIGINT) AS moved_micro";
+        let reading = self.begin_reading().await?;
+        let statement = Statement::from_string(reading.get_database_backend(), sql);
+        let row = reading.query_one_raw(statement).await?.context("the database told no sums")?;
+        reading.commit().await.context("end the adding up of the ledger")?;
+        let number = |column: &str| row.try_get::<i64>("", column);
+        Ok(LedgerTotals {
+            accounts: crate::rows::count(number("accounts")?),
+            entries: crate::rows::count(number("entries")?),
+            balance_micro: number("balance_micro")?,
+            moved_micro: number("moved_micro")?,
+        })
+    }
+
+    /// One view of all tables for as long as the reading takes.
+    pub(crate) async fn begin_reading(&self) -> anyhow::Result<DatabaseTransaction> {
+        let database = &self.database.reader;
+        if database.get_database_backend() != DbBackend::Postgres {
+            return database.begin().await.context("begin to read the source");
+        }
+        let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
+        // A large table is read for longer than any statement of the service may take.
+        let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+        reading.execute_unprepared(patience).await.context("begin to read the source")?;
+        Ok(reading)
+    }
+}
+
+async fn copy_table<E>(from: &DatabaseTransaction, to: &Store) -> anyhow::Result<u64>
+where
+    E: EntityTrait,
+    E::Model: IntoActiveModel<E::ActiveModel> + Send,
+    E::ActiveModel: ActiveModelTrait<Entity = E> + Send,
+{
+    let mut rows = std::pin::pin!(E::find().stream(from).await?.try_chunks(PAGE_ROWS));
+    let mut copied = 0;
+    while let Some(page) = rows.try_next().await.map_err(|error| error.1)? {
+        let page: Vec<E::ActiveModel> = page.into_iter().map(IntoActiveModel::into_active_model).collect();
+        copied += page.len() as u64;
+        let transaction = to.database.begin().await?;
+        E::insert_many(page).exec_without_returning(&transaction).await?;
+        transaction.commit().await.context("commit a page of rows")?;
+    }
+    Ok(copied)
+}

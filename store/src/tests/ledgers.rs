@@ -1,0 +1,125 @@
+//! Whoever lays a hand on the ledger is found out.
+
+use super::*;
+use crate::{LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
+
+impl Bed {
+    async fn faults(&self) -> (LedgerProgress, Vec<(String, LedgerFaultKind)>) {
+        let mut faults = Vec::new();
+        let terms = LedgerTerms { tariff: Tariff::default(), now: START };
+        let mut news = |news| {
+            if let LedgerNews::Fault(fault) = news {
+                faults.push((fault.account, fault.kind));
+            }
+        };
+        let progress = self.store.check_ledgers(&terms, &mut news).await.unwrap();
+        (progress, faults)
+    }
+
+    async fn topped_up(&self, times: i64) -> AccountId {
+        let account = self.claimed().await;
+        let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
+        for _ in 0..times {
+            let deed = Deed::TopUp(TopUpDeed { account, job: self.job(), amount: Micro::new(1_000_000) });
+            self.store.settle(account, &[deed], &terms).await.unwrap();
+        }
+        account
+    }
+}
+
+on_both_databases! {
+    async fn sound_ledgers_have_no_fault(bed: &Bed) {
+        for times in 0..3 {
+            let account = bed.topped_up(times).await;
+            bed.publish(account, "page", b"one").await;
+        }
+        let (progress, faults) = bed.faults().await;
+        assert_eq!(faults, []);
+        assert_eq!((progress.accounts, progress.entries, progress.receipts), (3, 3, 3));
+    }
+
+    async fn a_balance_that_is_not_the_sum_is_found(bed: &Bed) {
+        let account = bed.topped_up(2).await;
+        bed.topped_up(1).await;
+        bed.sql(&format!("UPDATE accounts SET balance_micro = 9000000 WHERE id = '{account}'")).await;
+        let (progress, faults) = bed.faults().await;
+        let kind = LedgerFaultKind::Balance { balance: Micro::new(9_000_000), entries: Micro::new(2_000_000) };
+        assert_eq!(faults, [(account.to_string(), kind)]);
+        assert_eq!(progress.faults, 1);
+    }
+
+    async fn an_entry_that_was_changed_is_found_by_what_comes_after_it_and_by_its_receipt(bed: &Bed) {
+        let account = bed.topped_up(2).await;
+        bed.sql(&format!(
+            "UPDATE ledger_entries SET delta_micro = 4000000 WHERE account_id = '{account}' AND seq = 1"
+        ))
+        .await;
+        let (_, faults) = bed.faults().await;
+        let has = |is: fn(&LedgerFaultKind) -> bool| faults.iter().filter(|(_, kind)| is(kind)).count();
+        assert_eq!(has(|kind| matches!(kind, LedgerFaultKind::Balance { .. })), 1);
+        assert_eq!(has(|kind| matches!(kind, LedgerFaultKind::RunningBalance { .. })), 2);
+        assert_eq!(has(|kind| matches!(kind, LedgerFaultKind::Receipt { entered: Some(_), .. })), 1);
+        assert_eq!(faults.len(), 4, "{faults:?}");
+    }
+
+    async fn an_entry_that_was_taken_out_is_found(bed: &Bed) {
+        let account = bed.topped_up(3).await;
+        bed.sql(&format!("DELETE FROM ledger_entries WHERE account_id = '{account}' AND seq = 2")).await;
+        let (_, faults) = bed.faults().await;
+        assert!(faults.iter().any(|(_, kind)| matches!(
+            kind,
+            LedgerFaultKind::Count { counted: 3, entries: 2, last_seq: 3 }
+        )), "{faults:?}");
+        assert!(faults.iter().any(|(_, kind)| matches!(kind, LedgerFaultKind::Receipt { entered: None, .. })));
+    }
+
+    async fn a_charge_that_brings_money_in_is_found(bed: &Bed) {
+        let account = bed.topped_up(1).await;
+        bed.sql(&format!("UPDATE ledger_entries SET reason = 'storage:2026-01' WHERE account_id = '{account}'")).await;
+        let (_, faults) = bed.faults().await;
+        assert!(faults.iter().any(|(_, kind)| matches!(kind, LedgerFaultKind::WrongWay { seq: 1, .. })), "{faults:?}");
+    }
+
+    async fn publishes_that_nobody_paid_are_found(bed: &Bed) {
+        let account = bed.topped_up(0).await;
+        let month = START.month();
+        bed.sql(&format!("INSERT INTO usage VALUES ('{account}', '{month}', 101, 0)")).await;
+        let (_, faults) = bed.faults().await;
+        let kind = LedgerFaultKind::OverUse { publishes: 101, paid: 0, free: 100 };
+        assert_eq!(faults, [(account.to_string(), kind)]);
+    }
+
+    async fn that_the_clock_of_a_claim_was_ahead_is_no_fault(bed: &Bed) {
+        let (account, month) = (bed.topped_up(1).await, START.month());
+        bed.sql(&format!("INSERT INTO usage VALUES ('{account}', '{month}', 101, 0)")).await;
+        bed.sql(&format!("UPDATE ledger_entries SET reason = 'publish:one' WHERE account_id = '{account}'")).await;
+        for (ahead, is_fault) in [(Duration::from_secs(60), false), (HOUR, true)] {
+            let claimed_at = START.plus(ahead).millis();
+            bed.sql(&format!("UPDATE accounts SET claimed_at = {claimed_at} WHERE id = '{account}'")).await;
+            let (_, faults) = bed.faults().await;
+            let is_over_use = |(_, kind): &(String, LedgerFaultKind)| matches!(kind, LedgerFaultKind::OverUse { .. });
+            assert_eq!(faults.iter().any(is_over_use), is_fault, "{faults:?}");
+        }
+    }
+}
+
+/// SQLite keeps a table's constraints for as long as the table is there.
+#[tokio::test]
+async fn a_reason_that_is_there_twice_is_found() {
+    let bed = sqlite().await;
+    let account = bed.topped_up(1).await;
+    for sql in [
+        "CREATE TABLE loose AS SELECT * FROM ledger_entries",
+        "DROP TABLE ledger_entries",
+        "ALTER TABLE loose RENAME TO ledger_entries",
+        "INSERT INTO ledger_entries SELECT account_id, 2, delta_micro, reason, 2000000, created_at FROM ledger_entries",
+        "UPDATE accounts SET balance_micro = 2000000, ledger_entries = 2",
+    ] {
+        bed.sql(sql).await;
+    }
+    let (_, faults) = bed.faults().await;
+    assert!(
+        matches!(&faults[..], [(of, LedgerFaultKind::RepeatedReason { times: 2, .. })] if *of == account.to_string()),
+        "{faults:?}"
+    );
+}
