@@ -71,13 +71,39 @@ impl House {
     /// Starts one more edge, and tells its address.
     pub async fn start_edge(&mut self) -> anyhow::Result<SocketAddr> {
         let address = free_address()?;
-        let mut launch = self.site.launch("edge");
-        launch.name = format!("edge-{}", self.programs.len());
+        let mut launch = self.another("edge");
         launch.settings.insert("HANDBILL_EDGE__LISTEN".to_owned(), address.to_string());
         let mut edge = launch.start()?;
         edge.answers(address, "/").await.context("another edge")?;
         self.programs.push(edge);
         Ok(address)
+    }
+
+    /// Starts one more API, and tells its address.
+    pub async fn start_api(&mut self) -> anyhow::Result<String> {
+        let address = free_address()?;
+        let mut launch = self.another("api");
+        launch.settings.insert("HANDBILL_API__LISTEN".to_owned(), address.to_string());
+        let mut api = launch.start()?;
+        api.answers(address, "/v1/status").await.context("another API")?;
+        self.programs.push(api);
+        Ok(format!("http://{address}"))
+    }
+
+    /// Starts one more worker.
+    pub fn start_worker(&mut self) -> anyhow::Result<()> {
+        self.programs.push(self.another("worker").start()?);
+        Ok(())
+    }
+
+    /// The processes of a role.
+    pub fn process_ids(&self, role: &str) -> anyhow::Result<Vec<u32>> {
+        self.programs.iter().filter(|program| program.name.starts_with(role)).map(Program::id).collect()
+    }
+
+    fn another(&self, role: &str) -> Launch {
+        let name = format!("{role}-{}", self.programs.len());
+        Launch { name, ..self.site.launch(role) }
     }
 }
 

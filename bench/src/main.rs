@@ -15,6 +15,7 @@ mod page;
 mod program;
 mod publish;
 mod s3;
+mod scale;
 mod scan;
 mod start;
 mod table;
@@ -52,6 +53,7 @@ enum Part {
     Start,
     Cli,
     Scan,
+    Scale,
 }
 
 /// What every part stands on.
@@ -82,6 +84,7 @@ async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
             Part::Start => start::measure(bench, table).await?,
             Part::Cli => cli::measure(bench, table).await?,
             Part::Scan => scan::measure(bench, table).await?,
+            Part::Scale => Box::pin(scale::measure(bench, table)).await?,
         }
     }
     Ok(())

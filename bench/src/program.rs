@@ -33,6 +33,8 @@ pub struct Launch {
 
 /// A running program; it is killed when this is dropped.
 pub struct Program {
+    /// What it was started as.
+    pub name: String,
     child: Child,
     log: PathBuf,
 }
@@ -55,7 +57,7 @@ impl Launch {
             .kill_on_drop(true)
             .spawn()
             .with_context(|| format!("start {}", self.program.display()))?;
-        Ok(Program { child, log })
+        Ok(Program { name: self.name.clone(), child, log })
     }
 
     fn command(&self) -> Command {

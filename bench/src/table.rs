@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-/// What was measured, a line each.
+/// What was measured, a line each, and what follows from it.
 #[derive(Default)]
-pub struct Table(Vec<Row>);
+pub struct Table {
+    rows: Vec<Row>,
+    remarks: Vec<String>,
+}
 
 struct Row {
     what: String,
@@ -24,7 +27,12 @@ impl Table {
         goal: &'static str,
         note: impl Into<String>,
     ) {
-        self.0.push(Row { what: what.into(), measured, goal, note: note.into() });
+        self.rows.push(Row { what: what.into(), measured, goal, note: note.into() });
+    }
+
+    /// A sentence below the table.
+    pub fn remark(&mut self, sentence: String) {
+        self.remarks.push(sentence);
     }
 }
 
@@ -38,7 +46,7 @@ impl fmt::Display for Table {
             note: "beside it".to_owned(),
         };
         let width = |cell: fn(&Row) -> &str| {
-            self.0.iter().chain([&head]).map(|row| cell(row).chars().count()).max().unwrap_or(0)
+            self.rows.iter().chain([&head]).map(|row| cell(row).chars().count()).max().unwrap_or(0)
         };
         let widths = [
             width(|row| &row.what),
@@ -49,7 +57,8 @@ impl fmt::Display for Table {
         write_line(f, &head, widths)?;
         let [what, measured, goal, note] = widths.map(|width| "-".repeat(width));
         writeln!(f, "| {what} | {measured} | {goal} | {note} |")?;
-        self.0.iter().try_for_each(|row| write_line(f, row, widths))
+        self.rows.iter().try_for_each(|row| write_line(f, row, widths))?;
+        self.remarks.iter().try_for_each(|remark| write!(f, "\n{remark}\n"))
     }
 }
 
@@ -72,5 +81,7 @@ mod tests {
         let lengths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert_eq!(lengths, vec![lengths[0]; 4]);
         assert!(text.contains("| a short one        |   1.0 ms | ≤ 6 ms |               |"), "{text}");
+        table.remark("It follows.".to_owned());
+        assert_eq!(table.to_string(), format!("{text}\nIt follows.\n"));
     }
 }

@@ -1,0 +1,126 @@
+//! How publishes grow with processes: 1, 2 and 4 workers and 1 or 2 APIs on the production stores, all on this machine,
+//! with the processor time of each kind of process, and what saturates first.
+
+mod processor;
+mod saturation;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use domain::Chance;
+use futures::future::try_join_all;
+
+use crate::Bench;
+use crate::agent::Agent;
+use crate::house::House;
+use crate::latencies::Latencies;
+use crate::page::page;
+use crate::table::{NO_GOAL, Table};
+use processor::{Machine, Processes, Spent};
+use saturation::Measured;
+
+/// More than all processes together work on at a time, so that none waits for a client.
+const CLIENTS: usize = 64;
+/// Connections are open, caches are warm, every worker has been found.
+const WARM_UP: Duration = Duration::from_secs(2);
+const RUSH: Duration = Duration::from_secs(8);
+const CREWS: [Crew; 6] = [
+    Crew { apis: 1, workers: 1 },
+    Crew { apis: 1, workers: 2 },
+    Crew { apis: 1, workers: 4 },
+    Crew { apis: 2, workers: 1 },
+    Crew { apis: 2, workers: 2 },
+    Crew { apis: 2, workers: 4 },
+];
+
+/// How many processes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crew {
+    pub apis: usize,
+    pub workers: usize,
+}
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let mut all = Vec::new();
+    for crew in CREWS {
+        let measured = rush_at(bench, crew).await?;
+        tell(table, &measured);
+        all.push(measured);
+    }
+    table.remark(saturation::sentence(&all));
+    Ok(())
+}
+
+async fn rush_at(bench: &Bench, crew: Crew) -> anyhow::Result<Measured> {
+    let name = format!("scale-{}-{}", crew.apis, crew.workers);
+    let mut house = House::production(bench, &name).await?;
+    let mut apis = vec![house.api_url.clone()];
+    for _ in 1..crew.apis {
+        apis.push(house.start_api().await?);
+    }
+    for _ in 1..crew.workers {
+        house.start_worker()?;
+    }
+    let agents = try_join_all((0..CLIENTS).map(|number| Agent::sign_up(&apis[number % apis.len()]))).await?;
+    let agents: Vec<_> = agents.into_iter().map(Arc::new).collect();
+    rush(&agents, WARM_UP).await?;
+
+    let processes = Processes::of(&house, &bench.arguments).await?;
+    let (before, machine_before) = (processes.spent()?, Machine::now()?);
+    let started = Instant::now();
+    let taken = rush(&agents, RUSH).await?;
+    let (took, spent) = (started.elapsed(), processes.spent()?.since(&before)?);
+    Ok(Measured { crew, taken, took, spent, machine: Machine::now()?.since(&machine_before) })
+}
+
+/// Every client publishes without a pause; how long each publish took.
+async fn rush(agents: &[Arc<Agent>], length: Duration) -> anyhow::Result<Latencies> {
+    let end = Instant::now() + length;
+    let clients = agents.iter().map(|agent| {
+        let agent = agent.clone();
+        let client = tokio::spawn(async move {
+            let (chance, mut taken) = (Chance::from_system(), Vec::new());
+            while Instant::now() < end {
+                let html = page(&chance);
+                let started = Instant::now();
+                agent.publish(html).await?;
+                taken.push(started.elapsed());
+            }
+            anyhow::Ok(taken)
+        });
+        async move { client.await.context("a client fell")? }
+    });
+    Ok(Latencies::of(try_join_all(clients).await?.concat()))
+}
+
+fn tell(table: &mut Table, measured: &Measured) {
+    let Measured { crew, taken, machine, .. } = measured;
+    table.add(
+        format!("publish, {crew}, {CLIENTS} clients"),
+        format!("{:.0} /s", measured.per_second()),
+        NO_GOAL,
+        format!(
+            "p50 {}, p99 {}; processors {:.0} % busy, {:.0} % waiting for the disk",
+            taken.percentile(50),
+            taken.percentile(99),
+            machine.busy_percent,
+            machine.disk_percent
+        ),
+    );
+    table.add(
+        "    processor time per publish",
+        per_publish(measured.spent.total(), taken.count()),
+        NO_GOAL,
+        by_kind(&measured.spent, taken.count()),
+    );
+}
+
+fn by_kind(spent: &Spent, publishes: usize) -> String {
+    let kinds = spent.0.iter().map(|(kind, time)| format!("{kind} {}", per_publish(*time, publishes)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+fn per_publish(time: Duration, publishes: usize) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3 / publishes.max(1) as f64)
+}
