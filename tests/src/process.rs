@@ -12,6 +12,9 @@ use crate::eventually;
 const START_DEADLINE: Duration = Duration::from_secs(30);
 /// A role has 30 s to finish what it has; the rest is a busy machine.
 const STOP_DEADLINE: Duration = Duration::from_secs(40);
+const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
+/// A command may have to read everything that is stored.
+const COMMAND_DEADLINE: Duration = Duration::from_secs(180);
 /// What a process needs of the environment of the test.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "TMPDIR", "RUST_BACKTRACE"];
 
@@ -25,6 +28,8 @@ pub(crate) struct Launch {
     pub folder: PathBuf,
     /// Where it answers; it is ready when all of these do.
     pub addresses: Vec<String>,
+    /// Where it tells of itself.
+    pub ops_url: Option<String>,
 }
 
 /// A handle on a process of the world. The world ends it when it ends itself.
@@ -54,6 +59,11 @@ impl Process {
     /// Where it answers first: the control plane of `serve` and `api`, the pages of `edge`.
     pub fn url(&self) -> &str {
         self.0.launch.addresses.first().expect("a process that listens")
+    }
+
+    /// Where it tells of itself, in a world that was set up so.
+    pub fn ops_url(&self) -> &str {
+        self.0.launch.ops_url.as_deref().expect("a world set up with operators' addresses")
     }
 
     pub fn name(&self) -> &str {
@@ -110,6 +120,24 @@ impl Process {
         self.become_ready().await;
     }
 
+    /// Begins to start it again, with these settings on top, and waits for nothing.
+    pub fn begin_again(&self, env: &[(&str, &str)]) {
+        self.kill();
+        *self.0.child.lock().unwrap() = Some(spawn(&self.0.launch, env));
+    }
+
+    /// Whether it answers wherever it listens.
+    pub async fn answers(&self) -> bool {
+        let client = crate::call::client();
+        for address in &self.0.launch.addresses {
+            let answer = client.get(format!("{address}/v1/status")).timeout(ANSWER_DEADLINE).send().await;
+            if !answer.is_ok_and(|answer| answer.status().as_u16() < 500) {
+                return false;
+            }
+        }
+        self.is_running()
+    }
+
     fn exited(&self) -> Option<ExitStatus> {
         self.0
             .child
@@ -128,14 +156,14 @@ impl Process {
     async fn become_ready(&self) {
         let client = crate::call::client();
         let launch = &self.0.launch;
-        for address in &launch.addresses {
+        for address in launch.addresses.iter().chain(&launch.ops_url) {
             let probe = format!("{address}/v1/status");
             let what = format!("{} answers at {address}", launch.name);
             eventually(START_DEADLINE, &what, async || {
                 if let Some(status) = self.exited() {
                     panic!("{} ended with {status} instead of starting:\n{}", launch.name, self.log());
                 }
-                // The edge knows no such page and says so, which shows that it answers.
+                // The edge and the operator's address know no such page and say so, which shows that they answer.
                 client.get(&probe).send().await.ok().filter(|answer| answer.status().as_u16() < 500)
             })
             .await;
@@ -154,7 +182,7 @@ pub struct Finished {
 pub(crate) async fn run_to_end(launch: Launch) -> Finished {
     let mut child = spawn(&launch, &[]);
     let what = format!("the end of {}", launch.name);
-    let status = eventually(START_DEADLINE, &what, async || child.try_wait().expect("its state")).await;
+    let status = eventually(COMMAND_DEADLINE, &what, async || child.try_wait().expect("its state")).await;
     Finished { status, output: fs::read_to_string(log_path(&launch)).unwrap_or_default() }
 }
 

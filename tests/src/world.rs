@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::Client;
+use reqwest::{Client, Method};
 use tempfile::TempDir;
 
 use crate::clock::WorldClock;
@@ -16,7 +16,7 @@ use crate::process::{Finished, Launch, Process, run_to_end};
 use crate::server::outage::OwnServer;
 use crate::server::postgres::OwnDatabase;
 use crate::server::{card, s3};
-use crate::{Agent, CardServer, Human, Operator, S3, Visitor};
+use crate::{Agent, Call, CardServer, Collector, Human, Operator, S3, Visitor};
 
 pub use setup::Setup;
 
@@ -38,6 +38,10 @@ pub struct World {
     client: Client,
     clock: WorldClock,
     processes: Mutex<Vec<Process>>,
+    /// Whether every process has an operator's address of its own.
+    has_ops: bool,
+    /// Whether somebody has looked at it already, and wants to look at its folder later.
+    is_kept: bool,
     /// How many commands were run, so that each has a log of its own.
     commands: AtomicU32,
     ports: Mutex<Vec<Port>>,
@@ -55,6 +59,7 @@ struct Servers {
     redis: Option<OwnServer>,
     s3: Option<S3>,
     card: Option<CardServer>,
+    collector: Option<Collector>,
 }
 
 impl World {
@@ -177,6 +182,16 @@ impl World {
         self.servers.card.as_ref().expect("a world set up with a card processor")
     }
 
+    /// The collector of traces of a world that was set up with one.
+    pub fn collector(&self) -> &Collector {
+        self.servers.collector.as_ref().expect("a world set up with a collector of traces")
+    }
+
+    /// Asks at the operator's address of a process, in a world that was set up with them.
+    pub fn ask_ops(&self, process: &Process, path: &str) -> Call {
+        Call::new(&self.client, Method::GET, format!("{}{path}", process.ops_url()))
+    }
+
     /// The S3 server of a production world.
     pub fn s3(&self) -> &S3 {
         self.servers.s3.as_ref().expect("a production world")
@@ -217,7 +232,14 @@ impl World {
         let running =
             self.processes.lock().unwrap().iter().filter(|process| process.name().starts_with(role)).count();
         let name = if running == 0 { role.to_owned() } else { format!("{role}-{}", running + 1) };
-        let process = Process::start(self.launch(&name, args, addresses, env)).await;
+        let mut launch = self.launch(&name, args, addresses, env);
+        if self.has_ops {
+            let port = Port::take();
+            launch.env.insert("HANDBILL_OPS__LISTEN".to_owned(), port.address());
+            launch.ops_url = Some(port.url());
+            self.ports.lock().unwrap().push(port);
+        }
+        let process = Process::start(launch).await;
         self.processes.lock().unwrap().push(process.clone());
         process
     }
@@ -231,6 +253,7 @@ impl World {
             env: self.env.clone().into_iter().chain(own).collect(),
             folder: self.folder.path().to_owned(),
             addresses,
+            ops_url: None,
         }
     }
 
@@ -241,12 +264,24 @@ impl World {
     }
 }
 
+impl World {
+    /// Ends the world and leaves its folder, with data and logs, for whoever wants to look.
+    pub fn end_and_keep(mut self) -> std::path::PathBuf {
+        self.is_kept = true;
+        self.folder.disable_cleanup(true);
+        self.folder.path().to_owned()
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
         let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         processes.iter().for_each(Process::kill);
         if let Some(database) = &self.servers.database {
             database.drop_now();
+        }
+        if self.is_kept {
+            return;
         }
         if std::thread::panicking() {
             eprintln!("{}", self.logs());

@@ -73,8 +73,38 @@ impl OwnServer {
         }
     }
 
+    /// Stops it and all its children where they stand, with every connection to it, as a machine does that hangs.
+    pub fn freeze(&self) {
+        // A process that is stopped begets no more, so nobody is missed when nobody new is found.
+        let mut frozen = Vec::new();
+        loop {
+            let new: Vec<_> = self.family().into_iter().filter(|id| !frozen.contains(id)).collect();
+            if new.is_empty() {
+                return;
+            }
+            new.iter().for_each(|id| send("STOP", *id));
+            frozen.extend(new);
+        }
+    }
+
+    /// Lets it go on as if nothing had been.
+    pub fn thaw(&self) {
+        self.family().into_iter().for_each(|id| send("CONT", id));
+    }
+
+    /// The server's process, and those that it has begotten for its connections.
+    fn family(&self) -> Vec<u32> {
+        let Some(id) = self.child.lock().unwrap().as_ref().map(Child::id) else { return Vec::new() };
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        std::iter::once(id)
+            .chain(children.split_whitespace().filter_map(|child| child.parse().ok()))
+            .collect()
+    }
+
     /// Takes it away at once, with every connection to it.
     pub fn stop(&self) {
+        // Who is stopped hears no other signal.
+        self.thaw();
         let Some(mut child) = self.child.lock().unwrap().take() else { return };
         // Immediate, to Postgres: it ends its own children too, which a kill -9 would leave behind.
         let quit = format!("kill -{} {}", self.kind.signal(), child.id());
@@ -82,6 +112,12 @@ impl OwnServer {
         assert!(sent.expect("a shell").success(), "{:?} could not be stopped", self.kind);
         child.wait().expect("a stopped server ends");
     }
+}
+
+/// A child of the server may have ended in the meantime.
+fn send(signal: &str, id: u32) {
+    let kill = format!("kill -{signal} {id} 2>/dev/null");
+    let _ = Command::new("sh").arg("-c").arg(kill).status();
 }
 
 impl Kind {
@@ -123,6 +159,18 @@ mod tests {
         server.start().await;
         let mut connection = PgConnection::connect(&server.url()).await.unwrap();
         connection.execute("SELECT * FROM kept").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_frozen_postgres_answers_nobody_until_it_is_thawed() {
+        let server = OwnServer::of(Kind::Postgres).await;
+        let mut connection = PgConnection::connect(&server.url()).await.unwrap();
+        server.freeze();
+        let asked = tokio::spawn(async move { connection.execute("SELECT 1").await.map(|_| ()) });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!asked.is_finished());
+        server.thaw();
+        asked.await.unwrap().unwrap();
     }
 
     #[tokio::test]

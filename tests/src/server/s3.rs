@@ -4,12 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
+use s3s::HttpResponse;
 use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::port::Port;
@@ -24,12 +29,28 @@ pub struct S3 {
     port: Port,
     folder: PathBuf,
     serving: Mutex<Option<JoinHandle<()>>>,
+    health: watch::Sender<Health>,
+}
+
+/// How an S3 server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    Well,
+    /// It answers every request with an error of its own.
+    Errs,
+    /// It takes requests and answers them when it is well again.
+    Stalls,
 }
 
 impl S3 {
     pub(crate) async fn start_in(folder: &Path) -> Self {
         std::fs::create_dir_all(folder.join(BUCKET)).expect("a folder for the bucket");
-        let s3 = Self { port: Port::take(), folder: folder.to_owned(), serving: Mutex::new(None) };
+        let s3 = Self {
+            port: Port::take(),
+            folder: folder.to_owned(),
+            serving: Mutex::new(None),
+            health: watch::Sender::new(Health::Well),
+        };
         s3.start().await;
         s3
     }
@@ -43,8 +64,13 @@ impl S3 {
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
         let listener = TcpListener::bind(self.port.address()).await.expect("the port of S3");
-        let serving = tokio::spawn(serve(listener, service.build()));
+        let serving = tokio::spawn(serve(listener, service.build(), self.health.subscribe()));
         *self.serving.lock().unwrap() = Some(serving);
+    }
+
+    /// Makes it ill or well.
+    pub fn be(&self, health: Health) {
+        self.health.send_replace(health);
     }
 
     /// Ends every connection and takes no new one.
@@ -59,18 +85,35 @@ impl S3 {
 }
 
 // The connections live in the set, and end with it when the task is aborted.
-async fn serve(listener: TcpListener, service: S3Service) {
+async fn serve(listener: TcpListener, service: S3Service, health: watch::Receiver<Health>) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
-        let service = service.clone();
+        let (service, health) = (service.clone(), health.clone());
         connections.spawn(async move {
             let http = Builder::new(TokioExecutor::new());
+            let answering = service_fn(|request| answer(service.clone(), health.clone(), request));
             // A client that hangs up is no concern of the server.
-            let _ = http.serve_connection(TokioIo::new(socket), service).await;
+            let _ = http.serve_connection(TokioIo::new(socket), answering).await;
         });
         while connections.try_join_next().is_some() {}
     }
+}
+
+async fn answer(
+    service: S3Service,
+    mut health: watch::Receiver<Health>,
+    request: hyper::Request<Incoming>,
+) -> Result<HttpResponse, s3s::HttpError> {
+    // The server itself ends before anybody could wait in vain.
+    let _ = health.wait_for(|health| *health != Health::Stalls).await;
+    let errs = *health.borrow() == Health::Errs;
+    if errs {
+        let mut answer = HttpResponse::new(s3s::Body::empty());
+        *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        return Ok(answer);
+    }
+    service.call(request.map(s3s::Body::from)).await
 }
 
 #[cfg(test)]
@@ -88,5 +131,20 @@ mod tests {
         assert!(!answers().await);
         s3.start().await;
         assert!(answers().await);
+    }
+
+    #[tokio::test]
+    async fn it_can_be_made_ill_and_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let s3 = S3::start_in(folder.path()).await;
+        let client = crate::call::client();
+        s3.be(Health::Errs);
+        assert_eq!(client.get(s3.endpoint()).send().await.unwrap().status(), 500);
+        s3.be(Health::Stalls);
+        let asked = tokio::spawn(client.get(s3.endpoint()).send());
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        assert!(!asked.is_finished());
+        s3.be(Health::Well);
+        assert_ne!(asked.await.unwrap().unwrap().status(), 500);
     }
 }

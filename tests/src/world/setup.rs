@@ -10,7 +10,7 @@ use crate::port::Port;
 use crate::server::outage::{Kind, OwnServer};
 use crate::server::postgres::OwnDatabase;
 use crate::server::{card, redis, s3};
-use crate::{CardServer, S3};
+use crate::{CardServer, Collector, S3};
 
 /// A world under construction.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Setup {
     own_postgres: bool,
     own_redis: bool,
     card_server: bool,
+    collector: bool,
+    has_ops: bool,
 }
 
 impl Setup {
@@ -32,6 +34,8 @@ impl Setup {
             own_postgres: false,
             own_redis: false,
             card_server: false,
+            collector: false,
+            has_ops: false,
         }
     }
 
@@ -64,20 +68,24 @@ impl Setup {
             .env("HANDBILL_CARD__WEBHOOK_SECRET", card::WEBHOOK_SECRET)
     }
 
+    /// Gives the world a collector of traces, and the program its address.
+    #[must_use]
+    pub fn with_collector(mut self) -> Self {
+        self.collector = true;
+        self
+    }
+
+    /// Gives every process an operator's address of its own.
+    #[must_use]
+    pub fn with_ops(mut self) -> Self {
+        self.has_ops = true;
+        self
+    }
+
     /// Starts everything and waits until it answers.
     pub async fn start(self) -> World {
         let world = self.prepare().await;
-        match world.mode {
-            Mode::Embedded => {
-                let addresses = vec![world.api.url(), world.edge.url()];
-                world.run("serve", &["serve"], addresses, &[]).await;
-            }
-            Mode::Production => {
-                world.run("api", &["api"], vec![world.api.url()], &[]).await;
-                world.run("edge", &["edge"], vec![world.edge.url()], &[]).await;
-                world.run("worker", &["worker"], vec![], &[]).await;
-            }
-        }
+        world.start_program().await;
         world
     }
 
@@ -92,6 +100,8 @@ impl Setup {
             client: crate::call::client(),
             clock: WorldClock::at(folder.path().join("clock")),
             processes: Mutex::default(),
+            has_ops: self.has_ops,
+            is_kept: false,
             commands: AtomicU32::new(0),
             ports: Mutex::default(),
             api: Port::take(),
@@ -107,12 +117,31 @@ impl Setup {
             let card = world.servers.card.insert(CardServer::start().await);
             world.env.insert("HANDBILL_CARD__API_URL".to_owned(), card.url());
         }
+        if self.collector {
+            let collector = world.servers.collector.insert(Collector::start().await);
+            world.env.insert("HANDBILL_TRACES__OTLP_URL".to_owned(), collector.url());
+        }
         world.env.extend(self.env);
         world
     }
 }
 
 impl World {
+    /// Starts the program of a world that was only prepared.
+    pub async fn start_program(&self) {
+        match self.mode {
+            Mode::Embedded => {
+                let addresses = vec![self.api.url(), self.edge.url()];
+                self.run("serve", &["serve"], addresses, &[]).await;
+            }
+            Mode::Production => {
+                self.run("api", &["api"], vec![self.api.url()], &[]).await;
+                self.run("edge", &["edge"], vec![self.edge.url()], &[]).await;
+                self.run("worker", &["worker"], vec![], &[]).await;
+            }
+        }
+    }
+
     fn addresses(&self) -> BTreeMap<String, String> {
         let pairs = [
             ("HANDBILL_DATA_DIR", self.folder.path().join("data").display().to_string()),

@@ -56,12 +56,18 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
     let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
     let invite = agent.invite(&json!({ "max_uses": 100 })).await.expect(201).string("code");
     let (posted, put) = (ticket(agent).await, ticket(agent).await);
+    let run = world.operator().post("/internal/schedules/sweep-records/run").header("X-Operator", "Ada");
+    let job = run.await.expect(200).string("job_id");
     let there_is = json!({
         "POST /v1/reports": { "host": host },
         "POST /internal/views": { "host": host },
         "GET /internal/moderation/{host}": { "host": host },
         "POST /internal/moderation/{host}": { "host": host },
         "POST /v1/moderation/{slug}": { "slug": host },
+        "GET /internal/queues/{queue}/jobs/{id}": { "queue": "upkeep", "id": job },
+        "POST /internal/queues/{queue}/jobs/{id}/retry": { "queue": "upkeep", "id": job },
+        "POST /internal/queues/{queue}/jobs/{id}/cancel": { "queue": "upkeep", "id": job },
+        "POST /internal/schedules/{schedule}/run": { "schedule": "sweep-records" },
         "POST /v1/account/join": { "code": invite },
         "POST /v1/uploads/{ticket}": { "ticket": posted },
         "PUT /v1/uploads/{ticket}": { "ticket": put },

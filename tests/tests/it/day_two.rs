@@ -1,0 +1,75 @@
+//! What keeps an operator asleep: backups that can be restored, a look at everything that is stored, ledgers that add
+//! up, and a way from one machine to many with nothing lost.
+
+mod backups;
+mod doctors;
+mod ledgers;
+mod moving;
+mod scrubs;
+
+use std::path::{Path, PathBuf};
+
+use handbill_tests::{Agent, Finished, Human, Mode, Reply, World};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+
+use crate::expectations::page_saying;
+use crate::teams::claimed_by;
+
+/// Large enough to be spooled rather than to ride in the job.
+fn large_page(words: &str) -> String {
+    page_saying(&format!("{words} ").repeat(10_000))
+}
+
+/// Somebody whose pages outlive the day.
+async fn keeper(world: &World) -> (Agent, Human) {
+    claimed_by(world, "keeper").await
+}
+
+#[track_caller]
+fn succeeded(finished: Finished) -> String {
+    assert!(finished.status.success(), "{finished:?}");
+    finished.output
+}
+
+/// What was said by a command that found something wrong, or refused.
+#[track_caller]
+fn failed(finished: Finished) -> String {
+    assert_eq!(finished.status.code(), Some(1), "{finished:?}");
+    finished.output
+}
+
+/// Where the objects of a world lie on this machine's disk.
+fn objects_of(world: &World) -> PathBuf {
+    match world.mode() {
+        Mode::Embedded => world.folder().join("data/blobs/blobs"),
+        Mode::Production => world.folder().join("s3/handbill/blobs/blobs"),
+    }
+}
+
+/// The file of a content.
+fn object_of(objects: &Path, content: &str) -> PathBuf {
+    let hash = domain::BlobHash::of(content.as_bytes()).to_string();
+    objects.join(&hash[..2]).join(hash)
+}
+
+/// Writes to the database of a world behind the program's back, as nobody should.
+async fn tamper(world: &World, sql: &str) {
+    let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+    match world.mode() {
+        Mode::Embedded => {
+            let path = world.folder().join("data/handbill.db");
+            let mut connection =
+                SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap();
+            connection.execute(sql).await.unwrap();
+        }
+        Mode::Production => {
+            let mut connection =
+                PgConnection::connect(world.setting("HANDBILL_DATABASE__URL")).await.unwrap();
+            connection.execute(sql).await.unwrap();
+        }
+    }
+}
+
+fn host_of(published: &Reply) -> String {
+    published.string("host")
+}

@@ -1,0 +1,71 @@
+//! Money that does not add up is found, and what moved can be read.
+
+use handbill_tests::{Agent, Value, in_both_modes};
+
+use super::{failed, keeper, succeeded, tamper};
+use crate::expectations::PAGE;
+
+async fn spent_something(agent: &Agent) {
+    agent.buy_credit(5.0).paying("dev:5").await.expect(200);
+    agent.publish("my-page", PAGE).await.expect(201);
+    agent.set_visibility("my-page", "unlisted").await.expect(200);
+}
+
+in_both_modes! {
+    async fn a_tampered_balance_is_found_with_its_account(world: World) {
+        let (agent, _) = keeper(&world).await;
+        spent_something(&agent).await;
+        world.agent().await.buy_credit(1.0).paying("dev:1").await.expect(200);
+        let said = succeeded(world.command(&["ledger", "check"], &[]).await);
+        assert!(said.contains("2 accounts checked, 3 entries, 2 receipts"), "{said}");
+        tamper(&world, &format!("UPDATE accounts SET balance_micro = 99000000 WHERE handle = '{}'", agent.handle()))
+            .await;
+        let said = failed(world.command(&["ledger", "check"], &[]).await);
+        let faults: Vec<_> = said.lines().filter(|line| line.starts_with("FAULT")).collect();
+        assert_eq!(faults.len(), 1, "{said}");
+        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("come to 4500000"), "{said}");
+    }
+
+    async fn a_doubled_reason_is_found(world: World) {
+        let (agent, _) = keeper(&world).await;
+        spent_something(&agent).await;
+        // The database itself refuses it, so its rules are taken away first.
+        tamper(&world, "CREATE TABLE loose AS SELECT * FROM ledger_entries").await;
+        tamper(&world, "DROP TABLE ledger_entries").await;
+        tamper(&world, "ALTER TABLE loose RENAME TO ledger_entries").await;
+        tamper(
+            &world,
+            "INSERT INTO ledger_entries SELECT account_id, 3, delta_micro, reason, 4000000, created_at
+             FROM ledger_entries WHERE seq = 2",
+        )
+        .await;
+        tamper(&world, "UPDATE accounts SET balance_micro = 4000000, ledger_entries = 3").await;
+        let said = failed(world.command(&["ledger", "check"], &[]).await);
+        let faults: Vec<_> = said.lines().filter(|line| line.starts_with("FAULT")).collect();
+        assert_eq!(faults.len(), 1, "{said}");
+        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("occurs 2 times"), "{said}");
+    }
+
+    async fn the_entries_of_an_account_are_shown_newest_last(world: World) {
+        let (agent, _) = keeper(&world).await;
+        spent_something(&agent).await;
+        let id = agent.account().await.expect(200).string("id");
+        for name in [agent.handle(), id] {
+            let said = succeeded(world.command(&["ledger", "show", &name], &[]).await);
+            let lines: Vec<Vec<_>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+            assert_eq!(lines[0], ["WHEN", "MOVED", "BALANCE", "REASON"]);
+            assert_eq!((lines[1][1], lines[1][2]), ("5.000000", "5.000000"), "{said}");
+            assert_eq!((lines[2][1], lines[2][2]), ("-0.500000", "4.500000"), "{said}");
+            assert!(lines[2][3].starts_with("visibility:") && lines.len() == 3, "{said}");
+        }
+        let said = succeeded(world.command(&["--json", "ledger", "show", &agent.handle()], &[]).await);
+        let entries: Vec<Value> = said.lines().map(serde_json_line).collect();
+        assert_eq!((&entries[1]["seq"], &entries[1]["delta_usd"]), (&Value::from(2), &Value::from(-0.5)));
+        let unknown = failed(world.command(&["ledger", "show", "acct_none"], &[]).await);
+        assert!(unknown.contains("no account"), "{unknown}");
+    }
+}
+
+fn serde_json_line(line: &str) -> Value {
+    line.parse().unwrap_or_else(|error| panic!("{line}: {error}"))
+}

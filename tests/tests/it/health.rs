@@ -1,0 +1,164 @@
+//! Whether a process lives and whether it is ready, as whatever stands before it asks: a part that is gone is named to the
+//! operator, and a process that stops says so while it finishes what it has.
+
+use std::time::Duration;
+
+use handbill_tests::{
+    Method, Mode, PATIENCE, Process, Value, World, eventually, in_both_modes, json, program,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// A part that is silent is waited for: two seconds, on a busy machine.
+const PROBED_WITHIN: Duration = Duration::from_secs(4);
+
+in_both_modes! {
+    #[given(with_ops)]
+    async fn a_process_that_has_all_its_parts_is_alive_and_ready(world: World) {
+        let named = |names: &[&str]| names.iter().map(|name| json!({ "name": name, "is_ready": true })).collect();
+        let (all, of_pages): (Vec<Value>, Vec<Value>) = match world.mode() {
+            Mode::Embedded => (named(&["database", "queue", "storage"]), named(&["database", "queue", "storage"])),
+            Mode::Production => {
+                (named(&["database", "queue", "redis", "storage"]), named(&["database", "queue", "redis"]))
+            }
+        };
+        for (process, parts) in [(world.api(), &all), (world.edge(), &of_pages), (world.worker(), &all)] {
+            let alive = world.ask_ops(&process, "/healthz").await.expect(200);
+            assert_eq!(alive.json(), json!({ "status": "ok" }));
+            let ready = world.ask_ops(&process, "/readyz").await.expect(200);
+            assert_eq!(ready.json(), json!({ "status": "ready", "parts": parts }), "{}", process.name());
+            assert_eq!(ready.header("Cache-Control"), "no-store");
+        }
+    }
+
+    async fn strangers_hear_yes_or_no_at_the_doors(world: World) {
+        let (stranger, visitor) = (world.stranger(), world.visitor());
+        let probes = [("/healthz", json!({ "status": "ok" })), ("/readyz", json!({ "status": "ready" }))];
+        for (path, told) in probes {
+            for reply in [stranger.get(path).await, visitor.open(path).await] {
+                let reply = reply.expect(200);
+                assert_eq!(reply.json(), told, "{reply:?}");
+                assert_eq!(reply.header("Cache-Control"), "no-store");
+                assert_eq!(reply.header("X-Content-Type-Options"), "nosniff");
+            }
+            for head in [stranger.call(Method::HEAD, path), visitor.call(Method::HEAD, path)] {
+                assert_eq!(head.await.expect(200).text(), "");
+            }
+            stranger.post(path).await.refused(404, "not_found");
+            visitor.open_by_name("nobody-here-a1b2.localhost", path).await.expect(404);
+        }
+        assert!(!world.api().log().contains("/readyz"), "probes would fill the log");
+    }
+
+    async fn a_site_s_own_files_of_these_names_are_served_at_its_name(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let own: [(&str, &[u8]); 3] = [("index.html", b"<h1>home</h1>"), ("healthz", b"mine"), ("metrics", b"mine")];
+        let published = agent.publish_files("my-page", &own).await.expect(201);
+        let name = format!("{}.localhost", published.string("host"));
+        for path in ["healthz", "metrics"] {
+            let by_name = visitor.open_by_name(&name, &format!("/{path}"));
+            for reply in [by_name.await, visitor.open_site(&published, path).await] {
+                assert_eq!(reply.expect(200).text(), "mine");
+            }
+        }
+        visitor.open_by_name(&name, "/readyz").await.expect(404);
+    }
+
+    #[given(with_ops)]
+    async fn a_process_that_stops_says_so_until_it_has_finished(world: World) {
+        let api = world.api();
+        let mut asking = TcpStream::connect(api.url().trim_start_matches("http://")).await.unwrap();
+        let body = json!({ "code": "abcdef" }).to_string();
+        let head = format!(
+            "POST /v1/account/join HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+             Connection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        asking.write_all(head.as_bytes()).await.unwrap();
+        asking.write_all(&body.as_bytes()[..1]).await.unwrap();
+        world.ask_ops(&api, "/readyz").await.expect(200);
+        api.signal("TERM");
+        eventually(PATIENCE, "it says that it stops", async || {
+            let reply = world.ask_ops(&api, "/readyz").await;
+            (reply.status == 503).then(|| assert_eq!(reply.json(), json!({ "status": "stopping" })))
+        })
+        .await;
+        world.ask_ops(&api, "/healthz").await.expect(200);
+        asking.write_all(&body.as_bytes()[1..]).await.unwrap();
+        let mut answer = String::new();
+        asking.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404"), "what was begun is answered: {answer}");
+        assert!(api.exit_within(PATIENCE).await.success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_that_is_gone_is_named_until_it_is_back() {
+    let setup = World::with(Mode::Production, program!()).with_own_postgres().with_own_redis().with_ops();
+    let world = setup.start().await;
+    let (api, edge, worker) = (world.api(), world.edge(), world.worker());
+
+    world.redis().stop();
+    for process in [&api, &edge, &worker] {
+        lacks(&world, process, "degraded", &["redis"]).await;
+    }
+    for told in [world.stranger().get("/readyz").await, world.visitor().open("/readyz").await] {
+        assert_eq!(told.expect(200).json(), json!({ "status": "ready" }));
+    }
+    assert!(api.log().contains("degraded: it goes on without a part"));
+    assert!(!api.log().contains("not ready"), "without Redis it goes on");
+    world.redis().start().await;
+
+    world.s3().stop().await;
+    lacks(&world, &api, "degraded", &["storage"]).await;
+    lacks(&world, &worker, "not ready", &["storage"]).await;
+    lacks(&world, &edge, "ready", &[]).await;
+    world.s3().start().await;
+
+    world.postgres().stop();
+    for process in [&api, &edge, &worker] {
+        lacks(&world, process, "not ready", &["database", "queue"]).await;
+    }
+    let told = world.stranger().get("/readyz").await.expect(503);
+    assert_eq!(told.json(), json!({ "status": "not ready" }));
+    world.visitor().open("/readyz").await.expect(503);
+    world.postgres().start().await;
+    for process in [&api, &edge, &worker] {
+        lacks(&world, process, "ready", &[]).await;
+        assert!(process.is_running());
+        assert!(process.log().contains("not ready: a part is missing"));
+        assert!(process.log().contains("ready again: every part answers"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operators_address_that_is_taken_is_named_in_one_line_before_any_work_begins() {
+    let world = World::with(Mode::Embedded, program!()).with_ops().start().await;
+    let taken = world.api().ops_url().trim_start_matches("http://").to_owned();
+    let second = World::with(Mode::Embedded, program!()).prepare().await;
+    let refused = second.command(&["serve"], &[("HANDBILL_OPS__LISTEN", &taken)]).await;
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let told = format!("handbill: listen on ops.listen {taken}: Address already in use (os error 98)\n");
+    assert_eq!(refused.output, told);
+}
+
+/// Waits until a process lacks just these parts, and calls itself what it then is. All the while it is alive.
+async fn lacks(world: &World, process: &Process, status: &str, parts: &[&str]) {
+    let what = format!("{} lacks {parts:?}", process.name());
+    eventually(PATIENCE * 2, &what, async || {
+        world.ask_ops(process, "/healthz").await.expect(200);
+        let asked = std::time::Instant::now();
+        let told = world.ask_ops(process, "/readyz").await;
+        assert!(asked.elapsed() < PROBED_WITHIN, "{:?}", asked.elapsed());
+        let body = told.json();
+        assert_eq!(told.status, if body["status"] == "not ready" { 503 } else { 200 }, "{told:?}");
+        (missing(&body) == parts).then(|| assert_eq!(body["status"], status, "{told:?}"))
+    })
+    .await;
+}
+
+fn missing(told: &Value) -> Vec<&str> {
+    let parts = told["parts"].as_array().expect("a list of parts").iter();
+    let missing = parts.filter(|part| part["is_ready"] == false);
+    missing.map(|part| part["name"].as_str().expect("a name")).collect()
+}

@@ -1,0 +1,376 @@
+//! The queue board for programs and at a shell: what is seen of queues, processes and jobs, and what an operator may do
+//! about them.
+
+use std::time::Duration;
+
+use handbill_tests::{
+    Call, Finished, Method, Mode, PATIENCE, Reply, Value, World, eventually, in_both_modes, json,
+};
+
+use crate::expectations::{PAGE, assert_page, page_saying};
+use crate::moderation::becomes;
+
+/// Every scan fails, and a rescan that fails three times is dead.
+pub const FAILING: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.before_judge:fail");
+/// Three attempts with their waits, and the process that has to hear of the job first.
+const TO_DIE: Duration = Duration::from_secs(40);
+const BROWSER: &str = "text/html,application/xhtml+xml";
+const NO_JOB: &str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
+
+in_both_modes! {
+    async fn a_job_made_to_fail_is_seen_dead_is_retried_and_succeeds(world: World) {
+        let host = judged_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let path = dead_rescan(&world, &host).await;
+
+        let dead = get(&world, &path).await.expect(200);
+        assert_eq!((dead.string("kind"), dead.string("state")), ("rescan".into(), "dead".into()), "{dead:?}");
+        assert_eq!((dead.integer("attempts"), dead.integer("attempts_max")), (3, 3));
+        assert!(dead.string("last_error").contains("scan.before_judge"), "{dead:?}");
+        assert_eq!(counts(&world, "rescan").await["dead"], 1);
+        let events = happened(&dead);
+        assert_eq!((events[0].as_str(), events[events.len() - 1].as_str()), ("pushed", "died"), "{events:?}");
+        assert_eq!(events.iter().filter(|event| *event == "failed").count(), 2, "{events:?}");
+        let shown = page(&world, "/admin/queues/rescan").await;
+        assert!(shown.contains(&dead.string("id")) && shown.contains("scan.before_judge"), "{shown}");
+
+        world.worker().restart().await;
+        let retry = format!("{path}/retry");
+        world.operator().post(&retry).await.refused(400, "invalid_request").naming("X-Operator");
+        let retried = steer(&world, &retry).await.expect(200);
+        assert_eq!(retried.json(), json!({ "queue": "rescan", "id": dead.string("id"), "retried": true }));
+        let done = becomes_state(&world, &path, "done").await;
+        let events = happened(&done);
+        assert!(events.contains(&"retried".to_owned()) && events.last().unwrap() == "done", "{events:?}");
+        let by = done.at("timeline").as_array().unwrap().iter().find(|event| event["what"] == "retried").cloned();
+        assert_eq!(by.unwrap()["by"], "Ada");
+        assert_eq!(counts(&world, "rescan").await["dead"], 0);
+        for verb in ["retry", "cancel"] {
+            let late = steer(&world, &format!("{path}/{verb}")).await.refused(409, "job_state");
+            assert!(late.string("message").contains("done"), "{late:?}");
+        }
+    }
+
+    async fn the_dead_of_a_queue_begin_anew_together(world: World) {
+        let host = judged_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let path = dead_rescan(&world, &host).await;
+        world.worker().restart().await;
+        let requeued = steer(&world, "/internal/queues/rescan/requeue-dead").await.expect(200);
+        assert_eq!(requeued.json(), json!({ "queue": "rescan", "requeued": 1 }));
+        becomes_state(&world, &path, "done").await;
+        let again = steer(&world, "/internal/queues/rescan/requeue-dead").await.expect(200);
+        assert_eq!(again.integer("requeued"), 0);
+    }
+
+    async fn a_queue_that_is_paused_does_nothing_until_it_is_resumed(world: World) {
+        let agent = world.agent().await;
+        let paused = steer(&world, "/internal/queues/scan/pause").await.expect(200);
+        assert_eq!(paused.json(), json!({ "queue": "scan", "paused": true }));
+        // Who paused it first is whom one asks.
+        world.operator().post("/internal/queues/scan/pause").header("X-Operator", "Bea").await.expect(200);
+        assert_eq!(counts(&world, "scan").await["paused"]["by"], "Ada");
+        in_force(&world).await;
+
+        agent.publish("my-page", PAGE).await.expect(201);
+        let waiting = eventually(PATIENCE, "the scan waits", async || {
+            let list = get(&world, "/internal/queues/scan/jobs?state=waiting").await.expect(200);
+            list.at("items").as_array().unwrap().first().cloned()
+        })
+        .await;
+        // Three looks of every worker.
+        in_force(&world).await;
+        assert_eq!(agent.artifact("my-page").await.expect(200).string("moderation_status"), "pending");
+        let counted = counts(&world, "scan").await;
+        assert_eq!((&counted["waiting"], &counted["depth"]), (&json!(1), &json!(1)), "{counted}");
+        assert!(counted["oldest_waiting_since"].is_string(), "{counted}");
+
+        // It can be cancelled while it waits, and be done after all.
+        let path = format!("/internal/queues/scan/jobs/{}", waiting["id"].as_str().unwrap());
+        steer(&world, &format!("{path}/cancel")).await.expect(200);
+        let cancelled = get(&world, &path).await.expect(200);
+        assert_eq!((cancelled.string("state"), cancelled.integer("attempts")), ("dead".into(), 0), "{cancelled:?}");
+        assert_eq!(happened(&cancelled), ["pushed", "cancelled"]);
+        let resumed = steer(&world, "/internal/queues/scan/resume").await.expect(200);
+        assert_eq!(resumed.json(), json!({ "queue": "scan", "paused": false }));
+        in_force(&world).await;
+        assert_eq!(get(&world, &path).await.string("state"), "dead", "what is cancelled stays so");
+        steer(&world, &format!("{path}/retry")).await.expect(200);
+        becomes(&agent, "my-page", "pass").await;
+        assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
+    }
+
+    async fn the_processes_tell_who_they_are_and_what_they_take(world: World) {
+        let board = get(&world, "/internal/queues").await.expect(200);
+        let names: Vec<_> = list(&board, "queues").into_iter().map(|queue| queue["name"].clone()).collect();
+        assert_eq!(names, ["publish", "scan", "views", "upkeep", "rescan"]);
+        let roles = || async {
+            let board = get(&world, "/internal/queues").await.expect(200);
+            let mut roles: Vec<_> = list(&board, "processes").iter().map(|it| it["role"].as_str().unwrap().to_owned()).collect();
+            roles.sort();
+            roles
+        };
+        let all: &[&str] = match world.mode() {
+            Mode::Embedded => &["serve"],
+            Mode::Production => &["api", "edge", "worker"],
+        };
+        eventually(PATIENCE, "every process is heard of", async || (roles().await == all).then_some(())).await;
+        let board = get(&world, "/internal/queues").await.expect(200);
+        assert!(list(&board, "queues").iter().all(|queue| queue["taken"] == true), "{board:?}");
+        let worker = list(&board, "processes").remove(0);
+        assert_eq!((&worker["lost"], &worker["version"]), (&json!(false), &json!(env!("CARGO_PKG_VERSION"))), "{worker}");
+        assert_eq!(worker["takes"].as_array().unwrap().len(), 5, "{worker}");
+        assert!(worker["process_id"].as_u64() > Some(1) && worker["host"].as_str() > Some(""), "{worker}");
+        if world.mode() == Mode::Production {
+            // One that stops in good order says goodbye; then nobody takes the jobs.
+            world.worker().terminate().await;
+            eventually(PATIENCE, "the worker is gone", async || (roles().await == ["api", "edge"]).then_some(())).await;
+            assert_eq!(counts(&world, "publish").await["taken"], false);
+        }
+    }
+
+    async fn a_job_shows_nothing_of_what_somebody_publishes(world: World) {
+        let agent = world.agent().await;
+        let secret = "the recipe that nobody may know";
+        agent.publish("my-page", page_saying(secret)).paying("dev:0.005").await.expect(201);
+        let done = eventually(PATIENCE, "the publish is done", async || {
+            let done = get(&world, "/internal/queues/publish/jobs?state=done").await.expect(200);
+            list(&done, "items").first().cloned()
+        })
+        .await;
+        let id = done["id"].as_str().unwrap();
+        let shown = get(&world, &format!("/internal/queues/publish/jobs/{id}")).await.expect(200);
+        assert_eq!(shown.string("payload.slug"), "my-page", "{shown:?}");
+        let at_a_shell = admin(&world, &["job", "publish", id]).await.output;
+        let on_a_page = page(&world, &format!("/admin/queues/publish/{id}")).await;
+        for told in [&shown.text(), &at_a_shell, &on_a_page] {
+            // `PGh0bWw` is how any base64 of a page that begins with `<html` begins.
+            for content in [secret, "PCFkb2N0", "PGh0bWw"] {
+                assert!(!told.contains(content), "{told}");
+            }
+        }
+    }
+
+    async fn the_schedules_are_listed_and_run_by_hand(world: World) {
+        let schedules = get(&world, "/internal/schedules").await.expect(200);
+        let names: Vec<_> = schedules.json().as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+        for name in ["sweep-scans", "cleanup", "metering", "sweep-blobs", "sweep-records"] {
+            assert!(names.contains(&json!(name)), "{names:?}");
+        }
+        let ran = steer(&world, "/internal/schedules/sweep-records/run").await.expect(200);
+        assert_eq!((ran.string("schedule"), ran.string("queue")), ("sweep-records".into(), "upkeep".into()));
+        let path = format!("/internal/queues/upkeep/jobs/{}", ran.string("job_id"));
+        becomes_state(&world, &path, "done").await;
+        steer(&world, "/internal/schedules/sweep-nothing/run").await.refused(404, "not_found").naming("schedule");
+    }
+
+    async fn whoever_is_not_the_operator_finds_no_board(world: World) {
+        let job = format!("/internal/queues/scan/jobs/{NO_JOB}");
+        let unknown = world.operator().call_knowing("wrong", Method::GET, "/internal/nothing").await;
+        for path in [
+            "/internal/queues",
+            "/internal/queues/scan/jobs",
+            "/internal/queues/burnt/jobs",
+            &job,
+            &format!("{job}/retry"),
+            &format!("{job}/cancel"),
+            "/internal/queues/scan/pause",
+            "/internal/queues/scan/resume",
+            "/internal/queues/scan/requeue-dead",
+            "/internal/schedules",
+            "/internal/schedules/cleanup/run",
+        ] {
+            for method in [Method::GET, Method::POST, Method::PUT] {
+                for call in [
+                    world.stranger().call(method.clone(), path),
+                    world.operator().call_knowing("wrong", method.clone(), path).header("X-Operator", "Ada"),
+                ] {
+                    let told = call.await.refused(404, "not_found");
+                    assert_eq!(told.json(), unknown.json(), "{path}");
+                }
+            }
+        }
+        assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
+    }
+
+    async fn what_is_no_queue_no_job_and_no_state_is_told_so(world: World) {
+        get(&world, "/internal/queues/burnt/jobs").await.refused(404, "not_found").naming("queue");
+        let job = get(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}")).await.refused(404, "not_found").naming("job");
+        assert!(job.string("hint").contains("GET /internal/queues/{queue}/jobs"), "{job:?}");
+        steer(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}/retry")).await.refused(404, "not_found").naming("job");
+        get(&world, "/internal/queues/scan/jobs/x").await.refused(400, "invalid_request").naming("id");
+        get(&world, "/internal/queues/scan/jobs?state=burnt").await.refused(400, "invalid_request").naming("state");
+        get(&world, "/internal/queues/scan/jobs?before=x").await.refused(400, "invalid_request").naming("before");
+        let wrong = world.operator().call(Method::GET, "/internal/queues/scan/pause").await;
+        assert_eq!(wrong.refused(405, "method_not_allowed").header("Allow"), "POST");
+    }
+
+    async fn the_board_s_pages_lead_back_to_the_board(world: World) {
+        let human = world.human();
+        assert_page(&human.get("/admin/queues").header("Accept", BROWSER).await, 200);
+        for (path, status) in [
+            ("/admin/queues/burnt", 404),
+            ("/admin/queues/scan?state=burnt", 400),
+            ("/admin/queues/scan/x", 404),
+            (&format!("/admin/queues/scan/{NO_JOB}"), 404),
+        ] {
+            let told = human.get(path).header("Accept", BROWSER).await;
+            assert_page(&told, status);
+            assert!(told.text().contains("<a class=\"button\" href=\"/admin/queues\">"), "{told:?}");
+        }
+        let pause = [("action", "pause")];
+        human.on_a_page_of(&world.serve_url()).post("/admin/queues/scan").form(&pause).await.refused(403, "forbidden");
+        assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
+        let led = human.post("/admin/queues/scan").form(&pause).await.expect(302);
+        assert_eq!(led.header("Location"), "/admin/queues/scan?done=paused&queue=scan");
+        let shown = page(&world, led.header("Location")).await;
+        assert!(shown.contains("scan is paused") && shown.contains("value=\"resume\""), "{shown}");
+        human.post("/admin/queues/scan").form(&[("action", "resume")]).await.expect(302);
+        human.post("/admin/queues/scan").form(&[("action", "burn")]).await.refused(400, "invalid_request");
+        let led = human.post("/admin/queues").form(&[("schedule", "sweep-records")]).await.expect(302);
+        assert_eq!(led.header("Location"), "/admin/queues?done=ran&schedule=sweep-records&queue=upkeep");
+        human.post("/admin/queues").form(&[("schedule", "burn")]).await.refused(404, "not_found");
+        let done = eventually(PATIENCE, "a job that is done", async || {
+            let done = get(&world, "/internal/queues/upkeep/jobs?state=done").await.expect(200);
+            list(&done, "items").first().cloned()
+        })
+        .await;
+        let path = format!("/admin/queues/upkeep/{}", done["id"].as_str().unwrap());
+        let late = human.post(&path).header("Accept", BROWSER).form(&[("action", "retry")]).await;
+        assert_page(&late, 409);
+        assert!(late.text().contains("The job is done by now, so nothing was done."), "{late:?}");
+        human.post(&path).form(&[("action", "retry")]).await.refused(409, "job_state");
+    }
+
+    async fn the_same_is_done_at_a_shell(world: World) {
+        let host = judged_page(&world).await;
+        let board = admin(&world, &["queues"]).await;
+        assert!(board.output.contains("QUEUE") && board.output.contains("rescan"), "{board:?}");
+        assert_eq!(in_json(&admin(&world, &["--json", "queues"]).await)["queues"][4]["name"], "rescan");
+
+        let paused = admin(&world, &["pause", "rescan", "--as", "Bea"]).await;
+        assert!(paused.output.contains("handbill admin resume rescan"), "{paused:?}");
+        assert_eq!(counts(&world, "rescan").await["paused"]["by"], "Bea");
+        in_force(&world).await;
+        admin(&world, &["rescan", "--host", &host]).await;
+        let waiting = in_json(&admin(&world, &["jobs", "rescan", "--state", "waiting", "--json"]).await);
+        let id = waiting["items"][0]["id"].as_str().unwrap().to_owned();
+        let listed = admin(&world, &["jobs", "rescan", "--state", "waiting"]).await;
+        assert!(listed.output.contains(&id) && listed.output.contains("0 of 3"), "{listed:?}");
+
+        admin(&world, &["cancel", "rescan", &id, "--as", "Bea"]).await;
+        let job = admin(&world, &["job", "rescan", &id]).await;
+        assert!(job.output.contains("by Bea") && job.output.contains("handbill admin retry rescan"), "{job:?}");
+        let late = world.command(&["admin", "cancel", "rescan", &id], &[]).await;
+        assert!(late.status.code() == Some(1) && late.output.contains("the job is dead"), "{late:?}");
+        let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
+        assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
+        let requeued = admin(&world, &["requeue-dead", "rescan"]).await;
+        assert!(requeued.output.contains("1 dead job of rescan begins anew"), "{requeued:?}");
+        admin(&world, &["resume", "rescan"]).await;
+        becomes_state(&world, &format!("/internal/queues/rescan/jobs/{id}"), "done").await;
+
+        let schedules = admin(&world, &["schedules"]).await;
+        assert!(schedules.output.contains("sweep-records") && schedules.output.contains("41 * * * *"), "{schedules:?}");
+        let ran = in_json(&admin(&world, &["run", "sweep-records", "--json"]).await);
+        let path = format!("/internal/queues/upkeep/jobs/{}", ran["job_id"].as_str().unwrap());
+        becomes_state(&world, &path, "done").await;
+        for (wrong, told) in [
+            (&["jobs", "burnt"][..], "the queues are publish, scan"),
+            (&["jobs", "scan", "--state", "burnt"], "the states are waiting"),
+            (&["run", "burnt"], "handbill admin schedules"),
+            (&["retry", "scan", NO_JOB], "handbill admin jobs scan"),
+        ] {
+            let refused = world.command(&[&["admin"], wrong].concat(), &[]).await;
+            assert!(!refused.status.success() && refused.output.contains(told), "{refused:?}");
+        }
+    }
+}
+
+/// A page that was published and found harmless. Its host.
+pub async fn judged_page(world: &World) -> String {
+    let agent = world.agent().await;
+    let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+    becomes(&agent, "my-page", "pass").await;
+    host
+}
+
+/// Has the page judged again by workers that fail, until the job is dead. Its path.
+async fn dead_rescan(world: &World, host: &str) -> String {
+    admin(world, &["rescan", "--host", host]).await;
+    let dead = eventually(TO_DIE, "the rescan is dead", async || {
+        let dead = get(world, "/internal/queues/rescan/jobs").await.expect(200);
+        list(&dead, "items").first().cloned()
+    })
+    .await;
+    format!("/internal/queues/rescan/jobs/{}", dead["id"].as_str().unwrap())
+}
+
+/// Waits until every process has said twice more that it lives, and so has heard what is paused by now.
+async fn in_force(world: &World) {
+    for _ in 0..2 {
+        let seen = heard_of(world).await;
+        eventually(PATIENCE, "another word of every process", async || {
+            let again = heard_of(world).await;
+            seen.iter()
+                .all(|(instance, at)| again.iter().any(|(one, later)| one == instance && later > at))
+                .then_some(())
+        })
+        .await;
+    }
+}
+
+async fn heard_of(world: &World) -> Vec<(String, String)> {
+    let board = get(world, "/internal/queues").await.expect(200);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let alive = list(&board, "processes").into_iter().filter(|process| process["lost"] == false);
+    alive.map(|process| (text(&process["instance"]), text(&process["seen_at"]))).collect()
+}
+
+/// A queue of the board.
+async fn counts(world: &World, queue: &str) -> Value {
+    let board = get(world, "/internal/queues").await.expect(200);
+    list(&board, "queues").into_iter().find(|one| one["name"] == queue).expect("the queue")
+}
+
+async fn becomes_state(world: &World, path: &str, state: &str) -> Reply {
+    eventually(PATIENCE, &format!("{path} is {state}"), async || {
+        let job = get(world, path).await.expect(200);
+        (job.string("state") == state).then_some(job)
+    })
+    .await
+}
+
+/// What happened to a job, in order.
+fn happened(job: &Reply) -> Vec<String> {
+    list(job, "timeline").iter().map(|event| event["what"].as_str().unwrap().to_owned()).collect()
+}
+
+fn list(reply: &Reply, path: &str) -> Vec<Value> {
+    reply.at(path).as_array().expect("a list").clone()
+}
+
+fn get(world: &World, path: &str) -> Call {
+    world.operator().call(Method::GET, path)
+}
+
+fn steer(world: &World, path: &str) -> Call {
+    world.operator().post(path).header("X-Operator", "Ada")
+}
+
+async fn page(world: &World, path: &str) -> String {
+    get(world, path).header("Accept", BROWSER).await.expect(200).text()
+}
+
+/// `handbill admin`, which must succeed.
+pub async fn admin(world: &World, args: &[&str]) -> Finished {
+    let done = world.command(&[&["admin"], args].concat(), &[]).await;
+    assert!(done.status.success(), "{done:?}");
+    done
+}
+
+/// The JSON that a command printed, beside the log.
+fn in_json(done: &Finished) -> Value {
+    let mut printed = done.output.lines().filter(|line| line.starts_with(['{', '[']));
+    printed.find_map(|line| serde_json::from_str(line).ok()).unwrap_or_else(|| panic!("no JSON: {done:?}"))
+}

@@ -1,0 +1,110 @@
+//! The queue board in a browser: it shows what is true now without being loaded again, and whoever uses it meanwhile is
+//! not disturbed.
+
+use std::time::Duration;
+
+use handbill_tests::{Browser, PATIENCE, Scripts, eventually, in_both_modes, json};
+
+use crate::queue_board::{FAILING, admin, judged_page};
+
+const TO_DIE: Duration = Duration::from_secs(40);
+/// A process is stopped and started, and asked again.
+const TO_RESTART: Duration = Duration::from_secs(60);
+
+in_both_modes! {
+    async fn a_job_made_to_fail_is_seen_dead_on_the_page_is_retried_by_a_click_and_succeeds(world: World) {
+        let host = judged_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let browser = Browser::start().await;
+        browser.open(&format!("{}/admin/queues", world.base_url())).await;
+        assert_eq!(browser.text("#queue-rescan td[data-label=Dead]").await, "0");
+        browser.inspect("admin-queues").await;
+        stays(&browser).await;
+        // Whoever is about to press a button is not disturbed.
+        browser.evaluate("void document.querySelector('#schedule-cleanup button').focus()").await;
+
+        admin(&world, &["rescan", "--host", &host]).await;
+        eventually(TO_DIE, "the rescan is seen dead", async || {
+            browser.text("#queue-rescan td[data-label=Dead]").await.starts_with('1').then_some(())
+        })
+        .await;
+        assert_has_stayed(&browser).await;
+        let focused = "document.activeElement.closest('tr')?.id";
+        assert_eq!(browser.evaluate(focused).await, json!("schedule-cleanup"));
+
+        browser.follow("#queue-rescan td[data-label=Dead] a").await;
+        assert_eq!(browser.path().await, "/admin/queues/rescan");
+        browser.inspect("admin-jobs").await;
+        browser.follow("tbody th a").await;
+        browser.inspect("admin-job").await;
+        let shown = browser.text("main").await;
+        for told in ["dead", "3 of 3", "injected fault at scan.before_judge", "died at attempt 3"] {
+            assert!(shown.contains(told), "{told}: {shown}");
+        }
+
+        stays(&browser).await;
+        world.worker().restart().await;
+        eventually(TO_RESTART, "the page is up to date again", async || {
+            browser.evaluate("document.querySelector('[data-live-lost]').hidden").await.as_bool()?.then_some(())
+        })
+        .await;
+        assert_has_stayed(&browser).await;
+        browser.follow("#retry").await;
+        assert!(browser.text(".notice").await.contains("begins anew"));
+        stays(&browser).await;
+        eventually(PATIENCE, "the job is seen done", async || {
+            browser.text("#state").await.starts_with("done").then_some(())
+        })
+        .await;
+        assert_has_stayed(&browser).await;
+        let story = browser.text("#live-timeline").await;
+        assert!(story.contains("retried") && story.contains("done at attempt"), "{story}");
+        assert_eq!(browser.evaluate("document.querySelectorAll('#retry, #cancel').length").await, 0);
+    }
+
+    async fn a_queue_is_paused_and_resumed_by_clicks_also_without_scripts(world: World) {
+        let browser = Browser::start().await;
+        browser.with_scripts(Scripts::Refused).await;
+        browser.open(&format!("{}/admin", world.base_url())).await;
+        browser.follow(".tabs a:nth-child(3)").await;
+        browser.follow("#queue-scan th a").await;
+        browser.follow("#pause").await;
+        assert!(browser.text(".notice").await.contains("scan is paused"));
+        assert!(browser.text("#paused").await.contains("Paused by operator"));
+        browser.inspect("admin-jobs-paused").await;
+        browser.follow("[data-live-reload]").await;
+        browser.follow("#resume").await;
+        assert!(browser.text(".notice").await.contains("scan goes on"));
+        browser.follow(".kicker a").await;
+        browser.follow("#schedule-sweep-records button").await;
+        assert!(browser.text(".notice").await.contains("sweep-records is queued in upkeep"));
+    }
+
+    async fn when_the_service_does_not_answer_the_page_says_so(world: World) {
+        let browser = Browser::start().await;
+        browser.open(&format!("{}/admin/queues", world.base_url())).await;
+        let is_lost = async |wanted: bool| {
+            eventually(TO_RESTART, &format!("lost: {wanted}"), async || {
+                let hidden = browser.evaluate("document.querySelector('[data-live-lost]').hidden").await;
+                (hidden == json!(!wanted)).then_some(())
+            })
+            .await;
+        };
+        is_lost(false).await;
+        world.api().terminate().await;
+        is_lost(true).await;
+        browser.inspect("admin-queues-lost").await;
+        world.api().restart().await;
+        is_lost(false).await;
+    }
+}
+
+/// Marks the page that is shown.
+async fn stays(browser: &Browser) {
+    browser.evaluate("void (window.isTheSame = true)").await;
+}
+
+/// It was not loaded again since.
+async fn assert_has_stayed(browser: &Browser) {
+    assert_eq!(browser.evaluate("window.isTheSame === true").await, json!(true));
+}

@@ -1,0 +1,212 @@
+//! Money and allowance: what the ledger shows is what was paid and spent, once each.
+
+use std::collections::BTreeMap;
+
+use handbill_tests::{Reply, Value};
+use rand::rngs::StdRng;
+
+use super::told;
+use crate::client::told::body;
+use crate::model::account::{Account, Books, Entry};
+use crate::model::allowance::{Standing, possible};
+use crate::model::{HIDDEN_MICRO, Micro, PUBLISH_MICRO, micro};
+use crate::scene::Scene;
+
+const TOP_UP: &str = "topup-dev:";
+const PUBLISH: &str = "publish:";
+const VISIBILITY: &str = "visibility:";
+
+pub async fn check(scene: &Scene, account: &Account, shown: &Reply, rng: &mut StdRng) {
+    let Some(usage) = told(scene, &account.name, || scene.agent(&account.owner_token, rng).usage()).await
+    else {
+        return;
+    };
+    let Some(entries) = ledger(scene, account).await else { return };
+    let is_any_given_up = account.sites.iter().any(|site| site.model.lock().unwrap().is_given_up());
+    let claim = *account.claim.lock().unwrap();
+    let standing = standing(&body(shown), &body(&usage), &entries);
+    let mut books = account.books.lock().unwrap();
+    let mut faults = of_money(&books, &entries, &body(shown), &body(&usage));
+    let standings = possible(books.standing, claim, &books.uses, scene.free);
+    // Where a slug was given up, nobody knows how much was used.
+    if !standings.contains(&standing) && !is_any_given_up {
+        faults.push(format!(
+            "the allowance stands at {standing:?}; from {:?}, {} uses and {claim:?} follow {standings:?}",
+            books.standing,
+            books.uses.len()
+        ));
+    }
+    faults.extend(of_what_is_left(&body(shown), &standing, scene));
+    for fault in faults {
+        scene.journal.violation(&account.name, fault);
+    }
+    books.standing = standing;
+    books.entries = entries;
+    books.uses.clear();
+    books.unanswered.clear();
+}
+
+async fn ledger(scene: &Scene, account: &Account) -> Option<Vec<Entry>> {
+    let shown = scene.world.command(&["--json", "ledger", "show", &account.handle], &[]).await;
+    if !shown.status.success() {
+        scene.journal.violation(&account.name, format!("its ledger cannot be shown: {}", shown.output));
+        return None;
+    }
+    let lines = shown.output.lines().filter_map(|line| line.parse::<Value>().ok());
+    let entry = |line: Value| {
+        Some(Entry { reason: line["reason"].as_str()?.to_owned(), delta: micro(line["delta_usd"].as_f64()?) })
+    };
+    Some(lines.filter_map(entry).collect())
+}
+
+fn standing(account: &Value, usage: &Value, entries: &[Entry]) -> Standing {
+    Standing {
+        is_claimed: account["status"] == "claimed",
+        used: usage["publishes"]["used"].as_u64().unwrap_or(u64::MAX),
+        charged: entries.iter().filter(|entry| entry.reason.starts_with(PUBLISH)).count() as u64,
+    }
+}
+
+fn of_what_is_left(account: &Value, standing: &Standing, scene: &Scene) -> Option<String> {
+    let limit = if standing.is_claimed { scene.free.claimed } else { scene.free.provisional };
+    let left = limit.saturating_sub(standing.used);
+    let told = account["free_publishes_left"].as_u64();
+    (told != Some(left)).then(|| format!("{told:?} free publishes are left, and {} were used", standing.used))
+}
+
+fn of_money(books: &Books, entries: &[Entry], account: &Value, usage: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !entries.starts_with(&books.entries) {
+        faults.push(format!("entries have changed: {:?} are now {entries:?}", books.entries));
+    }
+    let sum: Micro = entries.iter().map(|entry| entry.delta).sum();
+    for told in [account, usage] {
+        let balance = told["credits_usd"].as_f64().map(micro);
+        if balance != Some(sum) || sum < 0 {
+            faults.push(format!("the balance is {balance:?}, and the entries come to {sum}: {entries:?}"));
+        }
+    }
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    entries.iter().for_each(|entry| *times.entry(&entry.reason).or_default() += 1);
+    faults.extend(
+        times.iter().filter(|(_, times)| **times > 1).map(|(reason, _)| format!("{reason} occurs twice")),
+    );
+    faults.extend(of_receipts(books, entries));
+    faults.extend(of_spending(books, entries));
+    faults
+}
+
+/// Every receipt has its entry; an entry without a receipt is a payment that was not answered, one for each.
+fn of_receipts(books: &Books, entries: &[Entry]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (id, amount) in &books.receipts {
+        let reason = format!("{TOP_UP}{id}");
+        if !entries.contains(&Entry { reason: reason.clone(), delta: *amount }) {
+            faults.push(format!("a receipt over {amount} has no entry {reason}"));
+        }
+    }
+    let mut unanswered = books.unanswered.clone();
+    let known = books.entries.len().min(entries.len());
+    for entry in &entries[known..] {
+        let Some(id) = entry.reason.strip_prefix(TOP_UP) else { continue };
+        if books.receipts.contains_key(id) {
+            continue;
+        }
+        match unanswered.iter().position(|amount| *amount == entry.delta) {
+            Some(place) => {
+                unanswered.swap_remove(place);
+            }
+            None => faults.push(format!("nobody paid {} for {}", entry.delta, entry.reason)),
+        }
+    }
+    faults
+}
+
+fn of_spending(books: &Books, entries: &[Entry]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for entry in entries {
+        let price = if entry.reason.starts_with(PUBLISH) {
+            -PUBLISH_MICRO
+        } else if entry.reason.starts_with(VISIBILITY) {
+            -HIDDEN_MICRO
+        } else if entry.reason.starts_with(TOP_UP) {
+            continue;
+        } else {
+            faults.push(format!("an entry that nobody asked for: {entry:?}"));
+            continue;
+        };
+        if entry.delta != price {
+            faults.push(format!("{entry:?} is not the price, {price}"));
+        }
+    }
+    let is_paid = |artifact: &str| {
+        let reason = format!("{VISIBILITY}{artifact}:");
+        entries.iter().any(|entry| entry.reason.starts_with(&reason))
+    };
+    let unpaid = books.hidden.iter().filter(|artifact| !is_paid(artifact));
+    faults.extend(unpaid.map(|artifact| format!("{artifact} left the public and was not charged")));
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use handbill_tests::json;
+
+    use super::*;
+
+    fn entry(reason: &str, delta: Micro) -> Entry {
+        Entry { reason: reason.to_owned(), delta }
+    }
+
+    fn faults(books: &Books, entries: &[Entry], usd: f64) -> Vec<String> {
+        let told = json!({ "credits_usd": usd });
+        of_money(books, entries, &told, &told)
+    }
+
+    fn paid_once() -> Books {
+        Books { receipts: BTreeMap::from([("a".to_owned(), 1_000_000)]), ..Books::default() }
+    }
+
+    #[test]
+    fn a_ledger_that_tells_what_was_told_is_sound() {
+        let entries = [entry("topup-dev:a", 1_000_000), entry("publish:b", -5_000)];
+        assert_eq!(faults(&paid_once(), &entries, 0.995), [""; 0]);
+    }
+
+    #[test]
+    fn a_receipt_without_an_entry_and_an_entry_without_a_payment_are_found() {
+        assert_eq!(faults(&paid_once(), &[], 0.0).len(), 1);
+        let entries = [entry("topup-dev:a", 1_000_000), entry("topup-dev:c", 1_000_000)];
+        assert_eq!(faults(&paid_once(), &entries, 2.0).len(), 1);
+        let unanswered = Books { unanswered: vec![1_000_000], ..paid_once() };
+        assert_eq!(faults(&unanswered, &entries, 2.0), [""; 0]);
+    }
+
+    #[test]
+    fn a_payment_that_was_not_answered_counts_once_at_most() {
+        let unanswered = Books { unanswered: vec![1_000_000], ..Books::default() };
+        let twice = [entry("topup-dev:a", 1_000_000), entry("topup-dev:c", 1_000_000)];
+        assert_eq!(faults(&unanswered, &twice, 2.0).len(), 1);
+        assert_eq!(faults(&unanswered, &twice[..1], 1.0), [""; 0]);
+        assert_eq!(faults(&unanswered, &[], 0.0), [""; 0]);
+    }
+
+    #[test]
+    fn a_wrong_balance_a_wrong_price_and_a_changed_entry_are_found() {
+        let entries = [entry("topup-dev:a", 1_000_000)];
+        assert_eq!(faults(&paid_once(), &entries, 2.0).len(), 2);
+        let entries = [entry("topup-dev:a", 1_000_000), entry("publish:b", -1)];
+        assert_eq!(faults(&paid_once(), &entries, 0.999_999).len(), 1);
+        let before = Books { entries: vec![entry("publish:x", -5_000)], ..paid_once() };
+        assert_eq!(faults(&before, &entries[..1], 1.0).len(), 1);
+    }
+
+    #[test]
+    fn a_page_that_left_the_public_for_nothing_is_found() {
+        let books = Books { hidden: ["art".to_owned()].into(), ..paid_once() };
+        let entries = [entry("topup-dev:a", 1_000_000)];
+        assert_eq!(faults(&books, &entries, 1.0).len(), 1);
+        let charged = [entry("topup-dev:a", 1_000_000), entry("visibility:art:2026-11", -500_000)];
+        assert_eq!(faults(&books, &charged, 0.5), [""; 0]);
+    }
+}

@@ -1,0 +1,114 @@
+//! The end of a world: when everything that nobody needs is swept away, exactly what somebody needs is left.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use domain::BlobHash;
+use handbill_tests::Mode;
+
+use super::told;
+use crate::scene::Scene;
+
+/// Longer than anything is kept for somebody who may still come for it.
+const OVER_ALL_GRACE: Duration = Duration::from_secs(26 * 3600);
+const WHOLE: &str = "the whole";
+
+pub async fn check_the_end(scene: &Scene) {
+    check_ledgers(scene).await;
+    scene.world.advance(OVER_ALL_GRACE);
+    let cleaned = told(scene, WHOLE, || scene.world.operator().run_cleanup()).await;
+    if cleaned.is_none_or(|reply| reply.status != 200) {
+        scene.journal.violation(WHOLE, "the operator's cleanup failed");
+    }
+    super::drain(scene).await;
+    let scrubbed = scene.world.command(&["scrub"], &[]).await;
+    let is_bad = |line: &&str| line.contains("ORPHAN") || line.contains("DAMAGE");
+    let bad: Vec<_> = scrubbed.output.lines().filter(is_bad).collect();
+    if !bad.is_empty() || !scrubbed.status.success() {
+        scene.journal.violation("the blob store", format!("scrub found {bad:?}"));
+    }
+    check_objects(scene);
+    check_logs(scene);
+}
+
+async fn check_ledgers(scene: &Scene) {
+    let checked = scene.world.command(&["ledger", "check"], &[]).await;
+    if !checked.status.success() {
+        scene.journal.violation(WHOLE, format!("ledger check: {}", checked.output));
+    }
+}
+
+/// Every content that was published is there, and no other.
+fn check_objects(scene: &Scene) {
+    if scene
+        .all_accounts()
+        .iter()
+        .flat_map(|one| &one.sites)
+        .any(|site| site.model.lock().unwrap().is_given_up())
+    {
+        return;
+    }
+    let (mut possible, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    for account in scene.all_accounts() {
+        for site in &account.sites {
+            let model = site.model.lock().unwrap();
+            let hashes = |files: &crate::model::files::FileSet| {
+                files.files.values().map(|content| BlobHash::of(content).to_string()).collect::<Vec<_>>()
+            };
+            model.contents().for_each(|files| possible.extend(hashes(files)));
+            let pages = model.pages();
+            let versions = pages.iter().flatten().flat_map(|page| &page.versions);
+            // Where two ways are left, only what both have is needed.
+            if pages.len() == 1 {
+                versions.for_each(|version| needed.extend(hashes(model.files_of(*version))));
+            }
+        }
+    }
+    possible.insert(BlobHash::of(super::leftovers::PROBE.as_bytes()).to_string());
+    let stored = objects(&folder_of_objects(scene));
+    let strays: Vec<_> = stored.difference(&possible).collect();
+    if !strays.is_empty() {
+        let text = format!("{} objects are nobody's, such as {:?}", strays.len(), strays.first());
+        scene.journal.violation("the blob store", text);
+    }
+    let missing: Vec<_> = needed.difference(&stored).collect();
+    if !missing.is_empty() {
+        let text = format!("{} contents are missing, such as {:?}", missing.len(), missing.first());
+        scene.journal.violation("the blob store", text);
+    }
+}
+
+fn folder_of_objects(scene: &Scene) -> PathBuf {
+    match scene.world.mode() {
+        Mode::Embedded => scene.world.folder().join("data/blobs/blobs"),
+        Mode::Production => scene.world.folder().join("s3/handbill/blobs/blobs"),
+    }
+}
+
+/// The objects below a folder, by their hash; a server's own files have other names.
+fn objects(folder: &Path) -> BTreeSet<String> {
+    const HASH_LENGTH: usize = 64;
+    let mut found = BTreeSet::new();
+    for shelf in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        for object in std::fs::read_dir(shelf.path()).into_iter().flatten().flatten() {
+            let name = object.file_name().to_string_lossy().into_owned();
+            if name.len() == HASH_LENGTH && name.chars().all(|letter| letter.is_ascii_hexdigit()) {
+                found.insert(name);
+            }
+        }
+    }
+    found
+}
+
+/// No panic, and no secret.
+fn check_logs(scene: &Scene) {
+    for line in scene.world.logs().lines() {
+        if line.contains("panicked at") {
+            scene.journal.violation(WHOLE, format!("a process panicked: {line}"));
+        }
+        if line.contains("svc_sk_") {
+            scene.journal.violation(WHOLE, "a token stands in a log");
+        }
+    }
+}

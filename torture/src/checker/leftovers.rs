@@ -1,0 +1,55 @@
+//! Coming back: the program works again by itself, and finishes what is left to do.
+
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+
+use crate::client::told::{Told, ask, body};
+use crate::scene::Scene;
+
+const BACK_DEADLINE: Duration = Duration::from_secs(60);
+/// The last attempts of a job are a minute apart.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(180);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// What the stranger publishes.
+pub const PROBE: &str = "<html><body>back</body></html>";
+const TOLD_MAX: usize = 20;
+
+/// A stranger can sign up and publish, without anybody having started anything again.
+pub async fn assert_back(scene: &Scene, rng: &mut StdRng) {
+    let started = Instant::now();
+    let mut last = String::new();
+    let mut token = None;
+    while started.elapsed() < BACK_DEADLINE {
+        let Some(secret) = &token else {
+            match ask(scene.stranger(rng).post("/v1/signup")).await {
+                Told::Done(reply) => token = body(&reply)["token"].as_str().map(str::to_owned),
+                told => last = told.label(),
+            }
+            continue;
+        };
+        let publish = scene.agent(secret, rng).publish("back-again", PROBE);
+        match ask(publish.idempotency_key("back")).await {
+            Told::Done(_) => return,
+            told => last = told.label(),
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    scene.journal.violation("the whole", format!("it does not come back by itself: {last}"));
+}
+
+/// Nothing is left to do, and nothing was given up.
+pub async fn drain(scene: &Scene) {
+    let started = Instant::now();
+    let mut left = Vec::new();
+    while started.elapsed() < DRAIN_DEADLINE {
+        left = scene.world.unfinished_jobs().await;
+        if left.is_empty() {
+            return;
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    let told: Vec<_> = left.iter().take(TOLD_MAX).map(|job| format!("{job:?}")).collect();
+    let text = format!("{} jobs are left after {DRAIN_DEADLINE:?}: {}", left.len(), told.join("; "));
+    scene.journal.violation("the queue", text);
+}

@@ -1,0 +1,299 @@
+//! Slugs: what the API tells of each, and what the edges show of each version, byte by byte.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use handbill_tests::{Reply, Value};
+use rand::rngs::StdRng;
+
+use super::told;
+use crate::client::names;
+use crate::client::reading::shows;
+use crate::client::told::body;
+use crate::model::account::{Account, Site};
+use crate::model::files::{FRONT_PAGE, FileSet};
+use crate::model::site::{SiteModel, Untrue};
+use crate::model::state::{OpId, Page, Visibility};
+use crate::scene::Scene;
+
+/// A scan that was lost is asked for again by the sweep.
+const VERDICT_DEADLINE: Duration = Duration::from_secs(90);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+/// Versions that are not live are made live for a look: so many of a slug in a round.
+const VERSIONS_MAX: usize = 6;
+
+pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bool, rng: &mut StdRng) {
+    if site.model.lock().unwrap().is_given_up() {
+        return;
+    }
+    let mut look = Look { scene, account, site, wears_badge: !is_claimed };
+    let outcome = look.through(rng).await;
+    let mut model = site.model.lock().unwrap();
+    if let Err(untrue) = outcome {
+        model.give_up();
+        scene.journal.violation(&site.name, untrue.0);
+        return;
+    }
+    let uses = model.settle();
+    let mut books = account.books.lock().unwrap();
+    books.uses.extend(uses);
+    books.hidden.extend(model.hidden().map(str::to_owned));
+}
+
+struct Look<'a> {
+    scene: &'a Scene,
+    account: &'a Account,
+    site: &'a Site,
+    wears_badge: bool,
+}
+
+type Found = Result<(), Untrue>;
+
+impl Look<'_> {
+    async fn through(&mut self, rng: &mut StdRng) -> Found {
+        let Some(detail) = self.detail(rng).await else { return Ok(()) };
+        self.compare(&detail)?;
+        let pages = self.site.model.lock().unwrap().pages();
+        if detail.status == 200 {
+            let Some(judged) = self.all_are_judged(rng).await? else { return Ok(()) };
+            self.see_live(&judged, rng).await?;
+            self.see_others(&pages, rng).await?;
+        }
+        self.gone_are_gone(rng).await
+    }
+
+    async fn detail(&self, rng: &mut StdRng) -> Option<Reply> {
+        let (token, slug) = (&self.account.owner_token, &self.site.slug);
+        told(self.scene, &self.site.name, || self.scene.agent(token, rng).artifact(slug)).await
+    }
+
+    /// What the API tells is one of the ways in which everything that was told is true.
+    fn compare(&self, detail: &Reply) -> Found {
+        let mut model = self.site.model.lock().unwrap();
+        let answer = body(detail);
+        if detail.status == 404 {
+            return model.see("there is nothing", |page| page.is_none());
+        }
+        let (told, contents) = (Told::of(&answer)?, Contents::of(&model));
+        let text = format!("the API tells {answer}");
+        model.see(&text, |page| page.is_some_and(|page| told.is(page, &contents)))?;
+        if let Some(told) = names(&answer) {
+            model.name(told.clone());
+            let known: BTreeSet<_> = model
+                .pages()
+                .iter()
+                .flatten()
+                .filter_map(|page| model.names_of(page.made_by))
+                .cloned()
+                .collect();
+            if known.iter().any(|known| *known != told) {
+                return Err(Untrue(format!("it is called {told:?}, and was called {known:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every version has the verdict that it deserves.
+    async fn all_are_judged(&self, rng: &mut StdRng) -> Result<Option<Reply>, Untrue> {
+        let started = Instant::now();
+        loop {
+            let Some(detail) = self.detail(rng).await else { return Ok(None) };
+            let answer = body(&detail);
+            let versions = answer["versions"].as_array().cloned().unwrap_or_default();
+            let verdicts: Vec<_> =
+                versions.iter().rev().map(|version| &version["moderation_status"]).collect();
+            if !verdicts.iter().any(|verdict| *verdict == "pending") {
+                let mut model = self.site.model.lock().unwrap();
+                let contents = Contents::of(&model);
+                let deserved = |version: &OpId| {
+                    if contents.of_version(*version).is_abusive { "blocked" } else { "pass" }
+                };
+                let text = format!("the verdicts are {verdicts:?}");
+                model.see(&text, |page| {
+                    page.is_some_and(|page| page.versions.iter().map(deserved).eq(verdicts.iter().copied()))
+                })?;
+                return Ok(Some(detail));
+            }
+            if started.elapsed() > VERDICT_DEADLINE {
+                return Err(Untrue(format!("not every version is scanned: {answer}")));
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// The live version is shown with exactly its bytes, to whom its visibility allows.
+    async fn see_live(&self, detail: &Reply, rng: &mut StdRng) -> Found {
+        let answer = body(detail);
+        let Some(told) = names(&answer) else { return Err(Untrue(format!("it has no names: {answer}"))) };
+        let signature = answer["signed_url"].as_str().and_then(|url| url.split_once('?')).map(|(_, sig)| sig);
+        let visibility = answer["visibility"].as_str().and_then(Visibility::named);
+        let is_blocked = answer["moderation_status"] == "blocked";
+        if visibility == Some(Visibility::Private) && !is_blocked {
+            let Some(shown) = self.open(&told.host, "", None, rng).await else { return Ok(()) };
+            if shown.status != 403 || signature.is_none() {
+                return Err(Untrue(format!("a private page is shown to strangers: {shown:?}")));
+            }
+        }
+        self.see_version(&told.host, signature, rng).await?;
+        if is_blocked {
+            return Ok(());
+        }
+        let Some(front) = self.open(&told.host, "", signature, rng).await else { return Ok(()) };
+        let is_hidden = front.header("X-Robots-Tag").contains("noindex");
+        if (visibility == Some(Visibility::Public)) == is_hidden {
+            return Err(Untrue(format!("the wrong word for robots: {front:?}")));
+        }
+        self.others_files_are_missing(&told.host, signature, rng).await
+    }
+
+    /// Every file of whichever version may be live; what is shown decides which one it is.
+    async fn see_version(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> Found {
+        let paths: BTreeSet<String> = {
+            let model = self.site.model.lock().unwrap();
+            let pages = model.pages();
+            let live = pages.iter().flatten().map(|page| model.files_of(page.live_version()));
+            live.flat_map(|files| files.files.keys().cloned()).collect()
+        };
+        for path in paths {
+            let visible_path = if path == FRONT_PAGE { "" } else { &path };
+            let Some(shown) = self.open(host, visible_path, signature, rng).await else { return Ok(()) };
+            let mut model = self.site.model.lock().unwrap();
+            let contents = Contents::of(&model);
+            let text = format!("{host}/{path} answers {} with {} bytes", shown.status, shown.body.len());
+            model.see(&text, |page| {
+                let Some(page) = page else { return false };
+                let live = contents.of_version(page.live_version());
+                match live.files.get(&path) {
+                    _ if live.is_abusive => shown.status == 451,
+                    Some(content) => shows(&path, content, self.wears_badge, &shown),
+                    None => shown.status == 404,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A file that other versions have and the live one has not.
+    async fn others_files_are_missing(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> Found {
+        let stray = {
+            let model = self.site.model.lock().unwrap();
+            let pages = model.pages();
+            let is_live = |path: &String| {
+                pages
+                    .iter()
+                    .flatten()
+                    .any(|page| model.files_of(page.live_version()).files.contains_key(path))
+            };
+            model.contents().flat_map(|files| files.files.keys()).find(|path| !is_live(path)).cloned()
+        };
+        let Some(stray) = stray else { return Ok(()) };
+        let Some(shown) = self.open(host, &stray, signature, rng).await else { return Ok(()) };
+        if shown.status == 404 {
+            return Ok(());
+        }
+        Err(Untrue(format!("{host}/{stray} is of another version, and answers {}", shown.status)))
+    }
+
+    /// Versions that nobody has looked at yet are made live for a moment.
+    async fn see_others(&self, pages: &BTreeSet<Option<Page>>, rng: &mut StdRng) -> Found {
+        let Some(Some(page)) = pages.first() else { return Ok(()) };
+        let fresh: Vec<u32> = {
+            let model = self.site.model.lock().unwrap();
+            let numbered = (1..).zip(&page.versions);
+            numbered.filter(|(_, id)| !model.is_seen(**id)).map(|(seq, _)| seq).collect()
+        };
+        for seq in fresh.into_iter().rev().take(VERSIONS_MAX) {
+            self.make_live(seq, rng).await?;
+        }
+        self.make_live(page.live, rng).await
+    }
+
+    async fn make_live(&self, seq: u32, rng: &mut StdRng) -> Found {
+        let (token, slug) = (&self.account.owner_token, &self.site.slug);
+        let call = || self.scene.agent(token, rng).activate(slug, i64::from(seq));
+        let Some(reply) = told(self.scene, &self.site.name, call).await else { return Ok(()) };
+        if reply.status != 200 {
+            return Err(Untrue(format!("version {seq} cannot be made live: {}", reply.text())));
+        }
+        self.scene.journal.tell(&self.site.name, format!("the checker makes {seq} live"));
+        self.site.model.lock().unwrap().made_live(seq);
+        let Some(detail) = self.detail(rng).await else { return Ok(()) };
+        let answer = body(&detail);
+        let host = answer["host"].as_str().unwrap_or_default().to_owned();
+        let signature = answer["signed_url"].as_str().and_then(|url| url.split_once('?')).map(|(_, sig)| sig);
+        self.see_version(&host, signature, rng).await?;
+        self.site.model.lock().unwrap().mark_seen(seq);
+        Ok(())
+    }
+
+    async fn gone_are_gone(&self, rng: &mut StdRng) -> Found {
+        let gone: Vec<String> = {
+            let model = self.site.model.lock().unwrap();
+            let current: BTreeSet<OpId> = model.pages().iter().flatten().map(|page| page.made_by).collect();
+            let gone = model.named().filter(|(made_by, _)| !current.contains(made_by));
+            gone.map(|(_, names)| names.host.clone()).collect()
+        };
+        for host in gone {
+            let Some(shown) = self.open(&host, "", None, rng).await else { return Ok(()) };
+            if shown.status != 404 {
+                return Err(Untrue(format!("{host} is deleted and answers {}", shown.status)));
+            }
+        }
+        Ok(())
+    }
+
+    async fn open(&self, host: &str, path: &str, signature: Option<&str>, rng: &mut StdRng) -> Option<Reply> {
+        let query = signature.map_or(String::new(), |signature| format!("?{signature}"));
+        let place = format!("/site/{host}/{path}{query}");
+        told(self.scene, &self.site.name, || self.scene.visitor(rng).open(&place)).await
+    }
+}
+
+/// Contents by version, apart from the model, which is narrowed meanwhile.
+struct Contents(std::collections::BTreeMap<OpId, std::sync::Arc<FileSet>>);
+
+impl Contents {
+    fn of(model: &SiteModel) -> Self {
+        Self(model.contents_by_version())
+    }
+
+    fn of_version(&self, version: OpId) -> &FileSet {
+        &self.0[&version]
+    }
+}
+
+/// What the API tells of an artifact.
+struct Told {
+    live: u32,
+    visibility: String,
+    /// Files and bytes of each version, the first one first.
+    sizes: Vec<(u64, u64)>,
+}
+
+impl Told {
+    fn of(answer: &Value) -> Result<Self, Untrue> {
+        let strange = || Untrue(format!("the API tells what nobody can read: {answer}"));
+        let versions = answer["versions"].as_array().ok_or_else(strange)?;
+        let seqs: Vec<_> = versions.iter().rev().filter_map(|version| version["seq"].as_u64()).collect();
+        if seqs != (1..=versions.len() as u64).collect::<Vec<_>>() {
+            return Err(Untrue(format!("its versions are numbered {seqs:?}")));
+        }
+        let size =
+            |version: &Value| Some((version["file_count"].as_u64()?, version["total_bytes"].as_u64()?));
+        Ok(Self {
+            live: answer["version"].as_u64().and_then(|live| u32::try_from(live).ok()).ok_or_else(strange)?,
+            visibility: answer["visibility"].as_str().ok_or_else(strange)?.to_owned(),
+            sizes: versions.iter().rev().map(size).collect::<Option<_>>().ok_or_else(strange)?,
+        })
+    }
+
+    fn is(&self, page: &Page, contents: &Contents) -> bool {
+        let size = |version: &OpId| {
+            let files = contents.of_version(*version);
+            (files.files.len() as u64, files.total_bytes())
+        };
+        page.live == self.live
+            && page.visibility.name() == self.visibility
+            && page.versions.iter().map(size).eq(self.sizes.iter().copied())
+    }
+}

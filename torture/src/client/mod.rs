@@ -1,0 +1,229 @@
+//! A client: it asks for whatever its dice say, believes what it is told and keeps it in mind.
+
+mod changing;
+mod money;
+mod people;
+mod publishing;
+pub mod reading;
+pub mod told;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use handbill_tests::{Agent, Reply, Value};
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use crate::model::account::{Account, Site};
+use crate::model::micro;
+use crate::model::site::{LookId, Names, SiteModel, Untrue};
+use crate::model::state::{Change, OpId};
+use crate::model::team::Validity;
+use crate::scene::Scene;
+use told::{Told, ask, body, code};
+
+/// More are not opened in one world, so that the checker comes to an end.
+const ACCOUNTS_MAX: usize = 40;
+const IDENTITIES_MAX: usize = 4;
+const PAUSE_MS_MAX: u64 = 60;
+
+/// One who acts for an account.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub account: Arc<Account>,
+    pub token: String,
+}
+
+#[derive(Debug)]
+pub struct Client {
+    pub number: usize,
+    scene: Arc<Scene>,
+    rng: StdRng,
+    /// The last one is what it got last.
+    identities: Vec<Identity>,
+}
+
+/// A change that was begun.
+struct Begun {
+    id: OpId,
+    look: LookId,
+}
+
+impl Client {
+    pub fn new(number: usize, scene: Arc<Scene>, rng: StdRng) -> Self {
+        Self { number, scene, rng, identities: Vec::new() }
+    }
+
+    /// Acts until it is over.
+    pub async fn play(mut self) -> Self {
+        while !self.scene.is_over.load(Ordering::SeqCst) {
+            self.act().await;
+            let pause = self.rng.random_range(0..PAUSE_MS_MAX);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+        }
+        self
+    }
+
+    async fn act(&mut self) {
+        if self.identities.is_empty() {
+            return self.sign_up().await;
+        }
+        match self.rng.random_range(0..100) {
+            0..24 => self.publish().await,
+            24..34 => self.activate().await,
+            34..42 => self.show().await,
+            42..46 => self.delete().await,
+            46..68 => self.visit().await,
+            68..76 => self.look_up().await,
+            76..81 => self.buy_credit().await,
+            81..84 => self.claim().await,
+            84..87 => self.invite().await,
+            87..90 => self.join().await,
+            90..91 => self.revoke_invite().await,
+            91..95 => self.mint().await,
+            95..97 => self.revoke_token().await,
+            97..99 => self.read_usage().await,
+            _ => self.sign_up().await,
+        }
+    }
+
+    async fn sign_up(&mut self) {
+        if self.scene.all_accounts().len() >= ACCOUNTS_MAX && !self.identities.is_empty() {
+            return;
+        }
+        let told = ask(self.scene.stranger(&mut self.rng).post("/v1/signup")).await;
+        self.scene.journal.count_operation("signup", &told.label());
+        let Told::Done(reply) = told else { return };
+        let answer = body(&reply);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let account = Arc::new(Account::new(
+            self.scene.next_account_number(),
+            text(&answer["account"]["handle"]),
+            text(&answer["claim_url"]),
+            text(&answer["token"]),
+        ));
+        self.scene.journal.tell(&account.name, format!("client {} signed up", self.number));
+        self.scene.accounts.lock().unwrap().push(account.clone());
+        let token = account.owner_token.clone();
+        // Whoever has a new home gives up the old one.
+        self.identities.insert(0, Identity { account, token });
+        self.identities.truncate(IDENTITIES_MAX);
+    }
+
+    fn add_identity(&mut self, identity: Identity) {
+        if self.identities.len() >= IDENTITIES_MAX {
+            self.identities.pop();
+        }
+        self.identities.push(identity);
+    }
+
+    /// Mostly at home, sometimes as somebody else.
+    fn identity(&mut self) -> Identity {
+        let place =
+            if self.rng.random_bool(0.6) { 0 } else { self.rng.random_range(0..self.identities.len()) };
+        self.identities[place].clone()
+    }
+
+    /// The owner of the account at home.
+    fn owner(&mut self) -> Identity {
+        let account = self.identities[0].account.clone();
+        let token = account.owner_token.clone();
+        Identity { account, token }
+    }
+
+    fn agent(&mut self, identity: &Identity) -> Agent {
+        self.scene.agent(&identity.token, &mut self.rng)
+    }
+
+    fn begin(&self, site: &Site, change: Change) -> Option<Begun> {
+        let mut model = site.model.lock().unwrap();
+        if !model.has_room() {
+            return None;
+        }
+        let (id, look) = (self.scene.next_operation(), model.begin_look());
+        model.begin(id, change);
+        Some(Begun { id, look })
+    }
+
+    /// Believes an answer, and says so when it cannot be true. `is_doubtful` when an earlier try was not answered.
+    fn conclude(&self, identity: &Identity, site: &Site, begun: Begun, told: &Told, is_doubtful: bool) {
+        let mut model = site.model.lock().unwrap();
+        let seen = model.end_look(begun.look);
+        let untrue = match told {
+            Told::Unknown(_) => Ok(()),
+            Told::Done(reply) => acknowledge(&mut model, begun.id, reply),
+            Told::Refused(reply) => {
+                let is_missing = match code(reply).as_str() {
+                    "not_found" => seen.iter().any(|page| is_missing(page.as_ref(), reply)),
+                    _ => self.is_refusable(identity, reply),
+                };
+                let refused = if is_doubtful { Ok(()) } else { model.refuse(begun.id) };
+                let unreasonable = || Untrue(format!("it was refused without reason: {}", reply.text()));
+                if is_missing { refused } else { Err(unreasonable()) }
+            }
+        };
+        if let Err(untrue) = untrue {
+            model.give_up();
+            self.scene.journal.violation(&site.name, format!("#{}: {}", begun.id.0, untrue.0));
+        }
+    }
+
+    /// Refusals that depend on the account, and not on the slug.
+    fn is_refusable(&self, identity: &Identity, reply: &Reply) -> bool {
+        match code(reply).as_str() {
+            "payment_required" | "slug_taken" => true,
+            // Twenty megabytes are all that an unclaimed account may store.
+            "too_large" => !identity.account.is_surely_claimed(),
+            "unauthorized" => {
+                let team = identity.account.team.lock().unwrap();
+                team.validity_of(&identity.token) != Some(Validity::Valid)
+            }
+            _ => false,
+        }
+    }
+
+    /// Keeps a receipt in mind.
+    fn note_receipt(&self, account: &Account, reply: &Reply) {
+        let receipt = &body(reply)["receipt"];
+        let (Some(id), Some(amount)) = (receipt["id"].as_str(), receipt["amount_usd"].as_f64()) else {
+            return;
+        };
+        account.books.lock().unwrap().receipts.insert(id.to_owned(), micro(amount));
+    }
+
+    /// Tells the journal of an operation on a slug.
+    fn tell(&self, site: &Site, id: OpId, kind: &str, what: &str, told: &Told) {
+        let answer = match told {
+            Told::Done(reply) => {
+                let body = body(reply);
+                let version =
+                    body["version"].as_u64().map_or(String::new(), |seq| format!(", version {seq}"));
+                format!("{}{version}", reply.status)
+            }
+            other => other.label(),
+        };
+        self.scene.journal.count_operation(kind, &told.label());
+        self.scene
+            .journal
+            .tell(&site.name, format!("#{} client {} {kind} {what}: {answer}", id.0, self.number));
+    }
+}
+
+fn acknowledge(model: &mut SiteModel, id: OpId, reply: &Reply) -> Result<(), Untrue> {
+    let answer = body(reply);
+    let is_publish = reply.status == 201;
+    let seq = answer["version"].as_u64().filter(|_| is_publish).and_then(|seq| u32::try_from(seq).ok());
+    model.acknowledge(id, seq, names(&answer).as_ref())
+}
+
+/// What an answer calls the artifact.
+pub fn names(answer: &Value) -> Option<Names> {
+    let id = answer["artifact_id"].as_str().or(answer["id"].as_str())?;
+    Some(Names { artifact_id: id.to_owned(), host: answer["host"].as_str()?.to_owned() })
+}
+
+/// Whether "not found" is true of a page: there is none, or it lacks the version that was asked for.
+fn is_missing(page: Option<&crate::model::state::Page>, reply: &Reply) -> bool {
+    page.is_none() || reply.call.ends_with("/activate")
+}

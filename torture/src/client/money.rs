@@ -1,0 +1,52 @@
+//! Buying credit, and asking what is left.
+
+use rand::RngExt;
+
+use super::Client;
+use super::told::{Told, ask, body, code};
+use crate::model::Micro;
+
+impl Client {
+    pub(super) async fn buy_credit(&mut self) {
+        let owner = self.owner();
+        let dollars: u32 = self.rng.random_range(1..=3);
+        let amount = Micro::from(dollars) * 1_000_000;
+        let call = self.agent(&owner).buy_credit(f64::from(dollars));
+        let pays = self.rng.random_bool(0.9);
+        let told = ask(if pays { call.paying(format!("dev:{dollars}")) } else { call }).await;
+        let journal = &self.scene.journal;
+        journal.count_operation("credit", &told.label());
+        journal.tell(&owner.account.name, format!("client {} buys {dollars}: {}", self.number, told.label()));
+        match &told {
+            Told::Done(reply) if pays => {
+                self.note_receipt(&owner.account, reply);
+                if body(reply)["receipt"]["amount_usd"].as_f64() != Some(f64::from(dollars)) {
+                    journal.violation(&owner.account.name, format!("a wrong receipt: {}", reply.text()));
+                }
+            }
+            Told::Unknown(_) if pays => owner.account.books.lock().unwrap().unanswered.push(amount),
+            Told::Refused(reply) if !pays && code(reply) == "payment_required" => {}
+            Told::Unknown(_) => {}
+            Told::Done(reply) | Told::Refused(reply) => {
+                journal.violation(&owner.account.name, format!("credit was answered {}", reply.text()));
+            }
+        }
+    }
+
+    /// Numbers move while others act, so only what never holds is looked for.
+    pub(super) async fn read_usage(&mut self) {
+        let owner = self.owner();
+        let told = ask(self.agent(&owner).usage()).await;
+        self.scene.journal.count_operation("read usage", &told.label());
+        let fault = match &told {
+            Told::Unknown(_) => return,
+            Told::Done(reply) => {
+                body(reply)["credits_usd"].as_f64().is_none_or(|usd| usd < 0.0).then_some(reply)
+            }
+            Told::Refused(reply) => Some(reply),
+        };
+        if let Some(reply) = fault {
+            self.scene.journal.violation(&owner.account.name, format!("usage was {}", reply.text()));
+        }
+    }
+}

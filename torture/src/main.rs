@@ -1,0 +1,109 @@
+//! `scripts/torture` runs this: see there, and `docs/TORTURE.md`.
+
+// What it says goes to the terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Parser, ValueEnum};
+use handbill_tests::Mode;
+use tokio::signal::unix::{SignalKind, signal};
+use torture::{Length, Plan, torture};
+
+const ROUND: Duration = Duration::from_secs(25);
+const SECONDS_PER_MINUTE: f64 = 60.0;
+const MINUTES: f64 = 5.0;
+const INTERRUPTED: u8 = 130;
+
+/// Breaks Handbill on purpose and looks whether it keeps its word. Run it by `scripts/torture`.
+#[derive(Parser)]
+struct Arguments {
+    /// How long, in each mode [default: 5].
+    #[arg(long, conflicts_with_all = ["hours", "rounds"])]
+    minutes: Option<f64>,
+    /// How long, in each mode.
+    #[arg(long, conflicts_with = "rounds")]
+    hours: Option<f64>,
+    /// So many rounds in each mode, however long they take.
+    #[arg(long)]
+    rounds: Option<u64>,
+    /// What all dice are thrown by; without it another one each time.
+    #[arg(long)]
+    seed: Option<u64>,
+    #[arg(long, value_enum, default_value = "both")]
+    mode: Modes,
+    /// The program to torture: a debug build, whose clock can be moved. Without it the one beside this.
+    #[arg(long)]
+    program: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Modes {
+    Embedded,
+    Production,
+    Both,
+}
+
+impl Arguments {
+    fn length(&self) -> Length {
+        let minutes = self.minutes.or(self.hours.map(|hours| hours * SECONDS_PER_MINUTE)).unwrap_or(MINUTES);
+        match self.rounds {
+            Some(rounds) => Length::Rounds(rounds),
+            None => Length::For(Duration::from_secs_f64(minutes * SECONDS_PER_MINUTE)),
+        }
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        match self.mode {
+            Modes::Embedded => &[Mode::Embedded],
+            Modes::Production => &[Mode::Production],
+            Modes::Both => &[Mode::Embedded, Mode::Production],
+        }
+    }
+
+    /// It lives as long as the torture.
+    fn program(&self) -> Option<&'static str> {
+        let beside = || Some(std::env::current_exe().ok()?.with_file_name("handbill-under-torture"));
+        let path = self.program.clone().or_else(beside)?;
+        Some(Box::leak(path.to_string_lossy().into_owned().into_boxed_str()))
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let Some(program) = arguments.program() else {
+        eprintln!("handbill-torture: no program to torture; name one by --program");
+        return ExitCode::FAILURE;
+    };
+    let seed = arguments.seed.unwrap_or_else(draw_seed);
+    let mut is_clean = true;
+    for mode in arguments.modes() {
+        let plan = Plan { mode: *mode, program, seed, length: arguments.length(), round: ROUND };
+        // Whoever is interrupted takes along everything that it has started.
+        let report = tokio::select! {
+            report = torture(plan) => report,
+            () = interrupted() => return ExitCode::from(INTERRUPTED),
+        };
+        println!("{report}");
+        is_clean &= report.is_clean();
+    }
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn interrupted() {
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminated.recv() => {}
+    }
+}
+
+/// Short, so that it can be typed.
+fn draw_seed() -> u64 {
+    const SEEDS: u128 = 1_000_000;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis() % SEEDS).unwrap_or_default()
+}

@@ -1,0 +1,33 @@
+//! A short torture in each mode, whenever everything is tested.
+
+use std::time::Duration;
+
+use handbill_tests::Mode;
+use torture::{Length, Plan, torture};
+
+const ROUND: Duration = Duration::from_secs(12);
+const ROUNDS: u64 = 2;
+/// Far fewer than there are on a quiet machine.
+const OPERATIONS_MIN: u64 = 100;
+const FAULTS_MIN: u64 = 6;
+
+async fn short(mode: Mode, seed: u64) {
+    let program = env!("CARGO_BIN_EXE_handbill-under-torture");
+    let report = torture(Plan { mode, program, seed, length: Length::Rounds(ROUNDS), round: ROUND }).await;
+    assert!(report.is_clean(), "{report}");
+    let is_enough = report.operations() >= OPERATIONS_MIN && report.faults() >= FAULTS_MIN;
+    assert!(
+        is_enough && report.done("publish") > 0 && report.done("visit") > 0,
+        "too little to prove anything: {report}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_process_that_is_broken_again_and_again_keeps_its_word() {
+    short(Mode::Embedded, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_processes_that_are_broken_again_and_again_keep_their_word() {
+    short(Mode::Production, 2).await;
+}
