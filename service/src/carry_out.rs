@@ -94,7 +94,6 @@ impl Service {
         let files = content::split(&job.files, content)?;
         let (manifest, blobs_as_of) = self.store_files(files).instrument(storing).await?;
         fault::pass("publish.after_blob_put")?;
-        let stored = manifest.clone();
         let deed = PublishDeed {
             account: job.account,
             version: job.version,
@@ -112,10 +111,6 @@ impl Service {
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {
             telemetry::published_bytes(job.files.iter().map(|file| file.size_bytes).sum());
-        }
-        if matches!(outcome, Outcome::Refused(_)) {
-            // Nothing refers to what was put, so nobody would ever find it again; now the sweep does.
-            self.0.store.note_blobs(&stored, blobs_as_of, self.0.clock.now()).await?;
         }
         Ok(outcome)
     }

@@ -5,10 +5,10 @@ use std::ops::Add;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use domain::{BlobHash, Manifest, ManifestFile, SweepNumber, Time, Variant};
+use domain::{BlobHash, Manifest, ManifestFile, PublishDeed, SweepNumber, Time, Variant};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::{Blobs, Store, blob_sweep, rows};
 
@@ -96,17 +96,6 @@ impl Store {
         Ok(StoredBlobs { as_of, variants })
     }
 
-    /// Notes contents that were put for a publish that came to nothing, so that they are swept in their time. If
-    /// others were swept at once in the meantime, these may be gone, and a row must not say otherwise: what nobody
-    /// knows of is taken up again by the next publish of the same content.
-    pub async fn note_blobs(&self, manifest: &Manifest, as_of: SweepNumber, now: Time) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
-        if blob_sweep::keep_out(&transaction, as_of).await? {
-            insert(&transaction, manifest, now).await?;
-        }
-        transaction.commit().await.context("commit what is known of blobs")
-    }
-
     /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
     /// hold up the others.
     pub async fn sweep_blobs(&self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
@@ -173,6 +162,21 @@ impl Store {
             .await?;
         Ok(())
     }
+}
+
+/// Notes contents that were put for a publish that was refused, in the transaction that refuses it: nothing refers to
+/// them, so nobody would ever find them again; now the sweep does. If others were swept at once in the meantime, these may
+/// be gone, and a row must not say otherwise: what nobody knows of is taken up again by the next publish of the same
+/// content.
+pub(crate) async fn note_refused(
+    transaction: &DatabaseTransaction,
+    deed: &PublishDeed,
+    now: Time,
+) -> anyhow::Result<()> {
+    if blob_sweep::keep_out(transaction, deed.blobs_as_of).await? {
+        insert(transaction, &deed.manifest, now).await?;
+    }
+    Ok(())
 }
 
 /// Rows for the contents of a manifest that have none, each once, in the order of their hashes: two transactions that

@@ -17,7 +17,7 @@ use domain::{
 use sea_orm::DatabaseTransaction;
 
 use crate::accounts::lock_account;
-use crate::{Store, blob_sweep};
+use crate::{Store, blob_index, blob_sweep};
 use book::{Book, Movement};
 
 /// What settling needs besides the deeds.
@@ -39,7 +39,7 @@ impl Store {
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
         let Some(row) = lock_account(&transaction, account).await? else {
-            return Ok(deeds.iter().map(|_| Outcome::Refused(Box::new(Refusal::Unauthorized))).collect());
+            return refuse_all(transaction, deeds, terms).await;
         };
         let mut book = Book::open(&transaction, row, deeds, terms).await?;
         let mut outcomes = Vec::with_capacity(deeds.len());
@@ -55,6 +55,22 @@ impl Store {
         movements.iter().for_each(Movement::log);
         Ok(outcomes)
     }
+}
+
+/// The account is gone.
+async fn refuse_all(
+    transaction: DatabaseTransaction,
+    deeds: &[Deed],
+    terms: &Terms,
+) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes = Vec::with_capacity(deeds.len());
+    for deed in deeds {
+        let outcome = refuse(Refusal::Unauthorized)?;
+        note_what_was_put(&transaction, deed, &outcome, terms).await?;
+        outcomes.push(outcome);
+    }
+    transaction.commit().await.context("commit what was put for nobody")?;
+    Ok(outcomes)
 }
 
 /// Settles one deed, unless it was settled before: then its outcome stands.
@@ -77,7 +93,23 @@ async fn settle_one(
     if let Some(job) = deed.job() {
         book.record_outcome(job, deed.kind(), &outcome)?;
     }
+    note_what_was_put(transaction, deed, &outcome, terms).await?;
     Ok(outcome)
+}
+
+/// Together with the refusal: whoever finds its outcome later looks no further.
+async fn note_what_was_put(
+    transaction: &DatabaseTransaction,
+    deed: &Deed,
+    outcome: &Outcome,
+    terms: &Terms,
+) -> anyhow::Result<()> {
+    match (deed, outcome) {
+        (Deed::Publish(deed), Outcome::Refused(_)) => {
+            blob_index::note_refused(transaction, deed, terms.now).await
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refuse(refusal: Refusal) -> anyhow::Result<Outcome> {

@@ -43,11 +43,29 @@ impl Bed {
         slug: &str,
         look: &Look,
     ) -> anyhow::Result<()> {
+        let outcome = self.outcome_of(account, slug, Target::NewOrExisting, look).await?;
+        assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
+        Ok(())
+    }
+
+    /// The end of a publish that adds a version to what is not there.
+    async fn refuse_look(&self, account: AccountId, look: &Look) {
+        let outcome = self.outcome_of(account, "nowhere", Target::Existing, look).await.unwrap();
+        assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+    }
+
+    async fn outcome_of(
+        &self,
+        account: AccountId,
+        slug: &str,
+        target: Target,
+        look: &Look,
+    ) -> anyhow::Result<Outcome> {
         let deed = Deed::Publish(Box::new(PublishDeed {
             account,
             version: VersionId::new(START, &self.chance),
             slug: slug.parse().unwrap(),
-            target: Target::NewOrExisting,
+            target,
             activation: Activation::Live,
             pinned_to: None,
             manifest: look.manifest(),
@@ -58,9 +76,7 @@ impl Bed {
             created_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
-        let outcome = self.store.settle(account, &[deed], &terms).await?.pop();
-        assert!(matches!(outcome, Some(Outcome::Published(_))), "{outcome:?}");
-        Ok(())
+        Ok(self.store.settle(account, &[deed], &terms).await?.pop().unwrap())
     }
 
     /// As the queue does: again until it stands. How often that was.
@@ -125,7 +141,7 @@ on_both_databases! {
         let keeper = bed.claimed().await;
         let (mine, theirs) = (bed.look(&WANTED).await.unwrap(), bed.look(&WANTED).await.unwrap());
         // Another publish of the same content was refused.
-        bed.store.note_blobs(&theirs.manifest(), theirs.as_of, START).await.unwrap();
+        bed.refuse_look(keeper, &theirs).await;
         assert_eq!(bed.sweep().await.blobs, 1);
         assert!(!bed.is_stored(&WANTED).await);
         bed.settle_look(keeper, "page", &mine).await.unwrap_err();
@@ -139,9 +155,18 @@ on_both_databases! {
         let refused = bed.look(&WANTED).await.unwrap();
         bed.leave(leaver).await;
         bed.sweep().await;
-        bed.store.note_blobs(&refused.manifest(), refused.as_of, START).await.unwrap();
+        bed.refuse_look(keeper, &refused).await;
         bed.publish_until_it_stands(keeper, "page", &WANTED).await;
         assert!(bed.is_stored(&WANTED).await);
+    }
+
+    async fn what_was_put_for_an_account_that_is_gone_is_swept(bed: &Bed) {
+        let leaver = bed.account().await;
+        let look = bed.look(&WANTED).await.unwrap();
+        bed.leave(leaver).await;
+        bed.refuse_look(leaver, &look).await;
+        assert_eq!(bed.sweep().await.blobs, 1);
+        assert!(!bed.is_stored(&WANTED).await);
     }
 
     async fn a_sweep_that_finds_nothing_makes_nobody_look_again(bed: &Bed) {
