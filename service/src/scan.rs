@@ -316,10 +316,12 @@ mod tests {
         running.begins();
         let rescan = Computing::of(Scan::Again, &gate);
         assert!(rescan.waits());
-        let first = [Computing::at(&gate), Computing::at(&gate)];
-        assert!(first.iter().all(Computing::waits));
+        // One after the other: tasks begin in no order of their own.
+        let one = Computing::at(&gate);
+        assert!(one.waits());
+        let two = Computing::at(&gate);
+        assert!(two.waits());
         running.end.send(()).unwrap();
-        let [one, two] = first;
         one.begins();
         assert!(rescan.waits());
         one.end.send(()).unwrap();

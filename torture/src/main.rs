@@ -85,7 +85,10 @@ async fn main() -> ExitCode {
         // Whoever is interrupted takes along everything that it has started.
         let report = tokio::select! {
             report = torture(plan) => report,
-            () = interrupted() => return ExitCode::from(INTERRUPTED),
+            signal = interrupted() => {
+                eprintln!("interrupted by {signal}; again: --seed {seed}");
+                return ExitCode::from(INTERRUPTED);
+            }
         };
         println!("{report}");
         is_clean &= report.is_clean();
@@ -93,11 +96,11 @@ async fn main() -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-async fn interrupted() {
+async fn interrupted() -> &'static str {
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminated.recv() => {}
+        _ = tokio::signal::ctrl_c() => "SIGINT",
+        _ = terminated.recv() => "SIGTERM",
     }
 }
 

@@ -41,7 +41,7 @@ pub async fn rage(scene: &Scene, mut over_processes: StdRng, mut under_them: Std
 /// Stops every process as an operator does, one after the other, and starts it again.
 pub async fn stop_and_start(scene: &Scene) {
     for process in scene.processes() {
-        processes::stop(scene, &process).await;
+        processes::stop_well(scene, &process).await;
         process.begin_again(&[]);
     }
     processes::mend(scene).await;

@@ -1,5 +1,6 @@
 //! Processes that die, are asked to stop, hang for a while, or come back with another clock.
 
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use handbill_tests::Process;
@@ -30,7 +31,10 @@ pub async fn strike(scene: &Scene, rng: &mut StdRng) {
         }
         4..6 => {
             scene.journal.fault("SIGTERM", process.name());
-            stop(scene, process).await;
+            // Who cannot write down what it gives up, since the disk is full, says so and does not end well.
+            if let Some(status) = stop(scene, process).await {
+                scene.journal.fault_goes_on(&format!("{} stopped: {status}", process.name()));
+            }
             process.begin_again(&[]);
         }
         6..8 => {
@@ -83,10 +87,19 @@ pub async fn mend(scene: &Scene) {
     }
 }
 
-/// Asks a process to stop. It must, within its time, and with success.
-pub async fn stop(scene: &Scene, process: &Process) {
+/// Stops a process when nothing is wrong: it must end with success.
+pub async fn stop_well(scene: &Scene, process: &Process) {
+    if let Some(status) = stop(scene, process).await
+        && !status.success()
+    {
+        scene.journal.violation(process.name(), format!("{} was asked to stop: {status}", process.name()));
+    }
+}
+
+/// Asks a process to stop, which it must within its time. How it ended, if it was there.
+async fn stop(scene: &Scene, process: &Process) -> Option<ExitStatus> {
     if !process.is_running() {
-        return;
+        return None;
     }
     process.signal("TERM");
     let started = Instant::now();
@@ -94,14 +107,11 @@ pub async fn stop(scene: &Scene, process: &Process) {
         if started.elapsed() > STOP_DEADLINE {
             let text = format!("{} was asked to stop and did not within {STOP_DEADLINE:?}", process.name());
             scene.journal.violation(process.name(), text);
-            return;
+            return None;
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
-    let status = process.exit_within(Duration::from_secs(1)).await;
-    if !status.success() {
-        scene.journal.violation(process.name(), format!("{} was asked to stop: {status}", process.name()));
-    }
+    Some(process.exit_within(Duration::from_secs(1)).await)
 }
 
 async fn answers(process: &Process, deadline: Duration) -> bool {
