@@ -80,9 +80,17 @@ impl Micro {
 }
 
 impl fmt::Display for Micro {
-    /// Dollars without trailing zeros, as `X-PAYMENT` takes them.
+    /// Dollars without trailing zeros, as `X-PAYMENT` takes them: exact where a float would not be.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.usd())
+        let (sign, micro) = (if self.is_negative() { "-" } else { "" }, self.0.unsigned_abs());
+        let scale = MICRO_PER_USD.unsigned_abs();
+        match micro % scale {
+            0 => write!(f, "{sign}{}", micro / scale),
+            fraction => {
+                let decimals = format!("{fraction:06}");
+                write!(f, "{sign}{}.{}", micro / scale, decimals.trim_end_matches('0'))
+            }
+        }
     }
 }
 
@@ -129,6 +137,16 @@ mod tests {
         }
         assert_eq!(Micro::new(5_000).to_string(), "0.005");
         assert_eq!(serde_json::to_string(&Micro::new(15_000).usd()).unwrap(), "0.015");
+    }
+
+    #[test]
+    fn an_amount_beyond_what_a_float_holds_is_told_exactly() {
+        for micro in [9_007_199_254_740_993, i64::MAX, -i64::MAX, -1, -1_000_000, 10] {
+            let amount = Micro::new(micro);
+            assert_eq!(Micro::parse_usd(&amount.to_string()), Some(amount), "{amount}");
+        }
+        assert_eq!(Micro::new(i64::MAX).to_string(), "9223372036854.775807");
+        assert_eq!(Micro::new(-i64::MAX).to_string(), "-9223372036854.775807");
     }
 
     #[test]

@@ -1,14 +1,7 @@
-//! Whatever a request says, it finds what it names or nothing: see `edge::hostile`.
+//! A request to the edge: see `judges::path_resolver::judge` for what must hold of it.
 
 #![no_main]
 
-use std::sync::LazyLock;
-
-use edge::hostile::Prey;
-use libfuzzer_sys::fuzz_target;
-
-static PREY: LazyLock<Prey> = LazyLock::new(|| Prey::new().expect("files of the site"));
-
-fuzz_target!(|request: &[u8]| {
-    PREY.check(request);
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    judges::path_resolver::judge(input);
 });

@@ -1,0 +1,36 @@
+//! Hostile: what a fuzzer feeds that has no other way in than a route. It reads as the routes do, and is no part of a
+//! program that serves.
+
+use bytes::Bytes;
+use domain::{Refusal, SitePath};
+use poem::http::Method;
+use poem::{Body, Request};
+use poem_openapi::payload::ParsePayload;
+
+use crate::refusal::RefusedCall;
+use crate::upload::Upload;
+
+/// The form of a publish that keeps all the rules.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Form {
+    pub slug: Option<String>,
+    pub message: Option<String>,
+    pub files: Vec<(SitePath, Bytes)>,
+}
+
+/// Reads a form as a publish does. What bounds every body lies before it, and is not in here.
+pub async fn read_form(content_type: &str, body: Body) -> Result<Form, Refusal> {
+    let request = Request::builder().method(Method::POST).content_type(content_type).body(body);
+    let (request, mut body) = request.split();
+    let upload = <Upload as ParsePayload>::from_request(&request, &mut body).await.map_err(refusal_of)?;
+    let read = upload.read().await?;
+    Ok(Form {
+        slug: read.slug.map(|slug| slug.to_string()),
+        message: read.message.map(|message| message.to_string()),
+        files: read.files.into_iter().map(|file| (file.path, file.bytes)).collect(),
+    })
+}
+
+fn refusal_of(error: poem::Error) -> Refusal {
+    error.downcast::<RefusedCall>().map_or(Refusal::Internal, |refused| *refused.0)
+}

@@ -1,0 +1,13 @@
+//! Messages to the MCP endpoint: see `judges::json_rpc` for what must hold of them.
+
+#![no_main]
+
+use std::sync::{LazyLock, Mutex};
+
+use judges::json_rpc::Judge;
+
+static JUDGE: LazyLock<Mutex<Judge>> = LazyLock::new(Mutex::default);
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    JUDGE.lock().expect("nobody panics and goes on").judge(input);
+});

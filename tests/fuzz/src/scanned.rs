@@ -1,0 +1,124 @@
+//! Verdicts, whatever was scanned: each comes in time, is no more than evidence, names what is there, and is the same
+//! again.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use scanner::{ScannedFile, Verdict};
+
+use crate::SEPARATOR;
+
+const FILES_MAX: usize = 4;
+const NAME_BYTES_MAX: usize = 100;
+
+/// Enough for a square to show, little enough for many runs.
+const FLOOD_BYTES: usize = 192 * 1024;
+const FLOOD_INPUT_BYTES_MAX: usize = 600;
+/// In the unit of a flood, this byte becomes the unit's number.
+const NUMBER: u8 = 0x1f;
+
+/// Generous: even in a slow build a scan takes far less than a microsecond for a byte. What is out of line with its size
+/// is soon beyond it.
+const TIME_AT_LEAST: Duration = Duration::from_millis(150);
+const TIME_PER_BYTE: Duration = Duration::from_micros(3);
+
+/// Evidence is kept in the database with every version.
+const FINDINGS_MAX: usize = 20;
+const EVIDENCE_BYTES_MAX: usize = 64 * 1024;
+
+/// The first page that is read has the tables of words made, which is not its doing.
+static TABLES: Once = Once::new();
+
+/// A site of a few files that may frame, run, style and fetch each other. The first line of each is its name.
+pub fn judge_site(input: &[u8]) -> bool {
+    let named: Vec<_> = input.split(|byte| *byte == SEPARATOR).take(FILES_MAX).filter_map(named).collect();
+    let files: Vec<_> = named.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
+    if !files.is_empty() {
+        scan(&files);
+    }
+    !files.is_empty()
+}
+
+/// A little thing, repeated: what costs more than its size shows only in number. The input is a file's name in a line,
+/// then what comes before, the unit, and what comes after.
+pub fn judge_flood(input: &[u8]) -> bool {
+    let flooded = flooded(input);
+    if let Some((path, bytes)) = &flooded {
+        scan(&[ScannedFile { path, bytes }]);
+    }
+    flooded.is_some()
+}
+
+fn named(piece: &[u8]) -> Option<(&str, &[u8])> {
+    let end = piece.iter().take(NAME_BYTES_MAX).position(|byte| *byte == b'\n')?;
+    let path = std::str::from_utf8(&piece[..end]).ok()?;
+    Some((path, &piece[end + 1..]))
+}
+
+fn flooded(input: &[u8]) -> Option<(&str, Vec<u8>)> {
+    if input.len() > FLOOD_INPUT_BYTES_MAX {
+        return None;
+    }
+    let name_ends_at = input.iter().position(|byte| *byte == b'\n')?;
+    let path = std::str::from_utf8(&input[..name_ends_at]).ok()?;
+    let mut pieces = input[name_ends_at + 1..].splitn(3, |byte| *byte == SEPARATOR);
+    let (before, unit, after) = (pieces.next()?, pieces.next()?, pieces.next()?);
+    if unit.is_empty() {
+        return None;
+    }
+    let mut bytes = before.to_vec();
+    for number in 0_u32.. {
+        if bytes.len() + unit.len() > FLOOD_BYTES {
+            break;
+        }
+        append(&mut bytes, unit, number);
+    }
+    bytes.extend_from_slice(after);
+    Some((path, bytes))
+}
+
+fn append(bytes: &mut Vec<u8>, unit: &[u8], number: u32) {
+    let mut pieces = unit.split(|byte| *byte == NUMBER);
+    bytes.extend_from_slice(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        bytes.extend_from_slice(number.to_string().as_bytes());
+        bytes.extend_from_slice(piece);
+    }
+}
+
+fn scan(files: &[ScannedFile<'_>]) {
+    TABLES.call_once(|| {
+        scanner::scan(&[ScannedFile { path: "index.html", bytes: b"<p>Bank</p><input type=password>" }]);
+    });
+    let began = processor_time();
+    let verdict = scanner::scan(files);
+    let took = processor_time() - began;
+    let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+    let allowed = TIME_AT_LEAST + TIME_PER_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
+    assert!(took <= allowed, "{bytes} bytes took {took:?}, more than {allowed:?}");
+    check(&verdict, files);
+    // A verdict without evidence has nothing that could come in another order.
+    if !verdict.findings.is_empty() {
+        assert_eq!(scanner::scan(files), verdict, "the same files were judged in two ways");
+    }
+}
+
+fn check(verdict: &Verdict, files: &[ScannedFile<'_>]) {
+    let worst = verdict.findings.iter().map(|finding| finding.rule.status().as_str());
+    // In the order of the alphabet "blocked" comes before "review".
+    assert_eq!(verdict.status.as_str(), worst.min().unwrap_or("pass"));
+    assert!(verdict.findings.len() <= FINDINGS_MAX);
+    let mut evidence_bytes = 0;
+    for finding in &verdict.findings {
+        assert!(files.iter().any(|file| file.path == finding.file), "{} is no file", finding.file);
+        let words: usize = finding.words.iter().map(String::len).sum();
+        evidence_bytes += finding.file.len() + finding.field.len() + words;
+    }
+    assert!(evidence_bytes <= EVIDENCE_BYTES_MAX, "{evidence_bytes} bytes of evidence");
+}
+
+fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}

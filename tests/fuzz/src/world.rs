@@ -1,0 +1,201 @@
+//! The whole control plane in one process, behind its own door: a database in a folder, a ledger, and a worker that does
+//! its jobs at once. What the real queue would keep is done here as soon as it is pushed; nothing else is made up.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actors::{LedgerTerms, Ledgers};
+use anyhow::{Context, bail};
+use async_trait::async_trait;
+use bus::Bus;
+use card::CardRail;
+use domain::link::{Addresses, LinkKey, SigningKey, UrlStyle};
+use domain::{Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, Tariff, Time};
+use poem::endpoint::BoxEndpoint;
+use poem::{Request, Response};
+use service::{
+    Board, BoardShown, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned, PublishTask, Push,
+    Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
+};
+use store::{Blobs, Store};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::Receiver;
+
+/// A time at which nothing expires.
+const NOW: Time = Time::from_millis(1_790_000_000_000);
+const TEN_YEARS: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// No input is refused because others came before it.
+const PLENTY: u64 = 1_000_000;
+const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A control plane with one account.
+pub struct World {
+    runtime: Runtime,
+    door: BoxEndpoint<'static>,
+    token: String,
+    parts: Opened,
+    // It goes last, because everything stands on it.
+    _folder: TempDir,
+}
+
+struct Opened {
+    store: Store,
+    ledgers: Ledgers,
+}
+
+impl World {
+    pub fn open() -> Self {
+        let folder = TempDir::new().unwrap();
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let (service, parts) = runtime.block_on(open(folder.path())).expect("a world");
+        let signed_up = runtime.block_on(service.sign_up(ADDRESS)).expect("an account");
+        let token = signed_up.token.reveal();
+        let door = api::routes(service, api::ApiSettings::default());
+        Self { runtime, door, token, parts, _folder: folder }
+    }
+
+    /// The answer to a request of the account's, and its body.
+    pub fn ask(&self, mut request: Request) -> (Response, Vec<u8>) {
+        let bearer = format!("Bearer {}", self.token).parse().unwrap();
+        request.headers_mut().insert(poem::http::header::AUTHORIZATION, bearer);
+        self.runtime.block_on(async {
+            let mut answer = self.door.call(request).await.expect("the door answers every error");
+            let body = answer.take_body().into_vec().await.unwrap();
+            (answer, body)
+        })
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.runtime.block_on(async {
+            self.parts.ledgers.stop().await;
+            // Whatever was not written was nobody's.
+            self.parts.store.close().await.ok();
+        });
+    }
+}
+
+async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
+    let (clock, chance) = (Clock::manual(NOW), Chance::seeded(9));
+    let store = Store::open(&format!("sqlite://{}/handbill.db", folder.display())).await?;
+    store.migrate().await?;
+    let rules = rules();
+    let terms = LedgerTerms {
+        tariff: rules.tariff.clone(),
+        chance: chance.clone(),
+        clock: clock.clone(),
+        idle_after: LedgerTerms::IDLE_AFTER,
+    };
+    let ledgers = Ledgers::start(store.clone(), terms).await?;
+    let (queue, pushes) = JobQueue::new();
+    let service = Service::new(Parts {
+        store: store.clone(),
+        blobs: Blobs::local(&folder.join("blobs"))?,
+        ledgers: ledgers.clone(),
+        queue,
+        board: Arc::new(NoBoard),
+        bus: Bus::local("judge"),
+        clock,
+        chance,
+        token_uses: TokenUses::default(),
+        scan_gate: ScanGate::default(),
+        verdicts: VerdictCommits::start(store.clone()),
+        card: CardRail::default(),
+        rules,
+    });
+    tokio::spawn(work(service.clone(), pushes));
+    Ok((service, Opened { store, ledgers }))
+}
+
+fn rules() -> Rules {
+    Rules {
+        tariff: Tariff {
+            provisional_lifetime: TEN_YEARS,
+            provisional_free_publishes: PLENTY,
+            provisional_storage_bytes_max: u64::MAX >> 1,
+            claimed_artifacts_max: PLENTY,
+            ..Tariff::default()
+        },
+        addresses: Addresses {
+            base_url: "http://127.0.0.1:8080".to_owned(),
+            serve_url: "http://127.0.0.1:8081".to_owned(),
+            edge_domain: "localhost".to_owned(),
+            url_style: UrlStyle::Path,
+        },
+        signing_key: SigningKey::new("the signing secret of the judge's world"),
+        link_key: LinkKey::new("the link secret of the judge's world"),
+        operator_password: None,
+        is_dev_mode: true,
+        signups_per_minute: 10,
+        logins_per_minute: 10,
+        registrations_per_minute: 10,
+        reports_per_minute: 10,
+        purge_grace: TEN_YEARS,
+    }
+}
+
+async fn work(service: Service, mut pushes: Receiver<Push>) {
+    while let Some(Push { envelope, kept, .. }) = pushes.recv().await {
+        // Who pushed has gone: then the job is done all the same.
+        kept.send(Ok(Kept::Begins)).ok();
+        let service = service.clone();
+        tokio::spawn(async move { carry_out(&service, &envelope).await.expect("a job comes to its end") });
+    }
+}
+
+async fn carry_out(service: &Service, envelope: &JobEnvelope) -> anyhow::Result<()> {
+    match &envelope.job {
+        Job::Publish(job) => {
+            let reply_to = envelope.reply_to.as_deref();
+            service.carry_out_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
+        }
+        Job::Scan(job) => service.scan(*job).await.context("scan"),
+        other => bail!("nobody here asks for {other:?}"),
+    }
+}
+
+/// Nobody looks at the queues of this world.
+struct NoBoard;
+
+#[async_trait]
+impl Board for NoBoard {
+    async fn shown(&self) -> anyhow::Result<BoardShown> {
+        bail!("no board")
+    }
+
+    async fn jobs(&self, _wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+        bail!("no board")
+    }
+
+    async fn job(&self, _queue: Queue, _id: JobId) -> anyhow::Result<Option<JobDetail>> {
+        bail!("no board")
+    }
+
+    async fn retry(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+        bail!("no board")
+    }
+
+    async fn cancel(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+        bail!("no board")
+    }
+
+    async fn requeue_dead(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<u64> {
+        bail!("no board")
+    }
+
+    async fn pause(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<()> {
+        bail!("no board")
+    }
+
+    async fn resume(&self, _queue: Queue) -> anyhow::Result<()> {
+        bail!("no board")
+    }
+
+    fn schedules(&self, _now: Time) -> anyhow::Result<Vec<Planned>> {
+        bail!("no board")
+    }
+}
