@@ -1,19 +1,28 @@
 //! A client as its users are: it signs up and publishes over HTTP.
 
 use anyhow::{Context, ensure};
+use domain::Chance;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, multipart};
 use serde::Deserialize;
+
+use crate::page::SiteFile;
 
 /// A client with an account of its own, on a connection of its own.
 pub struct Agent {
     client: Client,
     base_url: String,
     token: String,
+    claim_url: String,
 }
+
+/// Good enough for whoever claims an account here.
+const PASSWORD: &str = "Paste-no-bills-1";
 
 #[derive(Deserialize)]
 struct SignedUp {
     token: String,
+    claim_url: String,
 }
 
 #[derive(Deserialize)]
@@ -23,6 +32,7 @@ struct Told {
 
 #[derive(Deserialize)]
 pub struct Published {
+    pub url: String,
     pub host: String,
     pub version: u32,
 }
@@ -31,8 +41,18 @@ impl Agent {
     pub async fn sign_up(base_url: &str) -> anyhow::Result<Self> {
         let client = Client::builder().no_proxy().build()?;
         let answer = client.post(format!("{base_url}/v1/signup")).send().await.context("sign up")?;
-        let SignedUp { token } = answer.error_for_status()?.json().await?;
-        Ok(Self { client, base_url: base_url.to_owned(), token })
+        let SignedUp { token, claim_url } = answer.error_for_status()?.json().await?;
+        Ok(Self { client, base_url: base_url.to_owned(), token, claim_url })
+    }
+
+    /// Makes the account permanent: what it stores has no bound then, and its pages are served as they were published.
+    pub async fn claim(&self) -> anyhow::Result<()> {
+        let username = format!("bench-{}", Chance::from_system().base36(12));
+        let form = format!("username={username}&password={PASSWORD}");
+        let call = self.client.post(&self.claim_url).header(ACCEPT, "application/json");
+        let call = call.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form);
+        call.send().await?.error_for_status().context("claim an account")?.bytes().await?;
+        Ok(())
     }
 
     /// Publishes a page under a new address, until the answer is read.
@@ -43,6 +63,16 @@ impl Agent {
     /// Publishes a page under this slug, as its next version.
     pub async fn publish_as(&self, slug: &str, html: String) -> anyhow::Result<Published> {
         self.send(multipart::Form::new().text("slug", slug.to_owned()).text("html", html)).await
+    }
+
+    /// Publishes a site under this slug, as its next version.
+    pub async fn publish_site(&self, slug: &str, files: &[SiteFile]) -> anyhow::Result<Published> {
+        let form = multipart::Form::new().text("slug", slug.to_owned());
+        let form = files.iter().fold(form, |form, file| {
+            let part = multipart::Part::bytes(file.content.clone()).file_name(file.path.clone());
+            form.part("files", part)
+        });
+        self.send(form).await
     }
 
     /// Publishes a site of one file.

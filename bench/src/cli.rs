@@ -1,6 +1,7 @@
-//! How long a person waits for `handbill publish page.html`: from the start of the process to the URL.
+//! How long a person waits for `handbill publish page.html`: from the start of the process to the URL. Beside it
+//! `boatramp sync`, which publishes a folder, in turns.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -10,69 +11,118 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use crate::Bench;
+use crate::boatramp::{BOATRAMP, Boatramp};
+use crate::figure::Goal;
 use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::page;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 
 const RUNS: usize = 50;
 /// The first runs find the program on disk and the server cold.
 const WARM_UP_RUNS: usize = 5;
+/// The folder that boatramp publishes, and what it calls it.
+const SITE: &str = "site";
 
 /// One who sits at a command line, with a profile of their own.
-struct Person<'a> {
-    program: &'a Path,
+struct Person {
+    program: PathBuf,
     folder: PathBuf,
-    url: String,
+    /// The name and the value of a variable that says where the server is.
+    server: (&'static str, String),
+}
+
+/// What the runs took.
+#[derive(Default)]
+struct Taken {
+    published: Vec<Duration>,
+    started: Vec<Duration>,
+    synced: Vec<Duration>,
 }
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let house = House::embedded(bench, "cli").await?;
+    let boatramp = Boatramp::start(&bench.folder.path().join("cli-boatramp")).await?;
     let folder = bench.folder.path().join("cli-person");
-    std::fs::create_dir_all(&folder)?;
-    let person = Person { program: &bench.arguments.program, folder, url: house.api_url.clone() };
+    std::fs::create_dir_all(folder.join(SITE))?;
+    let person = Person {
+        program: bench.arguments.program.clone(),
+        folder: folder.clone(),
+        server: ("HANDBILL_URL", house.api_url.clone()),
+    };
+    let other = boatramp.as_ref().map(|boatramp| Person {
+        program: BOATRAMP.into(),
+        folder,
+        server: ("BOATRAMP_SERVER", format!("http://{}", boatramp.address)),
+    });
     person.first_line_of(&["signup", "--quiet"]).await.context("handbill signup")?;
-    let chance = Chance::from_system();
-    let (mut published, mut started) = (Vec::new(), Vec::new());
+    let mut taken = Taken::default();
     for run in 0..WARM_UP_RUNS + RUNS {
-        std::fs::write(person.folder.join("page.html"), page(&chance))?;
-        let (took_published, line) = person.first_line_of(&["publish", "page.html"]).await?;
-        ensure!(line.starts_with("http://"), "no URL was printed: {line}");
-        let (took_started, _) = person.first_line_of(&["--version"]).await?;
-        if run >= WARM_UP_RUNS {
-            published.push(took_published);
-            started.push(took_started);
+        if run == WARM_UP_RUNS {
+            taken = Taken::default();
         }
+        taken.add(&person, other.as_ref()).await?;
     }
-    let (published, started) = (Latencies::of(published), Latencies::of(started));
-    let p99 = format!("p99 of {} {}", published.count(), published.percentile(99));
-    table.add("handbill publish page.html, p50", published.percentile(50).to_string(), "≤ 30 ms", p99);
-    let p99 = format!("p99 {}", started.percentile(99));
-    table.add("handbill --version, p50", started.percentile(50).to_string(), NO_GOAL, p99);
+    tell(table, taken);
     Ok(())
 }
 
-impl Person<'_> {
+fn tell(table: &mut Table, taken: Taken) {
+    let (published, started) = (Latencies::of(taken.published), Latencies::of(taken.started));
+    let synced = (!taken.synced.is_empty()).then(|| Latencies::of(taken.synced).percentile(50));
+    let row = Row::of("handbill publish page.html, p50", published.percentile(50));
+    let p99 = format!("p99 of {} {}", published.count(), published.percentile(99));
+    table.add(row.beside_any("boatramp sync", synced).goal(Goal::AtMost(30.0)).note(p99));
+    let row = Row::of("handbill --version, p50", started.percentile(50));
+    table.add(row.note(format!("p99 {}", started.percentile(99))));
+}
+
+impl Taken {
+    async fn add(&mut self, person: &Person, other: Option<&Person>) -> anyhow::Result<()> {
+        let html = page(&Chance::from_system());
+        std::fs::write(person.folder.join("page.html"), &html)?;
+        let (took, line) = person.first_line_of(&["publish", "page.html"]).await?;
+        ensure!(line.starts_with("http://"), "no URL was printed: {line}");
+        self.published.push(took);
+        self.started.push(person.first_line_of(&["--version"]).await?.0);
+        let Some(other) = other else { return Ok(()) };
+        std::fs::write(other.folder.join(SITE).join("index.html"), &html)?;
+        // It says that the site is live when all is done.
+        let (took, line) = other.first_line_of(&["sync", SITE, "--site", SITE]).await?;
+        ensure!(line.contains(SITE), "boatramp did not say what it published: {line}");
+        self.synced.push(took);
+        Ok(())
+    }
+}
+
+impl Person {
     /// From the start of the process to its first line; it is waited for, but not timed, to its end.
     async fn first_line_of(&self, arguments: &[&str]) -> anyhow::Result<(Duration, String)> {
         let begun = Instant::now();
-        let mut child = Command::new(self.program)
-            .args(arguments)
+        let mut child = self.command().args(arguments).spawn()?;
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().context("the program has no output")?);
+        stdout.read_line(&mut line).await?;
+        let took = begun.elapsed();
+        // Whoever says more must find somebody who listens.
+        tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await?;
+        let status = child.wait().await?;
+        ensure!(status.success(), "{} {} ended with {status}", self.program.display(), arguments.join(" "));
+        Ok((took, line))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
             .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
             .env("XDG_CONFIG_HOME", &self.folder)
-            .env("HANDBILL_URL", &self.url)
+            .env(self.server.0, &self.server.1)
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let mut line = String::new();
-        let stdout = child.stdout.take().context("the program has no output")?;
-        BufReader::new(stdout).read_line(&mut line).await?;
-        let took = begun.elapsed();
-        let status = child.wait().await?;
-        ensure!(status.success(), "handbill {} ended with {status}", arguments.join(" "));
-        Ok((took, line))
+            .kill_on_drop(true);
+        command
     }
 }

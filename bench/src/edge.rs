@@ -1,25 +1,29 @@
-//! The edge beside nginx and static-web-server: each alone on one core, the load from the other, taking turns.
+//! The edge beside nginx, static-web-server and boatramp: each alone on one core, the load from the other, taking turns.
 
 mod contest;
 mod load;
 mod rivals;
 mod stock;
 
+use std::collections::HashSet;
+
 use anyhow::{Context, ensure};
 
 use crate::Bench;
+use crate::figure::Goal::{RatioAtLeast, RatioAtMost};
 use crate::house::Site;
 use crate::program::{Launch, Program};
 use crate::table::Table;
 use contest::{Contest, Goal};
 use load::{Ask, Visit};
-use rivals::Rivals;
 use stock::{Sample, Stock};
 
 /// The core of whatever serves; the load comes from [`load::CORE`].
 const SERVER_CORE: u8 = 0;
 
 const NGINX: &str = "nginx";
+/// Below which path the edge serves sites by their hosts.
+const SITES: &str = "site";
 
 /// A server in the contest, and how it is begun anew with nothing in its memory.
 pub struct Entrant {
@@ -27,6 +31,10 @@ pub struct Entrant {
     pub address: std::net::SocketAddr,
     /// Where it serves sites by name, if it can.
     pub by_name: Option<std::net::SocketAddr>,
+    /// Below which path it serves them all.
+    pub mount: &'static str,
+    /// The sites that it has; all when unset.
+    pub hosts: Option<HashSet<String>>,
     launch: Launch,
     program: Option<Program>,
 }
@@ -49,27 +57,30 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         name: "edge",
         address: site.edge,
         by_name: Some(site.edge),
+        mount: SITES,
+        hosts: None,
         launch: Launch { core: Some(SERVER_CORE), ..site.launch("serve") },
         program: None,
     };
     edge.start().await?;
     let stock = Stock::publish(&site).await?;
-    let Rivals { nginx, static_web_server } =
-        Rivals::prepare(&bench.folder.path().join("rivals"), &stock, SERVER_CORE)?;
-    let mut contest = Contest::new(edge, nginx, static_web_server);
+    let rivals = rivals::prepare(&bench.folder.path().join("rivals"), &stock, SERVER_CORE).await?;
+    let mut contest = Contest::new(edge, rivals);
     contest.start_rivals().await?;
     run_all(&mut contest, &stock, table).await
 }
 
 async fn run_all(contest: &mut Contest, stock: &Stock, table: &mut Table) -> anyhow::Result<()> {
     let page = &stock.page;
-    let hot = Goal { rate: "≥ 1.2 ×", p99: "≤ 1.0 ×" };
+    let hot = Goal { rate: Some(RatioAtLeast(1.2)), p99: Some(RatioAtMost(1.0)) };
     let hot_page = [Visit::by_path(&page.host, "")];
     contest.warm("hot page, 4.6 KB, by path", hot, &hot_page, Ask::Plainly, table).await?;
     let by_name = [Visit::by_name(&page.host, "")];
     contest.warm("hot page, 4.6 KB, by name", Goal::NONE, &by_name, Ask::Plainly, table).await?;
     let file = [Visit::by_path(&stock.file.host, Sample::FILE)];
-    contest.warm("file of 100 KB", Goal { rate: "≥ 1.0 ×", p99: "" }, &file, Ask::Plainly, table).await?;
+    contest
+        .warm("file of 100 KB", Goal { rate: Some(RatioAtLeast(1.0)), p99: None }, &file, Ask::Plainly, table)
+        .await?;
     contest.warm("304 to If-None-Match", Goal::NONE, &hot_page, Ask::IfChanged, table).await?;
     contest.warm("hot page in brotli", Goal::NONE, &hot_page, Ask::InBrotli, table).await?;
 

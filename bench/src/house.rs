@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 use domain::Chance;
@@ -13,18 +14,23 @@ use crate::s3::{self, S3};
 use crate::{Arguments, Bench};
 
 /// Allowances that no measurement exhausts.
-const LIMITS: [(&str, &str); 3] = [
+const LIMITS: [(&str, &str); 5] = [
+    ("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES", "1000000"),
+    ("HANDBILL_LIMITS__CLAIMED_ARTIFACTS", "1000000"),
     ("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "1000000"),
     ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "24h"),
     ("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000"),
 ];
+
+/// Those of Redis that are taken.
+static REDIS_DATABASES: AtomicUsize = AtomicUsize::new(1);
 
 /// Handbill, running.
 pub struct House {
     pub api_url: String,
     site: Site,
     programs: Vec<Program>,
-    _s3: Option<S3>,
+    s3: Option<S3>,
 }
 
 impl House {
@@ -40,7 +46,9 @@ impl House {
     pub async fn production(bench: &Bench, name: &str) -> anyhow::Result<Self> {
         let mut site = Site::new(bench, name)?;
         let s3 = S3::start(&site.folder.join("s3")).await?;
-        let redis = bench.arguments.redis.clone().context("this needs a Redis: --redis")?;
+        let redis = bench.arguments.redis.as_ref().context("this needs a Redis: --redis")?;
+        // Houses may stand side by side, and must not hear each other's notices.
+        let redis = format!("{redis}/{}", REDIS_DATABASES.fetch_add(1, Ordering::Relaxed));
         let database = new_database(&bench.arguments).await?;
         site.settings.extend(
             [
@@ -66,6 +74,15 @@ impl House {
     pub fn database_url(&self) -> String {
         let embedded = || format!("sqlite://{}", self.site.folder.join("data/handbill.db").display());
         self.site.settings.get("HANDBILL_DATABASE__URL").cloned().unwrap_or_else(embedded)
+    }
+
+    /// Where its contents lie, each under its hash.
+    pub fn blobs(&self) -> PathBuf {
+        let folder = &self.site.folder;
+        match self.s3 {
+            Some(_) => folder.join("s3").join(s3::BUCKET).join("blobs"),
+            None => folder.join("data/blobs/blobs"),
+        }
     }
 
     /// Starts one more edge, and tells its address.
@@ -146,7 +163,7 @@ impl Site {
     }
 
     fn house(self, programs: Vec<Program>, s3: Option<S3>) -> House {
-        House { api_url: format!("http://{}", self.api), site: self, programs, _s3: s3 }
+        House { api_url: format!("http://{}", self.api), site: self, programs, s3 }
     }
 }
 

@@ -1,45 +1,69 @@
-//! Spends on one hot account: by the ledger's actor, and by row-lock transactions of their own without it.
+//! Spends on one hot account: by the ledger's actor, by the same commit without it, and by plain transactions as
+//! somebody would write them, all on the same PostgreSQL.
+
+mod plain;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use actors::{LedgerTerms, Ledgers};
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use domain::{Account, AccountId, Chance, ChargeDeed, Clock, Deed, Micro, Moved, Outcome, Tariff};
 use futures::future::try_join_all;
 use store::{NewToken, Store, Terms};
 
 use crate::Bench;
+use crate::figure::{Figure, Goal};
 use crate::house::new_database;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
+use plain::Plain;
 
 const CALLERS: usize = 32;
-/// Both ways take turns, so that what else the machine does hits both.
+/// All ways take turns, so that what else the machine does hits all of them.
 const ROUNDS: u32 = 3;
 const ROUND: Duration = Duration::from_secs(3);
+const AMOUNT_MICRO: i64 = 1;
+
+/// How to spend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Actor,
+    SelectForUpdate,
+    UpdateWhere,
+    SettleAlone,
+}
+
+const WAYS: [Way; 4] = [Way::Actor, Way::SelectForUpdate, Way::UpdateWhere, Way::SettleAlone];
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let store = Store::open(&new_database(&bench.arguments).await?).await?;
     store.migrate().await?;
-    let bed = Bed::new(store).await?;
-    let (mut by_actor, mut by_row_lock) = (0, 0);
+    let bed = Bed::new(store, Plain::new(&new_database(&bench.arguments).await?).await?).await?;
+    let mut counts = WAYS.map(|_| 0);
     for _ in 0..ROUNDS {
-        by_actor += bed.spends(async |deed| Ok(bed.ledgers.settle(deed).await?)).await?;
-        by_row_lock += bed.spends(async |deed| bed.settle_alone(deed).await).await?;
+        for (way, count) in WAYS.into_iter().zip(&mut counts) {
+            *count += bed.spends(way).await?;
+        }
     }
     bed.ledgers.stop().await;
-    let seconds = u64::from(ROUNDS) * ROUND.as_secs();
-    let ratio = by_actor as f64 / by_row_lock as f64;
-    table.add("ledger, 32 callers, a transaction each", format!("{} /s", by_row_lock / seconds), NO_GOAL, "");
-    table.add("ledger, 32 callers, the actor", format!("{} /s", by_actor / seconds), NO_GOAL, "");
-    table.add("ledger, actor to transactions", format!("{ratio:.1} ×"), "≥ 5 ×", "");
+    bed.plain.check().await?;
+    tell(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (ROUND * ROUNDS).as_secs_f64())));
     Ok(())
 }
 
-/// One account, and the two ways to spend from it.
+/// The figures are in the order of the ways.
+fn tell(table: &mut Table, [actor, select_for_update, update_where, alone]: [Figure; WAYS.len()]) {
+    let row = || Row::of(format!("spends from one account, {CALLERS} callers, the actor"), actor);
+    table.add(row().beside("SELECT … FOR UPDATE", select_for_update).goal(Goal::RatioAtLeast(10.0)));
+    table.add(row().beside("UPDATE … WHERE balance >= $1", update_where));
+    table.add(row().beside("its own commit, one by one", alone));
+}
+
+/// One account in each ledger, and the ways to spend from it.
 struct Bed {
     store: Store,
     ledgers: Ledgers,
+    plain: Plain,
     account: AccountId,
     clock: Clock,
     chance: Chance,
@@ -47,7 +71,7 @@ struct Bed {
 }
 
 impl Bed {
-    async fn new(store: Store) -> anyhow::Result<Self> {
+    async fn new(store: Store, plain: Plain) -> anyhow::Result<Self> {
         let (clock, chance) = (Clock::system(), Chance::from_system());
         let terms = LedgerTerms {
             tariff: Tariff::default(),
@@ -59,6 +83,7 @@ impl Bed {
             account: insert_account(&store, &clock, &chance).await?,
             ledgers: Ledgers::start(store.clone(), terms).await?,
             store,
+            plain,
             clock,
             chance,
             spent: AtomicU64::new(0),
@@ -66,40 +91,40 @@ impl Bed {
     }
 
     /// How many spends all callers together get done in a round.
-    async fn spends<F>(&self, settle: F) -> anyhow::Result<u64>
-    where
-        F: AsyncFn(Deed) -> anyhow::Result<Outcome>,
-    {
+    async fn spends(&self, way: Way) -> anyhow::Result<u32> {
         let end = Instant::now() + ROUND;
         let callers = (0..CALLERS).map(|_| async {
             let mut spends = 0;
             while Instant::now() < end {
-                let outcome = settle(self.spend()).await?;
-                ensure!(
-                    matches!(outcome, Outcome::Moved(Moved { is_new: true, .. })),
-                    "a spend did not count"
-                );
+                self.spend(way).await?;
                 spends += 1;
             }
-            Ok(spends)
+            anyhow::Ok(spends)
         });
         Ok(try_join_all(callers).await?.into_iter().sum())
     }
 
-    fn spend(&self) -> Deed {
-        let number = self.spent.fetch_add(1, Ordering::Relaxed);
-        Deed::Charge(ChargeDeed {
-            account: self.account,
-            amount: Micro::new(1),
-            reason: format!("bench:{number}"),
-        })
+    async fn spend(&self, way: Way) -> anyhow::Result<()> {
+        let reason = format!("bench:{}", self.spent.fetch_add(1, Ordering::Relaxed));
+        let outcome = match way {
+            Way::SelectForUpdate => return self.plain.select_for_update(AMOUNT_MICRO, &reason).await,
+            Way::UpdateWhere => return self.plain.update_where(AMOUNT_MICRO, &reason).await,
+            Way::Actor => self.ledgers.settle(self.deed(reason)).await?,
+            Way::SettleAlone => self.settle_alone(self.deed(reason)).await?,
+        };
+        ensure!(matches!(outcome, Outcome::Moved(Moved { is_new: true, .. })), "a spend did not count");
+        Ok(())
+    }
+
+    fn deed(&self, reason: String) -> Deed {
+        Deed::Charge(ChargeDeed { account: self.account, amount: Micro::new(AMOUNT_MICRO), reason })
     }
 
     /// The same commit, without the actor to order and gather the callers: they queue at the account's row.
     async fn settle_alone(&self, deed: Deed) -> anyhow::Result<Outcome> {
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: self.clock.now() };
         let outcomes = self.store.settle(self.account, &[deed], &terms).await?;
-        outcomes.into_iter().next().ok_or_else(|| anyhow::anyhow!("a deed had no outcome"))
+        outcomes.into_iter().next().context("a deed had no outcome")
     }
 }
 

@@ -5,15 +5,22 @@
 //! that a part needs, and runs this.
 
 mod agent;
+mod boatramp;
 mod cli;
+mod document;
 mod edge;
+mod figure;
 mod floor;
+mod growth;
 mod house;
 mod latencies;
 mod ledger;
+mod machine;
 mod page;
 mod program;
 mod publish;
+mod queue;
+mod races;
 mod s3;
 mod scale;
 mod scan;
@@ -23,7 +30,10 @@ mod visible;
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::{Parser, ValueEnum};
+use document::Section;
+use domain::Clock;
 use table::Table;
 use tempfile::TempDir;
 
@@ -33,9 +43,15 @@ struct Arguments {
     /// What to measure.
     #[arg(required = true)]
     parts: Vec<Part>,
+    /// A document whose tables are replaced by those of this run.
+    #[arg(long)]
+    markdown: Option<PathBuf>,
     /// The program to measure.
     #[arg(long, env = "HANDBILL_BENCH_PROGRAM")]
     program: PathBuf,
+    /// Of what it was built.
+    #[arg(long, env = "HANDBILL_BENCH_BUILD", default_value = "an unnamed build")]
+    build: String,
     /// A PostgreSQL server in which databases may be made: `postgres://user@host:port`.
     #[arg(long, env = "HANDBILL_BENCH_POSTGRES")]
     postgres: Option<String>,
@@ -44,10 +60,13 @@ struct Arguments {
     redis: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     Publish,
+    Races,
     Ledger,
+    Queue,
+    Growth,
     Edge,
     Visible,
     Start,
@@ -67,27 +86,60 @@ async fn main() -> anyhow::Result<()> {
     // The rustls of every client in this process; it is installed once and cannot fail at the first time.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bench = Bench { arguments: Arguments::parse(), folder: tempfile::tempdir()? };
-    let mut table = Table::default();
-    let measured = measure(&bench, &mut table).await;
-    // What was measured before something failed is worth seeing, too.
-    print(&table);
+    let (mut whole, mut finished) = (Table::default(), vec![]);
+    let measured = measure_all(&bench, &mut whole, &mut finished).await;
+    // What was measured before something failed is worth seeing, and each part that ended worth keeping.
+    print(&whole);
+    keep(&bench, &finished)?;
     measured
 }
 
-async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+/// Adds each part's table to the whole one, also when it came to nothing half-way.
+async fn measure_all(
+    bench: &Bench,
+    whole: &mut Table,
+    finished: &mut Vec<(Part, Table)>,
+) -> anyhow::Result<()> {
     for part in &bench.arguments.parts {
-        match part {
-            Part::Publish => publish::measure(bench, table).await?,
-            Part::Ledger => ledger::measure(bench, table).await?,
-            Part::Edge => Box::pin(edge::measure(bench, table)).await?,
-            Part::Visible => visible::measure(bench, table).await?,
-            Part::Start => start::measure(bench, table).await?,
-            Part::Cli => cli::measure(bench, table).await?,
-            Part::Scan => scan::measure(bench, table).await?,
-            Part::Scale => Box::pin(scale::measure(bench, table)).await?,
-        }
+        let mut table = Table::default();
+        let measured = measure(bench, *part, &mut table).await;
+        whole.append(&table);
+        measured.with_context(|| format!("{part:?}"))?;
+        finished.push((*part, table));
     }
     Ok(())
+}
+
+async fn measure(bench: &Bench, part: Part, table: &mut Table) -> anyhow::Result<()> {
+    match part {
+        Part::Publish => publish::measure(bench, table).await,
+        Part::Races => Box::pin(races::measure(bench, table)).await,
+        Part::Ledger => ledger::measure(bench, table).await,
+        Part::Queue => Box::pin(queue::measure(bench, table)).await,
+        Part::Growth => Box::pin(growth::measure(bench, table)).await,
+        Part::Edge => Box::pin(edge::measure(bench, table)).await,
+        Part::Visible => visible::measure(bench, table).await,
+        Part::Start => start::measure(bench, table).await,
+        Part::Cli => cli::measure(bench, table).await,
+        Part::Scan => scan::measure(bench, table).await,
+        Part::Scale => Box::pin(scale::measure(bench, table)).await,
+    }
+}
+
+/// Puts each part's table into the document, if there is one.
+fn keep(bench: &Bench, tables: &[(Part, Table)]) -> anyhow::Result<()> {
+    let Some(document) = &bench.arguments.markdown else { return Ok(()) };
+    let today = Clock::system().now().to_string();
+    let (day, _) = today.split_once('T').context("a time is written without a day")?;
+    let machine = machine::described(bench.folder.path());
+    let measured_on = format!("Measured on {day}, of build {}, on {machine}.", bench.arguments.build);
+    let named: Vec<_> =
+        tables.iter().filter_map(|(part, table)| Some((part.to_possible_value()?, table))).collect();
+    let sections: Vec<_> = named
+        .iter()
+        .map(|(part, table)| Section { part: part.get_name(), table, measured_on: &measured_on })
+        .collect();
+    document::keep(document, &sections)
 }
 
 /// The table is what this program makes, so it goes to standard output.

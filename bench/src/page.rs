@@ -1,4 +1,4 @@
-//! The page that everything is measured with.
+//! The page that everything is measured with, and the files of sites.
 
 use domain::Chance;
 
@@ -29,6 +29,20 @@ pub fn page(chance: &Chance) -> String {
     }
     html.truncate(PAGE_BYTES - end.len());
     html + end
+}
+
+/// A file of a site, under its path.
+#[derive(Clone)]
+pub struct SiteFile {
+    pub path: String,
+    pub content: Vec<u8>,
+}
+
+impl SiteFile {
+    /// What a site opens with.
+    pub fn index(chance: &Chance) -> Self {
+        Self { path: "index.html".to_owned(), content: page(chance).into_bytes() }
+    }
 }
 
 #[cfg(test)]

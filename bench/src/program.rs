@@ -97,6 +97,14 @@ impl Program {
         bail!("it ended with {status}:\n{}", std::fs::read_to_string(&self.log)?)
     }
 
+    /// What it has in memory.
+    pub fn resident_bytes(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: u64 = line.context("the system tells no memory")?.trim().trim_end_matches(" kB").parse()?;
+        Ok(kib * 1024)
+    }
+
     pub async fn kill(mut self) -> anyhow::Result<()> {
         Ok(self.child.kill().await?)
     }
@@ -115,4 +123,10 @@ fn status_of(address: SocketAddr, path: &str) -> Option<u16> {
 /// A loopback address that nobody has at this moment.
 pub fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
+}
+
+/// Whether it is found where commands are looked for.
+pub fn is_installed(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }

@@ -6,10 +6,11 @@ use domain::Chance;
 use futures::future::try_join_all;
 
 use crate::agent::Agent;
+use crate::figure::{Figure, Goal};
 use crate::house::House;
-use crate::latencies::{Latencies, Ms};
+use crate::latencies::Latencies;
 use crate::page::page;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 use crate::{Bench, floor};
 
 /// Before anything is timed: connections are open, caches are warm.
@@ -21,43 +22,25 @@ const RUSH: Duration = Duration::from_secs(8);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let floor = floor::measure(&bench.folder.path().join("floor")).await?;
-    table.add("floor: fsynced file + SQLite commit, p50", floor.percentile(50).to_string(), NO_GOAL, "");
-    table.add("floor: the same, p99", floor.percentile(99).to_string(), NO_GOAL, "");
+    table.add(Row::of("floor: fsynced file + SQLite commit, p50", floor.percentile(50)));
+    table.add(Row::of("floor: the same, p99", floor.percentile(99)));
 
     let embedded = House::embedded(bench, "embedded").await?;
     let taken = one_client(&embedded).await?;
-    table.add(
-        "publish, embedded, one client, p50",
-        taken.percentile(50).to_string(),
-        "≤ 6 ms",
-        beside_the_floor(&taken, &floor, 50),
-    );
-    table.add(
-        "publish, embedded, one client, p99",
-        taken.percentile(99).to_string(),
-        "≤ 20 ms",
-        beside_the_floor(&taken, &floor, 99),
-    );
+    for (percent, goal) in [(50, 6.0), (99, 20.0)] {
+        let what = format!("publish, embedded, one client, p{percent}");
+        table.add(beside_the_floor(what, &taken, &floor, percent).goal(Goal::AtMost(goal)));
+    }
     let taken = many_clients(&embedded).await?;
-    table.add(
-        "publish, embedded, 32 clients",
-        per_second(&taken),
-        "≥ 400 /s",
-        format!("p50 {}, p99 {}", taken.percentile(50), taken.percentile(99)),
-    );
+    table.add(per_second("publish, embedded, 32 clients", &taken).goal(Goal::AtLeast(500.0)));
     drop(embedded);
 
     let production = House::production(bench, "production").await?;
     let taken = one_client(&production).await?;
-    let p99 = format!("{}, p99 {}", beside_the_floor(&taken, &floor, 50), taken.percentile(99));
-    table.add("publish, production, one client, p50", taken.percentile(50).to_string(), "≤ 12 ms", p99);
+    let row = beside_the_floor("publish, production, one client, p50".to_owned(), &taken, &floor, 50);
+    table.add(row.goal(Goal::AtMost(12.0)).note(format!("p99 {}", taken.percentile(99))));
     let taken = many_clients(&production).await?;
-    table.add(
-        "publish, production, 32 clients",
-        per_second(&taken),
-        NO_GOAL,
-        format!("p50 {}, p99 {}", taken.percentile(50), taken.percentile(99)),
-    );
+    table.add(per_second("publish, production, 32 clients", &taken));
     Ok(())
 }
 
@@ -98,11 +81,12 @@ async fn publish(agent: &Agent, chance: &Chance) -> anyhow::Result<Duration> {
     Ok(started.elapsed())
 }
 
-fn beside_the_floor(taken: &Latencies, floor: &Latencies, percent: usize) -> String {
-    let (taken, floor): (Ms, Ms) = (taken.percentile(percent), floor.percentile(percent));
-    format!("{:.1} × the floor", taken.ratio_to(floor))
+fn beside_the_floor(what: String, taken: &Latencies, floor: &Latencies, percent: usize) -> Row {
+    Row::of(what, taken.percentile(percent)).beside("the floor", floor.percentile(percent))
 }
 
-fn per_second(taken: &Latencies) -> String {
-    format!("{} /s", taken.count() / RUSH.as_secs() as usize)
+fn per_second(what: &str, taken: &Latencies) -> Row {
+    let rate = taken.count() as f64 / RUSH.as_secs_f64();
+    let note = format!("p50 {}, p99 {}", taken.percentile(50), taken.percentile(99));
+    Row::of(what, Figure::PerSecond(rate)).note(note)
 }

@@ -13,10 +13,11 @@ use futures::future::try_join_all;
 
 use crate::Bench;
 use crate::agent::Agent;
+use crate::figure::Figure;
 use crate::house::House;
-use crate::latencies::Latencies;
+use crate::latencies::{Latencies, Ms};
 use crate::page::page;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 use processor::{Machine, Processes, Spent};
 use saturation::Measured;
 
@@ -96,24 +97,18 @@ async fn rush(agents: &[Arc<Agent>], length: Duration) -> anyhow::Result<Latenci
 
 fn tell(table: &mut Table, measured: &Measured) {
     let Measured { crew, taken, machine, .. } = measured;
-    table.add(
-        format!("publish, {crew}, {CLIENTS} clients"),
-        format!("{:.0} /s", measured.per_second()),
-        NO_GOAL,
-        format!(
-            "p50 {}, p99 {}; processors {:.0} % busy, {:.0} % waiting for the disk",
-            taken.percentile(50),
-            taken.percentile(99),
-            machine.busy_percent,
-            machine.disk_percent
-        ),
-    );
-    table.add(
-        "    processor time per publish",
-        per_publish(measured.spent.total(), taken.count()),
-        NO_GOAL,
-        by_kind(&measured.spent, taken.count()),
-    );
+    let row =
+        Row::of(format!("publish, {crew}, {CLIENTS} clients"), Figure::PerSecond(measured.per_second()));
+    table.add(row.note(format!(
+        "p50 {}, p99 {}; processors {:.0} % busy, {:.0} % waiting for the disk",
+        taken.percentile(50),
+        taken.percentile(99),
+        machine.busy_percent,
+        machine.disk_percent
+    )));
+    let each = per_publish(measured.spent.total(), taken.count());
+    let kinds = by_kind(&measured.spent, taken.count());
+    table.add(Row::of(format!("processor time per publish, {crew}"), each).note(kinds));
 }
 
 fn by_kind(spent: &Spent, publishes: usize) -> String {
@@ -121,6 +116,6 @@ fn by_kind(spent: &Spent, publishes: usize) -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-fn per_publish(time: Duration, publishes: usize) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1e3 / publishes.max(1) as f64)
+fn per_publish(time: Duration, publishes: usize) -> Ms {
+    Ms(time.div_f64(publishes.max(1) as f64))
 }

@@ -15,8 +15,9 @@ use domain::Chance;
 use scanner::{ScannedFile, Verdict};
 
 use crate::Bench;
+use crate::figure::{Figure, Goal};
 use crate::latencies::{Latencies, Ms};
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 use hostile::{Files, Flood, Kind};
 
 const SIZES: [(&str, usize); 3] = [("4 KB", 4_096), ("100 KB", 100_000), ("5 MB", 5_000_000)];
@@ -25,7 +26,6 @@ const RUN: Duration = Duration::from_secs(3);
 /// Hostile pages are given up on after this time: they would not end before the bench.
 const HOSTILE_WAIT_MAX: Duration = Duration::from_secs(20);
 const HOSTILE_GOAL: Duration = Duration::from_secs(1);
-const HOSTILE_GOAL_TEXT: &str = "≤ 1000 ms";
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     for (name, size_bytes) in SIZES {
@@ -49,7 +49,8 @@ fn honest(table: &mut Table, name: &str, size_bytes: usize) {
         Ms(per_page).ratio_to(Ms(floor)),
         verdict.status.as_str()
     );
-    table.add(format!("scan, one core, pages of {name}"), format!("{per_second:.1} /s"), NO_GOAL, beside);
+    let row = Row::of(format!("scan, one core, pages of {name}"), Figure::PerSecond(per_second));
+    table.add(row.note(beside));
 }
 
 /// What one run takes, of as many as the time allows.
@@ -74,14 +75,11 @@ fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
         if place > 0 && *took <= HOSTILE_GOAL {
             break;
         }
-        let measured = if *took < HOSTILE_WAIT_MAX { Ms(*took).to_string() } else { "not ended".to_owned() };
+        let measured = if *took < HOSTILE_WAIT_MAX { Figure::Time(*took) } else { Figure::NotEnded };
         let of = if place == 0 { format!("; median of {} {median}", taken.len()) } else { String::new() };
-        table.add(
-            format!("scan 10 MB of hostile {}", kind.name),
-            measured,
-            HOSTILE_GOAL_TEXT,
-            format!("{what}{of}"),
-        );
+        let row = Row::of(format!("scan 10 MB of hostile {}", kind.name), measured);
+        let goal = Goal::AtMost(HOSTILE_GOAL.as_secs_f64() * 1e3);
+        table.add(row.goal(goal).note(format!("{what}{of}")));
     }
     Ok(())
 }

@@ -1,60 +1,99 @@
 //! How soon a start answers, and what it takes while nothing happens.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-
 use crate::Bench;
+use crate::boatramp::{self, BOATRAMP};
+use crate::figure::{Figure, Goal};
 use crate::house::Site;
 use crate::latencies::Latencies;
-use crate::program::Program;
-use crate::table::Table;
+use crate::program::{Launch, Program, free_address, is_installed};
+use crate::table::{Row, Table};
 
 const STARTS: usize = 10;
 const IDLE: Duration = Duration::from_secs(3);
 
-/// From the start of the process to the first answer of `/v1/status`, on a new folder and on one that it knows.
+/// What is started, and what it answers when it is ready.
+struct Starter {
+    launch: Launch,
+    address: SocketAddr,
+    path: &'static str,
+}
+
+/// What the starts of one program showed.
+#[derive(Default)]
+struct Starts {
+    fresh: Vec<Duration>,
+    known: Vec<Duration>,
+    idle_bytes: u64,
+}
+
+/// From the start of the process to its first answer, on a new folder and on one that it knows. Programs take turns.
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let (mut fresh, mut known, mut idle_kib) = (Vec::new(), Vec::new(), 0);
+    let (mut ours, mut theirs) = (Starts::default(), is_installed(BOATRAMP).then(Starts::default));
     for number in 0..STARTS {
-        let site = Site::new(bench, &format!("start-{number}"))?;
-        let (took, program) = start(&site).await?;
-        fresh.push(took);
-        program.kill().await?;
-        let (took, program) = start(&site).await?;
-        known.push(took);
-        if number == STARTS - 1 {
-            tokio::time::sleep(IDLE).await;
-            idle_kib = resident_kib(&program)?;
+        let is_last = number == STARTS - 1;
+        ours.add(&handbill(bench, number)?, is_last).await?;
+        if let Some(theirs) = &mut theirs {
+            theirs
+                .add(&rival(bench.folder.path().join(format!("start-boatramp-{number}")))?, is_last)
+                .await?;
         }
-        program.kill().await?;
     }
-    for (what, taken) in [
-        ("start of handbill serve, new folder, p50", Latencies::of(fresh)),
-        ("start of handbill serve, known folder, p50", Latencies::of(known)),
-    ] {
-        let worst = format!("worst of {} {}", taken.count(), taken.percentile(100));
-        table.add(what, taken.percentile(50).to_string(), "≤ 300 ms", worst);
-    }
-    table.add(
-        "memory of an idle handbill serve",
-        format!("{:.1} MB", idle_kib as f64 * 1024.0 / 1e6),
-        "≤ 40 MB",
-        "",
-    );
+    tell(table, ours, theirs);
     Ok(())
 }
 
-async fn start(site: &Site) -> anyhow::Result<(Duration, Program)> {
-    let started = Instant::now();
-    let mut program = site.launch("serve").start()?;
-    program.answers(site.api, "/v1/status").await?;
-    Ok((started.elapsed(), program))
+fn tell(table: &mut Table, ours: Starts, theirs: Option<Starts>) {
+    let megabytes = |bytes: u64| Figure::Megabytes(bytes as f64 / 1e6);
+    let idle = theirs.as_ref().map(|starts| megabytes(starts.idle_bytes));
+    let (their_fresh, their_known) = theirs.map(|starts| (starts.fresh, starts.known)).unzip();
+    for (what, taken, theirs) in [
+        ("start of handbill serve, new folder, p50", ours.fresh, their_fresh),
+        ("start of handbill serve, known folder, p50", ours.known, their_known),
+    ] {
+        let taken = Latencies::of(taken);
+        let worst = format!("worst of {} {}", taken.count(), taken.percentile(100));
+        let theirs = theirs.map(|taken| Latencies::of(taken).percentile(50));
+        let row = Row::of(what, taken.percentile(50)).beside_any(BOATRAMP, theirs);
+        table.add(row.goal(Goal::AtMost(300.0)).note(worst));
+    }
+    let row = Row::of("memory of an idle handbill serve", megabytes(ours.idle_bytes));
+    table.add(row.beside_any(BOATRAMP, idle).goal(Goal::AtMost(40.0)));
 }
 
-fn resident_kib(program: &Program) -> anyhow::Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", program.id()?))?;
-    let line =
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("the system tells no memory")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
+fn handbill(bench: &Bench, number: usize) -> anyhow::Result<Starter> {
+    let site = Site::new(bench, &format!("start-{number}"))?;
+    Ok(Starter { launch: site.launch("serve"), address: site.api, path: "/v1/status" })
+}
+
+fn rival(folder: PathBuf) -> anyhow::Result<Starter> {
+    let address = free_address()?;
+    Ok(Starter { launch: boatramp::launch(&folder, address), address, path: boatramp::HEALTH })
+}
+
+impl Starts {
+    async fn add(&mut self, starter: &Starter, is_last: bool) -> anyhow::Result<()> {
+        let (took, program) = starter.start().await?;
+        self.fresh.push(took);
+        program.kill().await?;
+        let (took, program) = starter.start().await?;
+        self.known.push(took);
+        if is_last {
+            tokio::time::sleep(IDLE).await;
+            self.idle_bytes = program.resident_bytes()?;
+        }
+        program.kill().await
+    }
+}
+
+impl Starter {
+    async fn start(&self) -> anyhow::Result<(Duration, Program)> {
+        let started = Instant::now();
+        let mut program = self.launch.start()?;
+        program.answers(self.address, self.path).await?;
+        Ok((started.elapsed(), program))
+    }
 }

@@ -1,87 +1,174 @@
-//! The one table that is printed.
+//! The one table that is printed, and kept in the document.
 
 use std::fmt;
 
-/// What was measured, a line each, and what follows from it.
+use crate::figure::{Figure, Goal};
+
+/// What was measured, a row each, and what follows from it.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
     remarks: Vec<String>,
 }
 
-struct Row {
+/// One figure, with what stands beside it.
+#[derive(Clone)]
+pub struct Row {
     what: String,
-    measured: String,
-    goal: &'static str,
+    measured: Figure,
+    /// What somebody would take instead, and its figure in the same run.
+    rival: Option<(&'static str, Figure)>,
+    ratio: Option<f64>,
+    goal: Option<Goal>,
     note: String,
 }
 
-/// For figures that only stand beside others.
-pub const NO_GOAL: &str = "";
+const COLUMNS: usize = 7;
+const HEAD: [&str; COLUMNS] = ["what", "measured", "beside it", "ratio", "goal", "", "more"];
+/// What is a number stands at the right.
+const IS_NUMBER: [bool; COLUMNS] = [false, true, true, true, true, false, false];
+
+impl Row {
+    pub fn of(what: impl Into<String>, measured: impl Into<Figure>) -> Self {
+        let (what, measured) = (what.into(), measured.into());
+        Self { what, measured, rival: None, ratio: None, goal: None, note: String::new() }
+    }
+
+    pub fn goal(self, goal: Goal) -> Self {
+        Self { goal: Some(goal), ..self }
+    }
+
+    pub fn goal_if(self, goal: Option<Goal>) -> Self {
+        Self { goal, ..self }
+    }
+
+    /// Beside what was measured of another in the same run.
+    pub fn beside(self, name: &'static str, figure: impl Into<Figure>) -> Self {
+        let figure = figure.into();
+        let ratio = Some(self.measured.ratio_to(figure));
+        Self { rival: Some((name, figure)), ratio, ..self }
+    }
+
+    /// As [`Row::beside`], where there is another.
+    pub fn beside_any(self, name: &'static str, figure: Option<impl Into<Figure>>) -> Self {
+        match figure {
+            Some(figure) => self.beside(name, figure),
+            None => self,
+        }
+    }
+
+    /// A ratio that was measured otherwise than by dividing the two figures.
+    pub fn ratio(self, ratio: f64) -> Self {
+        Self { ratio: Some(ratio), ..self }
+    }
+
+    pub fn note(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+
+    fn cells(&self) -> [String; COLUMNS] {
+        let rival = self.rival.map(|(name, figure)| format!("{name} {figure}"));
+        let is_met = self.goal.and_then(|goal| goal.is_met(self.measured, self.ratio));
+        let verdict = match is_met {
+            Some(true) => "met",
+            Some(false) => "**missed**",
+            None => "",
+        };
+        [
+            self.what.clone(),
+            self.measured.to_string(),
+            rival.unwrap_or_default(),
+            self.ratio.map(|ratio| format!("{ratio:.2} ×")).unwrap_or_default(),
+            self.goal.map(|goal| goal.beside(self.measured)).unwrap_or_default(),
+            verdict.to_owned(),
+            self.note.clone(),
+        ]
+    }
+}
 
 impl Table {
-    pub fn add(
-        &mut self,
-        what: impl Into<String>,
-        measured: String,
-        goal: &'static str,
-        note: impl Into<String>,
-    ) {
-        self.rows.push(Row { what: what.into(), measured, goal, note: note.into() });
+    pub fn add(&mut self, row: Row) {
+        self.rows.push(row);
     }
 
     /// A sentence below the table.
     pub fn remark(&mut self, sentence: String) {
         self.remarks.push(sentence);
     }
+
+    /// Puts what another holds below what this one does.
+    pub fn append(&mut self, other: &Table) {
+        self.rows.extend_from_slice(&other.rows);
+        self.remarks.extend_from_slice(&other.remarks);
+    }
 }
 
 impl fmt::Display for Table {
     /// As a Markdown table, so that it can be kept as it is printed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = Row {
-            what: "what".to_owned(),
-            measured: "measured".to_owned(),
-            goal: "goal",
-            note: "beside it".to_owned(),
-        };
-        let width = |cell: fn(&Row) -> &str| {
-            self.rows.iter().chain([&head]).map(|row| cell(row).chars().count()).max().unwrap_or(0)
-        };
-        let widths = [
-            width(|row| &row.what),
-            width(|row| &row.measured),
-            width(|row| row.goal),
-            width(|row| &row.note),
-        ];
-        write_line(f, &head, widths)?;
-        let [what, measured, goal, note] = widths.map(|width| "-".repeat(width));
-        writeln!(f, "| {what} | {measured} | {goal} | {note} |")?;
-        self.rows.iter().try_for_each(|row| write_line(f, row, widths))?;
+        let head = HEAD.map(str::to_owned);
+        let lines: Vec<_> = std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect();
+        let width =
+            |column: usize| lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
+        let widths: [usize; COLUMNS] = std::array::from_fn(|column| width(column).max("-:".len()));
+        for (number, cells) in lines.iter().enumerate() {
+            write_line(f, cells, widths)?;
+            if number == 0 {
+                write_rule(f, widths)?;
+            }
+        }
         self.remarks.iter().try_for_each(|remark| write!(f, "\n{remark}\n"))
     }
 }
 
-fn write_line(f: &mut fmt::Formatter<'_>, row: &Row, widths: [usize; 4]) -> fmt::Result {
-    let Row { what, measured, goal, note } = row;
-    let [a, b, c, d] = widths;
-    writeln!(f, "| {what:a$} | {measured:>b$} | {goal:>c$} | {note:d$} |")
+fn write_line(f: &mut fmt::Formatter<'_>, cells: &[String], widths: [usize; COLUMNS]) -> fmt::Result {
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if IS_NUMBER[column] { write!(f, "| {cell:>width$} ")? } else { write!(f, "| {cell:width$} ")? }
+    }
+    writeln!(f, "|")
+}
+
+/// The line below the head, which says where a column's text stands.
+fn write_rule(f: &mut fmt::Formatter<'_>, widths: [usize; COLUMNS]) -> fmt::Result {
+    for (width, is_number) in widths.into_iter().zip(IS_NUMBER) {
+        let end = if is_number { ":" } else { "-" };
+        write!(f, "| {}{end} ", "-".repeat(width - 1))?;
+    }
+    writeln!(f, "|")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let mut table = Table::default();
-        table.add("a short one", "1.0 ms".to_owned(), "≤ 6 ms", "");
-        table.add("one that is longer", "10.0 ms".to_owned(), NO_GOAL, "3 × the floor");
+        table.add(Row::of("a short one", Duration::from_millis(1)).goal(Goal::AtMost(6.0)));
+        table.add(Row::of("one that is longer", Duration::from_millis(10)).note("3 × the floor"));
         let text = table.to_string();
         let lengths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert_eq!(lengths, vec![lengths[0]; 4]);
-        assert!(text.contains("| a short one        |   1.0 ms | ≤ 6 ms |               |"), "{text}");
+        assert!(
+            text.contains("| a short one        |  1.00 ms |           |       | ≤ 6 ms | met |"),
+            "{text}"
+        );
         table.remark("It follows.".to_owned());
         assert_eq!(table.to_string(), format!("{text}\nIt follows.\n"));
+    }
+
+    #[test]
+    fn a_row_beside_another_has_the_ratio_and_is_held_to_it() {
+        let [fast, slow] = [2, 20].map(Duration::from_millis);
+        let row = Row::of("publish", fast).beside("boatramp", slow).goal(Goal::RatioAtMost(0.2));
+        assert_eq!(
+            row.cells()[1..6],
+            ["2.00 ms", "boatramp 20.00 ms", "0.10 ×", "≤ 0.2 ×", "met"].map(str::to_owned)
+        );
+        let alone =
+            Row::of("publish", fast).beside_any("boatramp", None::<Duration>).goal(Goal::RatioAtMost(0.2));
+        assert_eq!(alone.cells()[2..6], ["", "", "≤ 0.2 ×", ""].map(str::to_owned));
     }
 }

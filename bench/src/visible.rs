@@ -11,10 +11,11 @@ use reqwest::Client;
 
 use crate::Bench;
 use crate::agent::Agent;
+use crate::figure::{Figure, Goal};
 use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::page;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 
 const SLUG: &str = "visible";
 const ACTIVATIONS: usize = 500;
@@ -54,10 +55,11 @@ fn tell(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_ans
         [("activate to the first new byte of another edge, p50", 50), ("the same, p99", 99)]
     {
         let beside = format!("the answer to activate: {}", answered.percentile(percent));
-        table.add(what, seen.percentile(percent).to_string(), NO_GOAL, beside);
+        table.add(Row::of(what, seen.percentile(percent)).note(beside));
     }
     let of = format!("of {}", seen.count());
-    table.add("old pages asked for after the answer", old_after_answer.to_string(), "0", of);
+    let row = Row::of("old pages asked for after the answer", Figure::Count(old_after_answer));
+    table.add(row.goal(Goal::AtMost(0.0)).note(of));
 }
 
 /// What one activation showed, counted from the moment at which it was sent.

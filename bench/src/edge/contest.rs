@@ -6,8 +6,9 @@ use anyhow::Context;
 
 use super::load::{Ask, Load, Measured, Visit};
 use super::{Entrant, NGINX};
+use crate::figure::{self, Figure};
 use crate::latencies::Ms;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(3);
@@ -18,20 +19,18 @@ const COLD_ROUND_MAX: Duration = Duration::from_secs(10);
 
 pub struct Contest {
     edge: Entrant,
-    nginx: Entrant,
-    /// Left out when it is not on this machine.
-    static_web_server: Option<Entrant>,
+    rivals: Vec<Entrant>,
 }
 
 /// What the edge should reach, as ratios to nginx.
 #[derive(Clone, Copy)]
 pub struct Goal {
-    pub rate: &'static str,
-    pub p99: &'static str,
+    pub rate: Option<figure::Goal>,
+    pub p99: Option<figure::Goal>,
 }
 
 impl Goal {
-    pub const NONE: Goal = Goal { rate: NO_GOAL, p99: NO_GOAL };
+    pub const NONE: Goal = Goal { rate: None, p99: None };
 }
 
 /// What a server did in each round.
@@ -41,13 +40,13 @@ struct Turns {
 }
 
 impl Contest {
-    pub fn new(edge: Entrant, nginx: Entrant, static_web_server: Option<Entrant>) -> Self {
-        Self { edge, nginx, static_web_server }
+    pub fn new(edge: Entrant, rivals: Vec<Entrant>) -> Self {
+        Self { edge, rivals }
     }
 
     pub async fn start_rivals(&mut self) -> anyhow::Result<()> {
-        for entrant in self.all().into_iter().skip(1) {
-            entrant.start().await?;
+        for rival in &mut self.rivals {
+            rival.start().await?;
         }
         Ok(())
     }
@@ -87,33 +86,31 @@ impl Contest {
                 }
             }
         }
+        all.retain(|turns| !turns.rounds.is_empty());
         tell(what, Goal::NONE, all, table)
     }
 
     fn all(&mut self) -> Vec<&mut Entrant> {
-        [&mut self.edge, &mut self.nginx].into_iter().chain(&mut self.static_web_server).collect()
+        std::iter::once(&mut self.edge).chain(&mut self.rivals).collect()
     }
 }
 
 fn tell(what: &str, goal: Goal, all: Vec<Turns>, table: &mut Table) -> anyhow::Result<()> {
     let (nginx, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|turns| turns.name == NGINX);
     let nginx = nginx.first().with_context(|| format!("nginx took no part in: {what}"))?;
-    for (turns, goal) in others.iter().zip([goal, Goal::NONE]) {
+    let goals = std::iter::once(goal).chain(std::iter::repeat(Goal::NONE));
+    for (turns, goal) in others.iter().zip(goals) {
         let ratio = |(one, other): (&Measured, &Measured)| one.rate / other.rate;
         let mut ratios: Vec<_> = turns.rounds.iter().zip(&nginx.rounds).map(ratio).collect();
         ratios.sort_by(f64::total_cmp);
         let (least, most) = (ratios[0], ratios[ratios.len() - 1]);
-        let beside = format!("{:.0} /s to {:.0} /s; {least:.2} to {most:.2}", turns.rate(), nginx.rate());
-        let name = turns.name;
-        table.add(
-            format!("{what}: {name} to nginx"),
-            format!("{:.2} ×", ratios[ratios.len() / 2]),
-            goal.rate,
-            beside,
-        );
-        let (p99, nginx_p99) = (turns.p99(), nginx.p99());
-        let ratio = format!("{:.2} ×", p99.ratio_to(nginx_p99));
-        table.add(format!("{what}: p99, the same"), ratio, goal.p99, format!("{p99} to {nginx_p99}"));
+        let row = Row::of(format!("{what}: {}", turns.name), Figure::PerSecond(turns.rate()))
+            .beside(NGINX, Figure::PerSecond(nginx.rate()))
+            .ratio(ratios[ratios.len() / 2])
+            .note(format!("rounds {least:.2} to {most:.2}"));
+        table.add(row.goal_if(goal.rate));
+        let row = Row::of(format!("{what}: {}, p99", turns.name), turns.p99()).beside(NGINX, nginx.p99());
+        table.add(row.goal_if(goal.p99));
     }
     Ok(())
 }

@@ -17,14 +17,22 @@ const SCRIPT: &str = include_str!("load.lua");
 
 /// A request, whoever answers it.
 pub struct Visit {
-    mount: Mount,
+    way: Way,
     host: String,
+    /// In the site.
     path: String,
 }
 
-enum Mount {
+enum Way {
     Path,
     Name,
+}
+
+/// Where a visit goes.
+struct Target {
+    address: SocketAddr,
+    host: String,
+    path: String,
 }
 
 /// What one run showed.
@@ -63,18 +71,31 @@ enum Course {
 
 impl Visit {
     pub fn by_path(host: &str, path: &str) -> Self {
-        Self { mount: Mount::Path, host: host.to_owned(), path: format!("/site/{host}/{path}") }
+        Self { way: Way::Path, host: host.to_owned(), path: path.to_owned() }
     }
 
     pub fn by_name(host: &str, path: &str) -> Self {
-        Self { mount: Mount::Name, host: host.to_owned(), path: format!("/{path}") }
+        Self { way: Way::Name, host: host.to_owned(), path: path.to_owned() }
     }
 
-    fn at(&self, entrant: &Entrant) -> Option<(SocketAddr, String)> {
-        match self.mount {
-            Mount::Path => Some((entrant.address, entrant.address.to_string())),
-            Mount::Name => entrant.by_name.map(|address| (address, format!("{}.localhost", self.host))),
+    /// None where this server has no such site, or not so.
+    fn at(&self, entrant: &Entrant) -> Option<Target> {
+        let Self { way, host, path } = self;
+        if entrant.hosts.as_ref().is_some_and(|hosts| !hosts.contains(host)) {
+            return None;
         }
+        Some(match way {
+            Way::Path => Target {
+                address: entrant.address,
+                host: entrant.address.to_string(),
+                path: format!("/{}/{host}/{path}", entrant.mount),
+            },
+            Way::Name => Target {
+                address: entrant.by_name?,
+                host: format!("{host}.localhost"),
+                path: format!("/{path}"),
+            },
+        })
     }
 }
 
@@ -83,11 +104,11 @@ impl Load {
     pub async fn prepare(entrant: &Entrant, visits: &[Visit], ask: Ask) -> anyhow::Result<Option<Self>> {
         let (mut lines, mut first) = (String::new(), None);
         for visit in visits {
-            let Some((address, host)) = visit.at(entrant) else { return Ok(None) };
-            lines.push_str(&format!("{host} {}\n", visit.path));
-            first = first.or(Some((address, host, &visit.path)));
+            let Some(target) = visit.at(entrant) else { return Ok(None) };
+            lines.push_str(&format!("{} {}\n", target.host, target.path));
+            first = first.or(Some(target));
         }
-        let (address, host, path) = first.context("nothing to visit")?;
+        let Target { address, host, path } = first.context("nothing to visit")?;
         let Some(header) = try_out(&format!("http://{address}{path}"), &host, ask).await? else {
             return Ok(None);
         };

@@ -11,8 +11,10 @@ use reqwest::header::{
 };
 
 use super::stock::{Sample, Stock};
-use super::{Entrant, NGINX};
-use crate::program::{Launch, free_address};
+use super::{Entrant, NGINX, SITES};
+use crate::boatramp::{self, BOATRAMP, Boatramp, Publisher};
+use crate::page::SiteFile;
+use crate::program::{Launch, free_address, is_installed};
 
 /// What a file server says of a file by itself.
 const OWN_HEADERS: [HeaderName; 9] = [
@@ -31,21 +33,15 @@ const STATIC_WEB_SERVER: &str = "static-web-server";
 /// Serves files that were encoded beforehand, as the edge does; Debian's libnginx-mod-http-brotli-static.
 const BROTLI_MODULE: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
 
-pub struct Rivals {
-    pub nginx: Entrant,
-    /// Left out where it is not installed.
-    pub static_web_server: Option<Entrant>,
-}
-
-impl Rivals {
-    /// Lays out the files, and how each is started.
-    pub fn prepare(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Self> {
-        lay_out(at, stock).context("lay out the pages")?;
-        let nginx = nginx(at, stock, core)?;
-        let static_web_server =
-            if is_installed(STATIC_WEB_SERVER) { Some(static_web_server(at, stock, core)?) } else { None };
-        Ok(Self { nginx, static_web_server })
+/// Lays out the files, and how each is started: nginx, and those of the others that are installed.
+pub async fn prepare(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Vec<Entrant>> {
+    lay_out(at, stock).context("lay out the pages")?;
+    let mut rivals = vec![nginx(at, stock, core)?];
+    if is_installed(STATIC_WEB_SERVER) {
+        rivals.push(static_web_server(at, stock, core)?);
     }
+    rivals.extend(boatramp(&at.join(BOATRAMP), stock, core).await?);
+    Ok(rivals)
 }
 
 fn lay_out(at: &Path, stock: &Stock) -> anyhow::Result<()> {
@@ -63,11 +59,6 @@ fn lay_out(at: &Path, stock: &Stock) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_installed(program: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
-}
-
 fn nginx(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entrant> {
     let (address, by_name) = (free_address()?, free_address()?);
     std::fs::write(at.join("nginx.conf"), nginx_configuration(at, address, by_name, stock))?;
@@ -79,7 +70,15 @@ fn nginx(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entrant> {
         folder: at.to_owned(),
         core: Some(core),
     };
-    Ok(Entrant { name: NGINX, address, by_name: Some(by_name), launch, program: None })
+    Ok(Entrant {
+        name: NGINX,
+        address,
+        by_name: Some(by_name),
+        mount: SITES,
+        hosts: None,
+        launch,
+        program: None,
+    })
 }
 
 /// As one would set nginx up for speed: open files are kept, nothing is logged, connections stay.
@@ -144,7 +143,15 @@ fn static_web_server(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entra
         folder: at.to_owned(),
         core: Some(core),
     };
-    Ok(Entrant { name: STATIC_WEB_SERVER, address, by_name: None, launch, program: None })
+    Ok(Entrant {
+        name: STATIC_WEB_SERVER,
+        address,
+        by_name: None,
+        mount: SITES,
+        hosts: None,
+        launch,
+        program: None,
+    })
 }
 
 fn static_web_server_configuration(at: &Path, address: SocketAddr, stock: &Stock) -> String {
@@ -173,6 +180,27 @@ directory-listing = false
         headers_of(&stock.page, "**/"),
         headers_of(&stock.file, "**/*.bin"),
     )
+}
+
+/// It has the page and the file, published as its users do, and says of them what it says of itself.
+async fn boatramp(folder: &Path, stock: &Stock, core: u8) -> anyhow::Result<Option<Entrant>> {
+    let Some(Boatramp { address, program }) = Boatramp::start(folder).await? else { return Ok(None) };
+    let publisher = Publisher::new(address)?;
+    let samples = [(&stock.page, "index.html"), (&stock.file, Sample::FILE)];
+    for (sample, path) in samples {
+        let file = SiteFile { path: path.to_owned(), content: sample.body.clone() };
+        publisher.publish(&sample.host, &[file]).await?;
+    }
+    program.kill().await?;
+    Ok(Some(Entrant {
+        name: BOATRAMP,
+        address,
+        by_name: None,
+        mount: boatramp::SITES,
+        hosts: Some(samples.iter().map(|(sample, _)| sample.host.clone()).collect()),
+        launch: Launch { core: Some(core), ..boatramp::launch(folder, address) },
+        program: None,
+    }))
 }
 
 /// What the edge says of a file that a file server would not say by itself.

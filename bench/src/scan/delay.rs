@@ -20,7 +20,7 @@ use crate::agent::Agent;
 use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::PAGE_BYTES;
-use crate::table::{NO_GOAL, Table};
+use crate::table::{Row, Table};
 
 const AGENTS: usize = 16;
 const PUBLISHES_PER_SECOND: u64 = 100;
@@ -76,7 +76,7 @@ fn tell(table: &mut Table, mode: &str, delays: &Delays) {
     let rate = PUBLISHES as f64 / delays.took.as_secs_f64();
     let beside = format!("{rate:.0} publishes /s; their answers took {}", delays.answers.percentile(50));
     let what = format!("publish to verdict, {mode}, 100 publishes /s");
-    table.add(format!("{what}, p50"), delays.verdicts.percentile(50).to_string(), NO_GOAL, beside);
+    table.add(Row::of(format!("{what}, p50"), delays.verdicts.percentile(50)).note(beside));
     let (looks, answers) = (&delays.looks, delays.answers.percentile(99));
     let beside = format!(
         "answers {answers}; seen by GET, {} looked: p50 {}, worst {}",
@@ -84,7 +84,7 @@ fn tell(table: &mut Table, mode: &str, delays: &Delays) {
         looks.percentile(50),
         looks.percentile(100)
     );
-    table.add(format!("{what}, p99"), delays.verdicts.percentile(99).to_string(), NO_GOAL, beside);
+    table.add(Row::of(format!("{what}, p99"), delays.verdicts.percentile(99)).note(beside));
 }
 
 async fn run(house: &House) -> anyhow::Result<Delays> {

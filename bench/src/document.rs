@@ -1,0 +1,56 @@
+//! The document that keeps the tables: each part's stands between two comments, and is put there by the run that
+//! measured it. Everything else in the document is left as it is.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+
+use crate::table::Table;
+
+/// A part's table, with what it was measured on.
+pub struct Section<'a> {
+    pub part: &'a str,
+    pub table: &'a Table,
+    pub measured_on: &'a str,
+}
+
+pub fn keep(path: &Path, sections: &[Section]) -> anyhow::Result<()> {
+    let mut text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+    for section in sections {
+        text = placed(&text, section).with_context(|| format!("keep a table in {}", path.display()))?;
+    }
+    std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
+}
+
+fn placed(text: &str, section: &Section) -> anyhow::Result<String> {
+    let Section { part, table, measured_on } = section;
+    let (begin, end) = (format!("<!-- scripts/bench {part} -->\n"), format!("<!-- end of {part} -->\n"));
+    let (before, rest) = text.split_once(&begin).with_context(|| format!("it has no line {begin}"))?;
+    let (old, after) = rest.split_once(&end).with_context(|| format!("it has no line {end}"))?;
+    ensure!(!old.contains("<!-- scripts/bench "), "the table of {part} does not end before another begins");
+    Ok(format!("{before}{begin}{measured_on}\n\n{table}\n{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::table::Row;
+
+    const TEXT: &str = "# Head\n<!-- scripts/bench start -->\nold\n<!-- end of start -->\nA word.\n\
+        <!-- scripts/bench cli -->\nkept\n<!-- end of cli -->\n";
+
+    #[test]
+    fn a_part_takes_its_own_place_and_no_other() {
+        let mut table = Table::default();
+        table.add(Row::of("a start", Duration::from_millis(12)));
+        let section = |part| Section { part, table: &table, measured_on: "22 November" };
+        let text = placed(TEXT, &section("start")).unwrap();
+        assert!(text.starts_with("# Head\n<!-- scripts/bench start -->\n22 November\n\n| what"), "{text}");
+        assert!(text.contains("| a start | 12.00 ms |") && !text.contains("old"), "{text}");
+        assert!(text.ends_with("A word.\n<!-- scripts/bench cli -->\nkept\n<!-- end of cli -->\n"), "{text}");
+        assert_eq!(placed(&text, &section("start")).unwrap(), text);
+        assert!(placed(TEXT, &section("scan")).is_err());
+    }
+}

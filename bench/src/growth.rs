@@ -1,0 +1,106 @@
+//! How cost grows: publishes, first visits and rollbacks in a house that has many artifacts and accounts, beside an
+//! empty one, in turns on the same machine.
+
+mod database;
+mod filling;
+mod pair;
+
+use anyhow::Context;
+
+use crate::Bench;
+use crate::figure::Goal;
+use crate::house::House;
+use crate::latencies::Latencies;
+use crate::table::{Row, Table};
+use filling::Filling;
+use pair::{RUNS, Side, Step};
+
+/// What an installation holds.
+#[derive(Clone, Copy)]
+struct Size {
+    artifacts: usize,
+    /// Among which they are shared out evenly; whoever publishes is one of them.
+    accounts: usize,
+}
+
+/// Those of one line are steps of one house's growth.
+const COURSES: [&[Size]; 3] = [
+    &[
+        Size { artifacts: 1_000, accounts: 1 },
+        Size { artifacts: 10_000, accounts: 1 },
+        Size { artifacts: 100_000, accounts: 1 },
+    ],
+    &[Size { artifacts: 100_000, accounts: 100 }],
+    &[Size { artifacts: 100_000, accounts: 10_000 }],
+];
+/// What an empty house has: as many pages as are visited for the first time.
+const EMPTY: Size = Size { artifacts: RUNS, accounts: 1 };
+/// From so many artifacts on, this is the goal.
+const GOAL_FROM: usize = 100_000;
+const GOAL: Goal = Goal::RatioAtMost(1.2);
+
+#[derive(Clone, Copy)]
+enum Mode {
+    Embedded,
+    Production,
+}
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    for mode in [Mode::Embedded, Mode::Production] {
+        for (number, course) in COURSES.iter().enumerate() {
+            let name = format!("growth-{}-{number}", mode.name());
+            measure_course(bench, mode, &name, course, table).await.context(name)?;
+        }
+    }
+    Ok(())
+}
+
+async fn measure_course(
+    bench: &Bench,
+    mode: Mode,
+    name: &str,
+    course: &[Size],
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let house = mode.start(bench, name).await?;
+    let mut filling = Filling::begin(&house, course[0].accounts).await?;
+    for size in course {
+        filling.grow_to(size.artifacts).await?;
+        // A new one each time, for it grows by being measured.
+        let empty_house = mode.start(bench, &format!("{name}-beside-{}", size.artifacts)).await?;
+        let mut empty = Filling::begin(&empty_house, EMPTY.accounts).await?;
+        empty.grow_to(EMPTY.artifacts).await?;
+        let (grown, empty) = pair::run(Side::of(&filling)?, Side::of(&empty)?).await?;
+        for step in Step::ALL {
+            table.add(row(mode, *size, step, &grown[step as usize], &empty[step as usize]));
+        }
+    }
+    Ok(())
+}
+
+fn row(mode: Mode, size: Size, step: Step, grown: &Latencies, empty: &Latencies) -> Row {
+    let Size { artifacts, accounts } = size;
+    let of = if accounts == 1 { "one account".to_owned() } else { format!("{accounts} accounts") };
+    let what = format!("{}, {}, {artifacts} artifacts of {of}, p50", step.what(), mode.name());
+    let has_goal = artifacts >= GOAL_FROM && step != Step::Rollback;
+    Row::of(what, grown.percentile(50))
+        .beside("empty", empty.percentile(50))
+        .goal_if(has_goal.then_some(GOAL))
+        .note(format!("p99 {}, empty {}", grown.percentile(99), empty.percentile(99)))
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+            Self::Production => "production",
+        }
+    }
+
+    async fn start(self, bench: &Bench, name: &str) -> anyhow::Result<House> {
+        match self {
+            Self::Embedded => House::embedded(bench, name).await,
+            Self::Production => House::production(bench, name).await,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What the queue carries in a second when its jobs do nothing: ours beside what somebody would take instead, a table
+//! with `FOR UPDATE SKIP LOCKED` on the same PostgreSQL, a table in SQLite, and a list in Redis.
+//!
+//! Every job is pushed by a caller who waits until it is kept, handed to a worker once, and marked as done.
+
+mod crew;
+mod list;
+mod ours;
+mod postgres_table;
+mod sqlite_table;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use futures::future::try_join_all;
+
+use crate::Bench;
+use crate::figure::Figure;
+use crate::house::new_database;
+use crate::table::{Row, Table};
+use list::List;
+use ours::Ours;
+use postgres_table::PostgresTable;
+use sqlite_table::SqliteTable;
+
+const PUSHERS: usize = 32;
+/// Jobs that a pool has in hand at a time.
+const CONCURRENCY: usize = 32;
+/// With so many undone, callers wait: what can be kept for later is not what is measured.
+const BACKLOG_MAX: u64 = 500;
+const RUN: Duration = Duration::from_secs(5);
+/// Longer than what was pushed in a run takes to be done.
+const DRAIN_WAIT_MAX: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// What a job holds: about as much as a scan's does.
+const PAYLOAD: &str = r#"{"kind":"scan","payload":{"account":"01M807S6T83C3PBZ7D44TAV0FR","version":"01M807S7HQGXBRRRFMPVQWR2SF"}}"#;
+
+/// A queue in the contest, with workers on it.
+enum Contestant {
+    Ours(Ours),
+    Table(PostgresTable),
+    File(SqliteTable),
+    List(List),
+}
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let folder = bench.folder.path().join("queue");
+    std::fs::create_dir_all(&folder)?;
+    let sqlite = format!("sqlite://{}", folder.join("ours.db").display());
+    let redis = bench.arguments.redis.as_deref().context("this needs a Redis: --redis")?;
+
+    let ours = carried(Contestant::Ours(Ours::start(&sqlite).await?)).await?;
+    let file = carried(Contestant::File(SqliteTable::start(&folder.join("plain.db")).await?)).await?;
+    let what = "jobs that do nothing, queue on SQLite";
+    table.add(Row::of(what, ours).beside("a plain table in SQLite", file));
+
+    let database = new_database(&bench.arguments).await?;
+    let ours = carried(Contestant::Ours(Ours::start(&database).await?)).await?;
+    let plain = PostgresTable::start(&new_database(&bench.arguments).await?).await?;
+    let plain = carried(Contestant::Table(plain)).await?;
+    let list = carried(Contestant::List(List::start(redis).await?)).await?;
+    let row = || Row::of("jobs that do nothing, queue on PostgreSQL", ours);
+    table.add(row().beside("a table with SKIP LOCKED", plain));
+    table.add(
+        row().beside("a list in Redis", list).note("the list keeps nothing when Redis or a worker falls"),
+    );
+    Ok(())
+}
+
+/// Callers push as fast as the jobs are done; what was done, by the time until the last of them was.
+async fn carried(contestant: Contestant) -> anyhow::Result<Figure> {
+    let (started, pushed) = (Instant::now(), AtomicU64::new(0));
+    let pushers = (0..PUSHERS).map(|_| async {
+        while started.elapsed() < RUN {
+            if pushed.load(Ordering::Relaxed) > contestant.done() + BACKLOG_MAX {
+                tokio::time::sleep(LOOK_EVERY).await;
+                continue;
+            }
+            contestant.push().await?;
+            pushed.fetch_add(1, Ordering::Relaxed);
+        }
+        anyhow::Ok(())
+    });
+    try_join_all(pushers).await?;
+    let pushed = pushed.into_inner();
+    while contestant.done() < pushed {
+        let (name, done) = (contestant.name(), contestant.done());
+        ensure!(started.elapsed() < RUN + DRAIN_WAIT_MAX, "{name} has done {done} of {pushed} jobs");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    let took = started.elapsed();
+    contestant.stop().await?;
+    Ok(Figure::PerSecond(pushed as f64 / took.as_secs_f64()))
+}
+
+impl Contestant {
+    async fn push(&self) -> anyhow::Result<()> {
+        match self {
+            Self::Ours(ours) => ours.push().await,
+            Self::Table(table) => table.push().await,
+            Self::File(file) => file.push().await,
+            Self::List(list) => list.push().await,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Ours(_) => "our queue",
+            Self::Table(_) => "the table with SKIP LOCKED",
+            Self::File(_) => "the table in SQLite",
+            Self::List(_) => "the list in Redis",
+        }
+    }
+
+    fn done(&self) -> u64 {
+        match self {
+            Self::Ours(ours) => ours.done(),
+            Self::Table(table) => table.workers.done(),
+            Self::File(file) => file.workers.done(),
+            Self::List(list) => list.workers.done(),
+        }
+    }
+
+    async fn stop(self) -> anyhow::Result<()> {
+        match self {
+            Self::Ours(ours) => ours.stop().await,
+            Self::Table(table) => table.workers.stop().await,
+            Self::File(file) => file.workers.stop().await,
+            Self::List(list) => list.workers.stop().await,
+        }
+    }
+}

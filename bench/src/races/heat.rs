@@ -1,0 +1,141 @@
+//! The heats: what both do in turns, and how long each takes.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use domain::Chance;
+
+use super::racer::{Racer, Version};
+use crate::figure::Goal;
+use crate::latencies::Latencies;
+use crate::page::SiteFile;
+
+/// Connections are open then, caches are warm.
+const WARM_UP_RUNS: usize = 10;
+const SITE_FILES: usize = 50;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heat {
+    NewPage,
+    NextPage,
+    NewSite,
+    NextSite,
+    FirstByte,
+    Rollback,
+}
+
+/// What one of them takes with it into a run.
+struct Run {
+    site: String,
+    files: Vec<SiteFile>,
+}
+
+impl Heat {
+    pub const ALL: [Heat; 6] =
+        [Heat::NewPage, Heat::NextPage, Heat::NewSite, Heat::NextSite, Heat::FirstByte, Heat::Rollback];
+
+    pub fn what(self) -> &'static str {
+        match self {
+            Heat::NewPage => "publish a new page of 4 KB",
+            Heat::NextPage => "publish a page's next version",
+            Heat::NewSite => "publish a new site of 50 files",
+            Heat::NextSite => "publish a site's next version, 1 file of 50 changed",
+            Heat::FirstByte => "publish a new page until it is served",
+            Heat::Rollback => "go back to an older version until it is served",
+        }
+    }
+
+    pub fn goal(self) -> Option<Goal> {
+        (self == Heat::NewPage).then_some(Goal::RatioAtMost(0.2))
+    }
+
+    fn runs(self) -> usize {
+        match self {
+            Heat::NewSite | Heat::NextSite => 60,
+            _ => 300,
+        }
+    }
+
+    /// What is published in this run: the same by both.
+    fn prepare(self) -> Run {
+        let chance = Chance::from_system();
+        let index = SiteFile::index(&chance);
+        let site = match self {
+            Heat::NextPage => "known-page".to_owned(),
+            Heat::NextSite => "known-site".to_owned(),
+            _ => format!("new-{}", chance.base36(16)),
+        };
+        let others = match self {
+            Heat::NewSite => other_files(&chance),
+            // Always the same ones.
+            Heat::NextSite => other_files(&Chance::seeded(SITE_FILES as u64)),
+            _ => vec![],
+        };
+        Run { site, files: std::iter::once(index).chain(others).collect() }
+    }
+}
+
+fn other_files(chance: &Chance) -> Vec<SiteFile> {
+    let file = |number: usize| SiteFile { path: format!("pages/{number}.html"), ..SiteFile::index(chance) };
+    (1..SITE_FILES).map(file).collect()
+}
+
+/// How long each run took us, and them.
+pub async fn run(
+    heat: Heat,
+    ours: &Racer,
+    theirs: Option<&Racer>,
+) -> anyhow::Result<(Latencies, Option<Latencies>)> {
+    let racers: Vec<&Racer> = std::iter::once(ours).chain(theirs).collect();
+    let mut taken = vec![vec![]; racers.len()];
+    let turning = if heat == Heat::Rollback { two_versions(&racers).await? } else { vec![] };
+    for number in 0..WARM_UP_RUNS + heat.runs() {
+        let run = heat.prepare();
+        for place in 0..racers.len() {
+            // Neither is always the first.
+            let place = (place + number) % racers.len();
+            let took = match turning.get(place) {
+                Some(turning) => turning.go_back(racers[place], number).await?,
+                None => publish(heat, racers[place], &run).await?,
+            };
+            if number >= WARM_UP_RUNS {
+                taken[place].push(took);
+            }
+        }
+    }
+    let mut taken = taken.into_iter().map(Latencies::of);
+    Ok((taken.next().context("nobody ran")?, taken.next()))
+}
+
+async fn publish(heat: Heat, racer: &Racer, run: &Run) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    let version = racer.publish(&run.site, &run.files).await?;
+    if heat == Heat::FirstByte {
+        racer.see(&version, &run.files[0].content).await?;
+    }
+    Ok(started.elapsed())
+}
+
+/// Two versions of a page, which are made live in turns.
+struct Turning([(Version, SiteFile); 2]);
+
+async fn two_versions(racers: &[&Racer]) -> anyhow::Result<Vec<Turning>> {
+    let mut all = vec![];
+    for racer in racers {
+        let (one, other) = (Heat::Rollback.prepare(), Heat::Rollback.prepare());
+        let first = racer.publish("turning-page", &one.files).await?;
+        let second = racer.publish("turning-page", &other.files).await?;
+        all.push(Turning([(first, one.files[0].clone()), (second, other.files[0].clone())]));
+    }
+    Ok(all)
+}
+
+impl Turning {
+    async fn go_back(&self, racer: &Racer, number: usize) -> anyhow::Result<Duration> {
+        let (version, index) = &self.0[number % self.0.len()];
+        let started = Instant::now();
+        racer.activate(version).await?;
+        racer.see(version, &index.content).await?;
+        Ok(started.elapsed())
+    }
+}

@@ -1,0 +1,94 @@
+//! One who publishes, to Handbill or to boatramp, and looks at what is served.
+
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use reqwest::{Client, StatusCode};
+
+use crate::agent::Agent;
+use crate::boatramp::{Boatramp, Publisher};
+use crate::page::SiteFile;
+
+/// What is not served by then is lost.
+const SEEN_WITHIN: Duration = Duration::from_secs(10);
+
+pub struct Racer {
+    house: House,
+    visitor: Client,
+}
+
+enum House {
+    Handbill(Agent),
+    Boatramp(Publisher),
+}
+
+/// A version that was published.
+pub struct Version {
+    site: String,
+    url: String,
+    id: Id,
+}
+
+enum Id {
+    Seq(u32),
+    Deployment(String),
+}
+
+impl Racer {
+    /// With an account that was claimed: it stores as much as it likes, and its pages are served as they are.
+    pub async fn handbill(api_url: &str) -> anyhow::Result<Self> {
+        let agent = Agent::sign_up(api_url).await?;
+        agent.claim().await?;
+        Self::of(House::Handbill(agent))
+    }
+
+    /// With an account that nobody has claimed: its pages are served with a badge.
+    pub async fn provisional(api_url: &str) -> anyhow::Result<Self> {
+        Self::of(House::Handbill(Agent::sign_up(api_url).await?))
+    }
+
+    pub fn boatramp(boatramp: &Boatramp) -> anyhow::Result<Self> {
+        Self::of(House::Boatramp(Publisher::new(boatramp.address)?))
+    }
+
+    fn of(house: House) -> anyhow::Result<Self> {
+        Ok(Self { house, visitor: Client::builder().no_proxy().build()? })
+    }
+
+    /// Publishes the site's next version, which may be its first, until the answer is read.
+    pub async fn publish(&self, site: &str, files: &[SiteFile]) -> anyhow::Result<Version> {
+        let (url, id) = match &self.house {
+            House::Handbill(agent) => {
+                let published = agent.publish_site(site, files).await?;
+                (published.url, Id::Seq(published.version))
+            }
+            House::Boatramp(publisher) => {
+                (publisher.url_of(site), Id::Deployment(publisher.publish(site, files).await?))
+            }
+        };
+        Ok(Version { site: site.to_owned(), url, id })
+    }
+
+    /// Makes a version the live one, until the answer is read.
+    pub async fn activate(&self, version: &Version) -> anyhow::Result<()> {
+        match (&self.house, &version.id) {
+            (House::Handbill(agent), Id::Seq(seq)) => agent.activate(&version.site, *seq).await,
+            (House::Boatramp(publisher), Id::Deployment(id)) => publisher.activate(&version.site, id).await,
+            _ => anyhow::bail!("a version of another house"),
+        }
+    }
+
+    /// Until the site's first page is served as it was published in this version.
+    pub async fn see(&self, version: &Version, index: &[u8]) -> anyhow::Result<()> {
+        let started = Instant::now();
+        loop {
+            let answer = self.visitor.get(&version.url).send().await?;
+            let is_served = answer.status() == StatusCode::OK;
+            if answer.bytes().await? == index && is_served {
+                return Ok(());
+            }
+            let site = &version.site;
+            ensure!(started.elapsed() < SEEN_WITHIN, "{site} was not served within {SEEN_WITHIN:?}");
+        }
+    }
+}
