@@ -1,17 +1,18 @@
-//! The ledger of one account: gathers the deeds that wait and has them settled in one transaction. It answers only
+//! The ledger of one account: gathers the deeds that wait and has them settled in one commit. It answers only
 //! after the commit, and it answers everyone: a caller that hears nothing must be able to hand the same deed in again.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use domain::{AccountId, Deed, Outcome};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
-use store::{Store, Terms, is_outage};
 use tracing::{Instrument, Span};
 
-use crate::office::{LedgerError, LedgerTerms};
+use crate::commits::Commits;
+use crate::office::LedgerError;
 
-/// Deeds that one transaction settles at most.
+/// Deeds that one ledger has settled at a time at most.
 const BATCH_MAX: usize = 64;
-/// How often a batch is tried again when it collides with another account (a host drawn twice).
-const COLLISIONS_MAX: usize = 8;
 pub(crate) type Settled = Result<Outcome, LedgerError>;
 
 #[derive(Debug)]
@@ -29,8 +30,9 @@ pub(crate) struct Ledger;
 
 pub(crate) struct Arguments {
     pub(crate) account: AccountId,
-    pub(crate) store: Store,
-    pub(crate) terms: LedgerTerms,
+    pub(crate) commits: Commits,
+    /// An actor that nobody asks leaves after this long.
+    pub(crate) idle_after: Duration,
 }
 
 pub(crate) struct State {
@@ -91,19 +93,19 @@ impl State {
     fn set_timer(&mut self, myself: &ActorRef<Message>) {
         if !self.timer_is_set {
             let generation = self.generation;
-            myself.send_after(self.arguments.terms.idle_after, move || Message::Idle { generation });
+            myself.send_after(self.arguments.idle_after, move || Message::Idle { generation });
             self.timer_is_set = true;
         }
     }
 
-    /// Commits what waits, then answers everyone: no early return may drop a caller.
+    /// Has what waits committed, then answers everyone: no early return may drop a caller.
     async fn settle_pending(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let (deeds, askers): (Vec<Deed>, Vec<_>) = std::mem::take(&mut self.pending).into_iter().unzip();
         let (spans, replies): (Vec<Span>, Vec<_>) = askers.into_iter().unzip();
-        let settled = self.arguments.settle(&deeds).instrument(telemetry::spans::commit(&spans)).await;
+        let settled = self.arguments.settle(deeds).instrument(telemetry::spans::commit(&spans)).await;
         for (reply, settled) in replies.into_iter().zip(settled) {
             // A caller that stopped waiting finds the outcome when it asks again.
             let _ = reply.send(settled);
@@ -112,15 +114,15 @@ impl State {
 }
 
 impl Arguments {
-    async fn settle(&self, deeds: &[Deed]) -> Vec<Settled> {
-        let started = std::time::Instant::now();
-        let settled = match self.settle_batch(deeds).await {
+    async fn settle(&self, deeds: Vec<Deed>) -> Vec<Settled> {
+        let (started, deeds) = (std::time::Instant::now(), Arc::<[Deed]>::from(deeds));
+        let settled = match self.commits.settle(self.account, deeds.clone()).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            Err(error) if deeds.len() == 1 || matches!(error, LedgerError::Outage(_)) => {
+            Err(error) if deeds.len() == 1 || !matches!(error, LedgerError::Bug(_)) => {
                 deeds.iter().map(|_| Err(error.clone())).collect()
             }
             // One bad deed must not fail its neighbours.
-            Err(_) => self.settle_singly(deeds).await,
+            Err(_) => self.settle_singly(&deeds).await,
         };
         telemetry::commit(deeds.len(), started.elapsed());
         tracing::debug!(
@@ -135,28 +137,11 @@ impl Arguments {
     async fn settle_singly(&self, deeds: &[Deed]) -> Vec<Settled> {
         let mut settled = Vec::with_capacity(deeds.len());
         for deed in deeds {
-            let outcome = self.settle_batch(std::slice::from_ref(deed)).await;
+            let outcome = self.commits.settle(self.account, Arc::from([deed.clone()])).await;
             settled.push(outcome.and_then(|mut outcomes| {
                 outcomes.pop().ok_or_else(|| LedgerError::Bug("a batch of one had no outcome".into()))
             }));
         }
         settled
-    }
-
-    async fn settle_batch(&self, deeds: &[Deed]) -> Result<Vec<Outcome>, LedgerError> {
-        let mut collisions = 0;
-        loop {
-            let terms = Terms {
-                tariff: self.terms.tariff.clone(),
-                chance: self.terms.chance.clone(),
-                now: self.terms.clock.now(),
-            };
-            match self.store.settle(self.account, deeds, &terms).await {
-                Ok(outcomes) => return Ok(outcomes),
-                Err(error) if store::is_collision(&error) && collisions < COLLISIONS_MAX => collisions += 1,
-                Err(error) if is_outage(&error) => return Err(LedgerError::Outage(format!("{error:#}"))),
-                Err(error) => return Err(LedgerError::Bug(format!("{error:#}"))),
-            }
-        }
     }
 }

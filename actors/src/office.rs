@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
+use crate::commits::Commits;
 use crate::ledger::{Arguments, Ledger, Message, Settled};
 
 /// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
@@ -59,8 +60,8 @@ struct Inner {
     number: u64,
     supervisor: ActorRef<()>,
     supervising: std::sync::Mutex<Option<JoinHandle<()>>>,
-    store: Store,
-    terms: LedgerTerms,
+    commits: Commits,
+    idle_after: Duration,
 }
 
 impl Ledgers {
@@ -72,8 +73,8 @@ impl Ledgers {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             supervisor,
             supervising: std::sync::Mutex::new(Some(supervising)),
-            store,
-            terms,
+            idle_after: terms.idle_after,
+            commits: Commits::start(store, terms),
         })))
     }
 
@@ -129,7 +130,8 @@ impl Ledgers {
             if let Some(ledger) = ActorRef::<Message>::where_is(name.clone()) {
                 return Ok(ledger);
             }
-            let arguments = Arguments { account, store: self.0.store.clone(), terms: self.0.terms.clone() };
+            let (commits, idle_after) = (self.0.commits.clone(), self.0.idle_after);
+            let arguments = Arguments { account, commits, idle_after };
             let supervisor = self.0.supervisor.get_cell();
             match Actor::spawn_linked(Some(name.clone()), Ledger, arguments, supervisor).await {
                 Ok((ledger, _)) => return Ok(ledger),

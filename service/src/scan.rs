@@ -12,11 +12,11 @@ use domain::{BlobHash, Manifest, RescanJob, ScanJob};
 use scanner::{ScannedFile, Verdict};
 use store::{Judged, Judgement};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
 use crate::Service;
+use crate::compute::compute;
 
 /// The number of the rules that this program judges by. It rises with them, so older verdicts are told from newer ones.
 const RULES: u32 = whole_number(scanner::SCANNER_VERSION);
@@ -72,11 +72,12 @@ impl ScanGate {
                 Err(_) => return Ok(None),
             },
         };
+        let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let judge = move || {
             let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
             scanner::scan(&scanned)
         };
-        compute(turn, judge).await.map(Some)
+        in_turn(turn, total_bytes, judge).await.map(Some)
     }
 
     async fn first_turn(&self) -> anyhow::Result<Turn> {
@@ -114,17 +115,17 @@ impl Drop for FirstWaiting<'_> {
 }
 
 /// Computes on its turn. Whoever stops waiting frees no place before the computing has ended.
-async fn compute<T: Send + 'static>(
+async fn in_turn<T: Send + 'static>(
     turn: Turn,
+    bytes: u64,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> anyhow::Result<T> {
-    spawn_blocking(move || {
+    let work = move || {
         let done = work();
         drop(turn);
         done
-    })
-    .await
-    .context("scan a version")
+    };
+    compute(bytes, work).await.context("scan a version")
 }
 
 /// Half of the cores, but always one.
@@ -168,7 +169,7 @@ impl Service {
             rules: rules(),
             now,
         };
-        let judged = self.0.store.judge(&judgement).await?;
+        let judged = self.0.verdicts.write(judgement).await?;
         pass_or_wait("scan.after_judge").await?;
         telemetry::verdict(verdict.status);
         telemetry::spans::note_verdict(span, verdict.status);
@@ -178,7 +179,7 @@ impl Service {
                 tracing::info!(artifact.host = %host, version.id = %version, moderation.status = verdict.status.as_str(), "version scanned");
             }
             Judged::Outdated => {
-                tracing::info!(version.id = %version, scan.rules = judgement.rules, "newer rules have judged a version; this process has older ones");
+                tracing::info!(version.id = %version, scan.rules = rules(), "newer rules have judged a version; this process has older ones");
             }
             Judged::Noted { host: None } | Judged::Gone => {}
         }
@@ -257,6 +258,9 @@ mod tests {
         assert_eq!(ScanGate::default().places.available_permits(), places_of(cores));
     }
 
+    /// So many that the computing has a thread of its own.
+    const MANY_BYTES: u64 = 1 << 20;
+
     /// Computing that begins and ends by hand.
     struct Computing {
         has_begun: Receiver<()>,
@@ -281,7 +285,7 @@ mod tests {
                     Scan::First => gate.first_turn().await?,
                     Scan::Again => gate.later_turn().await?,
                 };
-                compute(turn, work).await
+                in_turn(turn, MANY_BYTES, work).await
             });
             Self { has_begun, end, done }
         }

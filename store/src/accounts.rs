@@ -1,11 +1,13 @@
 //! Accounts and their month. Balances and allowances are only read here; `settle` alone writes them.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, Time, Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::LockType;
+use sea_orm::sea_query::{LockBehavior, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
 use crate::{NewToken, Store, rows, tokens};
@@ -84,6 +86,21 @@ pub(crate) async fn lock_account(
         .one(transaction)
         .await
         .context("lock an account")
+}
+
+/// Takes the rows of accounts. One is waited for. Of several, those that somebody else has are left out: whoever holds
+/// some rows and waits for others would have strangers wait for each other.
+pub(crate) async fn lock_accounts(
+    transaction: &DatabaseTransaction,
+    accounts: &BTreeSet<AccountId>,
+) -> anyhow::Result<Vec<entity::account::Model>> {
+    let wanted = entity::account::Entity::find()
+        .filter(entity::account::Column::Id.is_in(accounts.iter().map(AccountId::to_string)));
+    let locked = match accounts.len() {
+        0 | 1 => wanted.lock(LockType::NoKeyUpdate),
+        _ => wanted.lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked),
+    };
+    locked.all(transaction).await.context("lock accounts")
 }
 
 fn account_row(account: &Account) -> entity::account::ActiveModel {

@@ -148,7 +148,7 @@ impl Store {
             ..Default::default()
         };
         entity::artifact::Entity::update(change).exec_without_returning(&transaction).await?;
-        routes::point(&transaction, &owner, &artifact, &version, now).await?;
+        routes::point(&transaction, [routes::row(&owner, &artifact, &version, now)], now).await?;
         transaction.commit().await.context("commit an activation")?;
         Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(&version))?)))
     }

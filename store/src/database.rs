@@ -14,6 +14,9 @@ use sea_orm::{
 const ACQUIRE_WAIT: Duration = Duration::from_secs(5);
 const POSTGRES_CONNECTIONS_MAX: u32 = 24;
 const SQLITE_READERS_MAX: u32 = 4;
+/// A connection that has rested so long may be one to a server that has gone away: it is tried before it is used. Busy
+/// ones are not, which saves a question for each answer.
+const TESTED_AFTER: Duration = Duration::from_millis(500);
 /// No statement of ours takes longer unless the database is ill; then the caller is told to retry.
 const STATEMENT_TIMEOUT_MS: &str = "10000";
 
@@ -49,6 +52,11 @@ impl Database {
         self.writer.begin_with_options(options).await.context("begin a transaction")
     }
 
+    /// Whether transactions that write come one after the other in any case.
+    pub(crate) fn has_one_writer(&self) -> bool {
+        self.writer.get_database_backend() == DbBackend::Sqlite
+    }
+
     pub(crate) async fn now(&self) -> anyhow::Result<Time> {
         let sql = match self.reader.get_database_backend() {
             DbBackend::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT) AS millis",
@@ -70,6 +78,8 @@ async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConne
         .min_connections(1)
         .acquire_timeout(ACQUIRE_WAIT)
         .sqlx_logging(false)
+        // A file does not go away like a server.
+        .test_before_acquire(false)
         // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would take all later
         // ones for parts of it, which are never committed. So a connection that is not between two is let go.
         .map_sqlx_sqlite_before_acquire(|connection, _| {
@@ -94,6 +104,7 @@ async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
         .acquire_timeout(ACQUIRE_WAIT)
         .connect_timeout(ACQUIRE_WAIT)
         .sqlx_logging(false)
+        .test_before_acquire_if_idle_for(TESTED_AFTER)
         .map_sqlx_postgres_opts(|postgres| {
             postgres.options([
                 ("statement_timeout", STATEMENT_TIMEOUT_MS),

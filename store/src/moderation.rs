@@ -1,5 +1,7 @@
 //! What was decided of a version, and a moderator's word on it. What a scan says is written in `scans`.
 
+use std::collections::HashMap;
+
 use anyhow::Context;
 use domain::{
     AccountId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy, ModerationStatus,
@@ -254,12 +256,19 @@ pub(crate) async fn note(
     transaction: &DatabaseTransaction,
     decision: &Decision<'_>,
 ) -> anyhow::Result<entity::moderation_decision::Model> {
+    let row = row_of(decision);
+    let inserted = entity::moderation_decision::ActiveModel::from(row.clone()).reset_all();
+    entity::moderation_decision::Entity::insert(inserted).exec_without_returning(transaction).await?;
+    Ok(row)
+}
+
+pub(crate) fn row_of(decision: &Decision<'_>) -> entity::moderation_decision::Model {
     let (person, operator) = match decision.decided_by.map(|by| by.moderator) {
         Some(Moderator::Person(user)) => (Some(user.to_string()), None),
         Some(Moderator::Operator(name)) => (None, Some(name.to_string())),
         None => (None, None),
     };
-    let row = entity::moderation_decision::Model {
+    entity::moderation_decision::Model {
         id: decision.id.clone(),
         version_id: decision.version.id.clone(),
         artifact_id: decision.version.artifact_id.clone(),
@@ -271,10 +280,7 @@ pub(crate) async fn note(
         operator,
         note: decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned()),
         created_at: decision.now.millis(),
-    };
-    let inserted = entity::moderation_decision::ActiveModel::from(row.clone()).reset_all();
-    entity::moderation_decision::Entity::insert(inserted).exec_without_returning(transaction).await?;
-    Ok(row)
+    }
 }
 
 /// Writes a status to a version, and to its route when it is live.
@@ -293,23 +299,23 @@ pub(crate) async fn mark(
     };
     entity::version::Entity::update(change).exec_without_returning(transaction).await?;
     if version.moderation_status != status.as_str() {
-        show(transaction, version, status, now).await?;
+        show(transaction, &[version.id.as_str()], status, now).await?;
     }
     Ok(())
 }
 
-/// Writes a status to the route of a version. The host that shows the version, if it is live.
+/// Writes a status to the routes of versions. The hosts of those that are live, by version.
 pub(crate) async fn show(
     transaction: &DatabaseTransaction,
-    version: &entity::version::Model,
+    versions: &[&str],
     status: ModerationStatus,
     now: Time,
-) -> anyhow::Result<Option<Host>> {
+) -> anyhow::Result<HashMap<String, Host>> {
     let routes = entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
-        .filter(entity::route::Column::VersionId.eq(version.id.as_str()))
+        .filter(entity::route::Column::VersionId.is_in(versions.iter().copied()))
         .exec_with_returning(transaction)
         .await?;
-    routes.first().map(|route| rows::parse(&route.host, "a host")).transpose()
+    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
 }

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
+use anyhow::Context;
 use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
-use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
 use crate::{Store, rows};
 
@@ -73,26 +73,37 @@ impl RouteState {
     }
 }
 
-/// Points an artifact's route at a version, within the transaction that moves the live pointer.
-pub(crate) async fn point(
-    transaction: &DatabaseTransaction,
+/// The route of an artifact that shows a version.
+pub(crate) fn row(
     owner: &entity::account::Model,
     artifact: &entity::artifact::Model,
     version: &entity::version::Model,
     now: Time,
+) -> entity::route::Model {
+    entity::route::Model {
+        host: artifact.host.clone(),
+        account_id: owner.id.clone(),
+        artifact_id: artifact.id.clone(),
+        version_id: version.id.clone(),
+        visibility: artifact.visibility.clone(),
+        moderation_status: version.moderation_status.clone(),
+        expires_at: owner.expires_at,
+        published_at: version.created_at,
+        manifest: version.manifest.clone(),
+        updated_at: now.millis(),
+    }
+}
+
+/// Points routes at other versions, within the transaction that moves the live pointers. No host may come twice.
+pub(crate) async fn point(
+    transaction: &DatabaseTransaction,
+    routes: impl IntoIterator<Item = entity::route::Model>,
+    now: Time,
 ) -> anyhow::Result<()> {
-    let row = entity::route::ActiveModel {
-        host: Set(artifact.host.clone()),
-        account_id: Set(owner.id.clone()),
-        artifact_id: Set(artifact.id.clone()),
-        version_id: Set(version.id.clone()),
-        visibility: Set(artifact.visibility.clone()),
-        moderation_status: Set(version.moderation_status.clone()),
-        expires_at: Set(owner.expires_at),
-        published_at: Set(version.created_at),
-        manifest: Set(version.manifest.clone()),
-        updated_at: Set(now.millis()),
-    };
+    let rows: Vec<_> = routes.into_iter().map(|row| row.into_active_model()).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
     let mut replace = OnConflict::column(entity::route::Column::Host);
     replace.update_columns([
         entity::route::Column::VersionId,
@@ -103,7 +114,11 @@ pub(crate) async fn point(
         entity::route::Column::Manifest,
     ]);
     replace.value(entity::route::Column::UpdatedAt, changed_at(now));
-    entity::route::Entity::insert(row).on_conflict(replace).exec_without_returning(transaction).await?;
+    entity::route::Entity::insert_many(rows)
+        .on_conflict(replace)
+        .exec_without_returning(transaction)
+        .await
+        .context("point routes")?;
     Ok(())
 }
 

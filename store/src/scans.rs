@@ -1,12 +1,17 @@
 //! A scan's word on a version. It must never lower what people have set, nor replace what newer rules have said.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
 use anyhow::Context;
 use domain::{AccountId, Host, ModeratedBy, ModerationStatus, Time, VersionId};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::LockType;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
 
-use crate::accounts::lock_account;
-use crate::moderation::{Decision, note, show};
+use crate::accounts::lock_accounts;
+use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
 
 /// Decisions on one version that a verdict looks back at; it is judged some few times in its life.
@@ -37,50 +42,173 @@ pub enum Judged {
 }
 
 impl Store {
-    /// Writes a scan's verdict to its version, and to the route when the version is live. The decision is kept with its
-    /// evidence, unless the scan before has said the very same.
-    pub async fn judge(&self, judgement: &Judgement) -> anyhow::Result<Judged> {
+    /// Writes one scan's verdict.
+    pub async fn judge(&self, judgement: Judgement) -> anyhow::Result<Judged> {
         let transaction = self.database.begin().await?;
-        if lock_account(&transaction, judgement.account).await?.is_none() {
-            return Ok(Judged::Gone);
-        }
+        lock_accounts(&transaction, &BTreeSet::from([judgement.account])).await?;
+        let judged = judge_locked(transaction, &[&judgement]).await?;
+        judged.into_iter().next().context("a verdict was not judged")
+    }
+
+    /// Writes scans' verdicts to their versions, and to the routes of those that are live, all in one transaction. A
+    /// decision is kept with its evidence, unless the scan before has said the very same. None where the account is gone
+    /// or in somebody else's hands: that verdict is to be written by itself.
+    pub async fn judge_together(&self, judgements: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
+        let transaction = self.database.begin().await?;
+        let wanted = judgements.iter().map(|judgement| judgement.account).collect();
+        let locked = lock_accounts(&transaction, &wanted).await?;
+        let ours: HashSet<String> = locked.into_iter().map(|row| row.id).collect();
+        let is_ours = |judgement: &&Judgement| ours.contains(&judgement.account.to_string());
+        let ready: Vec<&Judgement> = judgements.iter().filter(is_ours).collect();
+        let mut judged = judge_locked(transaction, &ready).await?.into_iter();
+        Ok(judgements.iter().map(|judgement| is_ours(&judgement).then(|| judged.next()).flatten()).collect())
+    }
+}
+
+async fn judge_locked(
+    transaction: DatabaseTransaction,
+    judgements: &[&Judgement],
+) -> anyhow::Result<Vec<Judged>> {
+    let mut verdicts = Verdicts::open(&transaction, judgements).await?;
+    for judgement in judgements {
+        verdicts.judge(judgement)?;
+    }
+    let judged = verdicts.close(&transaction).await?;
+    transaction.commit().await.context("commit verdicts")?;
+    Ok(judged)
+}
+
+/// The verdicts of one transaction: what they need is read at once, and what they change is written at once.
+struct Verdicts {
+    known: HashMap<String, Known>,
+    decisions: Vec<entity::moderation_decision::ActiveModel>,
+    judged: Vec<Answer>,
+    now: Time,
+}
+
+/// What is known of a version, as of the last verdict on it.
+struct Known {
+    version: entity::version::Model,
+    /// What scans and reports have said of it, the latest first.
+    earlier: Vec<entity::moderation_decision::Model>,
+    is_judged: bool,
+    /// Whether its pages must be told of the status.
+    is_shown: bool,
+}
+
+/// What came of a judgement, but for the host of its version.
+enum Answer {
+    Gone,
+    Outdated,
+    Noted { version: String, edges_must_hear: bool },
+}
+
+impl Verdicts {
+    async fn open(transaction: &DatabaseTransaction, judgements: &[&Judgement]) -> anyhow::Result<Self> {
+        let ids: Vec<String> = judgements.iter().map(|judgement| judgement.version.to_string()).collect();
+        let versions = entity::version::Entity::find()
+            .filter(entity::version::Column::Id.is_in(&ids))
+            // In the order in which whoever asks for rescans takes them.
+            .order_by_asc(entity::version::Column::Id)
+            .lock(LockType::NoKeyUpdate)
+            .all(transaction)
+            .await
+            .context("read versions that were scanned")?;
+        let mut earlier = earlier_decisions(transaction, &ids).await?;
+        let known = versions.into_iter().map(|version| {
+            let earlier = earlier.remove(&version.id).unwrap_or_default();
+            (version.id.clone(), Known { version, earlier, is_judged: false, is_shown: false })
+        });
+        Ok(Self {
+            known: known.collect(),
+            decisions: Vec::new(),
+            judged: Vec::with_capacity(judgements.len()),
+            now: judgements.iter().map(|judgement| judgement.now).max().unwrap_or(Time::from_millis(0)),
+        })
+    }
+
+    fn judge(&mut self, judgement: &Judgement) -> anyhow::Result<()> {
         let id = judgement.version.to_string();
-        let Some(version) = entity::version::Entity::find_by_id(id).one(&transaction).await? else {
-            return Ok(Judged::Gone);
+        let Some(known) = self.known.get_mut(&id) else {
+            self.judged.push(Answer::Gone);
+            return Ok(());
         };
         let rules = i32::try_from(judgement.rules)?;
-        if version.scanned_by.is_some_and(|by| by > rules) {
-            return Ok(Judged::Outdated);
+        if known.version.scanned_by.is_some_and(|by| by > rules) {
+            self.judged.push(Answer::Outdated);
+            return Ok(());
         }
-        let earlier = earlier_decisions(&transaction, &version).await?;
-        if !has_said_the_same(&earlier, judgement) {
-            let scanner_version = judgement.rules.to_string();
-            note(&transaction, &decision(judgement, &version, &scanner_version)).await?;
+        let standing = Standing::of(&known.version, &known.earlier)?;
+        if !has_said_the_same(&known.earlier, judgement) {
+            let row = row_of(&decision(judgement, &known.version, &judgement.rules.to_string()));
+            self.decisions.push(entity::moderation_decision::ActiveModel::from(row.clone()).reset_all());
+            known.earlier.insert(0, row);
         }
-        let standing = Standing::of(&version, &earlier)?;
         let (after, by) = after_scan(&standing, judgement.status);
-        let change = entity::version::ActiveModel {
-            id: Set(version.id.clone()),
-            moderation_status: Set(after.as_str().to_owned()),
-            moderated_by: Set(by.as_str().to_owned()),
-            scanned_by: Set(Some(rules)),
-            scanned_at: Set(Some(judgement.now.millis())),
-            rescan_asked_at: Set(None),
-            scan_tries: Set(0),
-            scan_again_at: Set(0),
-            ..Default::default()
-        };
-        entity::version::Entity::update(change).exec_without_returning(&transaction).await?;
-        let host = if after != standing.status {
-            show(&transaction, &version, after, judgement.now).await?
-        } else if after == ModerationStatus::Blocked {
-            // Whoever wrote this before us may have died before the edges heard of it.
-            shown_at(&transaction, &version).await?
-        } else {
-            None
-        };
-        transaction.commit().await.context("commit a verdict")?;
-        Ok(Judged::Noted { host })
+        after.as_str().clone_into(&mut known.version.moderation_status);
+        by.as_str().clone_into(&mut known.version.moderated_by);
+        known.version.scanned_by = Some(rules);
+        known.is_judged = true;
+        known.is_shown |= after != standing.status;
+        // Whoever wrote a block before us may have died before the edges heard of it.
+        let edges_must_hear = after != standing.status || after == ModerationStatus::Blocked;
+        self.judged.push(Answer::Noted { version: id, edges_must_hear });
+        Ok(())
+    }
+
+    /// Writes what was judged, with one statement for all versions of which the same is said.
+    async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Judged>> {
+        if !self.decisions.is_empty() {
+            entity::moderation_decision::Entity::insert_many(self.decisions)
+                .exec_without_returning(transaction)
+                .await
+                .context("insert decisions")?;
+        }
+        let mut said: BTreeMap<(&str, &str, Option<i32>), Vec<&str>> = BTreeMap::new();
+        let mut shown: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (id, Known { version, is_judged, is_shown, .. }) in &self.known {
+            let status = version.moderation_status.as_str();
+            if *is_judged {
+                said.entry((status, &version.moderated_by, version.scanned_by)).or_default().push(id);
+            }
+            if *is_shown {
+                shown.entry(status).or_default().push(id);
+            }
+        }
+        for ((status, by, rules), versions) in said {
+            let change = entity::version::ActiveModel {
+                moderation_status: Set(status.to_owned()),
+                moderated_by: Set(by.to_owned()),
+                scanned_by: Set(rules),
+                scanned_at: Set(Some(self.now.millis())),
+                rescan_asked_at: Set(None),
+                scan_tries: Set(0),
+                scan_again_at: Set(0),
+                ..Default::default()
+            };
+            entity::version::Entity::update_many()
+                .set(change)
+                .filter(entity::version::Column::Id.is_in(versions))
+                .exec(transaction)
+                .await
+                .context("write verdicts")?;
+        }
+        let mut hosts = HashMap::new();
+        for (status, versions) in shown {
+            hosts.extend(show(transaction, &versions, rows::moderation(status)?, self.now).await?);
+        }
+        let unheard = self.judged.iter().filter_map(|answer| match answer {
+            Answer::Noted { version, edges_must_hear: true } if !hosts.contains_key(version) => Some(version),
+            _ => None,
+        });
+        hosts.extend(shown_at(transaction, unheard.cloned().collect()).await?);
+        let told = self.judged.into_iter().map(|answer| match answer {
+            Answer::Gone => Judged::Gone,
+            Answer::Outdated => Judged::Outdated,
+            Answer::Noted { edges_must_hear: false, .. } => Judged::Noted { host: None },
+            Answer::Noted { version, .. } => Judged::Noted { host: hosts.get(&version).cloned() },
+        });
+        Ok(told.collect())
     }
 }
 
@@ -101,20 +229,25 @@ fn decision<'a>(
     }
 }
 
-/// What scans and reports have said of a version, the latest first.
+/// What scans and reports have said of versions, by version, the latest first.
 async fn earlier_decisions(
     transaction: &DatabaseTransaction,
-    version: &entity::version::Model,
-) -> anyhow::Result<Vec<entity::moderation_decision::Model>> {
+    versions: &[String],
+) -> anyhow::Result<HashMap<String, Vec<entity::moderation_decision::Model>>> {
     use entity::moderation_decision::Column;
-    entity::moderation_decision::Entity::find()
-        .filter(Column::VersionId.eq(version.id.as_str()))
+    let found = entity::moderation_decision::Entity::find()
+        .filter(Column::VersionId.is_in(versions))
         .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
         .order_by_desc(Column::Id)
-        .limit(DECISIONS_READ_MAX)
+        .limit(DECISIONS_READ_MAX * versions.len() as u64)
         .all(transaction)
         .await
-        .context("read what was said of a version")
+        .context("read what was said of versions")?;
+    let mut by_version: HashMap<String, Vec<_>> = HashMap::new();
+    for decision in found {
+        by_version.entry(decision.version_id.clone()).or_default().push(decision);
+    }
+    Ok(by_version)
 }
 
 fn has_said_the_same(earlier: &[entity::moderation_decision::Model], judgement: &Judgement) -> bool {
@@ -123,15 +256,19 @@ fn has_said_the_same(earlier: &[entity::moderation_decision::Model], judgement: 
         .is_some_and(|scan| scan.status == judgement.status.as_str() && scan.evidence == judgement.evidence)
 }
 
+/// The hosts that show these versions, by version.
 async fn shown_at(
     transaction: &DatabaseTransaction,
-    version: &entity::version::Model,
-) -> anyhow::Result<Option<Host>> {
-    let route = entity::route::Entity::find()
-        .filter(entity::route::Column::VersionId.eq(version.id.as_str()))
-        .one(transaction)
+    versions: Vec<String>,
+) -> anyhow::Result<HashMap<String, Host>> {
+    if versions.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let routes = entity::route::Entity::find()
+        .filter(entity::route::Column::VersionId.is_in(versions))
+        .all(transaction)
         .await?;
-    route.map(|route| rows::parse(&route.host, "a host")).transpose()
+    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
 }
 
 /// What is known of a version when a scan's verdict comes.

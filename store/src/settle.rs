@@ -1,13 +1,20 @@
-//! The ledger's commit: many deeds of one account in one transaction.
+//! The ledger's commit: the deeds of one account or several in one transaction.
 //!
-//! Nothing else in the service inserts ledger entries or versions. The account's row is locked first, so two
+//! Nothing else in the service inserts ledger entries or versions. The accounts' rows are locked first, so two
 //! processes that settle for the same account queue here; an outcome and its deed are written together, so a
 //! redelivered deed finds its outcome and changes nothing.
+//!
+//! What the deeds need is read at once, they are settled in memory, and what they change is written at once: beside one
+//! statement for each account and each artifact that moves, a commit of sixty deeds takes no more than one of a single deed.
 
 mod book;
+mod desk;
 mod payment;
 mod publish;
+mod sites;
 mod visibility;
+
+use std::collections::{BTreeSet, HashSet};
 
 use anyhow::Context;
 use domain::{
@@ -16,9 +23,10 @@ use domain::{
 };
 use sea_orm::DatabaseTransaction;
 
-use crate::accounts::lock_account;
-use crate::{Store, blob_index, blob_sweep};
+use crate::Store;
+use crate::accounts::lock_accounts;
 use book::{Book, Movement};
+use desk::Desk;
 
 /// What settling needs besides the deeds.
 #[derive(Clone, Debug)]
@@ -26,6 +34,13 @@ pub struct Terms {
     pub tariff: Tariff,
     pub chance: Chance,
     pub now: Time,
+}
+
+/// Deeds of one account, in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    pub account: AccountId,
+    pub deeds: &'a [Deed],
 }
 
 impl Store {
@@ -38,90 +53,98 @@ impl Store {
         terms: &Terms,
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
-        let Some(row) = lock_account(&transaction, account).await? else {
-            return refuse_all(transaction, deeds, terms).await;
-        };
-        let mut book = Book::open(&transaction, row, deeds, terms).await?;
-        let mut outcomes = Vec::with_capacity(deeds.len());
-        for deed in deeds {
-            outcomes.push(settle_one(&transaction, &mut book, deed, terms).await?);
-        }
-        if let Some(as_of) = book.counts_on_blobs_as_of() {
-            blob_sweep::demand_none_since(&transaction, as_of).await?;
-        }
-        let movements = book.close(&transaction).await?;
-        fault::pass("settle.before_commit")?;
-        transaction.commit().await.context("commit a batch of deeds")?;
-        movements.iter().for_each(Movement::log);
-        Ok(outcomes)
+        let locked = lock_accounts(&transaction, &BTreeSet::from([account])).await?;
+        let settled = settle_locked(transaction, locked, &[Batch { account, deeds }], terms).await?;
+        settled.into_iter().next().context("a batch had no outcomes")
+    }
+
+    /// Settles the deeds of several accounts, all in one transaction. One outcome per deed of each batch; none for a
+    /// batch whose account is gone or in somebody else's hands, so that nobody waits for a stranger: that is to be
+    /// settled by itself. An error means that none of them came to pass.
+    pub async fn settle_together(
+        &self,
+        batches: &[Batch<'_>],
+        terms: &Terms,
+    ) -> anyhow::Result<Vec<Option<Vec<Outcome>>>> {
+        let transaction = self.database.begin().await?;
+        let wanted = batches.iter().map(|batch| batch.account).collect();
+        let locked = lock_accounts(&transaction, &wanted).await?;
+        let ours: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
+        let is_ours = |batch: &&Batch<'_>| ours.contains(&batch.account.to_string());
+        let ready: Vec<Batch<'_>> = batches.iter().filter(is_ours).copied().collect();
+        let mut settled = settle_locked(transaction, locked, &ready, terms).await?.into_iter();
+        Ok(batches.iter().map(|batch| is_ours(&batch).then(|| settled.next()).flatten()).collect())
+    }
+
+    /// How many commits this database is given at a time. SQLite has one writer, so more would only wait for each other;
+    /// and what waits is gathered into the next.
+    pub fn commits_at_once(&self) -> usize {
+        const POSTGRES_COMMITS_AT_ONCE: usize = 4;
+        if self.database.has_one_writer() { 1 } else { POSTGRES_COMMITS_AT_ONCE }
     }
 }
 
-/// The account is gone.
-async fn refuse_all(
+/// Settles batches of accounts whose rows are locked. Who is not among them is gone.
+async fn settle_locked(
     transaction: DatabaseTransaction,
-    deeds: &[Deed],
+    locked: Vec<entity::account::Model>,
+    batches: &[Batch<'_>],
     terms: &Terms,
-) -> anyhow::Result<Vec<Outcome>> {
-    let mut outcomes = Vec::with_capacity(deeds.len());
-    for deed in deeds {
-        let outcome = refuse(Refusal::Unauthorized)?;
-        note_what_was_put(&transaction, deed, &outcome, terms).await?;
-        outcomes.push(outcome);
+) -> anyhow::Result<Vec<Vec<Outcome>>> {
+    let mut desk = Desk::open(&transaction, locked, batches, terms).await?;
+    let mut settled = Vec::with_capacity(batches.len());
+    for batch in batches {
+        let mut outcomes = Vec::with_capacity(batch.deeds.len());
+        for deed in batch.deeds {
+            outcomes.push(settle_one(&transaction, &mut desk, deed, terms).await?);
+        }
+        settled.push(outcomes);
     }
-    transaction.commit().await.context("commit what was put for nobody")?;
-    Ok(outcomes)
+    let movements = desk.close(&transaction).await?;
+    fault::pass("settle.before_commit")?;
+    transaction.commit().await.context("commit batches of deeds")?;
+    movements.iter().for_each(Movement::log);
+    Ok(settled)
 }
 
 /// Settles one deed, unless it was settled before: then its outcome stands.
-async fn settle_one(
+async fn settle_one<'a>(
     transaction: &DatabaseTransaction,
-    book: &mut Book,
-    deed: &Deed,
+    desk: &mut Desk<'a>,
+    deed: &'a Deed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    if let Some(known) = deed.job().and_then(|job| book.known_outcome(job)) {
+    if let Some(known) = desk.known_outcome(deed) {
         return Ok(known);
     }
-    let outcome = match deed {
-        Deed::Publish(deed) => publish::settle(transaction, book, deed, terms).await?,
-        Deed::Visibility(deed) => visibility::settle(transaction, book, deed, terms).await?,
-        Deed::TopUp(deed) => top_up(book, deed)?,
-        Deed::Credit(deed) => credit(book, deed),
-        Deed::Charge(deed) => charge(book, deed),
-    };
-    if let Some(job) = deed.job() {
-        book.record_outcome(job, deed.kind(), &outcome)?;
+    if matches!(deed, Deed::Visibility(_)) {
+        // It is settled by statements of its own, which must see what the deeds before it have published.
+        desk.write_sites(transaction).await?;
     }
-    note_what_was_put(transaction, deed, &outcome, terms).await?;
+    let outcome = match desk.page_of(deed.account()) {
+        None => refused(Refusal::Unauthorized),
+        Some((book, sites)) => match deed {
+            Deed::Publish(deed) => publish::settle(book, sites, deed, terms)?,
+            Deed::Visibility(deed) => visibility::settle(transaction, book, sites, deed, terms).await?,
+            Deed::TopUp(deed) => top_up(book, deed),
+            Deed::Credit(deed) => credit(book, deed),
+            Deed::Charge(deed) => charge(book, deed),
+        },
+    };
+    desk.record(deed, &outcome)?;
     Ok(outcome)
 }
 
-/// Together with the refusal: whoever finds its outcome later looks no further.
-async fn note_what_was_put(
-    transaction: &DatabaseTransaction,
-    deed: &Deed,
-    outcome: &Outcome,
-    terms: &Terms,
-) -> anyhow::Result<()> {
-    match (deed, outcome) {
-        (Deed::Publish(deed), Outcome::Refused(_)) => {
-            blob_index::note_refused(transaction, deed, terms.now).await
-        }
-        _ => Ok(()),
-    }
+fn refused(refusal: Refusal) -> Outcome {
+    Outcome::Refused(Box::new(refusal))
 }
 
-fn refuse(refusal: Refusal) -> anyhow::Result<Outcome> {
-    Ok(Outcome::Refused(Box::new(refusal)))
-}
-
-fn top_up(book: &mut Book, deed: &TopUpDeed) -> anyhow::Result<Outcome> {
+fn top_up(book: &mut Book, deed: &TopUpDeed) -> Outcome {
     if book.is_expired() {
-        return refuse(Refusal::AccountExpired);
+        return refused(Refusal::AccountExpired);
     }
     let receipt = payment::credit(book, deed.amount, deed.job);
-    Ok(Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt }))
+    Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt })
 }
 
 fn credit(book: &mut Book, deed: &CreditDeed) -> Outcome {

@@ -21,8 +21,11 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::board::Pauses;
-use crate::persistence::{BackendFault, FETCH_BATCH, HEARTBEAT_INTERVAL, JobRows};
+use crate::persistence::{BackendFault, HEARTBEAT_INTERVAL, JobRows};
 use crate::wake::Looks;
+
+/// A fourth of the acknowledgements that may wait for the worker's next statement; further ones wait to wait.
+const ACKNOWLEDGEMENTS_WAITING: usize = 16;
 
 pub(crate) struct Backend {
     rows: Persisted<JobRows>,
@@ -125,6 +128,9 @@ impl BackendConfig for Backend {
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Self::Layer {
         // Without `lock_tasks` a running job's row says `Queued`, and each job costs one write less.
-        self.rows.layer(JsonCodec::default(), FETCH_BATCH).persist_results(true).lock_tasks(false)
+        self.rows
+            .layer(JsonCodec::default(), ACKNOWLEDGEMENTS_WAITING)
+            .persist_results(true)
+            .lock_tasks(false)
     }
 }

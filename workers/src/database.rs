@@ -12,6 +12,8 @@ use sqlx::{Connection, Executor};
 
 /// A worker of each queue, the pushes, a postponement and the operator at the same time.
 const POSTGRES_CONNECTIONS_MAX: u32 = 8;
+/// A connection that has rested so long is tried before it is used.
+const TESTED_AFTER: Duration = Duration::from_millis(500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -84,6 +86,16 @@ async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
     PgPoolOptions::new()
         .max_connections(POSTGRES_CONNECTIONS_MAX)
         .acquire_timeout(ACQUIRE_TIMEOUT)
+        // Only what has rested may be a connection to a server that has gone away.
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for >= TESTED_AFTER {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
         .after_connect(|connection, _| {
             Box::pin(async move {
                 connection.execute(POSTGRES_SESSION).await?;

@@ -16,14 +16,13 @@ use serde_json::Value;
 
 use crate::board::events;
 use crate::database::Database;
+use crate::places::Places;
 
 /// How often a worker says that it lives.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// After so many heartbeats without a word, another worker takes the jobs over.
 const HEARTBEATS_MISSED_MAX: u32 = 3;
 pub(crate) const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
-/// Fetched jobs that wait for a free worker hold up its heartbeats and acknowledgements, and are then run twice.
-pub(crate) const FETCH_BATCH: usize = 1;
 
 /// One queue's rows.
 #[derive(Clone)]
@@ -31,6 +30,7 @@ pub(crate) struct JobRows {
     pub(crate) database: Database,
     pub(crate) queue: Queue,
     pub(crate) clock: Clock,
+    pub(crate) places: Places,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -47,12 +47,12 @@ impl JobRows {
     fn sqlite_config(&self) -> SqliteConfig {
         SqliteConfig::default()
             .queue(self.queue.name())
-            .batch_size(FETCH_BATCH)
+            .batch_size(self.places.to_fetch())
             .heartbeat_interval(HEARTBEAT_INTERVAL)
     }
 
     fn postgres_config(&self) -> PostgresConfig {
-        PostgresConfig::default().queue(self.queue.name()).batch_size(FETCH_BATCH)
+        PostgresConfig::default().queue(self.queue.name()).batch_size(self.places.to_fetch())
     }
 }
 

@@ -18,6 +18,7 @@ use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
 use crate::database::Database;
 use crate::persistence::JobRows;
+use crate::places::Places;
 use crate::queues::Queues;
 use crate::wake::{Looks, TICK_INTERVAL};
 
@@ -114,7 +115,13 @@ impl Queues {
         attempts: Arc<Attempts>,
     ) -> Monitor {
         let queue = attempts.queue;
-        let rows = JobRows { database: self.database.clone(), queue, clock: self.clock.clone() };
+        let places = Places::new(concurrency);
+        let rows = JobRows {
+            database: self.database.clone(),
+            queue,
+            clock: self.clock.clone(),
+            places: places.clone(),
+        };
         let (pool, bell, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {
             let looks = Looks::new(bell.clone(), TICK_INTERVAL);
@@ -123,11 +130,18 @@ impl Queues {
             if restart > 0 {
                 backend = backend.starting_after(RESTART_PAUSE);
             }
-            let (attempts, running) = (attempts.clone(), pool.running.clone());
+            let (attempts, running, places) = (attempts.clone(), pool.running.clone(), places.clone());
             WorkerBuilder::new(format!("{}-{}-{restart}", pool.name, queue.name()))
                 .backend(backend)
                 .concurrency(concurrency)
-                .parallelize(move |attempt| running.spawn(attempt))
+                .parallelize(move |attempt| {
+                    let place = places.take();
+                    running.spawn(async move {
+                        let made = attempt.await;
+                        drop(place);
+                        made
+                    })
+                })
                 .build(move |payload: Vec<u8>, delivery: Delivery| attempts.clone().make(payload, delivery))
         })
     }

@@ -1,22 +1,13 @@
-//! One account's page of the ledger while a batch is settled: read once, changed in memory, written once. It must
-//! never be kept beyond its transaction.
+//! One account's page of the ledger during a commit: changed in memory, written by the desk.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use anyhow::Context;
-use domain::{
-    AccountId, AccountStatus, Deed, JobId, Micro, Outcome, Reason, Standing, SweepNumber, Time, has_expired,
-};
+use domain::{AccountId, AccountStatus, Micro, Reason, Standing, Time, has_expired};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
 
-use super::Terms;
-use crate::outcomes::{keep_the_first, outcome_row};
 use crate::rows;
 
-/// One account's page of the ledger while a batch is settled: read once at the start, changed in memory, written
-/// once at the end.
 pub(super) struct Book {
     pub(super) account: entity::account::Model,
     pub(super) now: Time,
@@ -25,12 +16,8 @@ pub(super) struct Book {
     usage_changed: bool,
     account_changed: bool,
     used_reasons: HashSet<String>,
-    known_outcomes: HashMap<JobId, Outcome>,
     new_entries: Vec<entity::ledger_entry::ActiveModel>,
-    new_outcomes: Vec<entity::job_outcome::ActiveModel>,
     movements: Vec<Movement>,
-    /// The oldest look for blobs that a version of this batch counts on.
-    blobs_as_of: Option<SweepNumber>,
 }
 
 /// A movement of money, to be logged once it is committed.
@@ -40,6 +27,15 @@ pub(super) struct Movement {
     delta: Micro,
     balance: Micro,
     reason: String,
+}
+
+/// What has changed on the pages of one commit.
+#[derive(Default)]
+pub(super) struct BookChanges {
+    pub(super) entries: Vec<entity::ledger_entry::ActiveModel>,
+    pub(super) usages: Vec<entity::usage::ActiveModel>,
+    pub(super) accounts: Vec<entity::account::ActiveModel>,
+    pub(super) movements: Vec<Movement>,
 }
 
 impl Movement {
@@ -55,26 +51,29 @@ impl Movement {
 }
 
 impl Book {
-    pub(super) async fn open(
-        transaction: &DatabaseTransaction,
+    /// The page as it was read. Without `usage` the account has used nothing in the month, or is not asked for it.
+    pub(super) fn open(
         account: entity::account::Model,
-        deeds: &[Deed],
-        terms: &Terms,
+        usage: Option<entity::usage::Model>,
+        used_reasons: HashSet<String>,
+        now: Time,
     ) -> anyhow::Result<Self> {
-        let status = rows::account(account.clone())?.status;
+        let nothing_used = || entity::usage::Model {
+            account_id: account.id.clone(),
+            month: now.month().to_string(),
+            publishes: 0,
+            views: 0,
+        };
         Ok(Self {
-            status,
-            usage: usage(transaction, &account.id, status, terms.now).await?,
-            used_reasons: used_reasons(transaction, &account.id, reasons_of(deeds)).await?,
-            known_outcomes: known_outcomes(transaction, deeds).await?,
+            status: rows::account(account.clone())?.status,
+            usage: usage.unwrap_or_else(nothing_used),
             account,
-            now: terms.now,
+            now,
             usage_changed: false,
             account_changed: false,
+            used_reasons,
             new_entries: Vec::new(),
-            new_outcomes: Vec::new(),
             movements: Vec::new(),
-            blobs_as_of: None,
         })
     }
 
@@ -126,31 +125,27 @@ impl Book {
         self.account_changed = true;
     }
 
-    pub(super) fn count_on_blobs(&mut self, as_of: SweepNumber) {
-        self.blobs_as_of = Some(self.blobs_as_of.map_or(as_of, |oldest| oldest.min(as_of)));
-    }
-
-    pub(super) fn counts_on_blobs_as_of(&self) -> Option<SweepNumber> {
-        self.blobs_as_of
-    }
-
     pub(super) fn note_real_payment(&mut self) {
         self.account.has_real_payment = true;
         self.account_changed = true;
     }
 
-    /// Whether money has moved under a reason before, in this batch or earlier.
+    /// Whether money has moved under a reason before, in this commit or earlier.
     pub(super) async fn has_used(
         &mut self,
         transaction: &DatabaseTransaction,
         reason: &Reason,
     ) -> anyhow::Result<bool> {
         let reason = reason.to_string();
-        if !self.used_reasons.contains(&reason) {
-            self.used_reasons
-                .extend(used_reasons(transaction, &self.account.id, vec![reason.clone()]).await?);
+        if self.used_reasons.contains(&reason) {
+            return Ok(true);
         }
-        Ok(self.used_reasons.contains(&reason))
+        let used = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(self.account.id.as_str()))
+            .filter(entity::ledger_entry::Column::Reason.eq(reason.as_str()))
+            .one(transaction)
+            .await?;
+        Ok(used.is_some() && { self.used_reasons.insert(reason) })
     }
 
     /// Moves money under a reason. `false`, and nothing moved, when the reason had been used.
@@ -179,38 +174,16 @@ impl Book {
         true
     }
 
-    pub(super) fn known_outcome(&self, job: JobId) -> Option<Outcome> {
-        self.known_outcomes.get(&job).cloned()
-    }
-
-    pub(super) fn record_outcome(&mut self, job: JobId, kind: &str, outcome: &Outcome) -> anyhow::Result<()> {
-        self.new_outcomes.push(outcome_row(job, Some(self.account_id()?), kind, outcome, self.now)?);
-        // The same job twice in one batch: the second finds what the first did.
-        self.known_outcomes.insert(job, outcome.clone());
-        Ok(())
-    }
-
-    /// Writes what the batch changed. The movements of money are to be logged after the commit.
-    pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Movement>> {
-        if !self.new_entries.is_empty() {
-            entity::ledger_entry::Entity::insert_many(self.new_entries)
-                .exec_without_returning(transaction)
-                .await
-                .context("insert ledger entries")?;
-        }
-        if !self.new_outcomes.is_empty() {
-            entity::job_outcome::Entity::insert_many(self.new_outcomes)
-                .on_conflict(keep_the_first())
-                .exec_without_returning(transaction)
-                .await
-                .context("insert outcomes")?;
-        }
+    /// Adds what has changed on this page to what is to be written.
+    pub(super) fn close(self, changes: &mut BookChanges) {
+        changes.entries.extend(self.new_entries);
+        changes.movements.extend(self.movements);
         if self.usage_changed {
-            write_usage(transaction, self.usage).await?;
+            changes.usages.push(self.usage.into_active_model());
         }
         if self.account_changed {
             let row = self.account;
-            let change = entity::account::ActiveModel {
+            changes.accounts.push(entity::account::ActiveModel {
                 id: Set(row.id),
                 balance_micro: Set(row.balance_micro),
                 ledger_entries: Set(row.ledger_entries),
@@ -219,88 +192,7 @@ impl Book {
                 artifact_count: Set(row.artifact_count),
                 has_real_payment: Set(row.has_real_payment),
                 ..Default::default()
-            };
-            entity::account::Entity::update(change)
-                .exec_without_returning(transaction)
-                .await
-                .context("write the account")?;
+            });
         }
-        Ok(self.movements)
     }
-}
-
-/// The month's use, which only a claimed account's allowance asks for.
-async fn usage(
-    transaction: &DatabaseTransaction,
-    account: &str,
-    status: AccountStatus,
-    now: Time,
-) -> anyhow::Result<entity::usage::Model> {
-    let id = (account.to_owned(), now.month().to_string());
-    let known = match status {
-        AccountStatus::Provisional => None,
-        AccountStatus::Claimed => entity::usage::Entity::find_by_id(id.clone()).one(transaction).await?,
-    };
-    let (account_id, month) = id;
-    Ok(known.unwrap_or(entity::usage::Model { account_id, month, publishes: 0, views: 0 }))
-}
-
-// The views of the row belong to another writer, so only the publishes are set.
-async fn write_usage(transaction: &DatabaseTransaction, usage: entity::usage::Model) -> anyhow::Result<()> {
-    let mut replace = OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
-    replace.update_column(entity::usage::Column::Publishes);
-    entity::usage::Entity::insert(usage.into_active_model())
-        .on_conflict(replace)
-        .exec_without_returning(transaction)
-        .await
-        .context("write the month's usage")?;
-    Ok(())
-}
-
-/// The reasons that may have been used before and are known before the deed is looked at.
-fn reasons_of(deeds: &[Deed]) -> Vec<String> {
-    let reasons = deeds.iter().filter_map(|deed| match deed {
-        // A publish is known by its outcome; its reasons are made of its own new id. So is a change of visibility,
-        // whose month is asked for when its artifact is known.
-        Deed::Publish(_) | Deed::Visibility(_) => None,
-        // Its outcome is swept one day, and the money must not come in again even then.
-        Deed::TopUp(deed) => Some(Reason::DevTopUp(deed.job).to_string()),
-        Deed::Credit(deed) => Some(deed.reason.clone()),
-        Deed::Charge(deed) => Some(deed.reason.clone()),
-    });
-    reasons.collect()
-}
-
-async fn used_reasons(
-    transaction: &DatabaseTransaction,
-    account: &str,
-    reasons: Vec<String>,
-) -> anyhow::Result<HashSet<String>> {
-    if reasons.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let used = entity::ledger_entry::Entity::find()
-        .filter(entity::ledger_entry::Column::AccountId.eq(account))
-        .filter(entity::ledger_entry::Column::Reason.is_in(reasons))
-        .all(transaction)
-        .await?;
-    Ok(used.into_iter().map(|entry| entry.reason).collect())
-}
-
-async fn known_outcomes(
-    transaction: &DatabaseTransaction,
-    deeds: &[Deed],
-) -> anyhow::Result<HashMap<JobId, Outcome>> {
-    let jobs: Vec<String> = deeds.iter().filter_map(Deed::job).map(|job| job.to_string()).collect();
-    if jobs.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let found = entity::job_outcome::Entity::find()
-        .filter(entity::job_outcome::Column::JobId.is_in(jobs))
-        .all(transaction)
-        .await?;
-    found
-        .into_iter()
-        .map(|row| Ok((rows::parse(&row.job_id, "a job id")?, serde_json::from_str(&row.outcome)?)))
-        .collect()
 }

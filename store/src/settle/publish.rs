@@ -1,56 +1,55 @@
-//! The settling of a publish: every rule that can refuse it comes before the first row is written.
-
-use std::collections::BTreeMap;
+//! The settling of a publish: every rule that can refuse it comes before the first row is made.
 
 use anyhow::Context;
 use domain::{
-    AccountStatus, Activation, ArtifactId, Host, ManifestFile, Missing, MissingRight, ModeratedBy,
-    ModerationStatus, Outcome, PublishDeed, Published, Reason, Refusal, Target, Visibility,
+    AccountStatus, Activation, ArtifactId, Host, Missing, MissingRight, ModeratedBy, ModerationStatus,
+    Outcome, PublishDeed, Published, Reason, Refusal, Target, Visibility,
 };
-use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
 use super::book::Book;
 use super::payment::pay;
-use super::{Terms, refuse};
-use crate::{artifacts, blob_index, routes, rows};
+use super::sites::Sites;
+use super::{Terms, refused};
+use crate::{routes, rows};
 
 /// Spec 9.2: the numbers of an artifact's versions begin at 1.
 const FIRST_SEQ: i32 = 1;
 
-/// Writes a version, pays for it and makes it live; or refuses and changes nothing.
-pub(super) async fn settle(
-    transaction: &DatabaseTransaction,
+/// Makes a version, pays for it and makes it live; or refuses and changes nothing.
+pub(super) fn settle(
     book: &mut Book,
+    sites: &mut Sites<'_>,
     deed: &PublishDeed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     if book.is_expired() {
-        return refuse(Refusal::AccountExpired);
+        return Ok(refused(Refusal::AccountExpired));
     }
     let account = book.account_id()?;
-    let existing = artifacts::find(transaction, account, &deed.slug).await?;
-    if let Some(refusal) = may_publish(book, deed, existing.as_ref(), terms)? {
-        return refuse(refusal);
+    let existing = sites.artifact(account, &deed.slug);
+    if let Some(refusal) = may_publish(book, deed, existing, terms)? {
+        return Ok(refused(refusal));
     }
-    let added_bytes = bytes_new_to_account(transaction, book, deed).await?;
+    let added_bytes = sites.bytes_new_to(account, &deed.manifest);
     if let Some(refusal) = exceeds_storage(book, added_bytes, terms) {
-        return refuse(refusal);
+        return Ok(refused(refusal));
     }
     let settlement = match terms.tariff.settle_publish(book.standing(), deed.payment.as_ref()) {
         Ok(settlement) => settlement,
-        Err(challenge) => return refuse(Refusal::PaymentRequired(challenge)),
+        Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
 
     let artifact = match existing {
-        Some(artifact) => move_pointer(transaction, book, deed, artifact).await?,
-        None => insert_artifact(transaction, book, deed, terms).await?,
+        Some(artifact) => moved(book, deed, artifact),
+        None => new_artifact(book, deed, terms),
     };
-    let version = insert_version(transaction, book, deed, &artifact).await?;
+    sites.put_artifact(account, &deed.slug, artifact.clone());
+    let version = new_version(book, deed, &artifact)?;
+    let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
     if deed.activation == Activation::Live {
-        routes::point(transaction, &book.account, &artifact, &version, book.now).await?;
+        sites.point(routes::row(&book.account, &artifact, &version, book.now));
     }
-    book.count_on_blobs(deed.blobs_as_of);
+    sites.add_version(deed, version)?;
     book.count_publish();
     book.add_storage(added_bytes);
     let receipt = pay(book, settlement, deed.job(), &Reason::Publish(deed.version));
@@ -60,7 +59,7 @@ pub(super) async fn settle(
         host: rows::parse(&artifact.host, "a host")?,
         slug: deed.slug.clone(),
         version: deed.version,
-        seq: u32::try_from(version.seq).context("a sequence number is negative")?,
+        seq,
         free_publishes_left: terms.tariff.free_publishes_left(book.standing()),
         balance: book.balance(),
         expires_at: book.account.expires_at.map(domain::Time::from_millis),
@@ -106,46 +105,13 @@ fn exceeds_storage(book: &Book, added_bytes: u64, terms: &Terms) -> Option<Refus
     })
 }
 
-/// Spec 2.3: files are content-addressed, so what the account has already adds no storage.
-async fn bytes_new_to_account(
-    transaction: &DatabaseTransaction,
-    book: &Book,
-    deed: &PublishDeed,
-) -> anyhow::Result<u64> {
-    let blobs = distinct_blobs(deed);
-    if blobs.is_empty() {
-        return Ok(0);
-    }
-    let known: Vec<String> = entity::blob_ref::Entity::find()
-        .select_only()
-        .column(entity::blob_ref::Column::Hash)
-        .distinct()
-        .filter(entity::blob_ref::Column::Hash.is_in(blobs.keys().cloned().collect::<Vec<_>>()))
-        .filter(entity::blob_ref::Column::AccountId.eq(book.account.id.as_str()))
-        .into_tuple()
-        .all(transaction)
-        .await?;
-    let total: u64 = blobs.values().map(|file| file.size_bytes).sum();
-    let known: u64 = known.iter().filter_map(|hash| blobs.get(hash)).map(|file| file.size_bytes).sum();
-    Ok(total - known)
-}
-
-/// One file for each content: a site may hold the same bytes under two names.
-fn distinct_blobs(deed: &PublishDeed) -> BTreeMap<String, &ManifestFile> {
-    deed.manifest.files().iter().map(|file| (file.hash.to_string(), file)).collect()
-}
-
-async fn insert_artifact(
-    transaction: &DatabaseTransaction,
-    book: &mut Book,
-    deed: &PublishDeed,
-    terms: &Terms,
-) -> anyhow::Result<entity::artifact::Model> {
-    let row = entity::artifact::Model {
+fn new_artifact(book: &mut Book, deed: &PublishDeed, terms: &Terms) -> entity::artifact::Model {
+    book.count_artifact();
+    entity::artifact::Model {
         id: ArtifactId::new(terms.now, &terms.chance).to_string(),
         account_id: book.account.id.clone(),
         slug: deed.slug.to_string(),
-        // Somebody may have this host; then the unique constraint fails the batch, and its retry draws again.
+        // Somebody may have this host; then the unique constraint fails the commit, and its retry draws again.
         host: Host::generate(&deed.slug, &terms.chance).to_string(),
         visibility: Visibility::Public.as_str().to_owned(),
         live_version_id: live_after(deed, None),
@@ -153,22 +119,25 @@ async fn insert_artifact(
         created_at: terms.now.millis(),
         updated_at: terms.now.millis(),
         deleted_at: None,
-    };
-    entity::artifact::Entity::insert(row.clone().into_active_model())
-        .exec_without_returning(transaction)
-        .await
-        .context("insert an artifact")?;
-    book.count_artifact();
-    Ok(row)
+    }
 }
 
-async fn insert_version(
-    transaction: &DatabaseTransaction,
+/// The artifact takes the next number; the pointer moves to the new version unless that is staged.
+fn moved(book: &Book, deed: &PublishDeed, artifact: &entity::artifact::Model) -> entity::artifact::Model {
+    entity::artifact::Model {
+        last_seq: artifact.last_seq + 1,
+        updated_at: book.now.millis(),
+        live_version_id: live_after(deed, artifact.live_version_id.clone()),
+        ..artifact.clone()
+    }
+}
+
+fn new_version(
     book: &Book,
     deed: &PublishDeed,
     artifact: &entity::artifact::Model,
 ) -> anyhow::Result<entity::version::Model> {
-    let row = entity::version::Model {
+    Ok(entity::version::Model {
         id: deed.version.to_string(),
         artifact_id: artifact.id.clone(),
         account_id: book.account.id.clone(),
@@ -187,56 +156,7 @@ async fn insert_version(
         rescan_asked_at: None,
         scan_tries: 0,
         scan_again_at: 0,
-    };
-    entity::version::Entity::insert(row.clone().into_active_model())
-        .exec_without_returning(transaction)
-        .await
-        .context("insert a version")?;
-    insert_blobs(transaction, book, deed).await?;
-    Ok(row)
-}
-
-async fn insert_blobs(
-    transaction: &DatabaseTransaction,
-    book: &Book,
-    deed: &PublishDeed,
-) -> anyhow::Result<()> {
-    let blobs = distinct_blobs(deed);
-    blob_index::insert(transaction, &deed.manifest, book.now).await?;
-    let refs = blobs.keys().map(|hash| entity::blob_ref::ActiveModel {
-        version_id: Set(deed.version.to_string()),
-        hash: Set(hash.clone()),
-        account_id: Set(book.account.id.clone()),
-    });
-    entity::blob_ref::Entity::insert_many(refs)
-        .exec_without_returning(transaction)
-        .await
-        .context("insert what refers to the blobs")?;
-    Ok(())
-}
-
-/// The artifact takes the next number; the pointer moves to the new version unless that is staged.
-async fn move_pointer(
-    transaction: &DatabaseTransaction,
-    book: &Book,
-    deed: &PublishDeed,
-    mut artifact: entity::artifact::Model,
-) -> anyhow::Result<entity::artifact::Model> {
-    artifact.last_seq += 1;
-    artifact.updated_at = book.now.millis();
-    artifact.live_version_id = live_after(deed, artifact.live_version_id);
-    let change = entity::artifact::ActiveModel {
-        id: Set(artifact.id.clone()),
-        last_seq: Set(artifact.last_seq),
-        live_version_id: Set(artifact.live_version_id.clone()),
-        updated_at: Set(artifact.updated_at),
-        ..Default::default()
-    };
-    entity::artifact::Entity::update(change)
-        .exec_without_returning(transaction)
-        .await
-        .context("move an artifact's pointer")?;
-    Ok(artifact)
+    })
 }
 
 fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String> {

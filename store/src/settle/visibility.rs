@@ -10,25 +10,27 @@ use sea_orm::{DatabaseTransaction, EntityTrait};
 
 use super::book::Book;
 use super::payment::pay;
-use super::{Terms, refuse};
+use super::sites::Sites;
+use super::{Terms, refused};
 use crate::{artifacts, routes};
 
 /// Shows an artifact to more or fewer and pays for it; or refuses and changes nothing.
 pub(super) async fn settle(
     transaction: &DatabaseTransaction,
     book: &mut Book,
+    sites: &mut Sites<'_>,
     deed: &VisibilityDeed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     if book.is_expired() {
-        return refuse(Refusal::AccountExpired);
+        return Ok(refused(Refusal::AccountExpired));
     }
     let Some(row) = artifacts::find(transaction, deed.account, &deed.slug).await? else {
-        return refuse(Refusal::NotFound(Missing::Artifact));
+        return Ok(refused(Refusal::NotFound(Missing::Artifact)));
     };
     let artifact = artifacts::with_live_version(transaction, row).await?;
     if deed.pinned_to.is_some_and(|pin| pin != artifact.id) {
-        return refuse(Refusal::InsufficientScope(MissingRight::OtherArtifact));
+        return Ok(refused(Refusal::InsufficientScope(MissingRight::OtherArtifact)));
     }
     let month = Reason::Visibility(artifact.id, book.now.month());
     // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
@@ -41,10 +43,11 @@ pub(super) async fn settle(
     };
     let settlement = match quote {
         Ok(settlement) => settlement,
-        Err(challenge) => return refuse(Refusal::PaymentRequired(challenge)),
+        Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
 
     let artifact = show(transaction, book, artifact, deed.to).await?;
+    sites.note_shown(deed.account, &deed.slug, deed.to.as_str());
     let receipt = pay(book, settlement, deed.job, &month);
     Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, receipt })))
 }

@@ -28,7 +28,7 @@ impl Bed {
             rules,
             now,
         };
-        self.store.judge(&judgement).await.unwrap();
+        self.store.judge(judgement).await.unwrap();
     }
 
     async fn reported(&self, published: &Published, now: Time) {

@@ -25,7 +25,7 @@ impl Bed {
     }
 
     pub(super) async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
-        self.store.judge(&self.judgement(published, rules, status)).await.unwrap()
+        self.store.judge(self.judgement(published, rules, status)).await.unwrap()
     }
 
     pub(super) async fn shown(&self, published: &Published) -> ModerationStatus {
@@ -82,7 +82,7 @@ on_both_databases! {
             version: VersionId::new(START, &bed.chance),
             ..bed.judgement(&published, 1, BLOCKED)
         };
-        assert_eq!(bed.store.judge(&unknown).await.unwrap(), Judged::Gone);
+        assert_eq!(bed.store.judge(unknown).await.unwrap(), Judged::Gone);
     }
 
     async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(bed: &Bed) {

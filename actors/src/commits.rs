@@ -1,0 +1,89 @@
+//! Commits what the ledgers have to commit, the batches of several accounts together. It must never let the deed of one
+//! account fail those of another, nor have one account wait for another that somebody else has in hand.
+
+use std::sync::Arc;
+
+use domain::{AccountId, Deed, Outcome};
+use store::{Batch, Gathered, Store, Terms, is_collision, is_outage};
+
+use crate::office::{LedgerError, LedgerTerms};
+
+/// One commit takes no further batch when it has so many deeds. A batch is never cut.
+const DEEDS_ENOUGH: usize = 128;
+/// How often a batch is tried again when it collides with another account (a host drawn twice).
+const COLLISIONS_MAX: usize = 8;
+
+pub(crate) type Committed = Result<Vec<Outcome>, LedgerError>;
+
+/// The way of the ledgers to their commits. There is never more than one batch for each on it.
+#[derive(Clone)]
+pub(crate) struct Commits {
+    gathered: Gathered<(AccountId, Arc<[Deed]>), Committed>,
+    clerk: Clerk,
+}
+
+impl Commits {
+    pub(crate) fn start(store: Store, terms: LedgerTerms) -> Self {
+        let at_once = store.commits_at_once();
+        let clerk = Clerk { store, terms };
+        let commit = {
+            let clerk = clerk.clone();
+            move |batches: Vec<(AccountId, Arc<[Deed]>)>| {
+                let clerk = clerk.clone();
+                async move { clerk.commit_together(&batches).await }
+            }
+        };
+        Self { gathered: Gathered::start(at_once, DEEDS_ENOUGH, |(_, deeds)| deeds.len(), commit), clerk }
+    }
+
+    /// Settles deeds of one account, in their order, in one transaction: together with those of other accounts, or by
+    /// itself if that was not to be.
+    pub(crate) async fn settle(&self, account: AccountId, deeds: Arc<[Deed]>) -> Committed {
+        match self.gathered.commit((account, deeds.clone())).await {
+            Some(committed) => committed,
+            None => self.clerk.commit_alone(account, &deeds).await,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Clerk {
+    store: Store,
+    terms: LedgerTerms,
+}
+
+impl Clerk {
+    async fn commit_together(&self, batches: &[(AccountId, Arc<[Deed]>)]) -> Vec<Option<Committed>> {
+        let batches: Vec<Batch<'_>> =
+            batches.iter().map(|(account, deeds)| Batch { account: *account, deeds }).collect();
+        match self.store.settle_together(&batches, &self.terms()).await {
+            Ok(settled) => settled.into_iter().map(|outcomes| outcomes.map(Ok)).collect(),
+            Err(error) if is_outage(&error) => {
+                let outage = LedgerError::Outage(format!("{error:#}"));
+                batches.iter().map(|_| Some(Err(outage.clone()))).collect()
+            }
+            // Something is wrong with one of them, or two collided: which one shows when each is alone.
+            Err(_) => Vec::new(),
+        }
+    }
+
+    async fn commit_alone(&self, account: AccountId, deeds: &[Deed]) -> Committed {
+        let mut collisions = 0;
+        loop {
+            match self.store.settle(account, deeds, &self.terms()).await {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(error) if is_collision(&error) && collisions < COLLISIONS_MAX => collisions += 1,
+                Err(error) if is_outage(&error) => return Err(LedgerError::Outage(format!("{error:#}"))),
+                Err(error) => return Err(LedgerError::Bug(format!("{error:#}"))),
+            }
+        }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            tariff: self.terms.tariff.clone(),
+            chance: self.terms.chance.clone(),
+            now: self.terms.clock.now(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The artifacts that a commit's deeds publish to, and the versions, contents and routes that it writes. Contents are
+//! written in the order of their hashes, so two commits of the same contents wait for each other in the same order.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use anyhow::Context;
+use domain::{AccountId, BlobHash, Deed, Manifest, PublishDeed, Slug, SweepNumber, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Condition, ExprTrait};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
+
+use super::Batch;
+use crate::{blob_index, blob_sweep, routes, rows};
+
+/// Contents that one statement names: databases bound how many values it has.
+const CONTENTS_AT_ONCE: usize = 1_000;
+
+pub(super) struct Sites<'a> {
+    artifacts: HashMap<(AccountId, Slug), Shelved>,
+    /// Which of the contents that are published the accounts store already.
+    held: HashSet<(AccountId, BlobHash)>,
+    versions: Vec<entity::version::ActiveModel>,
+    contents: BTreeMap<String, entity::blob::ActiveModel>,
+    refs: Vec<entity::blob_ref::ActiveModel>,
+    /// By host; the last of several in one commit is the one that anybody sees.
+    routes: BTreeMap<String, entity::route::Model>,
+    refused: Vec<&'a PublishDeed>,
+    /// The oldest look for contents that a version of this commit counts on.
+    as_of: Option<SweepNumber>,
+    now: Time,
+}
+
+/// An artifact that is on the shelf, and what the database knows of it.
+struct Shelved {
+    row: entity::artifact::Model,
+    change: ArtifactChange,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ArtifactChange {
+    None,
+    New,
+    Moved,
+}
+
+impl<'a> Sites<'a> {
+    /// Reads the artifacts that the deeds name, and which of their contents the accounts store.
+    pub(super) async fn open(
+        transaction: &DatabaseTransaction,
+        batches: &[Batch<'a>],
+        now: Time,
+    ) -> anyhow::Result<Self> {
+        let publishes: Vec<&PublishDeed> =
+            batches.iter().flat_map(|batch| batch.deeds).filter_map(publish_of).collect();
+        Ok(Self {
+            artifacts: artifacts(transaction, &publishes).await?,
+            held: held(transaction, &publishes).await?,
+            versions: Vec::new(),
+            contents: BTreeMap::new(),
+            refs: Vec::new(),
+            routes: BTreeMap::new(),
+            refused: Vec::new(),
+            as_of: None,
+            now,
+        })
+    }
+
+    /// The artifact that bears the slug.
+    pub(super) fn artifact(&self, account: AccountId, slug: &Slug) -> Option<&entity::artifact::Model> {
+        self.artifacts.get(&(account, slug.clone())).map(|shelved| &shelved.row)
+    }
+
+    /// Adds an artifact, or changes the one that bears the slug.
+    pub(super) fn put_artifact(&mut self, account: AccountId, slug: &Slug, row: entity::artifact::Model) {
+        let key = (account, slug.clone());
+        let change = match self.artifacts.get(&key).map(|shelved| shelved.change) {
+            None | Some(ArtifactChange::New) => ArtifactChange::New,
+            Some(ArtifactChange::None | ArtifactChange::Moved) => ArtifactChange::Moved,
+        };
+        self.artifacts.insert(key, Shelved { row, change });
+    }
+
+    /// What statements of their own have changed of an artifact.
+    pub(super) fn note_shown(&mut self, account: AccountId, slug: &Slug, visibility: &str) {
+        if let Some(shelved) = self.artifacts.get_mut(&(account, slug.clone())) {
+            visibility.clone_into(&mut shelved.row.visibility);
+            shelved.row.updated_at = self.now.millis();
+        }
+    }
+
+    /// The size of those contents of a manifest that the account does not store yet.
+    pub(super) fn bytes_new_to(&self, account: AccountId, manifest: &Manifest) -> u64 {
+        let sizes: HashMap<BlobHash, u64> =
+            manifest.files().iter().map(|file| (file.hash, file.size_bytes)).collect();
+        sizes.iter().filter(|(hash, _)| !self.held.contains(&(account, **hash))).map(|(_, size)| size).sum()
+    }
+
+    pub(super) fn add_version(
+        &mut self,
+        deed: &PublishDeed,
+        row: entity::version::Model,
+    ) -> anyhow::Result<()> {
+        self.contents.extend(blob_index::rows_of(&deed.manifest, self.now)?);
+        let hashes: HashSet<BlobHash> = deed.manifest.files().iter().map(|file| file.hash).collect();
+        self.refs.extend(hashes.iter().map(|hash| entity::blob_ref::ActiveModel {
+            version_id: Set(row.id.clone()),
+            hash: Set(hash.to_string()),
+            account_id: Set(row.account_id.clone()),
+        }));
+        self.held.extend(hashes.into_iter().map(|hash| (deed.account, hash)));
+        self.as_of = Some(self.as_of.map_or(deed.blobs_as_of, |oldest| oldest.min(deed.blobs_as_of)));
+        self.versions.push(row.into_active_model());
+        Ok(())
+    }
+
+    /// Points an artifact's route at a version.
+    pub(super) fn point(&mut self, route: entity::route::Model) {
+        self.routes.insert(route.host.clone(), route);
+    }
+
+    /// What was put for a publish that is refused must be known, or nobody would ever find it again: whoever finds the
+    /// refusal later looks no further.
+    pub(super) fn note_refused(&mut self, deed: &'a PublishDeed) {
+        self.refused.push(deed);
+    }
+
+    /// Writes artifacts, versions and routes that have changed since they were read or last written.
+    pub(super) async fn write(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+        self.write_artifacts(transaction).await?;
+        let versions = std::mem::take(&mut self.versions);
+        if !versions.is_empty() {
+            entity::version::Entity::insert_many(versions)
+                .exec_without_returning(transaction)
+                .await
+                .context("insert versions")?;
+        }
+        routes::point(transaction, std::mem::take(&mut self.routes).into_values(), self.now).await
+    }
+
+    /// Writes what is left, and the contents: all of the commit at once, in their order.
+    pub(super) async fn close(mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+        self.write(transaction).await?;
+        self.add_refused(transaction).await?;
+        blob_index::insert(transaction, self.contents).await?;
+        for refs in self.refs.chunks(CONTENTS_AT_ONCE) {
+            entity::blob_ref::Entity::insert_many(refs.to_vec())
+                .exec_without_returning(transaction)
+                .await
+                .context("insert what refers to the blobs")?;
+        }
+        // The references are written, so no sweep comes in between.
+        match self.as_of {
+            Some(as_of) => blob_sweep::demand_none_since(transaction, as_of).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write_artifacts(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+        let (mut new, mut moved) = (Vec::new(), Vec::new());
+        for shelved in self.artifacts.values_mut() {
+            match std::mem::replace(&mut shelved.change, ArtifactChange::None) {
+                ArtifactChange::None => {}
+                ArtifactChange::New => new.push(shelved.row.clone().into_active_model()),
+                ArtifactChange::Moved => moved.push(moved_to(&shelved.row)),
+            }
+        }
+        if !new.is_empty() {
+            entity::artifact::Entity::insert_many(new)
+                .exec_without_returning(transaction)
+                .await
+                .context("insert artifacts")?;
+        }
+        for change in moved {
+            entity::artifact::Entity::update(change)
+                .exec_without_returning(transaction)
+                .await
+                .context("move an artifact's pointer")?;
+        }
+        Ok(())
+    }
+
+    /// Adds the contents of refused publishes. If others were swept at once in the meantime, these may be gone, and a row
+    /// must not say otherwise: what nobody knows of is taken up again by the next publish of the same content.
+    async fn add_refused(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+        if self.refused.is_empty() {
+            return Ok(());
+        }
+        let number = blob_sweep::keep_out(transaction).await?;
+        for deed in self.refused.iter().filter(|deed| deed.blobs_as_of == number) {
+            self.contents.extend(blob_index::rows_of(&deed.manifest, self.now)?);
+        }
+        Ok(())
+    }
+}
+
+fn publish_of(deed: &Deed) -> Option<&PublishDeed> {
+    match deed {
+        Deed::Publish(deed) => Some(deed),
+        _ => None,
+    }
+}
+
+fn moved_to(row: &entity::artifact::Model) -> entity::artifact::ActiveModel {
+    entity::artifact::ActiveModel {
+        id: Set(row.id.clone()),
+        last_seq: Set(row.last_seq),
+        live_version_id: Set(row.live_version_id.clone()),
+        updated_at: Set(row.updated_at),
+        ..Default::default()
+    }
+}
+
+async fn artifacts(
+    transaction: &DatabaseTransaction,
+    publishes: &[&PublishDeed],
+) -> anyhow::Result<HashMap<(AccountId, Slug), Shelved>> {
+    use entity::artifact::Column;
+    let mut slugs: BTreeMap<AccountId, HashSet<&str>> = BTreeMap::new();
+    for deed in publishes {
+        slugs.entry(deed.account).or_default().insert(deed.slug.as_str());
+    }
+    if slugs.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let named = slugs.into_iter().fold(Condition::any(), |named, (account, slugs)| {
+        named.add(Column::AccountId.eq(account.to_string()).and(Column::Slug.is_in(slugs)))
+    });
+    let found = entity::artifact::Entity::find()
+        .filter(Column::DeletedAt.is_null())
+        .filter(named)
+        .all(transaction)
+        .await
+        .context("look for artifacts")?;
+    found
+        .into_iter()
+        .map(|row| {
+            let key = (rows::parse(&row.account_id, "an account id")?, rows::parse(&row.slug, "a slug")?);
+            Ok((key, Shelved { row, change: ArtifactChange::None }))
+        })
+        .collect()
+}
+
+/// Spec 2.3: files are content-addressed, so what an account has already adds no storage.
+async fn held(
+    transaction: &DatabaseTransaction,
+    publishes: &[&PublishDeed],
+) -> anyhow::Result<HashSet<(AccountId, BlobHash)>> {
+    use entity::blob_ref::Column;
+    let wanted: BTreeSet<(AccountId, String)> = publishes
+        .iter()
+        .flat_map(|deed| deed.manifest.files().iter().map(|file| (deed.account, file.hash.to_string())))
+        .collect();
+    let mut held = HashSet::new();
+    for wanted in wanted.into_iter().collect::<Vec<_>>().chunks(CONTENTS_AT_ONCE) {
+        let by_account = wanted.chunk_by(|(one, _), (other, _)| one == other);
+        let named = by_account.fold(Condition::any(), |named, wanted| {
+            let hashes = wanted.iter().map(|(_, hash)| hash.as_str());
+            named.add(Column::Hash.is_in(hashes).and(Column::AccountId.eq(wanted[0].0.to_string())))
+        });
+        let found: Vec<(String, String)> = entity::blob_ref::Entity::find()
+            .select_only()
+            .columns([Column::AccountId, Column::Hash])
+            .distinct()
+            .filter(named)
+            .into_tuple()
+            .all(transaction)
+            .await
+            .context("look for contents that are stored")?;
+        for (account, hash) in found {
+            held.insert((rows::parse(&account, "an account id")?, rows::parse(&hash, "a blob hash")?));
+        }
+    }
+    Ok(held)
+}

@@ -1,0 +1,58 @@
+//! How many jobs of a queue this process can take on now. A fetch takes no more: a job that was fetched and finds no place
+//! would hold up the heartbeats of its worker, and be taken for lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Jobs that one fetch takes at most: what else waits is left to other processes.
+const FETCHED_AT_ONCE_MAX: usize = 16;
+
+#[derive(Clone)]
+pub(crate) struct Places {
+    all: usize,
+    taken: Arc<AtomicUsize>,
+}
+
+/// A place that a job has until it is done.
+pub(crate) struct Place(Arc<AtomicUsize>);
+
+impl Places {
+    pub(crate) fn new(all: usize) -> Self {
+        Self { all, taken: Arc::default() }
+    }
+
+    pub(crate) fn take(&self) -> Place {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Place(self.taken.clone())
+    }
+
+    /// Jobs that the next fetch is to take. It is asked for only when there is a place.
+    pub(crate) fn to_fetch(&self) -> usize {
+        let free = self.all.saturating_sub(self.taken.load(Ordering::Relaxed));
+        free.clamp(1, FETCHED_AT_ONCE_MAX)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fetch_takes_what_has_a_place_and_no_more_than_its_share() {
+        let places = Places::new(20);
+        assert_eq!(places.to_fetch(), 16);
+        let taken: Vec<Place> = (0..17).map(|_| places.take()).collect();
+        assert_eq!(places.to_fetch(), 3);
+        drop(taken);
+        assert_eq!(places.to_fetch(), 16);
+        let few = Places::new(1);
+        let _last = few.take();
+        assert_eq!(few.to_fetch(), 1);
+    }
+}
