@@ -1,11 +1,14 @@
 //! Where a request comes from. `X-Forwarded-For` is believed as far as trusted proxies vouch for it and no further:
 //! rate limits hang on this address, so a client must not be able to choose it.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use ipnet::IpNet;
 use poem::{FromRequest, Request, RequestBody};
+
+/// The leading bits of the smallest IPv6 network that anybody gets.
+const IPV6_NETWORK_BITS: u32 = 64;
 
 /// The networks of the proxies that stand before the API.
 #[derive(Clone, Debug, Default)]
@@ -50,20 +53,32 @@ fn address_of(hop: &str) -> Option<IpAddr> {
     address.map(|address| address.to_canonical())
 }
 
+/// The address of who called.
+pub fn client_of(request: &Request) -> IpAddr {
+    // Only a connection without an address (a Unix socket) has none; such clients share one.
+    let peer = request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
+    let forwarded: Vec<&str> = request
+        .headers()
+        .get_all("x-forwarded-for")
+        .iter()
+        .map(|line| line.to_str().unwrap_or_default())
+        .collect();
+    request.data::<TrustedProxies>().map_or(peer, |proxies| proxies.client(peer, &forwarded))
+}
+
+/// What stands for an address where addresses have shares: whoever gets IPv6 addresses gets a network of them at once.
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (u128::BITS - IPV6_NETWORK_BITS))).into()
+        }
+        address => address,
+    }
+}
+
 impl<'a> FromRequest<'a> for ClientIp {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        // Only a connection without an address (a Unix socket) has none; such clients share one.
-        let peer =
-            request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
-        let forwarded: Vec<&str> = request
-            .headers()
-            .get_all("x-forwarded-for")
-            .iter()
-            .map(|line| line.to_str().unwrap_or_default())
-            .collect();
-        let client =
-            request.data::<TrustedProxies>().map_or(peer, |proxies| proxies.client(peer, &forwarded));
-        Ok(Self(client))
+        Ok(Self(client_of(request)))
     }
 }
 
@@ -95,6 +110,13 @@ mod tests {
     fn a_header_that_cannot_be_read_names_nobody() {
         assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
         assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &[""]), "10.0.0.1");
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_and_each_address_of_ipv4_its_own() {
+        let network = |text: &str| network_of(text.parse().unwrap()).to_string();
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What every request goes through, whatever it asks for: a bounded body, an answer even after a panic, our own form
+//! What every request goes through, whatever it asks for: a turn to be worked on, a bounded body, an answer even after a panic, our own form
 //! for every error, the headers that all answers carry, and one line in the log.
 //!
 //! A change that was begun is carried to its end, also when nobody listens any more: what is done must be told to the
@@ -19,11 +19,13 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-use crate::body;
+use crate::LoadTerms;
+use crate::body::{self, BodyTerms};
 use crate::catch_all::refusal_of;
 use crate::client_ip::TrustedProxies;
 use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
+use crate::turns::{Turn, Turns};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -41,6 +43,8 @@ struct Rooms<E> {
     chance: Chance,
     proxies: TrustedProxies,
     carried_on: TaskTracker,
+    turns: Turns,
+    bodies: BodyTerms,
 }
 
 /// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
@@ -84,24 +88,47 @@ impl<E: Endpoint> Door<E> {
         chance: Chance,
         proxies: TrustedProxies,
         carried_on: TaskTracker,
+        load: &LoadTerms,
     ) -> Self {
-        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on }))
+        let (turns, bodies) = (Turns::new(load.turns), load.bodies);
+        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies }))
     }
 }
 
 impl<E: Endpoint + 'static> Rooms<E> {
+    /// Waits for the request's turn. Who goes meanwhile has waited for nothing, and nothing is done for them.
+    async fn let_in(self: Arc<Self>, mut request: Request, trace: Span) -> Response {
+        let mut waiting = Waiting::of(&request, &trace);
+        let response = match self.turns.take(&request).await {
+            Ok(turn) => self.pass_to_the_end(request, turn, &mut waiting).await,
+            Err(refusal) => {
+                // What is left of the body is read beside the answer.
+                body::bound(&mut request, self.bodies, &Turn::free());
+                let answer = RefusalForm::for_whom(&request).respond(&refusal);
+                self.see_out(answer, request.method(), None, waiting.since, &trace)
+            }
+        };
+        waiting.is_answered = true;
+        response
+    }
+
     /// A request whose connection is closed is dropped where it stands; one that changes something must not be.
-    async fn pass_to_the_end(self: Arc<Self>, request: Request, trace: Span) -> Response {
+    async fn pass_to_the_end(
+        self: Arc<Self>,
+        request: Request,
+        turn: Turn,
+        waiting: &mut Waiting,
+    ) -> Response {
+        let trace = waiting.trace.clone();
         if request.method().is_safe() {
-            let mut waiting = Waiting::of(&request, &trace);
-            let response = self.pass(request, &trace).await;
-            waiting.is_answered = true;
-            return response;
+            return self.pass(request, turn, waiting.since, &trace).await;
         }
-        let (started, method) = (Instant::now(), request.method().clone());
+        // From here on it is told of when it ends.
+        waiting.is_answered = true;
+        let (started, method) = (waiting.since, request.method().clone());
         let form = RefusalForm::for_whom(&request);
         let (rooms, traced) = (self.clone(), trace.clone());
-        let passing = async move { rooms.pass(request, &traced).await };
+        let passing = async move { rooms.pass(request, turn, started, &traced).await };
         let passing = passing.in_current_span().instrument(trace.clone());
         self.carried_on.spawn(passing).await.unwrap_or_else(|error| {
             tracing::error!(error = %error, "a request came to no end");
@@ -109,11 +136,13 @@ impl<E: Endpoint + 'static> Rooms<E> {
         })
     }
 
-    async fn pass(&self, mut request: Request, trace: &Span) -> Response {
-        let (started, method) = (Instant::now(), request.method().clone());
+    async fn pass(&self, mut request: Request, turn: Turn, started: Instant, trace: &Span) -> Response {
+        let method = request.method().clone();
         let form = RefusalForm::for_whom(&request);
-        body::bound(&mut request);
+        body::bound(&mut request, self.bodies, &turn);
+        request.set_data(turn.clone());
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
+        turn.give_back();
         let (response, pattern) = match outcome {
             Ok(Ok(answer)) => {
                 let response = answer.into_response();
@@ -186,7 +215,7 @@ impl<E: Endpoint + 'static> Endpoint for Door<E> {
         let id = self.0.chance.base36(REQUEST_ID_LENGTH);
         let trace = self.0.begin_trace(&mut request, &id);
         let span = tracing::info_span!("request", request.id = id);
-        let passing = self.0.clone().pass_to_the_end(request, trace.clone());
+        let passing = self.0.clone().let_in(request, trace.clone());
         let mut response = passing.instrument(span).instrument(trace).await;
         if let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID, id);
@@ -221,7 +250,8 @@ mod tests {
     use super::*;
 
     fn door<E: Endpoint>(routes: E, carried_on: &TaskTracker) -> Door<E> {
-        Door::new(routes, Paths::default(), Chance::seeded(1), TrustedProxies::default(), carried_on.clone())
+        let (chance, load) = (Chance::seeded(1), LoadTerms::default());
+        Door::new(routes, Paths::default(), chance, TrustedProxies::default(), carried_on.clone(), &load)
     }
 
     fn change() -> Request {

@@ -14,6 +14,8 @@ mod client_ip;
 mod dev_mode;
 mod documents;
 mod door;
+#[cfg(feature = "hostile")]
+pub mod hostile;
 mod json_body;
 mod mcp;
 mod operator;
@@ -27,6 +29,7 @@ mod same_site;
 mod service_of;
 mod session_cookie;
 pub mod told_in_json;
+mod turns;
 mod upload;
 mod wire;
 
@@ -45,8 +48,11 @@ use crate::paths::Paths;
 use crate::probes::Probes;
 use crate::upload::UploadRoom;
 
+pub use crate::body::BodyTerms;
+pub use crate::client_ip::network_of;
 pub use crate::documents::openapi_document;
 pub use crate::probes::answer as answer_probe;
+pub use crate::turns::TurnTerms;
 
 /// What the API needs to know beside the service.
 #[derive(Clone, Default)]
@@ -58,6 +64,23 @@ pub struct ApiSettings {
     pub carried_on: TaskTracker,
     /// What the process tells of itself.
     pub vitals: Vitals,
+    pub load: LoadTerms,
+}
+
+/// How much is taken on at a time, and how slowly.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadTerms {
+    pub turns: TurnTerms,
+    pub bodies: BodyTerms,
+    /// Memory for uploads.
+    pub upload_bytes_max: usize,
+}
+
+impl Default for LoadTerms {
+    fn default() -> Self {
+        let (turns, bodies) = (TurnTerms::default(), BodyTerms::default());
+        Self { turns, bodies, upload_bytes_max: upload::ROOM_BYTES }
+    }
 }
 
 /// Every path of the control plane behind the one door.
@@ -66,9 +89,9 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let routes =
-        routes.with(CookieJarManager::new()).data(UploadRoom::new()).data(proxies.clone()).data(service);
-    let door = Door::new(routes, paths, chance, proxies, settings.carried_on);
+    let room = UploadRoom::new(settings.load.upload_bytes_max);
+    let routes = routes.with(CookieJarManager::new()).data(room).data(proxies.clone()).data(service);
+    let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
         let probes = probes.clone();
         async move { probes.answer_or_pass(door, request).await }

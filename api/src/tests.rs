@@ -20,8 +20,8 @@ use crate::documents::Facts;
 use crate::door::Door;
 use crate::json_body::JsonBody;
 use crate::paths::Paths;
-use crate::upload::{Upload, UploadRoom};
-use crate::{pages, paths_of, wire};
+use crate::upload::{ROOM_BYTES, Upload, UploadRoom};
+use crate::{LoadTerms, pages, paths_of, wire};
 
 /// The real paths behind the door.
 fn api() -> TestClient<impl Endpoint> {
@@ -32,6 +32,7 @@ fn api() -> TestClient<impl Endpoint> {
         Chance::seeded(1),
         TrustedProxies::default(),
         TaskTracker::new(),
+        &LoadTerms::default(),
     ))
 }
 
@@ -49,8 +50,9 @@ pub fn samples() -> Door<impl Endpoint> {
             }),
         )
         .nest("/", service)
-        .data(UploadRoom::new());
-    Door::new(routes, paths, Chance::seeded(1), TrustedProxies::default(), TaskTracker::new())
+        .data(UploadRoom::new(ROOM_BYTES));
+    let (chance, load) = (Chance::seeded(1), LoadTerms::default());
+    Door::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
 }
 
 struct Samples;
@@ -243,6 +245,7 @@ async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it(
         Chance::from_system(),
         TrustedProxies::default(),
         TaskTracker::new(),
+        &LoadTerms::default(),
     ));
     let listed =
         api.put("/v1/artifacts/secret-slug?sig=s3cret").header("authorization", "Basic s3cret").send().await;

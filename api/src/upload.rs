@@ -18,11 +18,12 @@ use service::UploadedFile;
 
 use crate::body;
 use crate::refusal::RefusedCall;
+use crate::turns::Turn;
 
 mod room;
 mod staged;
 
-pub use room::{RoomTaken, UploadRoom};
+pub use room::{ROOM_BYTES, RoomTaken, UploadRoom, UploadShare};
 pub use staged::StagedUpload;
 
 /// The longest text part that is looked at: a message in letters of four bytes.
@@ -35,7 +36,8 @@ const FIELD_NAME_LENGTH_MAX: usize = 64;
 pub struct Upload {
     body: Body,
     boundary: String,
-    room: UploadRoom,
+    share: UploadShare,
+    turn: Turn,
 }
 
 /// A multipart body that was read and keeps all the rules.
@@ -48,10 +50,15 @@ pub struct Uploaded {
 }
 
 impl Upload {
+    /// The turn of the request that sends it.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
     pub async fn read(self) -> Result<Uploaded, Refusal> {
         let mut body = Box::pin(self.body.into_bytes_stream());
         let mut fields = Multipart::new(&mut body, self.boundary);
-        let mut parts = Parts::within(self.room.enter());
+        let mut parts = Parts::within(self.share.enter());
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;
         }
@@ -270,11 +277,7 @@ impl ParsePayload for Upload {
     async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
         let content_type = request.content_type().unwrap_or_default();
         let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
-        Ok(Self {
-            body: body.take()?,
-            boundary,
-            room: request.data().cloned().unwrap_or_else(UploadRoom::new),
-        })
+        Ok(Self { body: body.take()?, boundary, share: UploadShare::of(request), turn: Turn::of(request) })
     }
 }
 

@@ -2,59 +2,95 @@
 //!
 //! The endpoints are poem's; the loop that serves them is not. poem's own server puts a lock and two boxes around every
 //! connection, asks four tokens at every step whether to stop, and spins when no more files can be opened. Here the
-//! HTTP library below it is driven directly. There must never be more connections than a door has places for; who comes
-//! then waits outside.
+//! HTTP library below it is driven directly. There must never be more connections than a door has places for; see
+//! `places` for who gets one.
 
+mod places;
+mod turned_away;
+
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use config::ConnectionLimits;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use ipnet::IpNet;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint, Request};
-use telemetry::Count;
+use telemetry::{ConnectionMeter, Count};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connections::{Asked, Connection};
+use crate::connections::{Asked, Connection, Pace};
+use places::{Place, Places};
+
+pub(crate) use turned_away::TurnedAway;
 
 /// How long a door waits, once it is closed, for the requests that it has.
 const STOP_WAIT: Duration = Duration::from_secs(20);
 /// When no connection can be taken, as for want of files, it is tried again after this.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+// What a connection of HTTP/2 may have in memory: of each answer that is not taken, of each body, of all bodies.
+const STREAM_SENDS_BYTES_MAX: usize = 64 * 1024;
+const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
+const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
+/// As many headers as HTTP/1 is read with anyway; any other number costs an allocation for each request.
+const HEADERS_MAX_AT_NO_COST: usize = 100;
+
+/// What is said of a door before it is opened.
+pub(crate) struct DoorTerms {
+    /// The setting that names its address.
+    pub(crate) key: &'static str,
+    /// As the metrics call it.
+    pub(crate) role: &'static str,
+    pub(crate) limits: ConnectionLimits,
+    /// Who may have any number of connections, besides this machine.
+    pub(crate) proxies: Vec<IpNet>,
+    pub(crate) turned_away: TurnedAway,
+}
+
 /// An address that is listened on.
 pub(crate) struct Door {
     listener: TcpListener,
     address: SocketAddr,
-    places: Arc<Semaphore>,
-    /// What goes out over it.
-    sent_bytes: Count,
+    http: Arc<auto::Builder<TokioExecutor>>,
+    places: Arc<Places>,
+    pace: Arc<Pace>,
+    turned_away: TurnedAway,
 }
 
 impl Door {
-    /// `key` is the setting that names the address.
-    pub(crate) async fn open(address: SocketAddr, key: &str, connections_max: usize) -> anyhow::Result<Self> {
+    pub(crate) async fn open(address: SocketAddr, terms: DoorTerms) -> anyhow::Result<Self> {
+        let DoorTerms { key, role, limits, proxies, turned_away } = terms;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
         let address = listener.local_addr()?;
-        let places = Arc::new(Semaphore::new(connections_max));
-        Ok(Self { listener, address, places, sent_bytes: Count::default() })
+        let meter = ConnectionMeter::of(role);
+        let pace = Pace::of(&limits, meter.clone());
+        Ok(Self {
+            listener,
+            address,
+            http: Arc::new(http_of(&limits)),
+            places: Arc::new(Places::new(&limits, proxies, meter)),
+            pace: Arc::new(pace),
+            turned_away,
+        })
     }
 
     /// Counts the bytes that go out.
     pub(crate) fn counting(self, sent_bytes: Count) -> Self {
-        Self { sent_bytes, ..self }
+        let pace = Pace::clone(&self.pace).counting(sent_bytes);
+        Self { pace: Arc::new(pace), ..self }
     }
 
     /// Answers until told to stop, and then what it has begun. `carried_on` is what the endpoint carries to its end when
@@ -68,26 +104,14 @@ impl Door {
     where
         E: Endpoint + 'static,
     {
-        let endpoint = Arc::new(endpoint);
-        let (closing, mut connections) = (GracefulShutdown::new(), JoinSet::new());
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => break,
-                taken = self.take() => match taken {
-                    Ok(connection) => {
-                        connections.spawn(connection.serve(endpoint.clone(), closing.watcher()));
-                    }
-                    Err(error) => {
-                        tracing::warn!(error = %error, "a connection could not be taken");
-                        sleep(ACCEPT_PAUSE).await;
-                    }
-                },
-                Some(_) = connections.join_next() => {}
-            }
-        }
-        drop(self.listener);
+        let (endpoint, mut connections) = (Arc::new(endpoint), JoinSet::new());
+        self.open_to_all(&endpoint, &mut connections, &stop).await;
+        let Self { listener, places, .. } = self;
+        drop(listener);
+        places.close();
         carried_on.close();
-        let ending = async { tokio::join!(closing.shutdown(), carried_on.wait()) };
+        let ended = async { while connections.join_next().await.is_some() {} };
+        let ending = async { tokio::join!(ended, carried_on.wait()) };
         if timeout(STOP_WAIT, ending).await.is_err() {
             while connections.try_join_next().is_some() {}
             let (connections, carried_on) = (connections.len(), carried_on.len());
@@ -97,13 +121,63 @@ impl Door {
         Ok(())
     }
 
-    /// The next connection, once there is a place for it.
-    async fn take(&self) -> io::Result<Accepted> {
-        let place = self.places.clone().acquire_owned().await.map_err(io::Error::other)?;
-        let (stream, visitor) = self.listener.accept().await?;
-        let sent_bytes = self.sent_bytes.clone();
-        Ok(Accepted { stream, visitor, door: self.address, place, sent_bytes })
+    /// Takes connections until told to stop.
+    async fn open_to_all<E: Endpoint + 'static>(
+        &self,
+        endpoint: &Arc<E>,
+        connections: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) {
+        // It goes on while others end: who has come and waits for a place must not be let go for that.
+        let mut taking = std::pin::pin!(self.take());
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                taken = taking.as_mut() => {
+                    match taken {
+                        Ok(Some(connection)) => {
+                            connections.spawn(connection.serve(endpoint.clone()));
+                        }
+                        Ok(None) => {}
+                        Err(error) => {
+                            tracing::warn!(error = %error, "a connection could not be taken");
+                            sleep(ACCEPT_PAUSE).await;
+                        }
+                    }
+                    taking.set(self.take());
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
     }
+
+    /// The next connection, if there is a place for it.
+    async fn take(&self) -> io::Result<Option<Accepted>> {
+        let (stream, visitor) = self.listener.accept().await?;
+        let asked = Asked::default();
+        let Ok(place) = self.places.take(visitor.ip(), &asked).await else {
+            self.turned_away.tell(stream);
+            return Ok(None);
+        };
+        let (http, pace, door) = (self.http.clone(), self.pace.clone(), self.address);
+        Ok(Some(Accepted { stream, visitor, door, http, pace, asked, place }))
+    }
+}
+
+/// HTTP with bounds on all that a visitor may make it keep.
+fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1().max_buf_size(limits.head_bytes_max);
+    if limits.headers_max != HEADERS_MAX_AT_NO_COST {
+        http.http1().max_headers(limits.headers_max);
+    }
+    http.http2()
+        .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
+        .max_concurrent_streams(u32::try_from(limits.streams_max).unwrap_or(u32::MAX))
+        .max_send_buf_size(STREAM_SENDS_BYTES_MAX)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+    http
 }
 
 /// A connection that has just been taken.
@@ -111,133 +185,51 @@ struct Accepted {
     stream: TcpStream,
     visitor: SocketAddr,
     door: SocketAddr,
-    place: OwnedSemaphorePermit,
-    sent_bytes: Count,
+    http: Arc<auto::Builder<TokioExecutor>>,
+    pace: Arc<Pace>,
+    asked: Asked,
+    place: Place,
 }
 
 impl Accepted {
     /// Answers one request after the other. That the other side goes away is no news.
-    async fn serve<E: Endpoint + 'static>(self, endpoint: Arc<E>, closing: Watcher) {
-        let _place = self.place;
+    async fn serve<E: Endpoint + 'static>(self, endpoint: Arc<E>) {
+        let (_place, asked) = (self.place, self.asked);
         // The last small piece of an answer must not wait for the acknowledgement of the one before.
         if self.stream.set_nodelay(true).is_err() {
             return;
         }
         let (visitor, door) = (self.visitor, self.door);
-        let asked = Asked::default();
-        let stream = Connection::over(self.stream, asked.clone()).counting(self.sent_bytes);
+        let stream = Connection::over(self.stream, asked.clone(), self.pace);
+        let asking = asked.clone();
         let answer = service_fn(move |request| {
-            let in_hand = asked.note();
+            let in_hand = asking.note();
             let endpoint = endpoint.clone();
             let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
             async move {
                 let request = Request::from((request, door, visitor, Scheme::HTTP));
                 let response = endpoint.get_response(request).await;
                 drop(in_hand);
-                Ok::<hyper::Response<_>, std::convert::Infallible>(response.into())
+                Ok::<hyper::Response<_>, Infallible>(response.into())
             }
         });
-        let http = auto::Builder::new(TokioExecutor::new());
-        let connection = http.serve_connection(TokioIo::new(stream), answer);
-        if let Err(error) = closing.watch(connection).await {
+        let mut connection = std::pin::pin!(self.http.serve_connection(TokioIo::new(stream), answer));
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = asked.told_to_leave() => {
+                if asked.must_go() {
+                    return;
+                }
+                // What was asked is answered.
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended");
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use poem::endpoint::make;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::time::Instant;
-
-    use super::*;
-
-    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
-    const PLACES: usize = 2;
-
-    struct Opened {
-        address: SocketAddr,
-        carried_on: TaskTracker,
-        stop: CancellationToken,
-        serving: tokio::task::JoinHandle<anyhow::Result<()>>,
-    }
-
-    /// A door whose answers take a while.
-    async fn open(answers_after: Duration) -> Opened {
-        let door = Door::open("127.0.0.1:0".parse().unwrap(), "test", PLACES).await.unwrap();
-        let (address, stop, carried_on) = (door.address, CancellationToken::new(), TaskTracker::new());
-        let endpoint = make(move |_| async move {
-            sleep(answers_after).await;
-            "done"
-        });
-        let serving = tokio::spawn(door.serve(endpoint, carried_on.clone(), stop.clone()));
-        Opened { address, carried_on, stop, serving }
-    }
-
-    async fn read_all(stream: &mut TcpStream) -> String {
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.unwrap();
-        text
-    }
-
-    #[tokio::test]
-    async fn what_was_begun_is_answered_and_nothing_else_holds_a_stop_up() {
-        let door = open(Duration::from_millis(300)).await;
-        let mut silent = TcpStream::connect(door.address).await.unwrap();
-        let mut asking = TcpStream::connect(door.address).await.unwrap();
-        asking.write_all(REQUEST).await.unwrap();
-        sleep(Duration::from_millis(100)).await;
-        let stopped_at = Instant::now();
-        door.stop.cancel();
-        assert!(read_all(&mut asking).await.ends_with("done"));
-        assert_eq!(read_all(&mut silent).await, "");
-        door.serving.await.unwrap().unwrap();
-        assert!(stopped_at.elapsed() < Duration::from_secs(5), "{:?}", stopped_at.elapsed());
-        assert!(TcpStream::connect(door.address).await.is_err());
-    }
-
-    #[tokio::test]
-    async fn a_connection_stays_open_for_the_next_request() {
-        let door = open(Duration::ZERO).await;
-        let mut stream = TcpStream::connect(door.address).await.unwrap();
-        for _ in 0..3 {
-            stream.write_all(REQUEST).await.unwrap();
-            let mut answer = [0; 512];
-            let read = stream.read(&mut answer).await.unwrap();
-            assert!(answer[..read].ends_with(b"done"));
-        }
-        door.stop.cancel();
-        assert_eq!(read_all(&mut stream).await, "");
-        door.serving.await.unwrap().unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_goes_on_without_its_visitor_is_waited_for() {
-        let door = open(Duration::ZERO).await;
-        let deed = door.carried_on.spawn(sleep(Duration::from_millis(300)));
-        door.stop.cancel();
-        door.serving.await.unwrap().unwrap();
-        assert!(deed.is_finished());
-    }
-
-    #[tokio::test]
-    async fn who_finds_no_place_waits_until_another_leaves() {
-        let door = open(Duration::ZERO).await;
-        let mut first = Vec::new();
-        for _ in 0..PLACES {
-            first.push(TcpStream::connect(door.address).await.unwrap());
-        }
-        let mut next = TcpStream::connect(door.address).await.unwrap();
-        next.write_all(REQUEST).await.unwrap();
-        let mut answer = [0; 512];
-        let answered = timeout(Duration::from_millis(300), next.read(&mut answer)).await;
-        assert!(answered.is_err(), "there is no place");
-        drop(first.pop());
-        let read = timeout(Duration::from_secs(5), next.read(&mut answer)).await.unwrap().unwrap();
-        assert!(answer[..read].ends_with(b"done"));
-        door.stop.cancel();
-        door.serving.await.unwrap().unwrap();
-    }
-}
+pub(crate) mod tests;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use config::Settings;
+use config::{ConnectionLimits, Settings};
 use domain::Time;
 use futures::FutureExt;
 use poem::http::Method;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workers::Queues;
 
-use crate::doors::Door;
+use crate::doors::{Door, DoorTerms, TurnedAway};
 use crate::house::House;
 
 /// Whoever scrapes and probes needs a handful.
@@ -72,7 +72,19 @@ pub(crate) async fn open(
     stop: CancellationToken,
 ) -> anyhow::Result<Option<impl Future<Output = anyhow::Result<()>> + Send + 'static>> {
     let Some(listen) = settings.ops.listen else { return Ok(None) };
-    let door = Door::open(listen, "ops.listen", CONNECTIONS_MAX).await?;
+    let terms = DoorTerms {
+        key: "ops.listen",
+        role: "ops",
+        // Its head and idle times are those of the API: nobody has asked for others.
+        limits: ConnectionLimits {
+            max: CONNECTIONS_MAX,
+            per_address_max: CONNECTIONS_MAX,
+            ..settings.api.connections.clone()
+        },
+        proxies: Vec::new(),
+        turned_away: TurnedAway::told("text/plain; charset=utf-8", "too many ask at a time\n"),
+    };
+    let door = Door::open(listen, terms).await?;
     tracing::info!(ops.listen = %listen, "metrics and health are told");
     Ok(Some(door.serve(Desk(vitals), TaskTracker::new(), stop)))
 }

@@ -26,7 +26,7 @@ use crate::args::QueueShare;
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
 use crate::ops::{self, Needs};
-use crate::{say, stop};
+use crate::{load, say, stop};
 
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
@@ -216,7 +216,7 @@ async fn open_api(
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<Running> {
-    let door = Door::open(settings.api.listen, "api.listen", settings.api.connections_max).await?;
+    let door = Door::open(settings.api.listen, load::api_door(settings)).await?;
     let carried_on = TaskTracker::new();
     let routes = api::routes(
         service.clone(),
@@ -224,6 +224,7 @@ async fn open_api(
             trusted_proxies: settings.api.trusted_proxies.clone(),
             carried_on: carried_on.clone(),
             vitals: vitals.clone(),
+            load: load::api(settings),
         },
     );
     Ok(start(door.serve(routes, carried_on, stop.clone()), stop))
@@ -254,7 +255,7 @@ async fn open_edge(
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
-    let door = Door::open(settings.edge.listen, "edge.listen", settings.edge.connections_max).await?;
+    let door = Door::open(settings.edge.listen, load::edge_door(settings)).await?;
     let door = door.counting(telemetry::served_bytes());
     let edge = Arc::new(Edge::new(
         EdgeSettings {
@@ -263,6 +264,7 @@ async fn open_edge(
             base_url: settings.api.base_url.clone(),
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
+            reads: load::edge(settings),
             link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
             vitals: vitals.clone(),
         },

@@ -93,7 +93,8 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let folder = data_dir.clone().unwrap_or_default();
     let log = Log::read(reader);
     let api = Api::read(reader, mode);
-    let edge = Edge::read(reader, mode);
+    let proxies = api.as_ref().map(|api| api.trusted_proxies.clone()).unwrap_or_default();
+    let edge = Edge::read(reader, mode, &proxies);
     let database = Database::read(reader, &folder);
     let queue = Queue::read(reader, &folder, &database);
     let redis = Redis::read(reader);

@@ -147,6 +147,7 @@ impl Reader {
     }
 
     fn parse<T: Value>(&mut self, key: &'static str, given: Given) -> Option<T> {
+        let given = Given { text: given.text.and_then(in_one_line), ..given };
         let parsed = given.text.as_deref().ok().and_then(T::parse);
         if let Some(value) = parsed {
             self.lines.push(Line { key, value: value.show(), source: given.source });
@@ -195,7 +196,7 @@ impl Reader {
                 continue;
             }
             self.faults.push(Fault {
-                key: key.clone(),
+                key: told(key),
                 source: Source::File(self.file_path.clone()),
                 fault: "unknown key".to_owned(),
                 expected: suggestion(near_miss(&self.known, key).map(str::to_owned)),
@@ -208,8 +209,8 @@ impl Reader {
         for name in self.environment.keys().filter(|name| !known.contains(*name)) {
             let key = name.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".");
             self.faults.push(Fault {
-                key: key.clone(),
-                source: Source::Environment(name.clone()),
+                key: told(&key),
+                source: Source::Environment(told(name)),
                 fault: "unknown key".to_owned(),
                 expected: suggestion(near_miss(&self.known, &key).map(variable_of)),
             });
@@ -253,6 +254,23 @@ fn text_of(value: &Toml) -> Result<String, &'static str> {
         Toml::Table(_) => Err("is a section, not a value"),
         value => Ok(value.to_string()),
     }
+}
+
+/// What is set is shown in a line, and goes into addresses, headers and names of files.
+fn in_one_line(text: String) -> Result<String, &'static str> {
+    if text.contains(char::is_control) {
+        Err("has a control character, such as a line break")
+    } else {
+        Ok(text)
+    }
+}
+
+/// A name that nobody here chose, in one line and not a long one.
+fn told(name: &str) -> String {
+    if name.is_empty() {
+        return "\"\"".to_owned();
+    }
+    name.chars().take(SHOWN_LENGTH_MAX).flat_map(char::escape_debug).collect()
 }
 
 fn is_key_of(key: &str, section: &str) -> bool {

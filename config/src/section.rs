@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod card;
+pub mod connections;
 pub mod database;
 pub mod edge;
 pub mod limits;

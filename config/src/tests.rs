@@ -7,58 +7,12 @@ use std::path::Path;
 use domain::{Chance, DevRail};
 use tempfile::TempDir;
 
+mod every_key;
+
+use every_key::EVERY_KEY;
+
 use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
 use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load, load_apart};
-
-/// Every key, with a value that is not its default, and how that value is shown.
-const EVERY_KEY: [(&str, &str, &str); 46] = [
-    ("dev_mode", "false", "false"),
-    ("allow_public_dev", "true", "true"),
-    ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
-    ("log", "debug,edge=trace", "debug,edge=trace"),
-    ("log_format", "json", "json"),
-    ("api.listen", "0.0.0.0:80", "0.0.0.0:80"),
-    ("api.base_url", "https://api.example.com/", "https://api.example.com"),
-    ("api.trusted_proxies", "10.0.0.0/8, ::1", "10.0.0.0/8, ::1/128"),
-    ("api.connections_max", "21", "21"),
-    ("edge.listen", "[::]:81", "[::]:81"),
-    ("edge.serve_url", "https://pages.example.com", "https://pages.example.com"),
-    ("edge.domain", "Pages.Example.com", "pages.example.com"),
-    ("edge.url_style", "host", "host"),
-    ("edge.cache_bytes", "1048576", "1048576"),
-    ("edge.font_hosts", "fonts.example.com", "fonts.example.com"),
-    ("edge.connections_max", "22", "22"),
-    ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
-    ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),
-    ("redis.url", "redis://:redispass@cache:6379/3", "redis://:hidden@cache:6379/3"),
-    ("storage.url", "s3://bucket/some/prefix/", "s3://bucket/some/prefix"),
-    ("storage.endpoint", "http://s3.internal:9000", "http://s3.internal:9000"),
-    ("storage.region", "eu-central-1", "eu-central-1"),
-    ("storage.access_key_id", "keyid-secret", "(hidden)"),
-    ("storage.secret_access_key", "access-secret", "(hidden)"),
-    ("secrets.signing", "signing-secret-of-32-bytes-or-more", "(hidden)"),
-    ("secrets.links", "links-secret-of-32-bytes-or-more", "(hidden)"),
-    ("secrets.operator_password", "operator-secret", "(hidden)"),
-    ("card.webhook_secret", "webhook-secret", "(hidden)"),
-    ("card.api_url", "https://card.example.com", "https://card.example.com"),
-    ("card.secret_key", "card-secret", "(hidden)"),
-    ("limits.provisional_lifetime", "2s", "2s"),
-    ("limits.purge_grace", "36h", "1day 12h"),
-    ("limits.signups_per_minute", "11", "11"),
-    ("limits.logins_per_minute", "12", "12"),
-    ("limits.registrations_per_minute", "13", "13"),
-    ("limits.reports_per_minute", "14", "14"),
-    ("limits.provisional_free_publishes", "6", "6"),
-    ("limits.claimed_free_publishes", "101", "101"),
-    ("limits.claimed_artifacts", "102", "102"),
-    ("limits.free_views", "1000001", "1000001"),
-    ("limits.free_storage_bytes", "1000000002", "1000000002"),
-    ("workers.concurrency", "16", "16"),
-    ("workers.scan_concurrency", "3", "3"),
-    ("ops.listen", "10.0.0.1:9090", "10.0.0.1:9090"),
-    ("traces.otlp_url", "http://collector:4318/", "http://collector:4318"),
-    ("traces.sample", "0.25", "0.25"),
-];
 
 fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
     let env = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -93,7 +47,17 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.edge.serve_url, "http://127.0.0.1:8081");
     assert_eq!(settings.edge.domain, "localhost");
     assert_eq!(settings.edge.cache_bytes, 64 * 1024 * 1024);
-    assert_eq!((settings.api.connections_max, settings.edge.connections_max), (10_000, 10_000));
+    for connections in [&settings.api.connections, &settings.edge.connections] {
+        assert_eq!((connections.max, connections.per_address_max), (10_000, 1_000));
+        assert_eq!((connections.head_timeout.as_secs(), connections.idle_timeout.as_secs()), (30, 75));
+        assert_eq!((connections.head_bytes_max, connections.headers_max), (64 * 1024, 100));
+        assert_eq!((connections.streams_max, connections.answer_bytes_per_second_min), (100, 1024));
+    }
+    let load = &settings.api.load;
+    assert_eq!((load.requests_max, load.publishes_max, load.waiting_max), (256, 128, 256));
+    assert_eq!((load.wait_max.as_secs(), load.body_timeout.as_secs()), (2, 120));
+    assert_eq!((load.body_bytes_per_second_min, load.upload_bytes_max), (1024, 256 * 1024 * 1024));
+    assert_eq!((settings.edge.reads_max, settings.edge.wait_max.as_secs()), (64, 1));
     assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
     assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
     assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");
@@ -105,7 +69,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.log.filter, "info");
     assert_eq!(settings.log.format, LogFormat::Text);
     let cores = std::thread::available_parallelism().unwrap().get();
-    assert_eq!((settings.workers.concurrency, settings.workers.scan_concurrency), (cores * 4, cores * 2));
+    assert_eq!((settings.workers.concurrency, settings.workers.scan_concurrency), (cores * 16, cores * 4));
     assert_eq!(settings.tariff().dev_rail, DevRail::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");
@@ -209,6 +173,22 @@ fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
             .to_owned(),
     ];
     assert_eq!(faults, expected);
+}
+
+#[test]
+fn a_fault_is_one_line_and_so_is_every_value_whatever_the_file_holds() {
+    let text = "\"two\\nlines\" = 1\n\"\" = 2\nlog = \"a\\nb\"\n[database]\nurl = \"sqlite://a\\tb\"\n";
+    let (_folder, loaded) = with_file(text);
+    let faults = refused(loaded);
+    assert_eq!(faults.len(), 4, "{faults:?}");
+    for (fault, told) in faults.iter().zip([
+        ("log (", "has a control character, such as a line break"),
+        ("database.url (", "has a control character"),
+        ("\"\" (", "unknown key"),
+        ("two\\nlines (", "unknown key"),
+    ]) {
+        assert!(fault.starts_with(told.0) && fault.contains(told.1), "{fault}");
+    }
 }
 
 #[test]
@@ -349,6 +329,11 @@ fn addresses_of_parts_take_only_their_schemes() {
         ("HANDBILL_WORKERS__CONCURRENCY", "0"),
         ("HANDBILL_API__CONNECTIONS_MAX", "0"),
         ("HANDBILL_EDGE__CONNECTIONS_MAX", "1000001"),
+        ("HANDBILL_API__HEAD_BYTES_MAX", "8191"),
+        ("HANDBILL_EDGE__HEAD_TIMEOUT", "0s"),
+        ("HANDBILL_EDGE__IDLE_TIMEOUT", "2h"),
+        ("HANDBILL_API__UPLOAD_BYTES_MAX", "1000000"),
+        ("HANDBILL_EDGE__TRUSTED_PROXIES", "proxy.example.com"),
         ("HANDBILL_OPS__LISTEN", "9090"),
         ("HANDBILL_TRACES__OTLP_URL", "http://user:password@collector"),
         ("HANDBILL_TRACES__SAMPLE", "1.5"),
@@ -366,6 +351,16 @@ fn the_queue_follows_a_database_that_is_postgres() {
     assert_eq!(shown(&settings, "queue.url").1, Source::Derived("database.url"));
     let settings = with_variables(&[("HANDBILL_DATA_DIR", "/srv/50% full?")]).unwrap();
     assert_eq!(settings.queue.url.reveal(), "sqlite:///srv/50%25 full%3F/queue.db");
+}
+
+#[test]
+fn the_edge_trusts_the_proxies_of_the_api_unless_it_has_its_own() {
+    let api = ("HANDBILL_API__TRUSTED_PROXIES", "10.0.0.0/8");
+    let settings = with_variables(&[api]).unwrap();
+    assert_eq!(settings.edge.trusted_proxies, settings.api.trusted_proxies);
+    assert_eq!(shown(&settings, "edge.trusted_proxies").1, Source::Derived("api.trusted_proxies"));
+    let own = with_variables(&[api, ("HANDBILL_EDGE__TRUSTED_PROXIES", "192.0.2.1")]).unwrap();
+    assert_eq!(own.edge.trusted_proxies, ["192.0.2.1/32".parse().unwrap()]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! environment, arrives here as text, so both are read by the same rule.
 
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,9 +31,21 @@ pub(crate) struct HostName(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Concurrency(pub usize);
 
-/// How many connections a door has open at a time.
+/// How many of something there are at a time, such as connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Connections(pub usize);
+pub(crate) struct AtATime(pub usize);
+
+/// What the head of a request may take. HTTP itself cannot do with less than the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeadBytes(pub usize);
+
+/// What uploads may take together: half of it must do for the largest, and for what comes beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UploadBytes(pub usize);
+
+/// How long something is waited for. Neither no time nor for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait(pub Duration);
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,15 +192,57 @@ impl Value for Concurrency {
     }
 }
 
-impl Value for Connections {
+/// A whole number within bounds.
+fn whole_number(text: &str, bounds: RangeInclusive<usize>) -> Option<usize> {
+    text.parse().ok().filter(|number| bounds.contains(number))
+}
+
+impl Value for AtATime {
     const EXPECTED: &'static str = "a whole number from 1 to 1000000";
 
     fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().filter(|connections| (1..=1_000_000).contains(connections)).map(Self)
+        whole_number(text, 1..=1_000_000).map(Self)
     }
 
     fn show(&self) -> String {
         self.0.to_string()
+    }
+}
+
+impl Value for HeadBytes {
+    const EXPECTED: &'static str = "a whole number from 8192 to 1048576";
+
+    fn parse(text: &str) -> Option<Self> {
+        whole_number(text, 8_192..=1_048_576).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Value for UploadBytes {
+    const EXPECTED: &'static str = "a whole number from 67108864 to 1099511627776";
+
+    fn parse(text: &str) -> Option<Self> {
+        whole_number(text, 67_108_864..=1_099_511_627_776).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Value for Wait {
+    const EXPECTED: &'static str = "a duration from 100ms to 1h, such as 30s";
+
+    fn parse(text: &str) -> Option<Self> {
+        let bounds = Duration::from_millis(100)..=Duration::from_secs(3600);
+        Duration::parse(text).filter(|wait| bounds.contains(wait)).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
     }
 }
 

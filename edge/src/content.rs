@@ -27,6 +27,7 @@ use tokio::time::timeout;
 
 use crate::bounds::Bounds;
 use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
+use crate::reads::Reads;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
 use dressing::Dressing;
@@ -49,6 +50,7 @@ pub struct Contents {
     kept: Arc<Cache<Key, Kept, ByWeight>>,
     /// Pages to be pressed take turns.
     turns: Arc<Semaphore>,
+    reads: Reads,
     blobs: Blobs,
     badge: Badge,
     origins: Origins,
@@ -97,12 +99,12 @@ pub struct Stored {
 }
 
 impl Contents {
-    pub fn new(capacity_bytes: u64, blobs: Blobs, base_url: &str, origins: Origins) -> Self {
+    pub fn new(capacity_bytes: u64, blobs: Blobs, reads: Reads, base_url: &str, origins: Origins) -> Self {
         let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: HELD_BYTES_MAX };
         let badge = Badge::new(base_url);
         let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
         let (kept, turns) = (Arc::new(bounds.cache(ByWeight)), Arc::new(Semaphore::new(presses_max())));
-        Self { kept, turns, blobs, badge, origins, marks }
+        Self { kept, turns, reads, blobs, badge, origins, marks }
     }
 
     /// Of a content in memory it is there already; of any other it is written.
@@ -155,7 +157,10 @@ impl Contents {
     async fn open_plain(&self, form: &Form<'_>) -> anyhow::Result<Source> {
         let stored = self.stored(form);
         if form.may_be_held() {
-            let read = async { self.hold(form, stored.clone().read().await?) };
+            let read = async {
+                let _turn = self.reads.take().await?;
+                self.hold(form, stored.clone().read().await?)
+            };
             if let Kept::Held(held) = self.kept.get_or_insert_async(&form.key(), read).await? {
                 return Ok(Source::Held(held));
             }

@@ -20,6 +20,7 @@ use crate::find::{Address, Found, Names, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
 use crate::meters::{Asked, Meters};
+use crate::reads::Reads;
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
@@ -37,6 +38,7 @@ pub struct Inner {
     pub sites: Arc<Sites>,
     pub seat: EdgeSeat,
     pub contents: Contents,
+    pub reads: Reads,
     pub store: Store,
     pub link_key: LinkKey,
     pub vitals: Vitals,
@@ -122,7 +124,11 @@ impl Inner {
             return Ok(known);
         }
         self.meters.routes.misses.add(1);
-        let look = Box::pin(self.sites.look(host, vouch, self.store.route(host)));
+        let read = async {
+            let _turn = self.reads.take().await?;
+            self.store.route(host).await
+        };
+        let look = Box::pin(self.sites.look(host, vouch, read));
         timeout(STORE_WAIT_MAX, look).await.context("the database stays silent")?.context("read a route")
     }
 }

@@ -26,6 +26,7 @@ mod meters;
 mod negotiate;
 mod press;
 mod range;
+mod reads;
 mod resolve;
 mod rewrite;
 mod show;
@@ -48,11 +49,13 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub use door::Door;
+pub use reads::ReadTerms;
 
 use door::Inner;
 use find::Names;
 use headers::HeaderPolicy;
 use meters::Meters;
+use reads::Reads;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
@@ -74,6 +77,8 @@ pub struct EdgeSettings {
     pub link_key: LinkKey,
     /// What the process tells of itself.
     pub vitals: Vitals,
+    /// How much is fetched at a time of what is not in memory.
+    pub reads: ReadTerms,
 }
 
 /// An edge of this process.
@@ -102,6 +107,7 @@ impl Edge {
         });
         let stop_freshening = CancellationToken::new();
         tokio::spawn(freshen::run(sites.clone(), store.clone(), stop_freshening.clone()));
+        let reads = Reads::new(settings.reads);
         let inner = Inner {
             _freshening: stop_freshening.drop_guard(),
             names: Names::new(&settings.domain, &serve_url),
@@ -110,6 +116,7 @@ impl Edge {
             contents: Contents::new(
                 settings.cache_bytes - route_bytes,
                 blobs,
+                reads.clone(),
                 &settings.base_url,
                 Origins::new(&serve_url, &settings.domain),
             ),
@@ -118,6 +125,7 @@ impl Edge {
             meters: Meters::new(),
             tally: Tally::default(),
             troubles: Troubles::default(),
+            reads,
             sites,
             seat,
             store,

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use domain::{ModerationStatus, Queue};
-use prometheus::{Histogram, IntCounter};
+use prometheus::{Histogram, IntCounter, IntGauge};
 
 pub(crate) use declared::{declared, text};
 
@@ -121,6 +121,60 @@ pub fn verdict(status: ModerationStatus) {
 pub fn published_bytes(bytes: u64) {
     if let Some(metrics) = declared() {
         metrics.published_bytes.inc_by(bytes);
+    }
+}
+
+/// Something that was answered 503 because there was too much of it. `line` is what it would have waited for.
+pub fn shed(role: &'static str, line: &'static str) {
+    if let Some(metrics) = declared() {
+        metrics.shed.with_label_values(&[role, line]).inc();
+    }
+}
+
+/// The connections of one door.
+#[derive(Clone, Default)]
+pub struct ConnectionMeter(Option<DoorMeters>);
+
+#[derive(Clone)]
+struct DoorMeters {
+    open: IntGauge,
+    cut: [IntCounter; CUTS.len()],
+}
+
+/// Why a connection was not taken, or ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// As many as may be were open, none of them idle.
+    Full,
+    /// As many of its address as may be were open.
+    Address,
+    /// It was idle, and another wanted its place.
+    Idle,
+    /// Nothing came, or was taken, for too long.
+    Silent,
+}
+
+/// As they are numbered.
+const CUTS: [&str; 4] = ["full", "address", "idle", "silent"];
+
+impl ConnectionMeter {
+    pub fn of(role: &'static str) -> Self {
+        Self(declared().map(|metrics| DoorMeters {
+            open: metrics.connections.with_label_values(&[role]),
+            cut: CUTS.map(|reason| metrics.connections_cut.with_label_values(&[role, reason])),
+        }))
+    }
+
+    pub fn set_open(&self, connections: usize) {
+        if let Some(door) = &self.0 {
+            door.open.set(i64::try_from(connections).unwrap_or(i64::MAX));
+        }
+    }
+
+    pub fn cut(&self, reason: Cut) {
+        if let Some(counter) = self.0.as_ref().and_then(|door| door.cut.get(reason as usize)) {
+            counter.inc();
+        }
     }
 }
 

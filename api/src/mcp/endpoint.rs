@@ -17,7 +17,8 @@ use super::{malformed, measure};
 use crate::door::Traced;
 use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
-use crate::upload::{RoomTaken, UploadRoom};
+use crate::turns::Turn;
+use crate::upload::{RoomTaken, UploadShare};
 use crate::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
@@ -36,7 +37,9 @@ pub struct Visit {
     pub service: Service,
     pub caller: Caller,
     /// For what a tool takes into memory beside the request.
-    pub room: UploadRoom,
+    pub room: UploadShare,
+    /// The turn of the request, which a publish changes for one of its own.
+    pub turn: Turn,
     /// The trace of the request: the tool is called in a task of its own.
     pub trace: Span,
 }
@@ -78,9 +81,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
             }
             Err(refused) => return Err(refused.into()),
         };
-        let room = request.data().cloned().unwrap_or_else(UploadRoom::new);
+        let (room, turn) = (UploadShare::of(&request), Turn::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        self.answer(request, Visit { service, caller, room, trace }).await
+        self.answer(request, Visit { service, caller, room, turn, trace }).await
     }
 }
 

@@ -22,6 +22,7 @@ use crate::client_ip::ClientIp;
 use crate::documents::Facts;
 use crate::refusal::RefusedCall;
 use crate::same_site;
+use crate::turns::Turn;
 use crate::upload::{Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
@@ -105,6 +106,9 @@ pub async fn publish(
         }
     };
     let pasting = Pasting::of(&uploaded.files);
+    if let Err(refusal) = Turn::of(request).begin_publish().await {
+        return refused(request, refusal.into(), &pasting, &service);
+    }
     match sign_up_and_publish(uploaded, turn, &service).await {
         Ok(fresh) => shown_once(&fresh, &service),
         Err(failed) => refused(request, failed, &pasting, &service),

@@ -16,6 +16,7 @@ mod report;
 pub mod signin;
 mod time_left;
 mod told;
+mod you;
 
 use std::sync::Arc;
 
@@ -86,6 +87,17 @@ const ROUTES: &[PageRoute] = &[
         endpoint: || get(signin::show).post(signin::sign_in),
     },
     PageRoute { pattern: "/signout", methods: &["POST"], endpoint: || post(signin::sign_out) },
+    PageRoute { pattern: you::PATH, methods: &["GET"], endpoint: || get(you::show) },
+    PageRoute {
+        pattern: "/you/password",
+        methods: &["GET", "POST"],
+        endpoint: || get(you::to_the_form).post(you::change_password),
+    },
+    PageRoute {
+        pattern: "/you/sign-out-everywhere",
+        methods: &["GET", "POST"],
+        endpoint: || get(you::to_the_form).post(you::sign_out_everywhere),
+    },
 ];
 
 /// A published page, as a list shows it.

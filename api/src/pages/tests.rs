@@ -5,13 +5,14 @@ use std::path::Path;
 
 use domain::link::{Addresses, UrlStyle};
 
-use super::{RefusalForm, claim, dashboard, home, invite, origin_of_pages, report, signin};
+use super::{RefusalForm, claim, dashboard, home, invite, origin_of_pages, report, signin, you};
 
 /// Every page in each of its states, by name.
 fn pages() -> Vec<(String, String)> {
     [
         home::samples(),
         signin::samples(),
+        you::samples(),
         claim::samples(),
         invite::samples(),
         report::samples(),

@@ -82,6 +82,8 @@ pub async fn publish(
     upload: Upload,
     deal: Deal,
 ) -> Result<Published, RefusedCall> {
+    let turn = upload.turn().clone();
+    turn.foresee_publish()?;
     service.check_publish(caller, addressed, deal.payment.as_ref(), deal.key.as_deref()).await?;
     let Uploaded { slug, message, files, room } = upload.read().await?;
     let request = PublishRequest {
@@ -97,6 +99,7 @@ pub async fn publish(
         created_via: CREATED_VIA,
         message,
     };
+    turn.begin_publish().await?;
     let published = service.publish(caller, request).await?;
     drop(room);
     let result = wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses());

@@ -1,60 +1,145 @@
 //! How much of this process's memory uploads may take together. An upload must never wait long for room: it is told
 //! to come again instead. It takes room for what has come of it, never for what it says that will come: who only says
 //! so would keep everybody else out.
+//!
+//! An address may have as much of the room as it leaves free: half of it for one alone, a third for each of two, and
+//! so on. So nobody who fills the room and stalls can keep the others out.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::{FileSet, Refusal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use poem::Request;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// Bytes of uploads that may be in memory at a time, over all requests of this process.
-const ROOM_BYTES: usize = 256 * 1_048_576;
+use crate::client_ip::{client_of, network_of};
+
+/// Bytes of uploads that may be in memory at a time, over all requests of a process, unless it is told otherwise.
+pub const ROOM_BYTES: usize = 256 * 1_048_576;
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The memory that uploads share. An upload that finds no room is told to come again, and nothing swaps or dies.
 #[derive(Clone, Debug)]
-pub struct UploadRoom(Arc<Semaphore>);
+pub struct UploadRoom(Arc<Room>);
+
+#[derive(Debug)]
+struct Room {
+    taken: Mutex<Taken>,
+    /// Some was given back.
+    given_back: Notify,
+}
+
+#[derive(Debug)]
+struct Taken {
+    free_bytes: usize,
+    by_network: HashMap<IpAddr, usize>,
+}
+
+/// The room as it is open to one address.
+#[derive(Clone, Debug)]
+pub struct UploadShare {
+    room: UploadRoom,
+    network: IpAddr,
+}
 
 /// The part of the room that one upload has so far. It is given back when this is dropped.
 #[derive(Debug)]
 pub struct RoomTaken {
-    room: UploadRoom,
-    held: Option<OwnedSemaphorePermit>,
+    share: UploadShare,
+    held_bytes: usize,
 }
 
 impl UploadRoom {
-    pub fn new() -> Self {
-        Self(Arc::new(Semaphore::new(ROOM_BYTES)))
+    pub fn new(bytes: usize) -> Self {
+        let taken = Mutex::new(Taken { free_bytes: bytes, by_network: HashMap::new() });
+        Self(Arc::new(Room { taken, given_back: Notify::new() }))
+    }
+
+    fn open_to(&self, address: IpAddr) -> UploadShare {
+        UploadShare { room: self.clone(), network: network_of(address) }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    fn take(&mut self, network: IpAddr, bytes: usize) -> bool {
+        let held = self.by_network.get(&network).copied().unwrap_or(0).saturating_add(bytes);
+        let is_fair = self.free_bytes.checked_sub(bytes).is_some_and(|left_bytes| held <= left_bytes);
+        if is_fair {
+            self.free_bytes -= bytes;
+            self.by_network.insert(network, held);
+        }
+        is_fair
+    }
+
+    fn give_back(&mut self, network: IpAddr, bytes: usize) {
+        self.free_bytes += bytes;
+        if let Some(held) = self.by_network.get_mut(&network) {
+            *held -= bytes;
+            if *held == 0 {
+                self.by_network.remove(&network);
+            }
+        }
+    }
+}
+
+impl UploadShare {
+    /// As it is open to whoever sent a request.
+    pub fn of(request: &Request) -> Self {
+        let room = request.data::<UploadRoom>().cloned();
+        room.unwrap_or_else(|| UploadRoom::new(ROOM_BYTES)).open_to(client_of(request))
     }
 
     /// For an upload of which nothing has come yet.
     pub fn enter(&self) -> RoomTaken {
-        RoomTaken { room: self.clone(), held: None }
+        RoomTaken { share: self.clone(), held_bytes: 0 }
     }
 
     /// For the largest upload, where all of it comes at once.
     pub async fn take_for_largest(&self) -> Result<RoomTaken, Refusal> {
         let mut taken = self.enter();
-        taken.grow(usize::try_from(FileSet::BYTES_MAX).unwrap_or(ROOM_BYTES)).await?;
+        taken.grow(usize::try_from(FileSet::BYTES_MAX).unwrap_or(usize::MAX)).await?;
         Ok(taken)
+    }
+
+    async fn take(&self, bytes: usize) {
+        loop {
+            let given_back = self.room.0.given_back.notified();
+            tokio::pin!(given_back);
+            // From here on: what is given back after the look must not be missed.
+            given_back.as_mut().enable();
+            if self.room.taken().take(self.network, bytes) {
+                return;
+            }
+            given_back.await;
+        }
     }
 }
 
 impl RoomTaken {
     /// Takes room for so much more.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let Ok(Ok(more)) = timeout(ROOM_WAIT_MAX, self.room.0.clone().acquire_many_owned(permits)).await
-        else {
+        if timeout(ROOM_WAIT_MAX, self.share.take(bytes)).await.is_err() {
+            telemetry::shed("api", "uploads");
             return Err(Refusal::overloaded("too many uploads at a time; nothing of this one was taken"));
-        };
-        match &mut self.held {
-            Some(held) => held.merge(more),
-            None => self.held = Some(more),
         }
+        self.held_bytes += bytes;
         Ok(())
+    }
+}
+
+impl Drop for RoomTaken {
+    fn drop(&mut self) {
+        if self.held_bytes > 0 {
+            self.share.room.taken().give_back(self.share.network, self.held_bytes);
+            self.share.room.0.given_back.notify_waiters();
+        }
     }
 }
 
@@ -62,31 +147,75 @@ impl RoomTaken {
 mod tests {
     use super::*;
 
+    const LARGEST: usize = FileSet::BYTES_MAX as usize;
+
+    fn share(room: &UploadRoom, address: &str) -> UploadShare {
+        room.open_to(address.parse().unwrap())
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_upload_that_finds_no_room_is_told_to_come_again() {
-        let room = UploadRoom::new();
+        let room = UploadRoom::new(6 * LARGEST);
+        let busy = share(&room, "192.0.2.1");
         let mut taken = Vec::new();
-        for _ in 0..ROOM_BYTES as u64 / FileSet::BYTES_MAX {
-            taken.push(room.take_for_largest().await.unwrap());
+        for _ in 0..3 {
+            taken.push(busy.take_for_largest().await.unwrap());
         }
-        let refusal = room.take_for_largest().await.unwrap_err();
+        let refusal = busy.take_for_largest().await.unwrap_err();
         assert_eq!((refusal.code(), refusal.retry_after_seconds()), ("overloaded", Some(2)));
-        assert!(room.enter().grow(4096).await.is_ok(), "a small one still fits");
         taken.pop();
-        assert!(room.take_for_largest().await.is_ok());
+        assert!(busy.take_for_largest().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_room_gets_what_is_given_back() {
+        let room = UploadRoom::new(2 * LARGEST);
+        let first = share(&room, "192.0.2.1").take_for_largest().await.unwrap();
+        let second = share(&room, "192.0.2.1");
+        let waiting = tokio::spawn(async move { second.take_for_largest().await });
+        tokio::time::sleep(ROOM_WAIT_MAX / 2).await;
+        drop(first);
+        assert!(waiting.await.unwrap().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn however_many_addresses_fill_the_room_and_stall_another_finds_some() {
+        let room = UploadRoom::new(256 * 1024);
+        let mut stalled = Vec::new();
+        for number in 1..=20 {
+            let mut taken = share(&room, &format!("192.0.2.{number}")).enter();
+            while room.taken().take(taken.share.network, 1024) {
+                taken.held_bytes += 1024;
+            }
+            stalled.push(taken);
+        }
+        let (first, last) = (stalled[0].held_bytes, room.taken().free_bytes);
+        assert_eq!(first, 128 * 1024, "half of it");
+        assert!(last > 0, "{stalled:?}");
+        assert!(share(&room, "198.51.100.7").enter().grow(1).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_addresses_of_a_network_are_one() {
+        let room = UploadRoom::new(4 * LARGEST);
+        let _half = share(&room, "2001:db8:1:2::1").take_for_largest().await.unwrap();
+        let _other_half = share(&room, "2001:db8:1:2::2").take_for_largest().await.unwrap();
+        assert!(share(&room, "2001:db8:1:2::3").take_for_largest().await.is_err());
+        assert!(share(&room, "2001:db8:1:3::1").take_for_largest().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_has_not_come_takes_no_room_and_what_has_come_is_given_back() {
-        let room = UploadRoom::new();
-        let waiting: Vec<_> = (0..1000).map(|_| room.enter()).collect();
-        let mut first = room.enter();
-        for _ in 0..4 {
-            first.grow(ROOM_BYTES / 4).await.unwrap();
-        }
-        assert!(room.enter().grow(1).await.is_err(), "all of it is taken");
+        let room = UploadRoom::new(ROOM_BYTES);
+        let visitor = share(&room, "192.0.2.1");
+        let waiting: Vec<_> = (0..1000).map(|_| visitor.enter()).collect();
+        let mut first = visitor.enter();
+        first.grow(ROOM_BYTES / 4).await.unwrap();
+        first.grow(ROOM_BYTES / 4).await.unwrap();
+        assert!(visitor.enter().grow(1).await.is_err(), "it leaves no more than it has");
         drop(first);
-        assert!(room.enter().grow(ROOM_BYTES).await.is_ok());
+        assert!(visitor.enter().grow(ROOM_BYTES / 2).await.is_ok());
+        assert!(room.taken().by_network.is_empty());
         drop(waiting);
     }
 }

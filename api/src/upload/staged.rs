@@ -10,7 +10,7 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
 use super::{
-    RoomTaken, Upload, UploadRoom, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
+    RoomTaken, Upload, UploadShare, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
 };
 use crate::body;
 
@@ -23,7 +23,7 @@ pub enum StagedUpload {
 
 pub struct PageBody {
     body: Body,
-    room: UploadRoom,
+    share: UploadShare,
 }
 
 /// A body that was read and keeps all the rules.
@@ -53,7 +53,7 @@ fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
-        let mut room = self.room.enter();
+        let mut room = self.share.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;
         let mut page = BytesMut::new();
@@ -111,9 +111,6 @@ impl<'a> ApiExtractor<'a> for StagedUpload {
         if request.content_type().is_some_and(Upload::check_content_type) {
             return Ok(Self::Form(<Upload as ParsePayload>::from_request(request, body).await?));
         }
-        Ok(Self::Page(PageBody {
-            body: body.take()?,
-            room: request.data().cloned().unwrap_or_else(UploadRoom::new),
-        }))
+        Ok(Self::Page(PageBody { body: body.take()?, share: UploadShare::of(request) }))
     }
 }

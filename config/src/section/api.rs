@@ -1,13 +1,15 @@
-//! Where the API listens, how it calls itself, and which proxies it believes. In dev mode it is held to this machine,
-//! as `mode` says.
+//! Where the API listens, how it calls itself, which proxies it believes, and how much it takes on at a time. In dev mode
+//! it is held to this machine, as `mode` says.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use ipnet::IpNet;
 
 use crate::reader::Reader;
+use crate::section::connections::{ConnectionLimits, connection_limits};
 use crate::section::mode::Mode;
-use crate::value::{Connections, WebAddress};
+use crate::value::{AtATime, UploadBytes, Wait, WebAddress};
 
 /// The control plane.
 #[derive(Clone, Debug)]
@@ -16,8 +18,24 @@ pub struct Api {
     /// `{base_url}`, without a slash at the end.
     pub base_url: String,
     pub trusted_proxies: Vec<IpNet>,
-    /// How many connections are open at a time; more wait to be taken.
-    pub connections_max: usize,
+    pub connections: ConnectionLimits,
+    pub load: ApiLoad,
+}
+
+/// How much the control plane takes on at a time.
+#[derive(Clone, Debug)]
+pub struct ApiLoad {
+    /// Requests that are worked on at a time, but for publishes.
+    pub requests_max: usize,
+    /// Publishes that are on their way at a time.
+    pub publishes_max: usize,
+    /// How many wait for either, and how long.
+    pub waiting_max: usize,
+    pub wait_max: Duration,
+    pub body_timeout: Duration,
+    pub body_bytes_per_second_min: u32,
+    /// Memory for uploads that are on their way.
+    pub upload_bytes_max: usize,
 }
 
 impl Api {
@@ -25,7 +43,8 @@ impl Api {
         let listen = reader.required("api.listen");
         let base_url = reader.required::<WebAddress>("api.base_url");
         let trusted_proxies = reader.required("api.trusted_proxies");
-        let connections_max = reader.required::<Connections>("api.connections_max");
+        let connections = connection_limits!(reader, "api");
+        let load = ApiLoad::read(reader);
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "api.listen", listen);
         }
@@ -33,7 +52,29 @@ impl Api {
             listen: listen?,
             base_url: base_url?.0,
             trusted_proxies: trusted_proxies?,
-            connections_max: connections_max?.0,
+            connections: connections?,
+            load: load?,
+        })
+    }
+}
+
+impl ApiLoad {
+    fn read(reader: &mut Reader) -> Option<Self> {
+        let requests_max = reader.required::<AtATime>("api.requests_max");
+        let publishes_max = reader.required::<AtATime>("api.publishes_max");
+        let waiting_max = reader.required::<AtATime>("api.waiting_max");
+        let wait_max = reader.required::<Wait>("api.wait_max");
+        let body_timeout = reader.required::<Wait>("api.body_timeout");
+        let body_bytes_per_second_min = reader.required("api.body_bytes_per_second_min");
+        let upload_bytes_max = reader.required::<UploadBytes>("api.upload_bytes_max");
+        Some(Self {
+            requests_max: requests_max?.0,
+            publishes_max: publishes_max?.0,
+            waiting_max: waiting_max?.0,
+            wait_max: wait_max?.0,
+            body_timeout: body_timeout?.0,
+            body_bytes_per_second_min: body_bytes_per_second_min?,
+            upload_bytes_max: upload_bytes_max?.0,
         })
     }
 }

@@ -1,13 +1,16 @@
-//! Where pages are served, how their addresses are written, and how much memory they may take. In dev mode it is held
-//! to this machine, as `mode` says.
+//! Where pages are served, how their addresses are written, how much memory they may take, and how much is read for them
+//! at a time. In dev mode it is held to this machine, as `mode` says.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use domain::link::UrlStyle;
+use ipnet::IpNet;
 
 use crate::reader::Reader;
+use crate::section::connections::{ConnectionLimits, connection_limits};
 use crate::section::mode::Mode;
-use crate::value::{Connections, HostName, Value, WebAddress};
+use crate::value::{AtATime, HostName, Value, Wait, WebAddress};
 
 /// The serving edge.
 #[derive(Clone, Debug)]
@@ -19,19 +22,29 @@ pub struct Edge {
     pub url_style: UrlStyle,
     pub cache_bytes: u64,
     pub font_hosts: Vec<String>,
-    /// How many connections are open at a time; more wait to be taken.
-    pub connections_max: usize,
+    /// The proxies before it.
+    pub trusted_proxies: Vec<IpNet>,
+    pub connections: ConnectionLimits,
+    /// Looks at the database and reads of contents at a time.
+    pub reads_max: usize,
+    /// How long a visitor waits for a turn to have something read.
+    pub wait_max: Duration,
 }
 
 impl Edge {
-    pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
+    /// `api_proxies` are those that the API believes.
+    pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>, api_proxies: &[IpNet]) -> Option<Self> {
         let listen = reader.required("edge.listen");
         let serve_url = reader.required::<WebAddress>("edge.serve_url");
         let domain = reader.required::<HostName>("edge.domain");
         let url_style = reader.required("edge.url_style");
         let cache_bytes = reader.required("edge.cache_bytes");
         let font_hosts = reader.required::<Vec<HostName>>("edge.font_hosts");
-        let connections_max = reader.required::<Connections>("edge.connections_max");
+        let trusted_proxies =
+            reader.derived("edge.trusted_proxies", "api.trusted_proxies", || api_proxies.to_vec());
+        let connections = connection_limits!(reader, "edge");
+        let reads_max = reader.required::<AtATime>("edge.reads_max");
+        let wait_max = reader.required::<Wait>("edge.wait_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "edge.listen", listen);
         }
@@ -42,7 +55,10 @@ impl Edge {
             url_style: url_style?,
             cache_bytes: cache_bytes?,
             font_hosts: font_hosts?.into_iter().map(|host| host.0).collect(),
-            connections_max: connections_max?.0,
+            trusted_proxies,
+            connections: connections?,
+            reads_max: reads_max?.0,
+            wait_max: wait_max?.0,
         })
     }
 }

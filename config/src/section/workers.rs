@@ -4,9 +4,10 @@
 use crate::reader::Reader;
 use crate::value::Concurrency;
 
-const JOBS_PER_CORE: usize = 4;
+/// Jobs wait for disks and networks, and what waits at the same time is committed together.
+const JOBS_PER_CORE: usize = 16;
 /// A scan waits less and computes more than other jobs.
-const SCANS_PER_CORE: usize = 2;
+const SCANS_PER_CORE: usize = 4;
 const JOBS_MAX: usize = 1024;
 
 /// The worker pool of this process.

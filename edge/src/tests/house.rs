@@ -48,6 +48,7 @@ impl House {
             font_hosts: vec!["https://fonts.example".into()],
             link_key: link_key.clone(),
             vitals: Vitals::default(),
+            reads: crate::ReadTerms::default(),
         };
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();
         Self { edge, store, blobs, bus, clock, link_key, _folder: folder }

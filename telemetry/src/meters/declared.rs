@@ -30,6 +30,9 @@ pub(crate) struct Declared {
     pub redis_connected: IntGaugeVec,
     pub redis_reconnects: IntCounter,
     pub scan_verdicts: IntCounterVec,
+    pub shed: IntCounterVec,
+    pub connections: IntGaugeVec,
+    pub connections_cut: IntCounterVec,
     _build: Gauge,
 }
 
@@ -157,6 +160,22 @@ impl Declared {
                 "handbill_scan_verdicts_total",
                 "Verdicts of scans and rescans: pass, review, blocked.",
                 &["verdict"],
+            )?,
+            shed: at.counters(
+                "handbill_shed_total",
+                "What was answered 503 because there was too much of it, by door and what it waited for: requests, \
+                 sign_ins, publishes, uploads, reads.",
+                &["role", "line"],
+            )?,
+            connections: at.int_gauges(
+                "handbill_connections",
+                "Connections that a door has open.",
+                &["role"],
+            )?,
+            connections_cut: at.counters(
+                "handbill_connections_cut_total",
+                "Connections that a door did not take or ended, by reason: full, address, idle, silent.",
+                &["role", "reason"],
             )?,
             _build: at.build()?,
             registry: registry.clone(),

@@ -118,6 +118,7 @@ human the amount, then add_credits, then this same call again. Needs the scope a
             created_via: CREATED_VIA,
             message: None,
         };
+        visit.turn.begin_publish().await?;
         let published = service.publish(caller, request).await?;
         Ok(wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses()))
     }

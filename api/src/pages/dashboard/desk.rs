@@ -209,6 +209,7 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "left" => "Done: you have left the account, and the tokens that you minted there are revoked.",
         "agents-join" => "Done: agents may join with an invite.",
         "agents-stay-out" => "Done: agents can no longer join. Those that have joined stay.",
+        "password-changed" => "Done: the password is changed, and every other sign-in of yours has ended.",
         "token-revoked" => "Done: the token is revoked. Its next call is refused.",
         _ => return None,
     })

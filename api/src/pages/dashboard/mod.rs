@@ -7,7 +7,7 @@ pub mod arrival;
 mod artifact_page;
 mod artifacts;
 mod credit;
-mod desk;
+pub mod desk;
 pub mod figures;
 mod ledger;
 mod question;

@@ -1,0 +1,191 @@
+use poem::endpoint::make;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
+
+use super::*;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+const PLACES: usize = 2;
+
+pub(crate) const LIMITS: ConnectionLimits = ConnectionLimits {
+    max: PLACES,
+    per_address_max: 1_000,
+    head_timeout: Duration::from_secs(30),
+    idle_timeout: Duration::from_secs(75),
+    head_bytes_max: 65_536,
+    headers_max: 100,
+    streams_max: 100,
+    answer_bytes_per_second_min: 1_024,
+};
+
+struct Opened {
+    address: SocketAddr,
+    carried_on: TaskTracker,
+    stop: CancellationToken,
+    serving: tokio::task::JoinHandle<anyhow::Result<()>>,
+}
+
+/// A door whose answers take a while.
+async fn open(answers_after: Duration) -> Opened {
+    open_within(LIMITS, answers_after).await
+}
+
+async fn open_within(limits: ConnectionLimits, answers_after: Duration) -> Opened {
+    let turned_away = TurnedAway::told("text/plain", "too many");
+    let terms = DoorTerms { key: "test", role: "test", limits, proxies: Vec::new(), turned_away };
+    let door = Door::open("127.0.0.1:0".parse().unwrap(), terms).await.unwrap();
+    let (address, stop, carried_on) = (door.address, CancellationToken::new(), TaskTracker::new());
+    let endpoint = make(move |_| async move {
+        sleep(answers_after).await;
+        "done"
+    });
+    let serving = tokio::spawn(door.serve(endpoint, carried_on.clone(), stop.clone()));
+    Opened { address, carried_on, stop, serving }
+}
+
+async fn read_all(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+#[tokio::test]
+async fn what_was_begun_is_answered_and_nothing_else_holds_a_stop_up() {
+    let door = open(Duration::from_millis(300)).await;
+    let mut silent = TcpStream::connect(door.address).await.unwrap();
+    let mut asking = TcpStream::connect(door.address).await.unwrap();
+    asking.write_all(REQUEST).await.unwrap();
+    sleep(Duration::from_millis(100)).await;
+    let stopped_at = Instant::now();
+    door.stop.cancel();
+    assert!(read_all(&mut asking).await.ends_with("done"));
+    assert_eq!(read_all(&mut silent).await, "");
+    door.serving.await.unwrap().unwrap();
+    assert!(stopped_at.elapsed() < Duration::from_secs(5), "{:?}", stopped_at.elapsed());
+    assert!(TcpStream::connect(door.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_connection_stays_open_for_the_next_request() {
+    let door = open(Duration::ZERO).await;
+    let mut stream = TcpStream::connect(door.address).await.unwrap();
+    for _ in 0..3 {
+        stream.write_all(REQUEST).await.unwrap();
+        let mut answer = [0; 512];
+        let read = stream.read(&mut answer).await.unwrap();
+        assert!(answer[..read].ends_with(b"done"));
+    }
+    door.stop.cancel();
+    assert_eq!(read_all(&mut stream).await, "");
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_goes_on_without_its_visitor_is_waited_for() {
+    let door = open(Duration::ZERO).await;
+    let deed = door.carried_on.spawn(sleep(Duration::from_millis(300)));
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+    assert!(deed.is_finished());
+}
+
+#[tokio::test]
+async fn who_comes_gets_the_place_of_the_longest_idle() {
+    let door = open(Duration::ZERO).await;
+    let mut answer = [0; 512];
+    let mut visitors = Vec::new();
+    for _ in 0..PLACES {
+        let mut visitor = TcpStream::connect(door.address).await.unwrap();
+        visitor.write_all(REQUEST).await.unwrap();
+        assert!(visitor.read(&mut answer).await.unwrap() > 0);
+        visitors.push(visitor);
+    }
+    sleep(Duration::from_millis(1_200)).await;
+    visitors[0].write_all(REQUEST).await.unwrap();
+    assert!(visitors[0].read(&mut answer).await.unwrap() > 0);
+    let mut next = TcpStream::connect(door.address).await.unwrap();
+    next.write_all(REQUEST).await.unwrap();
+    let read = timeout(Duration::from_secs(5), next.read(&mut answer)).await.unwrap().unwrap();
+    assert!(answer[..read].ends_with(b"done"));
+    assert_eq!(visitors[1].read(&mut answer).await.unwrap(), 0, "it was idle for longest");
+    visitors[0].write_all(REQUEST).await.unwrap();
+    assert!(visitors[0].read(&mut answer).await.unwrap() > 0, "it was in use");
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn who_has_not_finished_a_head_makes_room_at_once() {
+    let door = open(Duration::ZERO).await;
+    let mut slow = Vec::new();
+    for _ in 0..PLACES {
+        let mut visitor = TcpStream::connect(door.address).await.unwrap();
+        visitor.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
+        slow.push(visitor);
+    }
+    sleep(Duration::from_millis(1_200)).await;
+    let mut next = TcpStream::connect(door.address).await.unwrap();
+    next.write_all(REQUEST).await.unwrap();
+    let mut answer = [0; 512];
+    let read = timeout(Duration::from_secs(5), next.read(&mut answer)).await.unwrap().unwrap();
+    assert!(answer[..read].ends_with(b"done"));
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn who_finds_no_place_is_told_to_come_again() {
+    let door = open(Duration::from_secs(2)).await;
+    let mut busy = Vec::new();
+    for _ in 0..PLACES {
+        let mut visitor = TcpStream::connect(door.address).await.unwrap();
+        visitor.write_all(REQUEST).await.unwrap();
+        busy.push(visitor);
+    }
+    sleep(Duration::from_millis(200)).await;
+    let mut next = TcpStream::connect(door.address).await.unwrap();
+    next.write_all(REQUEST).await.unwrap();
+    let answer = timeout(Duration::from_secs(1), read_all(&mut next)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.ends_with("too many"), "{answer}");
+    assert!(answer.contains("\r\nRetry-After: 2\r\n"), "{answer}");
+    door.stop.cancel();
+    for mut visitor in busy {
+        assert!(read_all(&mut visitor).await.ends_with("done"));
+    }
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_address_that_has_its_part_is_told_to_come_again() {
+    let limits = ConnectionLimits { max: 100, per_address_max: 1, ..LIMITS };
+    let door = open_within(limits, Duration::ZERO).await;
+    let first = TcpStream::connect(door.address).await.unwrap();
+    let mut second = TcpStream::connect(door.address).await.unwrap();
+    second.write_all(REQUEST).await.unwrap();
+    assert!(read_all(&mut second).await.starts_with("HTTP/1.1 503 "));
+    drop(first);
+    sleep(Duration::from_millis(200)).await;
+    let mut third = TcpStream::connect(door.address).await.unwrap();
+    third.write_all(REQUEST).await.unwrap();
+    let mut answer = [0; 512];
+    let read = third.read(&mut answer).await.unwrap();
+    assert!(answer[..read].ends_with(b"done"));
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_head_beyond_the_bounds_is_answered_431_and_let_go() {
+    let limits = ConnectionLimits { head_bytes_max: 8_192, headers_max: 10, ..LIMITS };
+    let door = open_within(limits, Duration::ZERO).await;
+    let long = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n\r\n", "x".repeat(9_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X-A: b\r\n".repeat(10));
+    for head in [long, many] {
+        let mut visitor = TcpStream::connect(door.address).await.unwrap();
+        visitor.write_all(head.as_bytes()).await.unwrap();
+        assert!(read_all(&mut visitor).await.starts_with("HTTP/1.1 431 "));
+    }
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}

@@ -1,0 +1,194 @@
+//! Connections that are there to be in the way: slow, silent, too many, with heads that never end.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use handbill_tests::{PATIENCE, Reply, Visitor, World, eventually, in_both_modes};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::wire::{answer_to, connect, connections_saying, has_ended, metric, publish_head, rest_of};
+use crate::expectations::PAGE;
+
+/// Whoever behaves is served within this, whatever others do. A program that is not optimized has to do it.
+const SERVED_WITHIN: Duration = Duration::from_secs(5);
+/// On top of what a setting says: a busy machine.
+const SLACK: Duration = Duration::from_secs(8);
+
+const HALF_A_HEAD: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-More: ";
+const WHOLE_HEAD: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+
+async fn assert_is_served(world: &World, published: &Reply) {
+    // Each over a connection of its own.
+    for visitor in [world.visitor(), world.visitor()] {
+        assert_is_served_to(&visitor, published).await;
+    }
+    let began = Instant::now();
+    let answer =
+        answer_to(&world.base_url(), b"GET /v1/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            .await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
+}
+
+/// Soon, though a connection that was made amid thousands may be closed before its first request: then a client tries again.
+async fn assert_is_served_to(visitor: &Visitor, published: &Reply) {
+    let began = Instant::now();
+    let url = published.string("url");
+    eventually(SERVED_WITHIN, "the page", async || visitor.open(&url).try_send().await.ok())
+        .await
+        .expect(200);
+    assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
+}
+
+in_both_modes! {
+    #[given(with_ops)]
+    #[settings(
+        "HANDBILL_API__CONNECTIONS_MAX" = "500",
+        "HANDBILL_EDGE__CONNECTIONS_MAX" = "500",
+    )]
+    async fn thousands_that_are_idle_or_silent_keep_nobody_out(world: World) {
+        let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
+        let (api, edge) = (world.base_url(), world.serve_url());
+        let mut hoarded = Vec::new();
+        for url in [&api, &edge] {
+            hoarded.extend(connections_saying(url, 500, WHOLE_HEAD).await);
+            assert_is_served(&world, &published).await;
+            hoarded.extend(connections_saying(url, 500, b"").await);
+            hoarded.extend(connections_saying(url, 500, HALF_A_HEAD).await);
+        }
+        assert_eq!(hoarded.len(), 3_000);
+        // Whoever came a moment ago may be about to say something; then the longest silent give way.
+        eventually(PATIENCE, "a place for one who behaves", async || {
+            let answer = answer_to(&api, b"GET /v1/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+            answer.starts_with("HTTP/1.1 200 ").then_some(())
+        })
+        .await;
+        for _ in 0..20 {
+            assert_is_served(&world, &published).await;
+        }
+        world.agent().await.publish("my-page", PAGE).await.expect(201);
+        for process in [world.api(), world.edge()] {
+            assert!(metric(&world, &process, "handbill_connections_cut_total", "reason=\"idle\"").await > 0.0);
+            assert!(metric(&world, &process, "handbill_connections{", "").await <= 1_001.0);
+        }
+    }
+
+    #[settings("HANDBILL_API__HEAD_TIMEOUT" = "2s", "HANDBILL_EDGE__HEAD_TIMEOUT" = "2s")]
+    async fn slow_heads_are_hung_up_on(world: World) {
+        let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
+        for url in [world.base_url(), world.serve_url()] {
+            let mut slow = connections_saying(&url, 200, HALF_A_HEAD).await;
+            let began = Instant::now();
+            let trickling = join_all(slow.iter_mut().map(async |connection| {
+                while connection.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(2) + SLACK {
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                began.elapsed()
+            }));
+            let (ended, ()) = futures::join!(trickling, assert_is_served(&world, &published));
+            for after in ended {
+                assert!(after < Duration::from_secs(2) + SLACK, "{after:?}");
+            }
+        }
+    }
+
+    #[settings("HANDBILL_API__BODY_TIMEOUT" = "3s", "HANDBILL_API__REQUESTS_MAX" = "4")]
+    async fn slow_bodies_hold_nobody_up_and_are_given_up(world: World) {
+        let agent = world.agent().await;
+        let head = publish_head(agent.token(), 1_000_000);
+        let began = Instant::now();
+        // Fifty times as many as are worked on at a time.
+        let mut slow = connections_saying(&world.base_url(), 200, format!("{head}--XX\r\n").as_bytes()).await;
+        let published = eventually(PATIENCE, "a publish", async || {
+            let reply = agent.publish("my-page", PAGE).await;
+            (reply.status == 201).then_some(reply)
+        })
+        .await;
+        assert_is_served(&world, &published).await;
+        let answers = join_all(slow.iter_mut().map(async |connection| {
+            let mut answer = [0; 4096];
+            let read = connection.read(&mut answer).await.unwrap_or(0);
+            String::from_utf8_lossy(&answer[..read]).into_owned()
+        }))
+        .await;
+        assert!(began.elapsed() < Duration::from_secs(3) + 2 * SLACK, "{:?}", began.elapsed());
+        let given_up = answers.iter().filter(|answer| answer.contains("did not arrive within 3 s")).count();
+        assert!(given_up > 0, "{answers:?}");
+        for answer in answers {
+            assert!(["HTTP/1.1 400 ", "HTTP/1.1 503 "].iter().any(|status| answer.starts_with(status)), "{answer}");
+        }
+    }
+
+    async fn huge_heads_are_refused(world: World) {
+        let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
+        let long = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n\r\n", "x".repeat(1_000_000));
+        let many = format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X-A: b\r\n".repeat(1_000));
+        for url in [world.base_url(), world.serve_url()] {
+            for head in [&long, &many] {
+                let answers = join_all((0..20).map(|_| answer_to(&url, head.as_bytes()))).await;
+                // Whoever is still sending may lose the answer with the connection.
+                for answer in answers.iter().filter(|answer| !answer.is_empty()) {
+                    assert!(answer.starts_with("HTTP/1.1 431 ") || answer.starts_with("HTTP/1.1 400 "), "{answer}");
+                }
+            }
+            let answer = answer_to(&url, many.as_bytes()).await;
+            assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+        }
+        assert_is_served(&world, &published).await;
+    }
+
+    #[given(with_ops)]
+    #[settings("HANDBILL_EDGE__IDLE_TIMEOUT" = "4s", "HANDBILL_EDGE__ANSWER_BYTES_PER_SECOND_MIN" = "100000")]
+    async fn who_takes_an_answer_too_slowly_is_hung_up_on(world: World) {
+        let film: Vec<u8> = (0..9_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let agent = world.agent().await;
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
+        let published = agent.publish_files("my-site", &files).await.expect(201);
+        let path = published.string("url").replace(&world.serve_url(), "");
+        let request = format!("GET {path}film.bin HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+        let mut slow = connections_saying(&world.serve_url(), 40, request.as_bytes()).await;
+        assert_is_served(&world, &published).await;
+        eventually(PATIENCE, "they are hung up on", async || {
+            let silent = metric(&world, &world.edge(), "handbill_connections_cut_total", "reason=\"silent\"").await;
+            (silent >= 40.0).then_some(())
+        })
+        .await;
+        for connection in &mut slow {
+            let rest = rest_or_reset(connection).await;
+            assert!(rest < film.len(), "{rest} bytes came");
+        }
+        // Who takes it in time gets all of it, however long it lasts altogether.
+        let mut patient = connect(&world.serve_url()).await;
+        patient.write_all(request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
+        let (mut came, mut some) = (0, vec![0; 150_000]);
+        while came < 1_000_000 {
+            came += patient.read(&mut some).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+        assert!(came + rest_of(&mut patient).await.len() > 1_000_000);
+    }
+}
+
+/// How many bytes still come before the connection ends, which may be by a reset.
+async fn rest_or_reset(connection: &mut tokio::net::TcpStream) -> usize {
+    let (mut came, mut some) = (0, vec![0; 100_000]);
+    while let Ok(read) = connection.read(&mut some).await {
+        if read == 0 {
+            break;
+        }
+        came += read;
+    }
+    came
+}
+
+in_both_modes! {
+    #[settings("HANDBILL_API__IDLE_TIMEOUT" = "2s", "HANDBILL_EDGE__IDLE_TIMEOUT" = "2s")]
+    async fn who_keeps_a_connection_and_asks_for_nothing_is_hung_up_on(world: World) {
+        for url in [world.base_url(), world.serve_url()] {
+            let mut idle = connections_saying(&url, 50, WHOLE_HEAD).await;
+            let began = Instant::now();
+            let ended = join_all(idle.iter_mut().map(|connection| has_ended(connection, Duration::from_secs(35)))).await;
+            assert!(ended.into_iter().all(|ended| ended), "some are still there after {:?}", began.elapsed());
+        }
+    }
+}

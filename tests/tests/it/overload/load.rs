@@ -1,0 +1,123 @@
+//! Ten times the publishes that a process takes on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use handbill_tests::{Agent, PATIENCE, Reply, World, eventually, in_both_modes};
+
+use super::wire::metric;
+use crate::expectations::{assert_serves, front_page, page_saying};
+
+/// As the settings of the test say: those that are on their way, and those that wait.
+const TAKEN_ON_MAX: usize = 16;
+const CLIENTS: usize = 10 * TAKEN_ON_MAX;
+const ACCOUNTS: usize = 8;
+const LASTS: Duration = Duration::from_secs(6);
+/// Two waits of half a second, and the way of sixteen publishes through a program that is not optimized, on a machine
+/// that has a hundred and sixty clients to run as well.
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(10);
+
+/// What one client was told.
+#[derive(Default)]
+struct Told {
+    /// What was acknowledged: the answer, and the page.
+    published: Vec<(Reply, String)>,
+    slowest: Duration,
+    shed: usize,
+}
+
+in_both_modes! {
+    #[given(with_ops)]
+    #[settings(
+        "HANDBILL_API__PUBLISHES_MAX" = "8",
+        "HANDBILL_API__WAITING_MAX" = "8",
+        "HANDBILL_API__REQUESTS_MAX" = "512",
+        "HANDBILL_API__WAIT_MAX" = "500ms",
+        "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1000000",
+        "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100",
+    )]
+    async fn of_ten_times_too_much_what_is_taken_on_is_done_and_the_rest_told_to_come_again(world: World) {
+        let agents = join_all((0..ACCOUNTS).map(|_| world.agent())).await;
+        let is_over = AtomicBool::new(false);
+        let clients = join_all((0..CLIENTS).map(|number| {
+            publish_again_and_again(&agents[number % ACCOUNTS], format!("page-{number}"), &is_over)
+        }));
+        let watching = watch(&world, &agents[0], &is_over);
+        let (told, ()) = futures::join!(clients, watching);
+
+        let published: usize = told.iter().map(|told| told.published.len()).sum();
+        let shed: usize = told.iter().map(|told| told.shed).sum();
+        let slowest = told.iter().map(|told| told.slowest).max().unwrap();
+        assert!(published > CLIENTS / 10 && shed > CLIENTS, "{published} published, {shed} shed");
+        assert!(slowest < ACCEPTED_WITHIN, "{slowest:?}");
+        assert!(metric(&world, &world.api(), "handbill_shed_total", "line=\"publishes\"").await > 0.0);
+
+        // It is over, and all is well at once.
+        for agent in &agents {
+            let begun = Instant::now();
+            agent.publish("afterwards", page_saying("afterwards")).await.expect(201);
+            assert!(begun.elapsed() < ACCEPTED_WITHIN, "{:?}", begun.elapsed());
+        }
+        for (number, told) in told.iter().enumerate() {
+            let agent = &agents[number % ACCOUNTS];
+            assert_all_is_there(&world, agent, &format!("page-{number}"), told).await;
+        }
+    }
+}
+
+async fn publish_again_and_again(agent: &Agent, slug: String, is_over: &AtomicBool) -> Told {
+    let mut told = Told::default();
+    let mut number = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        number += 1;
+        let page = page_saying(&format!("{slug}, number {number}"));
+        let begun = Instant::now();
+        let reply = agent.publish(&slug, page.clone()).await;
+        if reply.status == 201 {
+            told.slowest = told.slowest.max(begun.elapsed());
+            told.published.push((reply, page));
+            continue;
+        }
+        let refused = reply.refused(503, "overloaded");
+        assert!(refused.header("retry-after").parse::<u64>().is_ok(), "{refused:?}");
+        assert!(refused.string("message").contains("nothing was done"), "{refused:?}");
+        told.shed += 1;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    told
+}
+
+/// Meanwhile whoever asks for something else is answered, and the process says that it is well.
+async fn watch(world: &World, agent: &Agent, is_over: &AtomicBool) {
+    let began = Instant::now();
+    while began.elapsed() < LASTS {
+        agent.account().await.expect(200);
+        world.stranger().get("/v1/status").await.expect(200);
+        for path in ["/healthz", "/readyz"] {
+            world.stranger().get(path).await.expect(200);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    is_over.store(true, Ordering::Relaxed);
+}
+
+/// Every version that was acknowledged, and no other; and the last one is what visitors see.
+async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, told: &Told) {
+    let Some((last, page)) = told.published.last() else {
+        agent.artifact(slug).await.refused(404, "not_found");
+        return;
+    };
+    let detail = agent.artifact(slug).await.expect(200);
+    let versions = detail.at("versions").as_array().unwrap().len();
+    assert_eq!(versions, told.published.len(), "{slug}");
+    let numbers: Vec<_> = told.published.iter().map(|(reply, _)| reply.integer("version")).collect();
+    let counted: Vec<_> = (1..=i64::try_from(versions).unwrap()).collect();
+    assert_eq!(numbers, counted, "{slug}");
+    let served = eventually(PATIENCE, "the page", async || {
+        let served = front_page(&world.visitor(), last).await;
+        (served.status == 200).then_some(served)
+    })
+    .await;
+    assert_serves(&served, page);
+}

@@ -1,0 +1,68 @@
+//! Whatever is thrown at a process, its memory stays within a bound, and a second time takes no more than the first.
+
+use std::time::Duration;
+
+use handbill_tests::{Agent, PATIENCE, Process, World, eventually, in_both_modes};
+use tokio::net::TcpStream;
+
+use super::wire::{connections_saying, metric, publish_head, resident_bytes};
+use crate::expectations::{PAGE, front_page};
+
+const MIB: f64 = 1_048_576.0;
+/// What a process takes anyway (it is not optimized), 64 MiB for the cache, 64 for uploads, and for each of 1,600
+/// connections what its bounds allow.
+const RESIDENT_BYTES_MAX: f64 = 450.0 * MIB;
+/// What an allocator may keep.
+const GROWTH_BYTES_MAX: f64 = 60.0 * MIB;
+
+in_both_modes! {
+    #[given(with_ops)]
+    #[settings(
+        "HANDBILL_API__CONNECTIONS_MAX" = "800",
+        "HANDBILL_EDGE__CONNECTIONS_MAX" = "800",
+        "HANDBILL_API__UPLOAD_BYTES_MAX" = "67108864",
+    )]
+    async fn memory_stays_bounded_and_does_not_grow_with_each_attack(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        let mut peaks = Vec::new();
+        for _ in 0..2 {
+            let attack = attack(&world, &agent).await;
+            let peak = resident_bytes(&world, &world.api()).await.max(resident_bytes(&world, &world.edge()).await);
+            assert!(peak < RESIDENT_BYTES_MAX, "{:.0} MiB", peak / MIB);
+            peaks.push(peak);
+            drop(attack);
+            for process in [world.api(), world.edge()] {
+                eventually(PATIENCE, "the connections are gone", async || is_left_alone(&world, &process).await).await;
+            }
+            front_page(&world.visitor(), &published).await.expect(200);
+            agent.publish("my-page", PAGE).await.expect(201);
+        }
+        assert!(peaks[1] < peaks[0] + GROWTH_BYTES_MAX, "{peaks:?}");
+    }
+}
+
+/// Idle, silent, with half a huge head, with half a body: all at once.
+async fn attack(world: &World, agent: &Agent) -> Vec<TcpStream> {
+    let half_a_head = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}", "x".repeat(60_000));
+    let half_a_body = format!(
+        "{}--XX\r\nContent-Disposition: form-data; name=\"html\"\r\n\r\n{}",
+        publish_head(agent.token(), 2_000_000),
+        "x".repeat(500_000)
+    );
+    let mut attack = Vec::new();
+    for url in [world.base_url(), world.serve_url()] {
+        attack.extend(connections_saying(&url, 300, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await);
+        attack.extend(connections_saying(&url, 200, b"").await);
+        attack.extend(connections_saying(&url, 200, half_a_head.as_bytes()).await);
+    }
+    attack.extend(connections_saying(&world.base_url(), 100, half_a_body.as_bytes()).await);
+    // What was sent is read by then, and nothing of it has been given up yet.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    attack
+}
+
+/// But for what keeps itself connected: the clients of the test and the probes.
+async fn is_left_alone(world: &World, process: &Process) -> Option<()> {
+    (metric(world, process, "handbill_connections{", "").await < 50.0).then_some(())
+}
