@@ -1,11 +1,14 @@
 //! What the command line takes. Settings belong in `config`, where they are checked and explained; a secret must
 //! never be an argument, because everyone on the machine can read those.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use config::Role;
 use domain::Queue;
@@ -29,6 +32,29 @@ pub(crate) struct Arguments {
     pub(crate) client: client::Options,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// What a command line asks for, if it makes sense as a whole.
+    pub(crate) fn read(
+        line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> clap::error::Result<Self> {
+        let arguments = Self::try_parse_from(line)?;
+        match named_twice(&arguments.command) {
+            Some(queue) => Err(Self::command().error(
+                ErrorKind::ValueValidation,
+                format!("--queues names the queue {} twice: name each once, with one number", queue.name()),
+            )),
+            None => Ok(arguments),
+        }
+    }
+}
+
+/// A queue that a worker is to take twice. Which of its numbers is meant, nobody can tell.
+fn named_twice(command: &Command) -> Option<Queue> {
+    let Command::Server(ServerCommand::Worker { queues, .. }) = command else { return None };
+    let mut seen = HashSet::new();
+    queues.iter().map(|share| share.queue).find(|queue| !seen.insert(*queue))
 }
 
 #[derive(Debug, Subcommand)]
@@ -87,7 +113,8 @@ pub(crate) enum ServerCommand {
     },
     /// Look whether every published file is there and whole, beside the running service.
     Scrub {
-        /// Remove what nothing refers to, when it is older than a day.
+        /// Remove what nothing refers to, when it is older than a day; and have the next publish of a content that is
+        /// missing store it again.
         #[arg(long, conflicts_with = "sample")]
         fix: bool,
         /// Look at so many contents from a random one on, and at nothing else.
@@ -178,8 +205,6 @@ pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -189,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_worker_s_queues_may_have_their_weights() {
-        let read = |text: &str| Arguments::try_parse_from(["handbill", "worker", "--queues", text]);
+        let read = |text: &str| Arguments::read(["handbill", "worker", "--queues", text]);
         let share = |queue, number| QueueShare { queue, at_a_time: NonZeroU16::new(number) };
         let Ok(Arguments { command: Command::Server(ServerCommand::Worker { queues, .. }), .. }) =
             read("publish=16,scan,rescan=2")
@@ -202,6 +227,8 @@ mod tests {
             ("publish=", "is no number of jobs"),
             ("publish=many", "is no number of jobs"),
             ("publsh=1", "the queues are publish, scan"),
+            ("publish=2,publish=4", "--queues names the queue publish twice"),
+            ("scan,publish=2,scan", "--queues names the queue scan twice"),
         ] {
             let refused = read(text).unwrap_err().to_string();
             assert!(refused.contains(fault), "{text}: {refused}");

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use domain::{BlobHash, BlobHasher};
+use domain::{BlobHash, BlobHasher, VersionId};
 use serde::{Deserialize, Serialize};
 use store::TableCount;
 
@@ -56,6 +56,9 @@ pub(crate) struct BackupManifest {
     pub(crate) contents: KeptContents,
     /// Contents that the database refers to and that the blob store had lost already.
     pub(crate) lost: Vec<BlobHash>,
+    /// Spooled uploads that could not be read. Nobody was told that what they belong to is published.
+    #[serde(default)]
+    pub(crate) unread_uploads: Vec<VersionId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,6 +190,7 @@ mod tests {
             rows: [("accounts".to_owned(), 2)].into(),
             contents: KeptContents { count: 1, size_bytes: 5 },
             lost: vec![BlobHash::of(b"lost")],
+            unread_uploads: Vec::new(),
         }
     }
 

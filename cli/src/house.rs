@@ -9,7 +9,7 @@ use bus::Bus;
 use config::Settings;
 use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
-use service::{JobQueue, Parts, Rules, ScanGate, Service, TokenUses};
+use service::{JobQueue, Parts, Rules, ScanGate, Service, TokenUses, VerdictCommits};
 use store::{Blobs, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -95,6 +95,7 @@ impl Office {
             chance: house.chance.clone(),
             token_uses: TokenUses::default(),
             scan_gate: ScanGate::default(),
+            verdicts: VerdictCommits::start(house.store.clone()),
             card: parts::card_rail(settings)?,
             rules: rules(settings, &house.chance)?,
         });

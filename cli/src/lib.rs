@@ -14,6 +14,7 @@ mod doctor;
 mod doors;
 mod house;
 mod ledger;
+mod load;
 mod logging;
 mod manual;
 mod migrate_data;
@@ -29,9 +30,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::Parser;
 use config::{Settings, Sources};
-use store::OrphanCare;
+use store::ScrubCare;
 use telemetry::{TraceSettings, Traces};
 use tokio::runtime::Handle;
 
@@ -43,7 +43,8 @@ use serve::Roles;
 const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
-    let Arguments { config, client, command } = Arguments::parse();
+    let Arguments { config, client, command } =
+        Arguments::read(std::env::args_os()).unwrap_or_else(|refused| refused.exit());
     match command {
         Command::Server(command) => operate(&command, Form::asked_for(&client), config),
         Command::Client(command) => client::run(command, client),
@@ -105,7 +106,7 @@ async fn carry_out(command: &ServerCommand, form: Form, settings: &Settings) -> 
         ServerCommand::Backup { path } => return backup::take(path, settings).await,
         ServerCommand::Restore { path } => return restore::carry_out(path, settings).await,
         ServerCommand::Scrub { fix, sample } => {
-            let care = if *fix { OrphanCare::Remove } else { OrphanCare::Report };
+            let care = if *fix { ScrubCare::Mend } else { ScrubCare::Report };
             return scrub::look_through(&scrub::Wish { care, sample: *sample }, settings).await;
         }
         ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,

@@ -1,7 +1,8 @@
 //! Starts the log of the process, once, and beside it the traces, if there are any. It must never write to standard
-//! output, which belongs to what a command prints.
+//! output, which belongs to what a command prints; nor the words of a panic, which may quote what somebody publishes.
 
 use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
 
 use anyhow::Context;
 use config::{Log, LogFormat};
@@ -18,7 +19,16 @@ pub(crate) fn start(log: &Log, traces: Option<&Traces>) -> anyhow::Result<()> {
     tracing_subscriber::registry()
         .with(layers.collect::<Vec<_>>())
         .try_init()
-        .map_err(|error| anyhow::anyhow!("start logging: {error}"))
+        .map_err(|error| anyhow::anyhow!("start logging: {error}"))?;
+    std::panic::set_hook(Box::new(tell_of_panic));
+    Ok(())
+}
+
+/// Where it was, and on which thread. That is enough to find it.
+fn tell_of_panic(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    let thread = std::thread::current();
+    tracing::error!(thread.name = thread.name().unwrap_or("unnamed"), "panicked at {place}");
 }
 
 /// The lines of the log. The filter is the layer's own: what is traced is none of its business.

@@ -160,7 +160,11 @@ async fn copy_uploads(from: &Side, to: &Side) -> anyhow::Result<u64> {
             ObjectKind::Upload(ticket) => from.blobs.copy_upload(ticket, &to.blobs).await?,
             ObjectKind::Blob(_) | ObjectKind::Unknown => continue,
         };
-        ensure!(matches!(there, Copied::Whole { .. }), "{} went away while it was copied", object.name);
+        ensure!(
+            matches!(there, Copied::Whole { .. }),
+            "{} cannot be read, or went away while it was copied",
+            object.name
+        );
         copied += 1;
         progress.tell(|| count(copied, "upload", "uploads"));
     }

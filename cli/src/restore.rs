@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use config::{DatabaseUrl, Settings};
 use futures::TryStreamExt;
-use store::{Blobs, Copied, ObjectKind, ScrubNews, Store};
+use store::{Blobs, Copied, ObjectKind, Scrub, ScrubCare, ScrubNews, Store};
 
 use crate::backup::embedded_file;
 use crate::backup_manifest::{BackupManifest, Layout, copy_private, is_empty};
@@ -112,7 +112,8 @@ impl Restoring<'_> {
             }
             _ => {}
         };
-        let looked = database.scrub_contents(&kept, None, &mut news).await?;
+        let scrub = Scrub { blobs: &kept, care: ScrubCare::Report, now: parts::clock().now() };
+        let looked = database.scrub_contents(&scrub, None, &mut news).await?;
         database.close().await?;
         let expected = self.manifest.contents.count + self.manifest.lost.len() as u64;
         ensure!(
@@ -191,6 +192,12 @@ fn report(manifest: &BackupManifest, settings: &Settings) {
         say(&format!(
             "{} were lost before the backup was taken; `handbill scrub` names the pages",
             count(manifest.lost.len() as u64, "content", "contents")
+        ));
+    }
+    if !manifest.unread_uploads.is_empty() {
+        say(&format!(
+            "{} of publishes that waited could not be read when the backup was taken: those publishes fail",
+            count(manifest.unread_uploads.len() as u64, "upload", "uploads")
         ));
     }
     say(

@@ -4,14 +4,16 @@ use std::process::ExitCode;
 
 use config::Settings;
 use domain::Chance;
-use store::{Damage, Harmed, Orphan, OrphanCare, OrphanFate, ScrubNews, ScrubProgress};
+use store::{
+    Damage, Harmed, MalformedManifest, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress,
+};
 
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
 /// What is looked at, and what is done about it.
 pub(crate) struct Wish {
-    pub(crate) care: OrphanCare,
+    pub(crate) care: ScrubCare,
     /// So many contents, from a random one on; none: all.
     pub(crate) sample: Option<u64>,
 }
@@ -22,16 +24,18 @@ pub(crate) async fn look_through(wish: &Wish, settings: &Settings) -> anyhow::Re
     let mut progress = Progress::begin();
     let mut news = |news: ScrubNews| match news {
         ScrubNews::Damage(damage) => say(&told_damage(&damage)),
+        ScrubNews::Malformed(manifest) => say(&told_malformed(&manifest)),
         ScrubNews::Orphan(orphan) => say(&told_orphan(&orphan)),
         ScrubNews::Progress(so_far) => progress.tell(|| told_progress(&so_far)),
     };
     let chance = Chance::from_system();
     let sample = wish.sample.map(|number| (number, &chance));
-    let (mut done, mut unlisted) = (store.scrub_contents(&blobs, sample, &mut news).await?, None);
+    let scrub = Scrub { blobs: &blobs, care: wish.care, now: parts::clock().now() };
+    let (mut done, mut unlisted) = (store.scrub_contents(&scrub, sample, &mut news).await?, None);
     if wish.sample.is_none() {
         done = store.scrub_manifests(done, &mut news).await?;
         // A folder that cannot be looked into must not hide what was found by then.
-        match store.scrub_objects(&blobs, wish.care, parts::clock().now(), done, &mut news).await {
+        match store.scrub_objects(&scrub, done, &mut news).await {
             Ok(whole) => done = whole,
             Err(error) => unlisted = Some(error),
         }
@@ -49,7 +53,7 @@ pub(crate) async fn look_through(wish: &Wish, settings: &Settings) -> anyhow::Re
 fn conclude(wish: &Wish, done: &ScrubProgress) -> ExitCode {
     say(&told_progress(done));
     let left = done.orphans - done.removed;
-    if left > 0 && wish.care == OrphanCare::Report {
+    if left > 0 && wish.care == ScrubCare::Report {
         say(&format!(
             "nothing refers to {}; `handbill scrub --fix` removes what is ours of that",
             count(left, "object", "objects")
@@ -64,6 +68,17 @@ fn conclude(wish: &Wish, done: &ScrubProgress) -> ExitCode {
          (blobs/<the first two characters>/<hash>), and scrub again",
         count(done.damages, "damage", "damages")
     ));
+    say(&match (wish.care, done.noted_lost) {
+        (ScrubCare::Report, _) => {
+            "who has the files can publish them again instead: `handbill scrub --fix` has a publish \
+             store contents that are missing"
+                .to_owned()
+        }
+        (ScrubCare::Mend, noted) => format!(
+            "{} noted: publishing the same files again stores what is missing",
+            count(noted, "more missing content is", "more missing contents are")
+        ),
+    });
     ExitCode::FAILURE
 }
 
@@ -79,6 +94,15 @@ fn told_progress(so_far: &ScrubProgress) -> String {
 
 fn told_damage(damage: &Damage) -> String {
     format!("DAMAGE content {}: {}\n       harms {}", damage.hash, damage.fault, told_harm(&damage.harmed))
+}
+
+fn told_malformed(manifest: &MalformedManifest) -> String {
+    format!(
+        "DAMAGE version {}: its manifest in the database cannot be read; publish its files again, or take the row from a \
+         backup\n       harms {}",
+        manifest.version,
+        told_harm(&manifest.harmed)
+    )
 }
 
 /// The hosts that suffer, in a line.

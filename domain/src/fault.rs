@@ -12,6 +12,8 @@ pub enum Fault {
     Kill,
     /// Fail the operation.
     Fail,
+    /// Panic with words that must not get into a log.
+    Panic,
     /// Wait first.
     Pause(Duration),
     /// Take this number instead of the real one.
@@ -33,11 +35,13 @@ pub fn at(_point: &str) -> Option<Fault> {
 }
 
 /// Passes the point, or suffers what a test put there. `Err` means: fail as the real thing would.
+#[expect(clippy::panic, reason = "that is what a test asks for")]
 pub fn pass(point: &'static str) -> Result<(), InjectedFault> {
     match at(point) {
         None | Some(Fault::Instead(_)) => Ok(()),
         Some(Fault::Kill) => std::process::abort(),
         Some(Fault::Fail) => Err(InjectedFault(point)),
+        Some(Fault::Panic) => panic!("the words of a page at {point}"),
         Some(Fault::Pause(wait)) => {
             std::thread::sleep(wait);
             Ok(())
@@ -56,6 +60,7 @@ fn parse(text: &str) -> Vec<(String, Fault)> {
         Some(("instead", number)) => number.parse().ok().map(Fault::Instead),
         None if action == "kill" => Some(Fault::Kill),
         None if action == "fail" => Some(Fault::Fail),
+        None if action == "panic" => Some(Fault::Panic),
         _ => None,
     };
     text.split(',')
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn faults_are_read_from_a_comma_separated_list() {
-        let faults = parse("a.b:kill, c:fail,d:pause_ms=20,nonsense,e:what,f:instead=7");
+        let faults = parse("a.b:kill, c:fail,d:pause_ms=20,nonsense,e:what,f:instead=7,g:panic");
         assert_eq!(
             faults,
             [
@@ -78,6 +83,7 @@ mod tests {
                 ("c".to_owned(), Fault::Fail),
                 ("d".to_owned(), Fault::Pause(Duration::from_millis(20))),
                 ("f".to_owned(), Fault::Instead(7)),
+                ("g".to_owned(), Fault::Panic),
             ]
         );
     }

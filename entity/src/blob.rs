@@ -12,6 +12,8 @@ pub struct Model {
     pub state: String,
     pub touched_at: i64,
     pub created_at: i64,
+    /// When it was found missing; none as long as it is there for all that is known.
+    pub lost_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

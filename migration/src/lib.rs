@@ -16,6 +16,7 @@ mod m0004_scans;
 mod m0005_moderators;
 mod m0006_indexes_in_use;
 mod m0007_rulings;
+mod m0008_lost_contents;
 
 pub struct Migrator;
 
@@ -30,6 +31,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_moderators::Migration),
             Box::new(m0006_indexes_in_use::Migration),
             Box::new(m0007_rulings::Migration),
+            Box::new(m0008_lost_contents::Migration),
         ]
     }
 }

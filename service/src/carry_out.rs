@@ -10,9 +10,9 @@ use domain::{
 };
 use futures::{StreamExt, TryStreamExt};
 use store::{Layout, StoredBlobs};
-use tokio::task::spawn_blocking;
 use tracing::Instrument;
 
+use crate::compute::compute;
 use crate::{Service, content};
 
 /// Blobs of one publish that are put at the same time.
@@ -117,21 +117,26 @@ impl Service {
 
     /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
     async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<(Manifest, SweepNumber)> {
-        let hashed = spawn_blocking(move || {
+        let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        let hash = move || {
             files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()
-        })
-        .await
-        .context("hash the files")?;
+        };
+        let hashed = compute(total_bytes, hash).await.context("hash the files")?;
         let mut missing: HashMap<BlobHash, (Bytes, String)> = hashed
             .iter()
             .map(|(path, hash, bytes)| (*hash, (bytes.clone(), content_type_of(path))))
             .collect();
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
-        let StoredBlobs { as_of, variants: mut stored } =
+        let StoredBlobs { as_of, variants: mut stored, lost } =
             self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
+        for (hash, variants) in lost {
+            if let Some((bytes, _)) = missing.remove(&hash) {
+                self.put_again(hash, bytes, &variants).await?;
+                stored.insert(hash, variants);
+            }
+        }
         missing.retain(|hash, _| !stored.contains_key(hash));
-        let puts =
-            missing.into_iter().map(|(hash, (bytes, content_type))| self.put(hash, bytes, content_type));
+        let puts = missing.into_iter().map(|(hash, file)| self.put(hash, file, total_bytes));
         let put: Vec<(BlobHash, Vec<Variant>)> =
             futures::stream::iter(puts).buffer_unordered(PUTS_AT_ONCE).try_collect().await?;
         stored.extend(put);
@@ -148,16 +153,16 @@ impl Service {
         Ok((Manifest::new(files), as_of))
     }
 
+    /// Stores one of the contents of a publish of so many bytes.
     async fn put(
         &self,
         hash: BlobHash,
-        bytes: Bytes,
-        content_type: String,
+        (bytes, content_type): (Bytes, String),
+        total_bytes: u64,
     ) -> anyhow::Result<(BlobHash, Vec<Variant>)> {
         let content = bytes.clone();
-        let layout = spawn_blocking(move || Layout::of(&content, &content_type))
-            .await
-            .context("compress a file")??;
+        let compress = move || Layout::of(&content, &content_type);
+        let layout = compute(total_bytes, compress).await.context("compress a file")??;
         Ok((hash, self.0.blobs.put(hash, bytes, layout).await?))
     }
 }

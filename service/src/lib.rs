@@ -10,11 +10,13 @@ mod caller;
 mod carry_out;
 mod checkout;
 mod claim;
+mod compute;
 mod content;
 mod credits;
 mod failure;
 mod insights;
 mod limits;
+mod lost;
 mod metering;
 mod moderation;
 mod objection;
@@ -30,6 +32,7 @@ mod token_uses;
 mod tokens;
 mod upkeep;
 mod uploads;
+mod verdicts;
 mod visibility;
 mod webhook;
 
@@ -50,7 +53,7 @@ pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use objection::first_document;
 pub use operators::AdminDoor;
-pub use people::{Credentials, Holding, SignedIn};
+pub use people::{Credentials, Holding, PasswordWish, SignedIn};
 pub use publish::{Addressed, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
@@ -64,6 +67,7 @@ pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted};
 pub use upkeep::CleanedUp;
 pub use uploads::{KeptUpload, StagedUpload, WAITING_MAX as WAITING_UPLOADS_MAX};
+pub use verdicts::VerdictCommits;
 pub use visibility::{ShownArtifact, VisibilityRequest};
 pub use webhook::CardCall;
 
@@ -96,6 +100,7 @@ pub struct Parts {
     /// When tokens were last used, until it is written.
     pub token_uses: TokenUses,
     pub scan_gate: ScanGate,
+    pub verdicts: VerdictCommits,
     pub card: CardRail,
     pub rules: Rules,
 }

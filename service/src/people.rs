@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use bus::RateLimit;
 use domain::{Artifact, Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
-use store::{Membership, NewSession, User};
+use store::{Membership, NewSession, PasswordChange, User};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -33,6 +33,12 @@ static HASHING: LazyLock<Semaphore> =
 pub struct Credentials {
     pub username: String,
     pub password: Password,
+}
+
+/// What somebody typed to have another password.
+pub struct PasswordWish {
+    pub current: Password,
+    pub new: Password,
 }
 
 /// A person who has just signed in, with the secret of the session: it is shown this once.
@@ -118,6 +124,40 @@ impl Service {
         Ok(())
     }
 
+    /// Changes a person's password. Every session ends with the old one, also the one that asks, which somebody else may
+    /// have a copy of: what is left is a session of its own. It counts as a login, because it tries a password.
+    pub async fn change_password(
+        &self,
+        person: &Person,
+        wish: PasswordWish,
+        from: IpAddr,
+    ) -> Answer<SignedIn> {
+        let username = person.username.parse::<Username>().context("the name of who is signed in")?;
+        let PasswordWish { current, new } = wish;
+        new.must_suit(&username)?;
+        self.take_login(from, Some(&username)).await?;
+        let user = self.0.store.user(&username).await?.ok_or(Refusal::NotSignedIn)?;
+        let (known, chance) = (user.password_hash.clone(), self.0.chance.clone());
+        let hash = hashing(move || {
+            PasswordHash::verifies(Some(&known), &current).then(|| PasswordHash::of(&new, &chance))
+        });
+        let new = hash.await?.ok_or(Refusal::InvalidCredentials)?.context("hash a password")?;
+        let opened = self.new_session(user.id);
+        let change = PasswordChange { known: user.password_hash, new, session: opened.session.clone() };
+        if !self.0.store.change_password(&change).await? {
+            return Err(Refusal::InvalidCredentials.into());
+        }
+        tracing::info!(user.id = %user.id, "person changed their password");
+        Ok(opened.signed_in(user.id, &username))
+    }
+
+    /// Ends all sessions of a person, the one that asks among them.
+    pub async fn log_out_everywhere(&self, person: &Person) -> Answer<()> {
+        self.0.store.delete_sessions(person.user).await?;
+        tracing::info!(user.id = %person.user, "person signed out everywhere");
+        Ok(())
+    }
+
     /// The accounts that a person stands for: the highest role first, then the oldest.
     pub async fn memberships(&self, person: &Person) -> Answer<Vec<Membership>> {
         Ok(self.0.store.memberships(person.user).await?)
@@ -155,10 +195,13 @@ impl Service {
     async fn enter(&self, user: Option<User>, password: Password) -> Answer<SignedIn> {
         let kept = user.as_ref().map(|user| user.password_hash.clone());
         let fits = hashing(move || PasswordHash::verifies(kept.as_ref(), &password)).await?;
-        match user {
-            Some(user) if fits => self.open_session(user.id, &user.username).await,
-            _ => Err(Refusal::InvalidCredentials.into()),
+        let user = user.filter(|_| fits).ok_or(Refusal::InvalidCredentials)?;
+        let opened = self.new_session(user.id);
+        if !self.0.store.insert_session_by(&user.password_hash, &opened.session).await? {
+            return Err(Refusal::InvalidCredentials.into());
         }
+        tracing::info!(user.id = %user.id, "person signed in");
+        Ok(opened.signed_in(user.id, &user.username))
     }
 
     /// Always a session of its own, never one that the browser had before.

@@ -5,10 +5,10 @@ use std::ops::Add;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use domain::{BlobHash, Manifest, ManifestFile, PublishDeed, SweepNumber, Time, Variant};
+use domain::{BlobHash, Manifest, ManifestFile, SweepNumber, Time, Variant};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::{Blobs, Store, blob_sweep, rows};
 
@@ -18,6 +18,8 @@ use crate::{Blobs, Store, blob_sweep, rows};
 const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
 /// A look renews the time of the last one when that is older than this; so most looks write nothing.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
+/// Rows that one statement inserts: databases bound how many values it has.
+const INSERTED_AT_ONCE: usize = 1_000;
 
 /// Whether a content may be counted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,9 @@ pub struct StoredBlobs {
     /// They are there as long as this is the number of the last sweep at once.
     pub as_of: SweepNumber,
     pub variants: HashMap<BlobHash, Vec<Variant>>,
+    /// Those that a scrub found missing, with the encodings that manifests tell of: whoever has one puts it again as it
+    /// was.
+    pub lost: HashMap<BlobHash, Vec<Variant>>,
 }
 
 impl Store {
@@ -85,15 +90,38 @@ impl Store {
             found.iter().all(|blob| blob.state == BlobState::Present.as_str()),
             "a blob is just being swept; try again"
         );
-        let variants = found
-            .into_iter()
-            .map(|blob| {
-                let variants =
-                    serde_json::from_str(&blob.variants).context("malformed variants in the database")?;
-                Ok((rows::parse(&blob.hash, "a blob hash")?, variants))
-            })
-            .collect::<anyhow::Result<_>>()?;
-        Ok(StoredBlobs { as_of, variants })
+        let mut stored = StoredBlobs { as_of, variants: HashMap::new(), lost: HashMap::new() };
+        for blob in found {
+            let variants =
+                serde_json::from_str(&blob.variants).context("malformed variants in the database")?;
+            let side = if blob.lost_at.is_none() { &mut stored.variants } else { &mut stored.lost };
+            side.insert(rows::parse(&blob.hash, "a blob hash")?, variants);
+        }
+        Ok(stored)
+    }
+
+    /// Notes that a content is missing from the blob store. False when that was known, or nobody counts on it any more.
+    pub(crate) async fn note_lost(&self, hash: BlobHash, now: Time) -> anyhow::Result<bool> {
+        let noted = entity::blob::Entity::update_many()
+            .col_expr(entity::blob::Column::LostAt, Expr::value(now.millis()))
+            .filter(entity::blob::Column::Hash.eq(hash.to_string()))
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .filter(entity::blob::Column::LostAt.is_null())
+            .exec(&self.database.writer)
+            .await
+            .context("note a lost content")?;
+        Ok(noted.rows_affected == 1)
+    }
+
+    /// Notes that a content that was lost has been put again.
+    pub async fn note_put_again(&self, hash: BlobHash) -> anyhow::Result<()> {
+        entity::blob::Entity::update_many()
+            .col_expr(entity::blob::Column::LostAt, Expr::value(Option::<i64>::None))
+            .filter(entity::blob::Column::Hash.eq(hash.to_string()))
+            .exec(&self.database.writer)
+            .await
+            .context("note that a lost content is there again")?;
+        Ok(())
     }
 
     /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
@@ -164,48 +192,41 @@ impl Store {
     }
 }
 
-/// Notes contents that were put for a publish that was refused, in the transaction that refuses it: nothing refers to
-/// them, so nobody would ever find them again; now the sweep does. If others were swept at once in the meantime, these may
-/// be gone, and a row must not say otherwise: what nobody knows of is taken up again by the next publish of the same
-/// content.
-pub(crate) async fn note_refused(
-    transaction: &DatabaseTransaction,
-    deed: &PublishDeed,
-    now: Time,
-) -> anyhow::Result<()> {
-    if blob_sweep::keep_out(transaction, deed.blobs_as_of).await? {
-        insert(transaction, &deed.manifest, now).await?;
-    }
-    Ok(())
-}
-
-/// Rows for the contents of a manifest that have none, each once, in the order of their hashes: two transactions that
-/// insert the same contents then wait for each other in the same order.
-pub(crate) async fn insert(
-    connection: &impl ConnectionTrait,
+/// Rows for the contents of a manifest, by their hashes.
+pub(crate) fn rows_of(
     manifest: &Manifest,
     now: Time,
+) -> anyhow::Result<BTreeMap<String, entity::blob::ActiveModel>> {
+    let row = |file: &ManifestFile| {
+        let hash = file.hash.to_string();
+        let row = entity::blob::ActiveModel {
+            hash: Set(hash.clone()),
+            size_bytes: Set(rows::number(file.size_bytes)),
+            variants: Set(serde_json::to_string(&file.variants)?),
+            state: Set(BlobState::Present.as_str().to_owned()),
+            touched_at: Set(now.millis()),
+            created_at: Set(now.millis()),
+            lost_at: Set(None),
+        };
+        Ok((hash, row))
+    };
+    manifest.files().iter().map(row).collect()
+}
+
+/// Inserts those of the contents that have no row yet, in the order of their hashes: two transactions that insert the
+/// same contents then wait for each other in the same order.
+pub(crate) async fn insert(
+    connection: &impl ConnectionTrait,
+    contents: BTreeMap<String, entity::blob::ActiveModel>,
 ) -> anyhow::Result<()> {
-    let files: BTreeMap<String, &ManifestFile> =
-        manifest.files().iter().map(|file| (file.hash.to_string(), file)).collect();
-    let rows = files
-        .into_iter()
-        .map(|(hash, file)| {
-            Ok(entity::blob::ActiveModel {
-                hash: Set(hash),
-                size_bytes: Set(rows::number(file.size_bytes)),
-                variants: Set(serde_json::to_string(&file.variants)?),
-                state: Set(BlobState::Present.as_str().to_owned()),
-                touched_at: Set(now.millis()),
-                created_at: Set(now.millis()),
-            })
-        })
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    entity::blob::Entity::insert_many(rows)
-        .on_conflict(OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned())
-        .exec_without_returning(connection)
-        .await
-        .context("insert blobs")?;
+    let rows: Vec<_> = contents.into_values().collect();
+    for rows in rows.chunks(INSERTED_AT_ONCE) {
+        entity::blob::Entity::insert_many(rows.to_vec())
+            .on_conflict(OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned())
+            .exec_without_returning(connection)
+            .await
+            .context("insert blobs")?;
+    }
     Ok(())
 }
 

@@ -75,6 +75,7 @@ impl Store {
             state: BlobState::Deleting.as_str().to_owned(),
             touched_at: now.millis(),
             created_at: now.millis(),
+            lost_at: None,
         };
         // Nobody else's row may pass for this one: where one is now, this fails.
         entity::blob::Entity::insert(row.clone().into_active_model())
@@ -153,10 +154,10 @@ pub(crate) async fn demand_none_since(
     Ok(())
 }
 
-/// Whether no blobs were swept since then; and none will be until the transaction ends.
-pub(crate) async fn keep_out(transaction: &DatabaseTransaction, as_of: SweepNumber) -> anyhow::Result<bool> {
+/// The number of the last sweep at once. There will be no other until the transaction ends.
+pub(crate) async fn keep_out(transaction: &DatabaseTransaction) -> anyhow::Result<SweepNumber> {
     hold(transaction, Hold::NoSweep).await?;
-    Ok(last_number(transaction).await? == as_of)
+    last_number(transaction).await
 }
 
 /// On SQLite there is one writer at a time anyway.

@@ -13,6 +13,7 @@ mod change;
 mod claims;
 mod database;
 mod examine;
+mod gather;
 mod insights;
 mod invites;
 mod ledger_check;
@@ -56,6 +57,7 @@ pub use blobs::{Blobs, S3Settings};
 pub use change::{Change, Decided, Undone};
 pub use claims::Claimed;
 pub use examine::BlobFault;
+pub use gather::Gathered;
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
 pub use ledger_check::{LedgerFault, LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
 pub use members::Member;
@@ -76,15 +78,16 @@ pub use scans::{Judged, Judgement};
 pub use scans_asked::{AskedFor, COUNTED_MAX, ScanCounts, StuckScan};
 pub use scans_due::DueScan;
 pub use scrub::{
-    Damage, DamageFault, Harmed, ORPHAN_GRACE, Orphan, OrphanCare, OrphanFate, ScrubNews, ScrubProgress,
+    Damage, DamageFault, Harmed, MalformedManifest, ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare,
+    ScrubNews, ScrubProgress,
 };
 pub use sessions::{NewSession, SessionGrant};
-pub use settle::Terms;
+pub use settle::{Batch, Terms};
 pub use snapshot::sqlite_file;
 pub use sweep::Purged;
 pub use tables::{LedgerTotals, TABLES, TableCount};
 pub use tokens::{NewToken, Reach, TokenGrant, TokenUse};
-pub use users::User;
+pub use users::{PasswordChange, User};
 pub use waiting::{Waiting, WaitingFor, WaitingPlace};
 
 use anyhow::Context;

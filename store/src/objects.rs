@@ -119,7 +119,7 @@ impl Blobs {
         let mut chunks = match self.open(key).await {
             Ok(Some(chunks)) => chunks,
             Ok(None) => return Ok(Copied::Missing),
-            Err(error) => return self.unreadable(check.as_ref(), error).await,
+            Err(error) => return self.unreadable(error).await,
         };
         let mut writer = BufWriter::with_capacity(to.objects.clone(), to.key(key), PART_BYTES)
             .with_max_concurrency(PARTS_AT_ONCE);
@@ -130,7 +130,7 @@ impl Blobs {
                 Ok(None) => break,
                 Err(error) => {
                     within(writer.abort()).await?.context("drop a copy that was cut off")?;
-                    return self.unreadable(check.as_ref(), error.into()).await;
+                    return self.unreadable(error.into()).await;
                 }
             };
             whole.take(&chunk);
@@ -148,11 +148,11 @@ impl Blobs {
         Ok(Copied::Whole { size_bytes, hash: whole.finish() })
     }
 
-    /// One content that cannot be read must not keep all others from being copied. An upload has its worker to ask for
-    /// it again; and a store that is away says nothing of its contents.
-    async fn unreadable(&self, check: Option<&ContentCheck>, error: anyhow::Error) -> anyhow::Result<Copied> {
-        if check.is_some() && self.ping().await.is_ok() {
-            tracing::warn!(error = format!("{error:#}"), "a content cannot be read");
+    /// One object that cannot be read must not keep all others from being copied. A store that is away says nothing of
+    /// what lies in it.
+    async fn unreadable(&self, error: anyhow::Error) -> anyhow::Result<Copied> {
+        if self.ping().await.is_ok() {
+            tracing::warn!(error = format!("{error:#}"), "an object cannot be read");
             return Ok(Copied::Damaged);
         }
         Err(error.context("read an object to copy it"))

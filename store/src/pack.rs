@@ -47,6 +47,21 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Makes the encodings of a content that was stored once, each where it lay: manifests tell of these places. This burns
+    /// processor time as well.
+    pub fn again(content: &[u8], variants: &[Variant]) -> anyhow::Result<Self> {
+        let encoded = variants
+            .iter()
+            .map(|variant| Ok((variant.encoding, encode(variant.encoding, content)?.into())))
+            .collect::<anyhow::Result<_>>()?;
+        let layout = Self { plain_bytes: content.len(), encoded };
+        ensure!(
+            layout.variants() == variants,
+            "the encoders of this release do not encode a lost content as it was; put its object back from a backup"
+        );
+        Ok(layout)
+    }
+
     pub(crate) fn variants(&self) -> Vec<Variant> {
         place(
             self.plain_bytes as u64,
@@ -161,6 +176,19 @@ mod tests {
         let mut plain = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(slice(gzip)), &mut plain).unwrap();
         assert_eq!(plain, content);
+    }
+
+    #[test]
+    fn a_content_that_comes_again_is_laid_out_as_it_was_or_not_at_all() {
+        let content = Bytes::from("<p>hello</p>".repeat(500));
+        for content_type in ["text/html", "image/png"] {
+            let layout = Layout::of(&content, content_type).unwrap();
+            let again = Layout::again(&content, &layout.variants()).unwrap();
+            assert_eq!(object_bytes(&again, &content), object_bytes(&layout, &content));
+        }
+        let mut others = Layout::of(&content, "text/html").unwrap().variants();
+        others[1].size_bytes += 1;
+        assert!(Layout::again(&content, &others).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::fmt;
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{BlobHash, Chance, Host, ManifestFile};
+use domain::{BlobHash, Chance, Host, Manifest, ManifestFile, Time};
 use futures::StreamExt;
 use futures::TryStreamExt;
 use sea_orm::sea_query::ExprTrait;
@@ -40,6 +40,7 @@ pub enum ScrubNews {
     /// So much has been looked through by now.
     Progress(ScrubProgress),
     Damage(Damage),
+    Malformed(MalformedManifest),
     Orphan(Orphan),
 }
 
@@ -51,6 +52,8 @@ pub struct ScrubProgress {
     pub versions: u64,
     pub objects: u64,
     pub damages: u64,
+    /// Missing contents that are now noted as lost.
+    pub noted_lost: u64,
     pub orphans: u64,
     pub removed: u64,
 }
@@ -98,6 +101,13 @@ pub struct Harmed {
     pub is_live: bool,
 }
 
+/// A version whose manifest cannot be read, so that nobody knows what belongs to it.
+#[derive(Clone, Debug)]
+pub struct MalformedManifest {
+    pub version: String,
+    pub harmed: Vec<Harmed>,
+}
+
 /// An object that nothing refers to.
 #[derive(Clone, Debug)]
 pub struct Orphan {
@@ -116,9 +126,18 @@ pub enum OrphanFate {
 
 /// What a scrub does beyond looking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrphanCare {
+pub enum ScrubCare {
     Report,
-    Remove,
+    /// Orphans are removed, and missing contents noted, so that whoever publishes one again puts it.
+    Mend,
+}
+
+/// Where a scrub looks, and what for.
+#[derive(Clone, Copy, Debug)]
+pub struct Scrub<'a> {
+    pub blobs: &'a Blobs,
+    pub care: ScrubCare,
+    pub now: Time,
 }
 
 impl Store {
@@ -180,7 +199,7 @@ impl Store {
     /// Looks at every content that is counted on, or at so many from a random place on. How far it came.
     pub async fn scrub_contents(
         &self,
-        blobs: &Blobs,
+        scrub: &Scrub<'_>,
         sample: Option<(u64, &Chance)>,
         news: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
@@ -203,20 +222,20 @@ impl Store {
                 has_wrapped = true;
                 continue;
             }
-            self.scrub_page(blobs, page, &mut progress, news).await?;
+            self.scrub_page(scrub, page, &mut progress, news).await?;
         }
         Ok(progress)
     }
 
     async fn scrub_page(
         &self,
-        blobs: &Blobs,
+        scrub: &Scrub<'_>,
         page: Vec<KnownBlob>,
         progress: &mut ScrubProgress,
         news: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<()> {
         let examinations = page.into_iter().map(|blob| async move {
-            let fault = blobs.examine(&blob).await?;
+            let fault = scrub.blobs.examine(&blob).await?;
             anyhow::Ok((blob, fault))
         });
         let mut examinations = futures::stream::iter(examinations).buffer_unordered(EXAMINED_AT_ONCE);
@@ -227,6 +246,9 @@ impl Store {
                 && self.is_counted_on(blob.hash).await?
             {
                 progress.damages += 1;
+                if scrub.care == ScrubCare::Mend && fault == BlobFault::Missing {
+                    progress.noted_lost += u64::from(self.note_lost(blob.hash, scrub.now).await?);
+                }
                 let harmed = self.harmed_by(blob.hash).await?;
                 news(ScrubNews::Damage(Damage {
                     hash: blob.hash,
@@ -261,6 +283,15 @@ impl Store {
             let Some((last, _)) = page.last() else { return Ok(progress) };
             after.clone_from(last);
             progress.versions += page.len() as u64;
+            let (page, malformed) = parsed(page);
+            for version in malformed {
+                let harmed = self.harmed_version(&version).await?;
+                // One that was purged meanwhile harms nobody.
+                if !harmed.is_empty() {
+                    progress.damages += 1;
+                    news(ScrubNews::Malformed(MalformedManifest { version, harmed }));
+                }
+            }
             for (file, fault) in self.wrong_files(&page).await? {
                 progress.damages += 1;
                 let harmed = self.harmed_version(&file.0).await?;
@@ -285,13 +316,12 @@ impl Store {
     /// The files of these versions that do not fit, by version and hash. A version that was purged meanwhile has none.
     async fn wrong_files(
         &self,
-        page: &[(String, String)],
+        page: &[(String, Manifest)],
     ) -> anyhow::Result<Vec<((String, BlobHash), DamageFault)>> {
-        let mut files: Vec<(&str, ManifestFile)> = Vec::new();
-        for (version, manifest) in page {
-            let manifest = rows::manifest(manifest).with_context(|| format!("version {version}"))?;
-            files.extend(manifest.files().iter().cloned().map(|file| (version.as_str(), file)));
-        }
+        let files: Vec<(&str, &ManifestFile)> = page
+            .iter()
+            .flat_map(|(version, manifest)| manifest.files().iter().map(|file| (version.as_str(), file)))
+            .collect();
         let hashes: HashSet<String> = files.iter().map(|(_, file)| file.hash.to_string()).collect();
         let known: HashMap<BlobHash, KnownBlob> = entity::blob::Entity::find()
             .filter(entity::blob::Column::Hash.is_in(hashes))
@@ -313,7 +343,7 @@ impl Store {
         let mut wrong = HashMap::new();
         for (version, file) in files {
             let is_referenced = references.contains(&(version.to_owned(), file.hash.to_string()));
-            if let Some(fault) = fault_of(&file, known.get(&file.hash), is_referenced) {
+            if let Some(fault) = fault_of(file, known.get(&file.hash), is_referenced) {
                 wrong.insert((version.to_owned(), file.hash), fault);
             }
         }
@@ -354,6 +384,18 @@ impl Store {
             is_live: artifact.live_version_id.as_deref() == Some(version) && artifact.deleted_at.is_none(),
         }])
     }
+}
+
+/// The manifests of these versions, and the versions whose manifest is none.
+fn parsed(page: Vec<(String, String)>) -> (Vec<(String, Manifest)>, Vec<String>) {
+    let (mut manifests, mut malformed) = (Vec::new(), Vec::new());
+    for (version, text) in page {
+        match rows::manifest(&text) {
+            Ok(manifest) => manifests.push((version, manifest)),
+            Err(_) => malformed.push(version),
+        }
+    }
+    (manifests, malformed)
 }
 
 fn known(row: entity::blob::Model) -> anyhow::Result<KnownBlob> {

@@ -2,8 +2,9 @@
 //! error.
 
 use anyhow::Context;
-use domain::{Time, UserId};
+use domain::{PasswordHash, Time, UserId};
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
 
 use crate::{Store, rows};
@@ -29,6 +30,28 @@ pub struct NewSession {
 impl Store {
     pub async fn insert_session(&self, session: &NewSession) -> anyhow::Result<()> {
         insert(&self.database.writer, session).await
+    }
+
+    /// Writes a session for who knew the password. False when that is another by now: a change of it must not leave
+    /// behind who came in by the old one in the same moment.
+    pub async fn insert_session_by(
+        &self,
+        password: &PasswordHash,
+        session: &NewSession,
+    ) -> anyhow::Result<bool> {
+        let transaction = self.database.begin().await?;
+        let known = entity::user::Entity::find_by_id(session.user.to_string())
+            .filter(entity::user::Column::PasswordHash.eq(password.as_str()))
+            .lock(LockType::Share)
+            .one(&transaction)
+            .await
+            .context("look at a password once more")?;
+        if known.is_none() {
+            return Ok(false);
+        }
+        insert(&transaction, session).await?;
+        transaction.commit().await.context("commit a session")?;
+        Ok(true)
     }
 
     pub async fn session(&self, secret_hash: &str) -> anyhow::Result<Option<SessionGrant>> {
@@ -71,6 +94,20 @@ impl Store {
         entity::session::Entity::delete_by_id(secret_hash).exec(&self.database.writer).await?;
         Ok(())
     }
+
+    /// Ends all sessions of a person.
+    pub async fn delete_sessions(&self, user: UserId) -> anyhow::Result<()> {
+        delete_all(&self.database.writer, user).await
+    }
+}
+
+pub(crate) async fn delete_all(connection: &impl ConnectionTrait, user: UserId) -> anyhow::Result<()> {
+    entity::session::Entity::delete_many()
+        .filter(entity::session::Column::UserId.eq(user.to_string()))
+        .exec(connection)
+        .await
+        .context("end all sessions of a person")?;
+    Ok(())
 }
 
 pub(crate) async fn insert(connection: &impl ConnectionTrait, session: &NewSession) -> anyhow::Result<()> {

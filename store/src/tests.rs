@@ -146,6 +146,7 @@ mod scrubbing;
 mod settle;
 mod sweeps;
 mod team;
+mod together;
 
 on_both_databases! {
     async fn the_pointer_moves_to_any_version_and_the_route_follows(bed: &Bed) {

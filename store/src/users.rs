@@ -3,6 +3,7 @@
 use anyhow::Context;
 use domain::{PasswordHash, Time, UserId, Username};
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, TryInsertResult};
 
 use crate::sessions::{self, NewSession};
@@ -15,6 +16,15 @@ pub struct User {
     pub username: Username,
     pub password_hash: PasswordHash,
     pub created_at: Time,
+}
+
+/// A new password in the place of the one that was shown to be known.
+#[derive(Clone, Debug)]
+pub struct PasswordChange {
+    pub known: PasswordHash,
+    pub new: PasswordHash,
+    /// The only one that is left.
+    pub session: NewSession,
 }
 
 impl Store {
@@ -51,6 +61,27 @@ impl Store {
         }
         sessions::insert(&transaction, session).await?;
         transaction.commit().await.context("commit a new person")?;
+        Ok(true)
+    }
+
+    /// Changes a password and ends every session but the one that comes with it. False when somebody has changed the
+    /// password meanwhile.
+    pub async fn change_password(&self, change: &PasswordChange) -> anyhow::Result<bool> {
+        let transaction = self.database.begin().await?;
+        // The person first: whoever signs in by the known password has done so by now, or finds another.
+        let changed = entity::user::Entity::update_many()
+            .col_expr(entity::user::Column::PasswordHash, Expr::value(change.new.as_str()))
+            .filter(entity::user::Column::Id.eq(change.session.user.to_string()))
+            .filter(entity::user::Column::PasswordHash.eq(change.known.as_str()))
+            .exec(&transaction)
+            .await
+            .context("change a password")?;
+        if changed.rows_affected == 0 {
+            return Ok(false);
+        }
+        sessions::delete_all(&transaction, change.session.user).await?;
+        sessions::insert(&transaction, &change.session).await?;
+        transaction.commit().await.context("commit a new password")?;
         Ok(true)
     }
 }

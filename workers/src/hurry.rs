@@ -1,6 +1,9 @@
 //! Somebody asks again for a job that the queue already has. One that somebody waits for is hurried: if it waits out a
 //! backoff it is due now, and if it died it gets another life. One that a sweep asks for again begins anew if it is
 //! over, and keeps its pace if it is not.
+//!
+//! On Postgres rows are taken in the order of their ids, as by whoever raises the dead (`board::steer`): two who want the
+//! same rows at once then wait for each other in turn.
 
 use anyhow::Context;
 use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
@@ -25,9 +28,12 @@ impl Queues {
             }
             Database::Postgres(pool) => {
                 sqlx::query(
-                    "UPDATE apalis.jobs SET status = 'Pending', run_at = now(), lock_by = NULL, lock_at = NULL,
+                    "WITH asked AS MATERIALIZED (
+                         SELECT id FROM apalis.jobs WHERE id = ANY($1) ORDER BY id FOR UPDATE
+                     )
+                     UPDATE apalis.jobs SET status = 'Pending', run_at = now(), lock_by = NULL, lock_at = NULL,
                         done_at = NULL, attempts = CASE status WHEN 'Killed' THEN 0 ELSE attempts END
-                     WHERE id = ANY($1)
+                     FROM asked WHERE jobs.id = asked.id
                         AND (status = 'Killed' OR (status IN ('Pending', 'Failed') AND run_at > now()))",
                 )
                 .bind(ids)
@@ -67,10 +73,13 @@ async fn begin_anew_in_sqlite(pool: &SqlitePool, jobs: &[(&str, &[u8])]) -> sqlx
 async fn begin_anew_in_postgres(pool: &PgPool, jobs: &[(&str, &[u8])]) -> sqlx::Result<Vec<String>> {
     let (ids, payloads): (Vec<&str>, Vec<&[u8]>) = jobs.iter().copied().unzip();
     sqlx::query_scalar(
-        "UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(), job = pushed.job,
+        "WITH finished AS MATERIALIZED (
+             SELECT id FROM apalis.jobs WHERE id = ANY($1) AND status IN ('Done', 'Killed') ORDER BY id FOR UPDATE
+         )
+         UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(), job = pushed.job,
             lock_by = NULL, lock_at = NULL, done_at = NULL
-         FROM unnest($1::text[], $2::bytea[]) AS pushed (id, job)
-         WHERE jobs.id = pushed.id AND jobs.status IN ('Done', 'Killed') RETURNING jobs.id",
+         FROM finished, unnest($1::text[], $2::bytea[]) AS pushed (id, job)
+         WHERE jobs.id = finished.id AND finished.id = pushed.id AND jobs.status IN ('Done', 'Killed') RETURNING jobs.id",
     )
     .bind(ids)
     .bind(payloads)

@@ -14,6 +14,7 @@ mod depth;
 mod hurry;
 mod jobs;
 mod persistence;
+mod places;
 mod pool;
 mod push;
 mod queues;

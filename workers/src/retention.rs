@@ -33,12 +33,14 @@ impl Queues {
                 delete.bind(done_before.millis() / 1000).bind(i64::from(limit)).fetch_all(pool).await
             }
             Database::Postgres(pool) => {
-                // Asked of the row itself as well: it may begin anew while this waits for it.
+                // What somebody has begun anew, or is about to, is left to a later time, and never waited for.
                 let delete = sqlx::query_scalar(
-                    "DELETE FROM apalis.jobs WHERE status = 'Done' AND id IN
-                        (SELECT id FROM apalis.jobs
-                         WHERE status = 'Done' AND done_at < to_timestamp($1::float8 / 1000) LIMIT $2)
-                     RETURNING id",
+                    "WITH forgotten AS MATERIALIZED (
+                         SELECT id FROM apalis.jobs
+                         WHERE status = 'Done' AND done_at < to_timestamp($1::float8 / 1000) LIMIT $2
+                         FOR UPDATE SKIP LOCKED
+                     )
+                     DELETE FROM apalis.jobs USING forgotten WHERE jobs.id = forgotten.id RETURNING jobs.id",
                 );
                 delete.bind(done_before.millis()).bind(i64::from(limit)).fetch_all(pool).await
             }

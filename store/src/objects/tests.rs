@@ -44,6 +44,21 @@ async fn a_content_is_copied_with_its_encodings_and_a_damaged_one_is_not() {
 }
 
 #[tokio::test]
+async fn an_upload_that_cannot_be_read_is_damaged_and_a_store_that_is_away_says_nothing_of_it() {
+    let ((folder, from), (_other, to)) = (folder(), folder());
+    let version = VersionId::new(Time::from_millis(0), &Chance::seeded(3));
+    from.spool(version, Bytes::from_static(b"spooled")).await.unwrap();
+    assert!(matches!(from.copy_spooled(version, &to).await.unwrap(), Copied::Whole { .. }));
+    let path = folder.path().join(format!("spool/{version}"));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(from.copy_spooled(version, &to).await.unwrap(), Copied::Missing);
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    assert_eq!(from.copy_spooled(version, &to).await.unwrap(), Copied::Damaged);
+    std::os::unix::fs::symlink("probe", folder.path().join("probe")).unwrap();
+    assert!(from.copy_spooled(version, &to).await.is_err());
+}
+
+#[tokio::test]
 async fn everything_that_lies_in_the_store_is_listed_by_what_it_is() {
     let (folder, blobs) = folder();
     let (now, chance) = (Time::from_millis(0), Chance::seeded(3));

@@ -3,7 +3,7 @@
 use domain::{BlobHash, Time};
 use futures::TryStreamExt;
 
-use super::{ORPHAN_GRACE, Orphan, OrphanCare, OrphanFate, ScrubNews, ScrubProgress};
+use super::{ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress};
 use crate::blobs::StorageKey;
 use crate::objects::{ObjectKind, StoredObject};
 use crate::{Blobs, Store};
@@ -14,12 +14,11 @@ impl Store {
     /// Looks for objects that nobody knows of; those that are old enough are removed, if that is wanted.
     pub async fn scrub_objects(
         &self,
-        blobs: &Blobs,
-        care: OrphanCare,
-        now: Time,
+        scrub: &Scrub<'_>,
         mut progress: ScrubProgress,
         news: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
+        let Scrub { blobs, care, now } = *scrub;
         let mut pages = blobs.listed().try_chunks(OBJECTS_PAGE);
         while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
             progress.objects += page.len() as u64;
@@ -28,13 +27,13 @@ impl Store {
                 progress.orphans += 1;
                 let fate = match (&orphan.kind, care) {
                     (ObjectKind::Unknown, _) => OrphanFate::Foreign,
-                    (_, OrphanCare::Report) => OrphanFate::Removable,
-                    (_, OrphanCare::Remove) if self.remove_orphan(blobs, &orphan, now).await? => {
+                    (_, ScrubCare::Report) => OrphanFate::Removable,
+                    (_, ScrubCare::Mend) if self.remove_orphan(blobs, &orphan, now).await? => {
                         progress.removed += 1;
                         OrphanFate::Removed
                     }
                     // Somebody came to know of it at the last moment.
-                    (_, OrphanCare::Remove) => {
+                    (_, ScrubCare::Mend) => {
                         progress.orphans -= 1;
                         continue;
                     }

@@ -36,6 +36,7 @@ impl Bed {
         for column in ["operator", "note"] {
             self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
         }
+        self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
         for table in ["rescan_walks", "rulings"] {
             self.sql(&format!("DROP TABLE {table}")).await;
         }

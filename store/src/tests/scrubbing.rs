@@ -1,7 +1,9 @@
 //! A look through all that is stored, and what is done about what nobody knows of.
 
 use super::*;
-use crate::{BlobFault, DamageFault, ORPHAN_GRACE, OrphanCare, OrphanFate, ScrubNews, ScrubProgress};
+use crate::{
+    BlobFault, DamageFault, Harmed, ORPHAN_GRACE, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress,
+};
 
 const LONG_AFTER: Duration = ORPHAN_GRACE.saturating_mul(2);
 
@@ -9,25 +11,26 @@ const LONG_AFTER: Duration = ORPHAN_GRACE.saturating_mul(2);
 struct Found {
     progress: ScrubProgress,
     damages: Vec<(BlobHash, DamageFault, Vec<String>)>,
+    malformed: Vec<(String, Vec<String>)>,
     orphans: Vec<(String, OrphanFate)>,
 }
 
 impl Bed {
-    async fn scrub(&self, care: OrphanCare, now: Time) -> Found {
+    async fn scrub(&self, care: ScrubCare, now: Time) -> Found {
         let mut found = Found::default();
-        let (mut damages, mut orphans) = (Vec::new(), Vec::new());
+        let (mut damages, mut malformed, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
+        let hosts = |harmed: Vec<Harmed>| harmed.iter().map(|harmed| harmed.host.to_string()).collect();
         let mut news = |news| match news {
-            ScrubNews::Damage(damage) => {
-                let hosts = damage.harmed.iter().map(|harmed| harmed.host.to_string()).collect();
-                damages.push((damage.hash, damage.fault, hosts));
-            }
+            ScrubNews::Damage(damage) => damages.push((damage.hash, damage.fault, hosts(damage.harmed))),
+            ScrubNews::Malformed(found) => malformed.push((found.version, hosts(found.harmed))),
             ScrubNews::Orphan(orphan) => orphans.push((orphan.object.name, orphan.fate)),
             ScrubNews::Progress(_) => {}
         };
-        let done = self.store.scrub_contents(&self.blobs, None, &mut news).await.unwrap();
+        let scrub = Scrub { blobs: &self.blobs, care, now };
+        let done = self.store.scrub_contents(&scrub, None, &mut news).await.unwrap();
         let done = self.store.scrub_manifests(done, &mut news).await.unwrap();
-        found.progress = self.store.scrub_objects(&self.blobs, care, now, done, &mut news).await.unwrap();
-        (found.damages, found.orphans) = (damages, orphans);
+        found.progress = self.store.scrub_objects(&scrub, done, &mut news).await.unwrap();
+        (found.damages, found.malformed, found.orphans) = (damages, malformed, orphans);
         found
     }
 
@@ -54,7 +57,7 @@ on_both_databases! {
         for content in [&b"one"[..], b"two", b"one"] {
             bed.publish(account, "page", content).await;
         }
-        let found = bed.scrub(OrphanCare::Remove, now().plus(LONG_AFTER)).await;
+        let found = bed.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
         assert!(found.damages.is_empty() && found.orphans.is_empty());
         assert_eq!((found.progress.contents, found.progress.versions, found.progress.objects), (2, 3, 2));
     }
@@ -65,7 +68,7 @@ on_both_databases! {
         bed.publish(account, "other", b"two").await;
         let hash = BlobHash::of(b"one");
         bed.blobs.delete_blob(hash).await.unwrap();
-        let found = bed.scrub(OrphanCare::Report, now()).await;
+        let found = bed.scrub(ScrubCare::Report, now()).await;
         let missing = (hash, DamageFault::Object(BlobFault::Missing), vec![harmed.host.to_string()]);
         assert_eq!(found.damages, [missing]);
         assert_eq!(found.progress.damages, 1);
@@ -76,17 +79,50 @@ on_both_databases! {
         let harmed = bed.publish(account, "page", b"one").await;
         let hosts = vec![harmed.host.to_string()];
         bed.sql("UPDATE blobs SET size_bytes = size_bytes + 1").await;
-        let found = bed.scrub(OrphanCare::Report, now()).await;
+        let found = bed.scrub(ScrubCare::Report, now()).await;
         let told: Vec<_> = found.damages.iter().map(|damage| damage.1.clone()).collect();
         let size = BlobFault::Size { expected_bytes: 44, found_bytes: 43 };
         assert_eq!(told, [DamageFault::Object(size), DamageFault::ManifestDiffers]);
         bed.sql("UPDATE blobs SET size_bytes = size_bytes - 1").await;
         bed.sql("DELETE FROM blob_refs").await;
-        let found = bed.scrub(OrphanCare::Report, now()).await;
+        let found = bed.scrub(ScrubCare::Report, now()).await;
         assert_eq!(found.damages, [(BlobHash::of(b"one"), DamageFault::Unreferenced, hosts.clone())]);
         bed.sql("DELETE FROM blobs").await;
-        let found = bed.scrub(OrphanCare::Report, now()).await;
+        let found = bed.scrub(ScrubCare::Report, now()).await;
         assert_eq!(found.damages, [(BlobHash::of(b"one"), DamageFault::Unknown, hosts)]);
+    }
+
+    async fn a_manifest_that_cannot_be_read_is_named_and_the_rest_is_looked_at(bed: &Bed) {
+        let account = bed.claimed().await;
+        let garbled = bed.publish(account, "page", b"one").await;
+        let other = bed.publish(account, "other", b"two").await;
+        bed.sql(&format!("UPDATE versions SET manifest = '{{' WHERE id = '{}'", garbled.version)).await;
+        bed.sql(&format!("DELETE FROM blob_refs WHERE version_id = '{}'", other.version)).await;
+        let found = bed.scrub(ScrubCare::Report, now()).await;
+        assert_eq!(found.malformed, [(garbled.version.to_string(), vec![garbled.host.to_string()])]);
+        let unreferenced = (BlobHash::of(b"two"), DamageFault::Unreferenced, vec![other.host.to_string()]);
+        assert_eq!(found.damages, [unreferenced]);
+        assert_eq!((found.progress.versions, found.progress.damages, found.progress.objects), (2, 2, 2));
+    }
+
+    async fn a_missing_content_is_counted_on_until_it_is_noted_and_again_when_it_was_put(bed: &Bed) {
+        let account = bed.claimed().await;
+        bed.publish(account, "page", b"one").await;
+        let hash = BlobHash::of(b"one");
+        bed.blobs.delete_blob(hash).await.unwrap();
+        bed.scrub(ScrubCare::Report, now()).await;
+        assert!(bed.store.stored_blobs(&[hash], now()).await.unwrap().lost.is_empty());
+        assert_eq!(bed.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
+        let stored = bed.store.stored_blobs(&[hash], now()).await.unwrap();
+        assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
+        // It is damaged as long as it is not there, however often that is noted.
+        let still = bed.scrub(ScrubCare::Mend, now()).await;
+        assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
+        bed.put(b"one").await;
+        bed.store.note_put_again(hash).await.unwrap();
+        let stored = bed.store.stored_blobs(&[hash], now()).await.unwrap();
+        assert!(stored.lost.is_empty() && stored.variants.contains_key(&hash));
+        assert_eq!(bed.scrub(ScrubCare::Report, now()).await.damages, []);
     }
 
     async fn only_what_is_old_and_unknown_is_removed(bed: &Bed) {
@@ -95,18 +131,18 @@ on_both_databases! {
         let orphan = bed.put(b"nobody knows of it").await;
         let spooled = VersionId::new(START, &bed.chance);
         bed.blobs.spool(spooled, Bytes::from_static(b"spooled")).await.unwrap();
-        let young = bed.scrub(OrphanCare::Remove, now()).await;
+        let young = bed.scrub(ScrubCare::Mend, now()).await;
         assert_eq!(young.orphans, []);
         let later = now().plus(LONG_AFTER);
-        let reported = bed.scrub(OrphanCare::Report, later).await;
+        let reported = bed.scrub(ScrubCare::Report, later).await;
         assert_eq!(reported.orphans.len(), 2);
         assert!(reported.orphans.iter().all(|orphan| orphan.1 == OrphanFate::Removable));
         assert!(bed.is_there(orphan).await);
-        let removed = bed.scrub(OrphanCare::Remove, later).await;
+        let removed = bed.scrub(ScrubCare::Mend, later).await;
         assert_eq!((removed.progress.orphans, removed.progress.removed), (2, 2));
         assert!(!bed.is_there(orphan).await && bed.is_there(BlobHash::of(b"one")).await);
         assert_eq!(bed.blobs.spooled(spooled).await.unwrap(), None);
-        let again = bed.scrub(OrphanCare::Remove, later).await;
+        let again = bed.scrub(ScrubCare::Mend, later).await;
         assert!(again.orphans.is_empty() && again.damages.is_empty());
     }
 
@@ -114,7 +150,7 @@ on_both_databases! {
         let account = bed.claimed().await;
         let hash = bed.put(b"one").await;
         let look = bed.look(&Bytes::from_static(b"one")).await.unwrap();
-        bed.scrub(OrphanCare::Remove, now().plus(LONG_AFTER)).await;
+        bed.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
         let refused = bed.settle_look(account, "page", &look).await.unwrap_err();
         assert!(format!("{refused:#}").contains("look again"), "{refused:#}");
         assert!(!bed.is_there(hash).await);
@@ -138,7 +174,8 @@ async fn a_sample_looks_at_so_many_and_no_content_twice() {
             }
         };
         let sample = Some((wanted, &bed.chance));
-        let done = bed.store.scrub_contents(&bed.blobs, sample, &mut news).await.unwrap();
+        let scrub = Scrub { blobs: &bed.blobs, care: ScrubCare::Report, now: now() };
+        let done = bed.store.scrub_contents(&scrub, sample, &mut news).await.unwrap();
         assert_eq!(done.contents, looked_at);
         assert_eq!(seen.len() as u64, looked_at);
     }

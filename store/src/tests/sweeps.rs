@@ -29,7 +29,7 @@ impl Bed {
     /// The way of a publish up to its deed: looks, and puts what is missing.
     pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<Look> {
         let hash = BlobHash::of(content);
-        let StoredBlobs { as_of, variants } = self.store.stored_blobs(&[hash], START).await?;
+        let StoredBlobs { as_of, variants, .. } = self.store.stored_blobs(&[hash], START).await?;
         let variants = match variants.get(&hash) {
             Some(variants) => variants.clone(),
             None => self.blobs.put(hash, content.clone(), Layout::of(content, "text/html")?).await?,

@@ -79,10 +79,13 @@ pub(super) async fn user(bed: &Bed, name: &str) -> UserId {
     let id = UserId::new(START, &bed.chance);
     let username = name.parse().unwrap();
     let user = User { id, username, password_hash: PasswordHash::unusable(), created_at: START };
-    let secret_hash = bed.chance.alphanumeric(43);
-    let session = NewSession { secret_hash, user: id, created_at: START, expires_at: START };
-    assert!(bed.store.insert_user(&user, &session).await.unwrap());
+    assert!(bed.store.insert_user(&user, &session(bed, id)).await.unwrap());
     id
+}
+
+fn session(bed: &Bed, user: UserId) -> NewSession {
+    let secret_hash = bed.chance.alphanumeric(43);
+    NewSession { secret_hash, user, created_at: START, expires_at: START }
 }
 
 fn person(user: UserId) -> Maker {
@@ -98,6 +101,24 @@ fn refusal<T: std::fmt::Debug>(decided: Result<T, Undone>) -> Refusal {
 }
 
 on_both_databases! {
+    async fn who_knew_a_password_that_was_changed_meanwhile_gets_no_session(bed: &Bed) {
+        let id = user(bed, "olga").await;
+        let name: domain::Username = "olga".parse().unwrap();
+        let known = bed.store.user(&name).await.unwrap().unwrap().password_hash;
+        let (before, kept, after) = (session(bed, id), session(bed, id), session(bed, id));
+        assert!(bed.store.insert_session_by(&known, &before).await.unwrap());
+        let new = PasswordHash::kept("another".into());
+        let change = crate::PasswordChange { known: known.clone(), new: new.clone(), session: kept.clone() };
+        assert!(bed.store.change_password(&change).await.unwrap());
+        assert!(!bed.store.insert_session_by(&known, &after).await.unwrap());
+        assert!(!bed.store.change_password(&change).await.unwrap(), "the same change is made once");
+        for (session, is_there) in [(&before, false), (&kept, true), (&after, false)] {
+            let found = bed.store.session(&session.secret_hash).await.unwrap();
+            assert_eq!(found.is_some(), is_there);
+        }
+        assert!(bed.store.insert_session_by(&new, &after).await.unwrap());
+    }
+
     async fn whoever_has_gone_by_the_time_of_the_lock_changes_nothing(bed: &Bed) {
         let team = Team::of(bed).await;
         let admin = team.joined("adam", Role::Admin).await;

@@ -41,6 +41,7 @@ mod moderation;
 mod moderation_queue;
 mod operator;
 mod outages;
+mod overload;
 mod pages;
 mod pages_every_state;
 mod payment;

@@ -75,6 +75,30 @@ async fn all_bad_settings_stop_the_start_with_a_line_each() {
 }
 
 #[tokio::test]
+async fn a_queue_that_is_named_twice_stops_the_start() {
+    let world = World::with(Mode::Embedded, program!()).prepare().await;
+    let refused = world.command(&["worker", "--queues", "publish=2,publish=4"], &[]).await;
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(refused.output.contains("--queues names the queue publish twice"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_panic_is_told_by_its_place_and_never_by_its_words() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    let fault = [("HANDBILL_TEST_FAULTS", "publish.before_push:panic"), ("RUST_BACKTRACE", "1")];
+    world.api().restart_with(&fault).await;
+    agent.publish("my-page", PAGE).await.expect(500);
+    let log = world.api().log();
+    let told = log.lines().find(|line| line.contains("panicked at")).expect("a line that tells of the panic");
+    assert!(told.contains("ERROR") && told.contains("fault.rs:"), "{told}");
+    assert!(told.contains("thread.name=\"tokio-"), "{told}");
+    assert!(!log.contains("the words of a page"), "{log}");
+    // A world that ends by itself fails over every panic.
+    std::fs::remove_dir_all(world.end_and_keep()).unwrap();
+}
+
+#[tokio::test]
 async fn dev_mode_refuses_to_listen_to_the_world() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let refused = world.command(&["serve"], &[("HANDBILL_API__LISTEN", "0.0.0.0:0")]).await;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use domain::Time;
 use handbill_tests::{
     Call, Finished, Method, Mode, PATIENCE, Reply, Value, World, eventually, in_both_modes, json,
 };
@@ -265,8 +266,10 @@ in_both_modes! {
         assert!(late.status.code() == Some(1) && late.output.contains("the job is dead"), "{late:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
         assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
+        // What somebody has cancelled stays so until it is asked for by name.
         let requeued = admin(&world, &["requeue-dead", "rescan"]).await;
-        assert!(requeued.output.contains("1 dead job of rescan begins anew"), "{requeued:?}");
+        assert!(requeued.output.contains("nothing to do"), "{requeued:?}");
+        admin(&world, &["retry", "rescan", &id]).await;
         admin(&world, &["resume", "rescan"]).await;
         becomes_state(&world, &format!("/internal/queues/rescan/jobs/{id}"), "done").await;
 
@@ -306,6 +309,9 @@ async fn dead_rescan(world: &World, host: &str) -> String {
     format!("/internal/queues/rescan/jobs/{}", dead["id"].as_str().unwrap())
 }
 
+/// Processes say every other second that they live; when they were heard of is told to some milliseconds.
+const ANOTHER_WORD_AFTER_MS: i64 = 1_200;
+
 /// Waits until every process has said twice more that it lives, and so has heard what is paused by now.
 async fn in_force(world: &World) {
     for _ in 0..2 {
@@ -313,18 +319,22 @@ async fn in_force(world: &World) {
         eventually(PATIENCE, "another word of every process", async || {
             let again = heard_of(world).await;
             seen.iter()
-                .all(|(instance, at)| again.iter().any(|(one, later)| one == instance && later > at))
+                .all(|(instance, at)| {
+                    again.iter().any(|(one, later)| one == instance && later - at > ANOTHER_WORD_AFTER_MS)
+                })
                 .then_some(())
         })
         .await;
     }
 }
 
-async fn heard_of(world: &World) -> Vec<(String, String)> {
+/// When each process was heard of, in milliseconds.
+async fn heard_of(world: &World) -> Vec<(String, i64)> {
     let board = get(world, "/internal/queues").await.expect(200);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let millis = |value: &Value| Time::parse_rfc3339(value.as_str().unwrap()).unwrap().millis();
     let alive = list(&board, "processes").into_iter().filter(|process| process["lost"] == false);
-    alive.map(|process| (text(&process["instance"]), text(&process["seen_at"]))).collect()
+    alive.map(|process| (text(&process["instance"]), millis(&process["seen_at"]))).collect()
 }
 
 /// A queue of the board.

@@ -61,6 +61,63 @@ in_both_modes! {
         human.logout().header("Cookie", stolen).await.expect(200);
     }
 
+    async fn a_new_password_ends_every_session_and_the_old_password(world: World) {
+        let (here, elsewhere) = (world.human(), world.human());
+        here.register("ada", PASSWORD).await.expect(201);
+        elsewhere.login("ada", PASSWORD).await.expect(200);
+        // Somebody else has a copy of the very cookie that asks.
+        let stolen = format!("svc_sess={}", here.cookie("svc_sess").unwrap());
+        let new = "another Word for 1";
+
+        let wrong = change_password(&here, "not my Password 7", new).await.refused(401, "invalid_credentials");
+        assert!(!wrong.headers.contains_key("set-cookie"), "{wrong:?}");
+        change_password(&here, PASSWORD, "short").await.refused(400, "weak_password");
+        change_password(&here, PASSWORD, "adas own Word 1").await.refused(400, "weak_password");
+        change_password(&world.human(), PASSWORD, new).await.refused(401, "unauthorized");
+        let foreign = here.on_a_page_of("https://evil.example");
+        change_password(&foreign, PASSWORD, new).await.refused(403, "forbidden");
+        elsewhere.me().await.expect(200);
+        me_with(&world, &stolen).await.expect(200);
+
+        let changed = change_password(&here, PASSWORD, new).await.expect(302);
+        assert_eq!(changed.header("Location"), "/you?done=password-changed");
+        assert_eq!(flags_of(&changed), ["HttpOnly", "Max-Age=2592000", "Path=/", "SameSite=Lax"]);
+        assert_eq!(here.me().await.expect(200).string("user.username"), "ada");
+        elsewhere.me().await.refused(401, "unauthorized");
+        me_with(&world, &stolen).await.refused(401, "unauthorized");
+        world.human().login("ada", PASSWORD).await.refused(401, "invalid_credentials");
+        world.human().login("ada", new).await.expect(200);
+    }
+
+    async fn signing_out_everywhere_ends_all_sessions_of_one_person(world: World) {
+        let (here, elsewhere, other) = (world.human(), world.human(), world.human());
+        for (human, name) in [(&here, "ada"), (&elsewhere, "ada"), (&other, "bob")] {
+            human.dev_login(name).await.expect(200);
+        }
+        let everywhere = |human: &Human| human.post("/you/sign-out-everywhere");
+        everywhere(&here.on_a_page_of("https://evil.example")).await.refused(403, "forbidden");
+        everywhere(&world.human()).await.refused(401, "unauthorized");
+        elsewhere.me().await.expect(200);
+        let signed_out = everywhere(&here).await.expect(302);
+        assert_eq!(signed_out.header("Location"), "/signin");
+        assert_eq!(here.cookie("svc_sess"), None);
+        here.me().await.refused(401, "unauthorized");
+        elsewhere.me().await.refused(401, "unauthorized");
+        other.me().await.expect(200);
+    }
+
+    async fn a_present_password_is_not_tried_one_after_the_other(world: World) {
+        let human = world.human();
+        human.register("ada", PASSWORD).await.expect(201);
+        for _ in 0..10 {
+            change_password(&human, "not my Password 7", "another Word for 1").await.refused(401, "invalid_credentials");
+        }
+        let limited = change_password(&human, PASSWORD, "another Word for 1").await.refused(429, "rate_limited");
+        assert!(limited.headers.contains_key("retry-after"), "{limited:?}");
+        world.advance(Duration::from_secs(61));
+        change_password(&human, PASSWORD, "another Word for 1").await.expect(302);
+    }
+
     async fn a_session_lasts_thirty_days_from_its_last_use(world: World) {
         let human = world.human();
         human.dev_login("ada").await.expect(200);
@@ -154,6 +211,10 @@ async fn me_with(world: &World, cookie: &str) -> Reply {
 
 /// What a `Set-Cookie` says beside name and value, in order of the alphabet.
 #[track_caller]
+fn change_password(human: &Human, current: &str, new: &str) -> handbill_tests::Call {
+    human.post("/you/password").form(&[("current_password", current), ("password", new)])
+}
+
 fn flags_of(reply: &Reply) -> Vec<String> {
     let cookie = reply.header("Set-Cookie");
     assert!(cookie.starts_with("svc_sess="), "{reply:?}");

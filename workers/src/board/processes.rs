@@ -23,15 +23,33 @@ const RUNNING_SHOWN_MAX: i64 = 500;
 /// A goodbye that takes longer is given up: the process counts as lost for a while.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 
-const SAY: &str = "
-    INSERT INTO handbill_processes
-        (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-    ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, seen_at_ms = excluded.seen_at_ms";
-
-const LIST: &str = "
-    SELECT instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms
-    FROM handbill_processes WHERE seen_at_ms > $1 ORDER BY seen_at_ms DESC LIMIT $2";
+// When somebody was heard of, and for how long not, is told by the database's clock alone: that of a process may be off.
+macro_rules! say {
+    ($now_ms:literal) => {
+        concat!(
+            "INSERT INTO handbill_processes
+                (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ",
+            $now_ms,
+            ") ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, seen_at_ms = excluded.seen_at_ms"
+        )
+    };
+}
+macro_rules! list {
+    ($now_ms:literal) => {
+        concat!(
+            "SELECT instance, role, host, process_id, version, takes, rates, started_at_ms, ",
+            $now_ms,
+            " - seen_at_ms FROM handbill_processes WHERE seen_at_ms > ",
+            $now_ms,
+            " - $1 ORDER BY seen_at_ms DESC LIMIT $2"
+        )
+    };
+}
+const SQLITE_SAY: &str = say!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
+const POSTGRES_SAY: &str = say!("(extract(epoch FROM now()) * 1000)::bigint");
+const SQLITE_LIST: &str = list!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
+const POSTGRES_LIST: &str = list!("(extract(epoch FROM now()) * 1000)::bigint");
 
 pub(crate) const SQLITE_RUNNING: &str = "
     SELECT id, job_type, lock_by, lock_at * 1000, substr(job, 1, ?1) FROM Jobs
@@ -52,7 +70,7 @@ pub struct Presence {
     pub takes: BTreeMap<Queue, usize>,
 }
 
-/// As in the table's columns.
+/// As in the table's columns, but for the last: how many milliseconds it has been silent.
 type ProcessRow = (String, String, String, i64, String, String, String, i64, i64);
 
 impl Queues {
@@ -89,10 +107,14 @@ impl Queues {
         let takes: BTreeMap<&str, usize> =
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
         let (takes, rates) = (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.told(now))?);
+        let say_it = match &self.database {
+            Database::Sqlite(_) => SQLITE_SAY,
+            Database::Postgres(_) => POSTGRES_SAY,
+        };
         on_either!(&self.database, pool => {
-            let say = sqlx::query(SAY).bind(&*self.instance).bind(presence.role).bind(&presence.host);
+            let say = sqlx::query(say_it).bind(&*self.instance).bind(presence.role).bind(&presence.host);
             let say = say.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
-            let say = say.bind(takes).bind(rates).bind(started_at.millis()).bind(now.millis());
+            let say = say.bind(takes).bind(rates).bind(started_at.millis());
             say.execute(pool).await.map(drop)
         })
         .context("telling the queue board of this process")
@@ -100,9 +122,13 @@ impl Queues {
 
     /// Every process that was heard of lately, the workers first, with what all of them did in the last minute.
     pub(super) async fn processes(&self, now: Time) -> anyhow::Result<(Vec<ProcessShown>, MinuteCount)> {
-        let since_ms = now.minus(SHOWN_FOR).millis();
+        let list = match &self.database {
+            Database::Sqlite(_) => SQLITE_LIST,
+            Database::Postgres(_) => POSTGRES_LIST,
+        };
+        let shown_for_ms = i64::try_from(SHOWN_FOR.as_millis())?;
         let rows: Vec<ProcessRow> = on_either!(&self.database, pool => {
-            sqlx::query_as(LIST).bind(since_ms).bind(PROCESSES_SHOWN_MAX).fetch_all(pool).await
+            sqlx::query_as(list).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX).fetch_all(pool).await
         })
         .context("listing processes")?;
         let told: Vec<MinuteCount> =
@@ -155,9 +181,9 @@ fn instance_of(worker: &str) -> Option<&str> {
 }
 
 fn read(row: ProcessRow, now: Time) -> ProcessShown {
-    let (instance, role, host, process_id, version, takes, _, started_ms, seen_ms) = row;
+    let (instance, role, host, process_id, version, takes, _, started_ms, silent_ms) = row;
     let takes: BTreeMap<String, usize> = serde_json::from_str(&takes).unwrap_or_default();
-    let seen_at = Time::from_millis(seen_ms);
+    let silent_for = Duration::from_millis(u64::try_from(silent_ms).unwrap_or_default());
     ProcessShown {
         instance,
         role,
@@ -165,8 +191,8 @@ fn read(row: ProcessRow, now: Time) -> ProcessShown {
         process_id: u32::try_from(process_id).unwrap_or_default(),
         version,
         started_at: Time::from_millis(started_ms),
-        seen_at,
-        is_lost: now.since(seen_at) >= Duration::from_secs(LOST_AFTER_S),
+        seen_at: now.minus(silent_for),
+        is_lost: silent_for >= Duration::from_secs(LOST_AFTER_S),
         takes: Queue::ALL.into_iter().filter_map(|queue| Some((queue, *takes.get(queue.name())?))).collect(),
         running: Vec::new(),
     }

@@ -33,21 +33,33 @@ const POSTGRES_CANCEL: &str = "
 // not raised for ever.
 const SQLITE_NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const POSTGRES_NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigint";
+
+// What somebody called off did not die, and stays called off until somebody retries that very job. The last that happened
+// to it tells.
 const SQLITE_RAISE: &str = "
     UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
         done_at = NULL
     WHERE id IN (SELECT id FROM Jobs
-                 WHERE job_type = $1 AND status = 'Killed' AND (done_at IS NULL OR done_at * 1000 <= $2) LIMIT $3)
+                 WHERE job_type = $1 AND status = 'Killed' AND (done_at IS NULL OR done_at * 1000 <= $2)
+                    AND (SELECT kind FROM handbill_job_events WHERE job_id = Jobs.id ORDER BY id DESC LIMIT 1)
+                        IS NOT 'cancelled'
+                 LIMIT $3)
     RETURNING id";
-// Asked of the row itself as well: where two raise the dead at once, the one that waits for the other would else take a
-// job that meanwhile runs again out of its worker's hands.
+// Taken in the order of their ids, as by everybody who takes many (`hurry`): two who meet then wait for each other, and
+// never both. Asked of the row itself as well: the one that waited would else take a job that meanwhile runs again out of
+// its worker's hands.
 const POSTGRES_RAISE: &str = "
+    WITH dead AS MATERIALIZED (
+        SELECT id FROM apalis.jobs
+        WHERE job_type = $1 AND status = 'Killed' AND (done_at IS NULL OR done_at <= to_timestamp($2::float8 / 1000))
+            AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id ORDER BY id DESC LIMIT 1)
+                IS DISTINCT FROM 'cancelled'
+        ORDER BY id LIMIT $3 FOR UPDATE
+    )
     UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(), lock_by = NULL, lock_at = NULL,
         done_at = NULL
-    WHERE status = 'Killed' AND id IN (SELECT id FROM apalis.jobs
-                 WHERE job_type = $1 AND status = 'Killed'
-                    AND (done_at IS NULL OR done_at <= to_timestamp($2::float8 / 1000)) LIMIT $3)
-    RETURNING id";
+    FROM dead WHERE jobs.id = dead.id AND jobs.status = 'Killed'
+    RETURNING jobs.id";
 
 impl Queues {
     pub(super) async fn begin_again(

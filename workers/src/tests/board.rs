@@ -205,6 +205,47 @@ on_both! {
         pool.stop().await;
     }
 
+    async fn what_was_called_off_stays_so_until_that_very_job_is_retried(bed: Bed) {
+        let queue = bed.ready().await;
+        let (dead, called_off) = (scan(), scan());
+        for job in [&dead, &called_off] {
+            queue.push(job.clone()).await.unwrap();
+        }
+        assert_eq!(bed.queues.cancel(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        bed.status_becomes(dead.id, "Killed").await;
+        pool.stop().await;
+        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
+        assert_eq!(bed.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [called_off.id]);
+        // Retried, it is a job like others, and can die as they do.
+        assert_eq!(bed.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        for job in [&dead, &called_off] {
+            bed.status_becomes(job.id, "Killed").await;
+        }
+        pool.stop().await;
+        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 2);
+    }
+
+    async fn a_process_whose_clock_is_off_is_not_lost_and_takes_nobody_for_lost(bed: Bed) {
+        bed.ready().await;
+        let off = |queues: &Queues, clock: Time| Queues { clock: domain::Clock::manual(clock), ..queues.clone() };
+        let now = bed.queues.clock.now();
+        let (behind, ahead) =
+            (off(&bed.queues, now.minus(Duration::from_secs(7200))), off(&bed.another("two").await, now.plus(Duration::from_secs(60))));
+        let present = [&behind, &ahead].map(|queues| Present::start(queues, presence("worker", &[])));
+        for looks in [&bed.queues, &behind, &ahead] {
+            until("both are there", || async { looks.shown().await.unwrap().processes.len() == 2 }).await;
+            let shown = looks.shown().await.unwrap();
+            assert!(shown.processes.iter().all(|process| !process.is_lost), "{shown:?}");
+            let silent = shown.processes.iter().map(|process| shown.at.since(process.seen_at));
+            assert!(silent.max().unwrap() < Duration::from_secs(6), "{shown:?}");
+        }
+        for one in present {
+            one.leave().await;
+        }
+    }
+
     async fn a_list_goes_on_behind_its_last_job_and_leaves_none_out(bed: Bed) {
         let queue = bed.ready().await;
         let mut pushed: Vec<JobId> = Vec::new();

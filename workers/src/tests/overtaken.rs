@@ -6,7 +6,8 @@ use domain::{JobId, OperatorName, Queue};
 use service::Board;
 use sqlx::{PgConnection, PgPool};
 
-use super::bed::{Bed, scan, until};
+use super::bed::{Bed, new_id, scan, until};
+use crate::Queues;
 use crate::database::Database;
 
 /// A job in this state, of which somebody else has just made one of another, and has not committed it.
@@ -54,11 +55,67 @@ async fn a_dead_job_that_runs_again_is_not_taken_from_its_worker_by_who_raises_t
 async fn a_finished_job_that_begins_anew_is_not_forgotten_with_those_that_are_done() {
     let bed = Bed::postgres().await;
     let (job, other) = changing(&bed, "Done", "Pending").await;
-    let queues = bed.queues.clone();
-    let before = queues.clock.now().minus(Duration::from_secs(60));
-    let forgetting = tokio::spawn(async move { queues.delete_finished(before, 10).await });
-    somebody_waits_for_a_row(&bed).await;
+    let before = bed.queues.clock.now().minus(Duration::from_secs(60));
+    assert_eq!(bed.queues.delete_finished(before, 10).await.unwrap(), 0, "and nobody waits for it");
     other.commit().await.unwrap();
-    assert_eq!(forgetting.await.unwrap().unwrap(), 0);
     assert_eq!(bed.row(job).await.status, "Pending");
+}
+
+/// Whoever waits for the first of two rows must not have taken the second, or two of them could wait for each other for
+/// ever. The rows lie in the table the other way round.
+async fn assert_the_lowest_id_is_taken_first<F>(take: impl FnOnce(Queues, Vec<JobId>) -> F)
+where
+    F: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let bed = Bed::postgres().await;
+    bed.ready().await;
+    let mut ids: Vec<JobId> = (0..2).map(|_| new_id()).collect();
+    ids.sort_unstable();
+    for id in ids.iter().rev() {
+        bed.insert_raw(&id.to_string(), Queue::Scan.name(), "{}").await;
+    }
+    bed.sql("UPDATE {jobs} SET status = 'Killed', done_at = now() - interval '1 hour'").await;
+    // An update lays its row behind all others.
+    bed.sql(&format!("UPDATE {{jobs}} SET attempts = 1 WHERE id = '{}'", ids[0])).await;
+    let hold = "SELECT id FROM apalis.jobs WHERE id = $1 FOR UPDATE NOWAIT";
+    let mut other = pool(&bed).begin().await.unwrap();
+    sqlx::query(hold).bind(ids[0].to_string()).execute(&mut *other).await.unwrap();
+    let backwards = ids.iter().rev().copied().collect();
+    let taking = tokio::spawn(take(bed.queues.clone(), backwards));
+    somebody_waits_for_a_row(&bed).await;
+    let second = sqlx::query(hold).bind(ids[1].to_string()).execute(&mut *other).await;
+    assert!(second.is_ok(), "the second row was taken before the first: {second:?}");
+    other.commit().await.unwrap();
+    taking.await.unwrap().unwrap();
+    for id in ids {
+        assert_eq!(bed.row(id).await.status, "Pending");
+    }
+}
+
+#[tokio::test]
+async fn who_raises_the_dead_takes_the_lowest_id_first() {
+    assert_the_lowest_id_is_taken_first(|queues, _| async move {
+        let ada = OperatorName::cleaned("ada").unwrap();
+        queues.requeue_dead(Queue::Scan, &ada).await.map(drop)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_hurries_jobs_takes_the_lowest_id_first() {
+    assert_the_lowest_id_is_taken_first(|queues, ids| async move {
+        let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
+        queues.hurry(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_has_jobs_begin_anew_takes_the_lowest_id_first() {
+    assert_the_lowest_id_is_taken_first(|queues, ids| async move {
+        let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
+        let jobs: Vec<(&str, &[u8])> = ids.iter().map(|id| (id.as_str(), &b"{}"[..])).collect();
+        queues.begin_anew(&jobs).await.map(drop)
+    })
+    .await;
 }

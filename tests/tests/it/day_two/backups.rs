@@ -291,12 +291,55 @@ async fn a_backup_says_what_was_lost_before_it_and_has_the_rest() {
     assert!(scrubbed.contains("lost-page-"), "{scrubbed}");
 }
 
+async fn waiting_publishes(world: &World) -> usize {
+    world.jobs("publish").await.iter().filter(|job| job.status != "Done").count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_that_cannot_be_read_is_named_and_the_backup_has_the_rest() {
+    let world = busy_world().await;
+    let (agent, _) = keeper(&world).await;
+    let published = agent.publish("kept-page", page_saying("kept")).await.expect(201);
+    world.api().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.before_blob_put:fail")]).await;
+    let calls = ["sound-upload", "unread-upload"].map(|slug| agent.publish(slug, large_page(slug)));
+    let waiting = calls.map(|call| tokio::spawn(async move { call.try_send().await.map(drop) }));
+    let spool = world.folder().join("data/blobs/spool");
+    let uploads = eventually(PATIENCE, "two publishes that wait", async || {
+        let uploads: Vec<_> = fs::read_dir(&spool).ok()?.map(|entry| entry.unwrap().path()).collect();
+        (uploads.len() == 2 && waiting_publishes(&world).await == 2).then_some(uploads)
+    })
+    .await;
+    let [unread, sound] = [&uploads[0], &uploads[1]].map(|path| path.file_name().unwrap().to_str().unwrap());
+    fs::remove_file(&uploads[0]).unwrap();
+    std::os::unix::fs::symlink(&uploads[0], &uploads[0]).unwrap();
+    let backup = world.folder().join("backup");
+    let said = failed(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
+    assert!(said.contains("DAMAGE: 1 upload") && said.contains(&format!("spool/{unread}")), "{said}");
+    assert!(!said.contains(sound), "{said}");
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+
+    let data_dir = world.folder().join("restored");
+    restored(&world, &backup, &data_dir).await;
+    assert_eq!(front_page(&world.visitor(), &published).await.expect(200).text(), page_saying("kept"));
+    let done = eventually(TAKE_OVER, "the publish whose upload could be read", async || {
+        let mut found = Vec::new();
+        for slug in ["sound-upload", "unread-upload"] {
+            let artifact = agent.artifact(slug).await;
+            found.extend((artifact.status == 200).then_some((slug, artifact)));
+        }
+        found.pop()
+    })
+    .await;
+    let page = front_page(&world.visitor(), &done.1).await.expect(200);
+    assert_eq!(page.text(), large_page(done.0));
+}
+
 /// Makes a backup of one that the release before the last change of the schema might have taken.
 async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP TABLE rulings; DELETE FROM seaql_migrations WHERE version >= 'm0007';
+    let undone = "DROP TABLE rulings; ALTER TABLE blobs DROP COLUMN lost_at; DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";
     sqlx::raw_sql(undone).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use handbill_tests::{Agent, Reply, in_both_modes};
 
-use super::{failed, host_of, keeper, object_of, objects_of, succeeded};
+use super::{failed, host_of, keeper, object_of, objects_of, succeeded, tamper};
 use crate::expectations::{front_page, page_saying};
 
 const OVER_THE_GRACE: Duration = Duration::from_secs(25 * 3600);
@@ -67,6 +67,46 @@ in_both_modes! {
         assert!(said.contains("there is no database at /nowhere/handbill.db"), "{said}");
         let sampled = failed(world.command(&["scrub", "--sample", "5"], &[]).await);
         assert!(sampled.contains("5 contents looked at") && sampled.contains("0 objects"), "{sampled}");
+    }
+
+    async fn a_missing_content_is_stored_again_when_somebody_publishes_it_again(world: World) {
+        let (agent, _) = keeper(&world).await;
+        let html = page_saying(&"words ".repeat(200));
+        let first = published(&agent, "first", &html).await;
+        let object = object_of(&objects_of(&world), &html);
+        let whole = fs::read(&object).unwrap();
+        fs::remove_file(&object).unwrap();
+        // No edge may show it out of its memory.
+        world.edge().restart().await;
+        let visitor = world.visitor();
+        assert!(front_page(&visitor, &first).await.status >= 500);
+        let said = failed(world.command(&["scrub"], &[]).await);
+        assert!(said.contains("it is not in the blob store") && said.contains("handbill scrub --fix"), "{said}");
+        published(&agent, "still-lost", &html).await;
+        assert!(!object.exists(), "a publish looks at the database alone");
+
+        let said = failed(world.command(&["scrub", "--fix"], &[]).await);
+        assert!(said.contains("1 more missing content is noted"), "{said}");
+        // The name tells another type, of which no encodings would be made.
+        let files: [(&str, &[u8]); 2] = [("index.html", b"<p>a site"), ("picture.png", html.as_bytes())];
+        let second = agent.publish_files("second", &files).await.expect(201);
+        assert_eq!(fs::read(&object).unwrap(), whole, "older manifests tell where the encodings lie");
+        assert_eq!(front_page(&visitor, &first).await.expect(200).text(), html);
+        let picture = visitor.open(&format!("{}picture.png", second.string("url"))).await.expect(200);
+        assert_eq!(picture.text(), html);
+        succeeded(world.command(&["scrub"], &[]).await);
+    }
+
+    async fn a_manifest_that_cannot_be_read_is_named_and_does_not_end_the_scrub(world: World) {
+        let (agent, _) = keeper(&world).await;
+        let garbled = host_of(&published(&agent, "garbled", &page_saying("garbled")).await);
+        published(&agent, "sound", &page_saying("sound")).await;
+        tamper(&world, "UPDATE versions SET manifest = '{' WHERE id IN (SELECT live_version_id FROM artifacts
+            WHERE slug = 'garbled')").await;
+        let said = failed(world.command(&["scrub"], &[]).await);
+        assert!(said.contains(&format!("harms {garbled} (version 1, live)")), "{said}");
+        assert!(said.contains("its manifest in the database cannot be read"), "{said}");
+        assert!(said.contains("1 damage found") && said.contains("2 manifests, 2 objects"), "{said}");
     }
 
     async fn only_an_orphan_past_its_grace_is_removed(world: World) {
