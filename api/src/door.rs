@@ -1,5 +1,5 @@
-//! What every request goes through, whatever it asks for: a turn to be worked on, a bounded body, an answer even after a panic, our own form
-//! for every error, the headers that all answers carry, and one line in the log.
+//! What every request goes through, whatever it asks for: a turn to be worked on, a bounded body, an answer even after a
+//! panic, our own form for every error, the headers that all answers carry, and one line in the log.
 //!
 //! A change that was begun is carried to its end, also when nobody listens any more: what is done must be told to the
 //! edges before anybody can see it.

@@ -88,19 +88,18 @@ pub(crate) async fn lock_account(
         .context("lock an account")
 }
 
-/// Takes the rows of accounts. One is waited for. Of several, those that somebody else has are left out: whoever holds
-/// some rows and waits for others would have strangers wait for each other.
-pub(crate) async fn lock_accounts(
+/// Takes those of the accounts' rows that nobody else has: whoever holds some rows and waits for others would have
+/// strangers wait for each other.
+pub(crate) async fn lock_free_accounts(
     transaction: &DatabaseTransaction,
     accounts: &BTreeSet<AccountId>,
 ) -> anyhow::Result<Vec<entity::account::Model>> {
-    let wanted = entity::account::Entity::find()
-        .filter(entity::account::Column::Id.is_in(accounts.iter().map(AccountId::to_string)));
-    let locked = match accounts.len() {
-        0 | 1 => wanted.lock(LockType::NoKeyUpdate),
-        _ => wanted.lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked),
-    };
-    locked.all(transaction).await.context("lock accounts")
+    entity::account::Entity::find()
+        .filter(entity::account::Column::Id.is_in(accounts.iter().map(AccountId::to_string)))
+        .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
+        .all(transaction)
+        .await
+        .context("lock accounts that are free")
 }
 
 fn account_row(account: &Account) -> entity::account::ActiveModel {

@@ -1,6 +1,6 @@
 //! A scan's word on a version. It must never lower what people have set, nor replace what newer rules have said.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Context;
 use domain::{AccountId, Host, ModeratedBy, ModerationStatus, Time, VersionId};
@@ -10,7 +10,7 @@ use sea_orm::{
     ActiveModelTrait, ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 
-use crate::accounts::lock_accounts;
+use crate::accounts::{lock_account, lock_free_accounts};
 use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
 
@@ -45,7 +45,7 @@ impl Store {
     /// Writes one scan's verdict.
     pub async fn judge(&self, judgement: Judgement) -> anyhow::Result<Judged> {
         let transaction = self.database.begin().await?;
-        lock_accounts(&transaction, &BTreeSet::from([judgement.account])).await?;
+        lock_account(&transaction, judgement.account).await?;
         let judged = judge_locked(transaction, &[&judgement]).await?;
         judged.into_iter().next().context("a verdict was not judged")
     }
@@ -56,7 +56,7 @@ impl Store {
     pub async fn judge_together(&self, judgements: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
         let transaction = self.database.begin().await?;
         let wanted = judgements.iter().map(|judgement| judgement.account).collect();
-        let locked = lock_accounts(&transaction, &wanted).await?;
+        let locked = lock_free_accounts(&transaction, &wanted).await?;
         let ours: HashSet<String> = locked.into_iter().map(|row| row.id).collect();
         let is_ours = |judgement: &&Judgement| ours.contains(&judgement.account.to_string());
         let ready: Vec<&Judgement> = judgements.iter().filter(is_ours).collect();

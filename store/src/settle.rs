@@ -14,7 +14,7 @@ mod publish;
 mod sites;
 mod visibility;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use anyhow::Context;
 use domain::{
@@ -24,7 +24,7 @@ use domain::{
 use sea_orm::DatabaseTransaction;
 
 use crate::Store;
-use crate::accounts::lock_accounts;
+use crate::accounts::{lock_account, lock_free_accounts};
 use book::{Book, Movement};
 use desk::Desk;
 
@@ -53,7 +53,7 @@ impl Store {
         terms: &Terms,
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
-        let locked = lock_accounts(&transaction, &BTreeSet::from([account])).await?;
+        let locked = lock_account(&transaction, account).await?.into_iter().collect();
         let settled = settle_locked(transaction, locked, &[Batch { account, deeds }], terms).await?;
         settled.into_iter().next().context("a batch had no outcomes")
     }
@@ -68,7 +68,7 @@ impl Store {
     ) -> anyhow::Result<Vec<Option<Vec<Outcome>>>> {
         let transaction = self.database.begin().await?;
         let wanted = batches.iter().map(|batch| batch.account).collect();
-        let locked = lock_accounts(&transaction, &wanted).await?;
+        let locked = lock_free_accounts(&transaction, &wanted).await?;
         let ours: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
         let is_ours = |batch: &&Batch<'_>| ours.contains(&batch.account.to_string());
         let ready: Vec<Batch<'_>> = batches.iter().filter(is_ours).copied().collect();

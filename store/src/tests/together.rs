@@ -192,5 +192,6 @@ async fn an_account_in_other_hands_is_left_out_and_nobody_waits_for_it() {
         .await;
     assert_eq!(settled[0], None);
     assert_eq!(published(&settled[1].as_ref().unwrap()[0]).seq, 1);
+    assert_eq!(bed.settle_ready(&[(held, vec![bed.deed(held, "page", b"one")])]).await, [None]);
     holding.rollback().await.unwrap();
 }
