@@ -6,13 +6,14 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
     Activation, BlobHash, Content, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome,
-    PublishDeed, PublishJob, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
+    PublishDeed, PublishJob, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
 };
 use futures::{StreamExt, TryStreamExt};
-use store::{Layout, StoredBlobs};
+use store::{Decided, Layout, Refused, StoredBlobs, Undone};
 use tracing::Instrument;
 
 use crate::compute::compute;
+use crate::lost::cannot_be_put_again;
 use crate::{Service, content};
 
 /// Blobs of one publish that are put at the same time.
@@ -92,7 +93,11 @@ impl Service {
         fault::pass("publish.before_blob_put")?;
         let storing = telemetry::spans::store_blobs(job.version, job.files.len());
         let files = content::split(&job.files, content)?;
-        let (manifest, blobs_as_of) = self.store_files(files).instrument(storing).await?;
+        let (manifest, blobs_as_of) = match self.store_files(files).instrument(storing).await {
+            Ok(stored) => stored,
+            Err(Undone::Refused(refusal)) => return self.refuse(job, refusal).await,
+            Err(Undone::Failed(error)) => return Err(error),
+        };
         fault::pass("publish.after_blob_put")?;
         let deed = PublishDeed {
             account: job.account,
@@ -115,8 +120,15 @@ impl Service {
         Ok(outcome)
     }
 
+    /// Kept like any outcome: the caller may have to look for it, and no other attempt is made.
+    async fn refuse(&self, job: &PublishJob, refusal: Refusal) -> anyhow::Result<Outcome> {
+        let now = self.0.clock.now();
+        let refused = Refused { account: job.account, kind: "publish", refusal, now };
+        self.0.store.refuse(job.version.into(), refused).await
+    }
+
     /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
-    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<(Manifest, SweepNumber)> {
+    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> Decided<(Manifest, SweepNumber)> {
         let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let hash = move || {
             files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()
@@ -130,8 +142,10 @@ impl Service {
         let StoredBlobs { as_of, variants: mut stored, lost } =
             self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
         for (hash, variants) in lost {
-            if let Some((bytes, _)) = missing.remove(&hash) {
-                self.put_again(hash, bytes, &variants).await?;
+            if let Some((path, _, bytes)) = hashed.iter().find(|(_, of, _)| *of == hash) {
+                if !self.put_again(hash, bytes.clone(), &variants).await? {
+                    return Err(cannot_be_put_again(path).into());
+                }
                 stored.insert(hash, variants);
             }
         }

@@ -1,34 +1,48 @@
 //! A content that was lost from the blob store, and comes again with a publish. Its object must be the one that was there,
 //! byte for byte: the manifests of older versions tell where in it every encoding lies, and edges keep them.
+//!
+//! A release whose encoders make it otherwise cannot put it again, and no other attempt can: then the publish is refused.
+//! Nobody may be told of a page that is not there.
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use bytes::Bytes;
-use domain::{BlobHash, Variant};
+use domain::{BlobHash, Refusal, SitePath, Variant};
 use store::Layout;
 use tokio::task::spawn_blocking;
 
 use crate::Service;
 
 impl Service {
-    /// Puts a lost content again. Where that cannot be done the publish fails: nobody may be told of a page that is not
-    /// there.
+    /// Puts a lost content again. False where it cannot be stored as it was.
     pub(crate) async fn put_again(
         &self,
         hash: BlobHash,
         bytes: Bytes,
         variants: &[Variant],
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let (content, wanted) = (bytes.clone(), variants.to_vec());
         let layout =
-            spawn_blocking(move || Layout::again(&content, &wanted)).await.context("compress a file")?;
-        let layout = layout.with_context(|| format!("store the lost content {hash} again"))?;
-        let found = self.0.blobs.put(hash, bytes, layout).await?;
-        ensure!(
-            found == variants,
-            "the content {hash} is there again, in another layout: `handbill scrub` tells"
-        );
+            spawn_blocking(move || Layout::again(&content, &wanted)).await.context("compress a file")??;
+        let is_as_it_was = match layout {
+            Some(layout) => self.0.blobs.put(hash, bytes, layout).await? == variants,
+            None => false,
+        };
+        if !is_as_it_was {
+            tracing::error!(
+                blob.hash = %hash,
+                "a lost content cannot be stored again as it was: put its object back from a backup"
+            );
+            return Ok(false);
+        }
         self.0.store.note_put_again(hash).await?;
         tracing::info!(blob.hash = %hash, "a lost content is stored again");
-        Ok(())
+        Ok(true)
     }
+}
+
+/// What somebody hears whose file it is. Another content has another hash, and is stored like any.
+pub(crate) fn cannot_be_put_again(path: &SitePath) -> Refusal {
+    let fault = "this very content was lost from the store and cannot be put there again as it was; change it, if only by \
+                 a line end more, and it is stored anew";
+    Refusal::invalid(path.to_string(), fault)
 }

@@ -10,6 +10,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockBehavior, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
+use crate::many::among;
 use crate::{NewToken, Store, rows, tokens};
 
 impl Store {
@@ -95,7 +96,7 @@ pub(crate) async fn lock_free_accounts(
     accounts: &BTreeSet<AccountId>,
 ) -> anyhow::Result<Vec<entity::account::Model>> {
     entity::account::Entity::find()
-        .filter(entity::account::Column::Id.is_in(accounts.iter().map(AccountId::to_string)))
+        .filter(among(transaction, entity::account::Column::Id, accounts.iter().map(AccountId::to_string)))
         .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
         .all(transaction)
         .await

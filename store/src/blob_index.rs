@@ -10,6 +10,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
+use crate::many::insert_rows;
 use crate::{Blobs, Store, blob_sweep, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
@@ -18,8 +19,6 @@ use crate::{Blobs, Store, blob_sweep, rows};
 const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
 /// A look renews the time of the last one when that is older than this; so most looks write nothing.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
-/// Rows that one statement inserts: databases bound how many values it has.
-const INSERTED_AT_ONCE: usize = 1_000;
 
 /// Whether a content may be counted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,15 +218,10 @@ pub(crate) async fn insert(
     connection: &impl ConnectionTrait,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
 ) -> anyhow::Result<()> {
-    let rows: Vec<_> = contents.into_values().collect();
-    for rows in rows.chunks(INSERTED_AT_ONCE) {
-        entity::blob::Entity::insert_many(rows.to_vec())
-            .on_conflict(OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned())
-            .exec_without_returning(connection)
-            .await
-            .context("insert blobs")?;
-    }
-    Ok(())
+    let keep = OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned();
+    insert_rows::<entity::blob::Entity>(connection, contents.into_values(), Some(keep))
+        .await
+        .context("insert blobs")
 }
 
 pub(crate) fn unreferenced() -> sea_orm::sea_query::SimpleExpr {

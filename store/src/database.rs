@@ -109,6 +109,9 @@ async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
             postgres.options([
                 ("statement_timeout", STATEMENT_TIMEOUT_MS),
                 ("idle_in_transaction_session_timeout", STATEMENT_TIMEOUT_MS),
+                // A connection keeps the plan that it made while a table was small, and that would be to read the whole
+                // of it, for minutes of its growth. Every statement that is in a hurry has an index.
+                ("enable_seqscan", "off"),
             ])
         });
     SeaDatabase::connect(options).await.context("connect to PostgreSQL")

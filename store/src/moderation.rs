@@ -16,6 +16,7 @@ use sea_orm::{
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
+use crate::many::among;
 use crate::reports::{self, Answered};
 use crate::rulings::{self, NO_FINDINGS};
 use crate::{Store, artifacts, routes, rows};
@@ -314,7 +315,11 @@ pub(crate) async fn show(
     let routes = entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
-        .filter(entity::route::Column::VersionId.is_in(versions.iter().copied()))
+        .filter(among(
+            transaction,
+            entity::route::Column::VersionId,
+            versions.iter().copied().map(str::to_owned),
+        ))
         .exec_with_returning(transaction)
         .await?;
     routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()

@@ -1,7 +1,7 @@
 //! How jobs ended, and the keys by which callers ask again.
 
 use anyhow::{Context, bail};
-use domain::{AccountId, JobId, Outcome, Time};
+use domain::{AccountId, JobId, Outcome, Refusal, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
@@ -22,6 +22,16 @@ pub struct KeyClaim<'a> {
     pub expires_at: Time,
 }
 
+/// A job that is refused before its deed could be settled.
+#[derive(Clone, Debug)]
+pub struct Refused<'a> {
+    pub account: AccountId,
+    /// What kind of deed it would have been.
+    pub kind: &'a str,
+    pub refusal: Refusal,
+    pub now: Time,
+}
+
 /// Whose the key is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyHolder {
@@ -37,6 +47,19 @@ impl Store {
     /// How a job ended, if it has ended: what a caller reads when no reply came.
     pub async fn outcome(&self, job: JobId) -> anyhow::Result<Option<Outcome>> {
         outcome(&self.database.reader, job).await
+    }
+
+    /// Keeps that a job was refused before its deed could be settled. How the job ended, which may have been earlier and
+    /// otherwise.
+    pub async fn refuse(&self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
+        let outcome = Outcome::Refused(Box::new(refused.refusal));
+        let row = outcome_row(job, Some(refused.account), refused.kind, &outcome, refused.now)?;
+        entity::job_outcome::Entity::insert(row)
+            .on_conflict(keep_the_first())
+            .exec_without_returning(&self.database.writer)
+            .await
+            .context("keep a refusal")?;
+        Ok(self::outcome(&self.database.writer, job).await?.unwrap_or(outcome))
     }
 
     /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.

@@ -10,6 +10,7 @@ use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
+use crate::many::insert_rows;
 use crate::{Store, rows};
 
 impl Store {
@@ -100,10 +101,7 @@ pub(crate) async fn point(
     routes: impl IntoIterator<Item = entity::route::Model>,
     now: Time,
 ) -> anyhow::Result<()> {
-    let rows: Vec<_> = routes.into_iter().map(|row| row.into_active_model()).collect();
-    if rows.is_empty() {
-        return Ok(());
-    }
+    let rows = routes.into_iter().map(|row| row.into_active_model());
     let mut replace = OnConflict::column(entity::route::Column::Host);
     replace.update_columns([
         entity::route::Column::VersionId,
@@ -114,12 +112,7 @@ pub(crate) async fn point(
         entity::route::Column::Manifest,
     ]);
     replace.value(entity::route::Column::UpdatedAt, changed_at(now));
-    entity::route::Entity::insert_many(rows)
-        .on_conflict(replace)
-        .exec_without_returning(transaction)
-        .await
-        .context("point routes")?;
-    Ok(())
+    insert_rows::<entity::route::Entity>(transaction, rows, Some(replace)).await.context("point routes")
 }
 
 /// Shows a host to more or fewer, within the transaction that changes its artifact.

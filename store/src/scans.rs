@@ -11,6 +11,7 @@ use sea_orm::{
 };
 
 use crate::accounts::{lock_account, lock_free_accounts};
+use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
 
@@ -107,7 +108,7 @@ impl Verdicts {
     async fn open(transaction: &DatabaseTransaction, judgements: &[&Judgement]) -> anyhow::Result<Self> {
         let ids: Vec<String> = judgements.iter().map(|judgement| judgement.version.to_string()).collect();
         let versions = entity::version::Entity::find()
-            .filter(entity::version::Column::Id.is_in(&ids))
+            .filter(among(transaction, entity::version::Column::Id, ids.clone()))
             // In the order in which whoever asks for rescans takes them.
             .order_by_asc(entity::version::Column::Id)
             .lock(LockType::NoKeyUpdate)
@@ -158,12 +159,9 @@ impl Verdicts {
 
     /// Writes what was judged, with one statement for all versions of which the same is said.
     async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Judged>> {
-        if !self.decisions.is_empty() {
-            entity::moderation_decision::Entity::insert_many(self.decisions)
-                .exec_without_returning(transaction)
-                .await
-                .context("insert decisions")?;
-        }
+        insert_rows::<entity::moderation_decision::Entity>(transaction, self.decisions, None)
+            .await
+            .context("insert decisions")?;
         let mut said: BTreeMap<(&str, &str, Option<i32>), Vec<&str>> = BTreeMap::new();
         let mut shown: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (id, Known { version, is_judged, is_shown, .. }) in &self.known {
@@ -188,7 +186,11 @@ impl Verdicts {
             };
             entity::version::Entity::update_many()
                 .set(change)
-                .filter(entity::version::Column::Id.is_in(versions))
+                .filter(among(
+                    transaction,
+                    entity::version::Column::Id,
+                    versions.into_iter().map(str::to_owned),
+                ))
                 .exec(transaction)
                 .await
                 .context("write verdicts")?;
@@ -236,7 +238,7 @@ async fn earlier_decisions(
 ) -> anyhow::Result<HashMap<String, Vec<entity::moderation_decision::Model>>> {
     use entity::moderation_decision::Column;
     let found = entity::moderation_decision::Entity::find()
-        .filter(Column::VersionId.is_in(versions))
+        .filter(among(transaction, Column::VersionId, versions.to_vec()))
         .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
         .order_by_desc(Column::Id)
         .limit(DECISIONS_READ_MAX * versions.len() as u64)
@@ -265,7 +267,7 @@ async fn shown_at(
         return Ok(HashMap::new());
     }
     let routes = entity::route::Entity::find()
-        .filter(entity::route::Column::VersionId.is_in(versions))
+        .filter(among(transaction, entity::route::Column::VersionId, versions))
         .all(transaction)
         .await?;
     routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()

@@ -182,17 +182,7 @@ impl Book {
             changes.usages.push(self.usage.into_active_model());
         }
         if self.account_changed {
-            let row = self.account;
-            changes.accounts.push(entity::account::ActiveModel {
-                id: Set(row.id),
-                balance_micro: Set(row.balance_micro),
-                ledger_entries: Set(row.ledger_entries),
-                provisional_publishes: Set(row.provisional_publishes),
-                storage_bytes: Set(row.storage_bytes),
-                artifact_count: Set(row.artifact_count),
-                has_real_payment: Set(row.has_real_payment),
-                ..Default::default()
-            });
+            changes.accounts.push(self.account.into_active_model());
         }
     }
 }

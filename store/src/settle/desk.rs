@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Context;
 use domain::{AccountId, AccountStatus, Deed, JobId, Outcome, Reason, Time};
-use sea_orm::sea_query::{Condition, ExprTrait, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use super::book::{Book, BookChanges, Movement};
 use super::sites::Sites;
 use super::{Batch, Terms};
+use crate::many::{among, insert_rows, known_pairs};
 use crate::outcomes::{keep_the_first, outcome_row};
 use crate::rows;
 
@@ -83,26 +84,14 @@ impl<'a> Desk<'a> {
         self.sites.close(transaction).await?;
         let mut changes = BookChanges::default();
         self.books.into_values().for_each(|book| book.close(&mut changes));
-        if !changes.entries.is_empty() {
-            entity::ledger_entry::Entity::insert_many(changes.entries)
-                .exec_without_returning(transaction)
-                .await
-                .context("insert ledger entries")?;
-        }
-        if !self.new_outcomes.is_empty() {
-            entity::job_outcome::Entity::insert_many(self.new_outcomes)
-                .on_conflict(keep_the_first())
-                .exec_without_returning(transaction)
-                .await
-                .context("insert outcomes")?;
-        }
+        insert_rows::<entity::ledger_entry::Entity>(transaction, changes.entries, None)
+            .await
+            .context("insert ledger entries")?;
+        insert_rows::<entity::job_outcome::Entity>(transaction, self.new_outcomes, Some(keep_the_first()))
+            .await
+            .context("insert outcomes")?;
         write_usages(transaction, changes.usages).await?;
-        for account in changes.accounts {
-            entity::account::Entity::update(account)
-                .exec_without_returning(transaction)
-                .await
-                .context("write an account")?;
-        }
+        write_accounts(transaction, changes.accounts).await?;
         Ok(changes.movements)
     }
 }
@@ -114,13 +103,13 @@ async fn usages(
     now: Time,
 ) -> anyhow::Result<HashMap<String, entity::usage::Model>> {
     let claimed = AccountStatus::Claimed.as_str();
-    let ids: Vec<&str> =
-        accounts.iter().filter(|row| row.status == claimed).map(|row| row.id.as_str()).collect();
+    let ids: Vec<String> =
+        accounts.iter().filter(|row| row.status == claimed).map(|row| row.id.clone()).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let found = entity::usage::Entity::find()
-        .filter(entity::usage::Column::AccountId.is_in(ids))
+        .filter(among(transaction, entity::usage::Column::AccountId, ids))
         .filter(entity::usage::Column::Month.eq(now.month().to_string()))
         .all(transaction)
         .await
@@ -128,22 +117,36 @@ async fn usages(
     Ok(found.into_iter().map(|usage| (usage.account_id.clone(), usage)).collect())
 }
 
+async fn write_accounts(
+    transaction: &DatabaseTransaction,
+    accounts: Vec<entity::account::ActiveModel>,
+) -> anyhow::Result<()> {
+    use entity::account::Column;
+    // They are there and locked: the one way to change rows to different values by one statement is to insert them again.
+    let mut change = OnConflict::column(Column::Id);
+    change.update_columns([
+        Column::BalanceMicro,
+        Column::LedgerEntries,
+        Column::ProvisionalPublishes,
+        Column::StorageBytes,
+        Column::ArtifactCount,
+        Column::HasRealPayment,
+    ]);
+    insert_rows::<entity::account::Entity>(transaction, accounts, Some(change))
+        .await
+        .context("write accounts")
+}
+
 // The views of the row belong to another writer, so only the publishes are set.
 async fn write_usages(
     transaction: &DatabaseTransaction,
     usages: Vec<entity::usage::ActiveModel>,
 ) -> anyhow::Result<()> {
-    if usages.is_empty() {
-        return Ok(());
-    }
     let mut replace = OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
     replace.update_column(entity::usage::Column::Publishes);
-    entity::usage::Entity::insert_many(usages)
-        .on_conflict(replace)
-        .exec_without_returning(transaction)
+    insert_rows::<entity::usage::Entity>(transaction, usages, Some(replace))
         .await
-        .context("write the month's usage")?;
-    Ok(())
+        .context("write the month's usage")
 }
 
 /// The reasons that may have been used before and are known before the deed is looked at, by account.
@@ -171,20 +174,13 @@ async fn used_reasons(
 ) -> anyhow::Result<HashMap<String, HashSet<String>>> {
     use entity::ledger_entry::Column;
     let mut used: HashMap<String, HashSet<String>> = HashMap::new();
-    if reasons.is_empty() {
-        return Ok(used);
-    }
-    let named = reasons.into_iter().fold(Condition::any(), |named, (account, reasons)| {
-        named.add(Column::AccountId.eq(account.to_string()).and(Column::Reason.is_in(reasons)))
-    });
-    let found: Vec<(String, String)> = entity::ledger_entry::Entity::find()
-        .select_only()
-        .columns([Column::AccountId, Column::Reason])
-        .filter(named)
-        .into_tuple()
-        .all(transaction)
-        .await
-        .context("look for reasons that were used")?;
+    let asked = reasons
+        .into_iter()
+        .flat_map(|(account, reasons)| reasons.into_iter().map(move |reason| (account.to_string(), reason)));
+    let found =
+        known_pairs::<entity::ledger_entry::Entity>(transaction, (Column::AccountId, Column::Reason), asked)
+            .await
+            .context("look for reasons that were used")?;
     for (account, reason) in found {
         used.entry(account).or_default().insert(reason);
     }
@@ -200,7 +196,7 @@ async fn known_outcomes(
         return Ok(HashMap::new());
     }
     let found = entity::job_outcome::Entity::find()
-        .filter(entity::job_outcome::Column::JobId.is_in(jobs))
+        .filter(among(transaction, entity::job_outcome::Column::JobId, jobs))
         .all(transaction)
         .await
         .context("look for outcomes")?;

@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use anyhow::Context;
 use domain::{AccountId, BlobHash, Deed, Manifest, PublishDeed, Slug, SweepNumber, Time};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Condition, ExprTrait};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
+use sea_orm::sea_query::{Condition, ExprTrait, OnConflict};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
 
 use super::Batch;
+use crate::many::{insert_rows, known_pairs};
 use crate::{blob_index, blob_sweep, routes, rows};
-
-/// Contents that one statement names: databases bound how many values it has.
-const CONTENTS_AT_ONCE: usize = 1_000;
 
 pub(super) struct Sites<'a> {
     artifacts: HashMap<(AccountId, Slug), Shelved>,
@@ -30,17 +28,10 @@ pub(super) struct Sites<'a> {
     now: Time,
 }
 
-/// An artifact that is on the shelf, and what the database knows of it.
+/// An artifact that is on the shelf, and whether the database knows it as it is.
 struct Shelved {
     row: entity::artifact::Model,
-    change: ArtifactChange,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ArtifactChange {
-    None,
-    New,
-    Moved,
+    has_changed: bool,
 }
 
 impl<'a> Sites<'a> {
@@ -72,12 +63,7 @@ impl<'a> Sites<'a> {
 
     /// Adds an artifact, or changes the one that bears the slug.
     pub(super) fn put_artifact(&mut self, account: AccountId, slug: &Slug, row: entity::artifact::Model) {
-        let key = (account, slug.clone());
-        let change = match self.artifacts.get(&key).map(|shelved| shelved.change) {
-            None | Some(ArtifactChange::New) => ArtifactChange::New,
-            Some(ArtifactChange::None | ArtifactChange::Moved) => ArtifactChange::Moved,
-        };
-        self.artifacts.insert(key, Shelved { row, change });
+        self.artifacts.insert((account, slug.clone()), Shelved { row, has_changed: true });
     }
 
     /// What statements of their own have changed of an artifact.
@@ -127,13 +113,9 @@ impl<'a> Sites<'a> {
     /// Writes artifacts, versions and routes that have changed since they were read or last written.
     pub(super) async fn write(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         self.write_artifacts(transaction).await?;
-        let versions = std::mem::take(&mut self.versions);
-        if !versions.is_empty() {
-            entity::version::Entity::insert_many(versions)
-                .exec_without_returning(transaction)
-                .await
-                .context("insert versions")?;
-        }
+        insert_rows::<entity::version::Entity>(transaction, std::mem::take(&mut self.versions), None)
+            .await
+            .context("insert versions")?;
         routes::point(transaction, std::mem::take(&mut self.routes).into_values(), self.now).await
     }
 
@@ -142,12 +124,9 @@ impl<'a> Sites<'a> {
         self.write(transaction).await?;
         self.add_refused(transaction).await?;
         blob_index::insert(transaction, self.contents).await?;
-        for refs in self.refs.chunks(CONTENTS_AT_ONCE) {
-            entity::blob_ref::Entity::insert_many(refs.to_vec())
-                .exec_without_returning(transaction)
-                .await
-                .context("insert what refers to the blobs")?;
-        }
+        insert_rows::<entity::blob_ref::Entity>(transaction, self.refs, None)
+            .await
+            .context("insert what refers to the blobs")?;
         // The references are written, so no sweep comes in between.
         match self.as_of {
             Some(as_of) => blob_sweep::demand_none_since(transaction, as_of).await,
@@ -156,27 +135,19 @@ impl<'a> Sites<'a> {
     }
 
     async fn write_artifacts(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
-        let (mut new, mut moved) = (Vec::new(), Vec::new());
-        for shelved in self.artifacts.values_mut() {
-            match std::mem::replace(&mut shelved.change, ArtifactChange::None) {
-                ArtifactChange::None => {}
-                ArtifactChange::New => new.push(shelved.row.clone().into_active_model()),
-                ArtifactChange::Moved => moved.push(moved_to(&shelved.row)),
-            }
-        }
-        if !new.is_empty() {
-            entity::artifact::Entity::insert_many(new)
-                .exec_without_returning(transaction)
-                .await
-                .context("insert artifacts")?;
-        }
-        for change in moved {
-            entity::artifact::Entity::update(change)
-                .exec_without_returning(transaction)
-                .await
-                .context("move an artifact's pointer")?;
-        }
-        Ok(())
+        use entity::artifact::Column;
+        let rows: Vec<_> = self
+            .artifacts
+            .values_mut()
+            .filter_map(|shelved| std::mem::take(&mut shelved.has_changed).then(|| shelved.row.clone()))
+            .map(IntoActiveModel::into_active_model)
+            .collect();
+        // A new one whose host is taken fails all of them.
+        let mut change = OnConflict::column(Column::Id);
+        change.update_columns([Column::LastSeq, Column::LiveVersionId, Column::UpdatedAt]);
+        insert_rows::<entity::artifact::Entity>(transaction, rows, Some(change))
+            .await
+            .context("write artifacts")
     }
 
     /// Adds the contents of refused publishes. If others were swept at once in the meantime, these may be gone, and a row
@@ -197,16 +168,6 @@ fn publish_of(deed: &Deed) -> Option<&PublishDeed> {
     match deed {
         Deed::Publish(deed) => Some(deed),
         _ => None,
-    }
-}
-
-fn moved_to(row: &entity::artifact::Model) -> entity::artifact::ActiveModel {
-    entity::artifact::ActiveModel {
-        id: Set(row.id.clone()),
-        last_seq: Set(row.last_seq),
-        live_version_id: Set(row.live_version_id.clone()),
-        updated_at: Set(row.updated_at),
-        ..Default::default()
     }
 }
 
@@ -235,7 +196,7 @@ async fn artifacts(
         .into_iter()
         .map(|row| {
             let key = (rows::parse(&row.account_id, "an account id")?, rows::parse(&row.slug, "a slug")?);
-            Ok((key, Shelved { row, change: ArtifactChange::None }))
+            Ok((key, Shelved { row, has_changed: false }))
         })
         .collect()
 }
@@ -250,25 +211,15 @@ async fn held(
         .iter()
         .flat_map(|deed| deed.manifest.files().iter().map(|file| (deed.account, file.hash.to_string())))
         .collect();
-    let mut held = HashSet::new();
-    for wanted in wanted.into_iter().collect::<Vec<_>>().chunks(CONTENTS_AT_ONCE) {
-        let by_account = wanted.chunk_by(|(one, _), (other, _)| one == other);
-        let named = by_account.fold(Condition::any(), |named, wanted| {
-            let hashes = wanted.iter().map(|(_, hash)| hash.as_str());
-            named.add(Column::Hash.is_in(hashes).and(Column::AccountId.eq(wanted[0].0.to_string())))
-        });
-        let found: Vec<(String, String)> = entity::blob_ref::Entity::find()
-            .select_only()
-            .columns([Column::AccountId, Column::Hash])
-            .distinct()
-            .filter(named)
-            .into_tuple()
-            .all(transaction)
+    let wanted = wanted.into_iter().map(|(account, hash)| (account.to_string(), hash));
+    let found =
+        known_pairs::<entity::blob_ref::Entity>(transaction, (Column::AccountId, Column::Hash), wanted)
             .await
             .context("look for contents that are stored")?;
-        for (account, hash) in found {
-            held.insert((rows::parse(&account, "an account id")?, rows::parse(&hash, "a blob hash")?));
-        }
-    }
-    Ok(held)
+    found
+        .into_iter()
+        .map(|(account, hash)| {
+            Ok((rows::parse(&account, "an account id")?, rows::parse(&hash, "a blob hash")?))
+        })
+        .collect()
 }

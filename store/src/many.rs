@@ -1,0 +1,112 @@
+//! Statements over as many things as a commit has, under one text however many they are: the things go in as one JSON
+//! value. A statement with a place for each of them is another one for each number of them, and every connection has to
+//! have the database prepare them all.
+
+use sea_orm::sea_query::{
+    Expr, ExprTrait, Func, Iden, OnConflict, Query, SimpleExpr, sea_value_to_json_value,
+};
+use sea_orm::{ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, Iterable, Statement};
+use serde_json::Value;
+
+const ROWS: &str = "given";
+
+/// Inserts rows that say something of every column.
+pub(crate) async fn insert_rows<E>(
+    connection: &impl ConnectionTrait,
+    rows: impl IntoIterator<Item = E::ActiveModel>,
+    on_conflict: Option<OnConflict>,
+) -> anyhow::Result<()>
+where
+    E: EntityTrait,
+{
+    let rows: Vec<Value> = rows.into_iter().map(object::<E>).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let (backend, table) = (connection.get_database_backend(), E::default());
+    let rows = serde_json::to_string(&rows)?;
+    let given = match backend {
+        DbBackend::Postgres => Func::cust("json_populate_recordset")
+            .arg(Expr::cust(format!("NULL::{}", table.table_name())))
+            .arg(Expr::val(rows).cast_as("json")),
+        _ => Func::cust("json_each").arg(rows),
+    };
+    let column = |column: E::Column| match backend {
+        DbBackend::Postgres => Expr::col((ROWS, column)),
+        _ => Expr::cust(format!("{ROWS}.value ->> '{}'", column.unquoted())),
+    };
+    let select = Query::select()
+        .exprs(E::Column::iter().map(column))
+        .from_function(given, ROWS)
+        // SQLite would take the ON of the conflict for that of a join.
+        .and_where(Expr::cust("TRUE"))
+        .to_owned();
+    let mut insert = Query::insert();
+    insert.into_table(table).columns(E::Column::iter()).select_from(select)?;
+    if let Some(on_conflict) = on_conflict {
+        insert.on_conflict(on_conflict);
+    }
+    connection.execute(&insert).await?;
+    Ok(())
+}
+
+/// That a column holds one of these texts.
+pub(crate) fn among(
+    connection: &impl ConnectionTrait,
+    column: impl ColumnTrait,
+    texts: impl IntoIterator<Item = String>,
+) -> SimpleExpr {
+    let texts = Value::from_iter(texts).to_string();
+    let column = Expr::col(column.as_column_ref());
+    match connection.get_database_backend() {
+        DbBackend::Postgres => {
+            let any = "$1 = ANY(ARRAY(SELECT json_array_elements_text(CAST($2 AS json))))";
+            Expr::cust_with_exprs(any, [column, texts.into()])
+        }
+        _ => {
+            let mut given = Query::select();
+            given.expr(Expr::cust("value")).from_function(Func::cust("json_each").arg(texts), ROWS);
+            column.in_subquery(given)
+        }
+    }
+}
+
+/// Those of the pairs that a table holds in these two columns. Each is looked for by itself, through the index that
+/// begins with them: for all at once PostgreSQL may read through everything that their account ever had, going by what
+/// the table was like when the connection prepared the statement.
+pub(crate) async fn known_pairs<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    (one, other): (E::Column, E::Column),
+    pairs: impl IntoIterator<Item = (String, String)>,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let pairs: Vec<(String, String)> = pairs.into_iter().collect();
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let backend = connection.get_database_backend();
+    let given = match backend {
+        DbBackend::Postgres => "json_array_elements(CAST($1 AS json)) AS given(value)",
+        _ => "json_each($1) AS given",
+    };
+    // With the OFFSET PostgreSQL leaves the inner query as it is, instead of joining the whole table.
+    let sql = format!(
+        "SELECT given.value ->> 0 AS one, given.value ->> 1 AS other FROM {given} WHERE EXISTS (
+             SELECT 1 FROM {table} AS known
+             WHERE known.{one} = given.value ->> 0 AND known.{other} = given.value ->> 1 LIMIT 1 OFFSET 0)",
+        table = E::default().table_name(),
+        one = one.unquoted(),
+        other = other.unquoted(),
+    );
+    let statement = Statement::from_sql_and_values(backend, sql, [serde_json::to_string(&pairs)?.into()]);
+    let found = connection.query_all_raw(statement).await?;
+    found.iter().map(|row| Ok((row.try_get("", "one")?, row.try_get("", "other")?))).collect()
+}
+
+/// A row by the names of its columns.
+fn object<E: EntityTrait>(row: E::ActiveModel) -> Value {
+    let field = |column: E::Column| {
+        let value = row.get(column).into_value();
+        (column.unquoted().to_owned(), value.as_ref().map_or(Value::Null, sea_value_to_json_value))
+    };
+    Value::Object(E::Column::iter().map(field).collect())
+}
