@@ -1,5 +1,6 @@
 //! Every request body passes through here: it is bounded in bytes, in time and in how slowly it may come, and an answer
-//! that comes before its end still reaches the client. While a body is waited for, others have the request's turn.
+//! that comes before its end still reaches the client. While a body is waited for, others have the request's turn. A pause
+//! must never end a body: its pace is what has come of it altogether, since it began.
 //!
 //! A server that answers early and closes the connection on a client that is still sending makes the client see a
 //! reset instead of the answer. So whatever a handler leaves unread is read and thrown away beside the answer, within
@@ -7,6 +8,7 @@
 
 use std::error::Error;
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -31,8 +33,6 @@ pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
 /// What has not come by then is waited for without the request's turn: most bodies come with their heads.
 const TURN_KEPT_FOR: Duration = Duration::from_millis(100);
-/// The pace of a body is its average of so long.
-const PACE_OVER: Duration = Duration::from_secs(10);
 
 const LINGER_BYTES_MAX: u64 = 64 * 1_048_576;
 const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -42,13 +42,15 @@ const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
 pub struct BodyTerms {
     /// By when all of it must have come.
     pub timeout: Duration,
-    /// What must come of it in a second; 0: any pace will do.
+    /// What must come of it in a second, on the average since it began; 0: any pace will do.
     pub bytes_per_second_min: u32,
+    /// The pace is not looked at before.
+    pub grace: Duration,
 }
 
 impl Default for BodyTerms {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(120), bytes_per_second_min: 1024 }
+        Self { timeout: Duration::from_secs(600), bytes_per_second_min: 1024, grace: Duration::from_secs(30) }
     }
 }
 
@@ -59,7 +61,7 @@ enum Fault {
     TooLong { bytes_max: u64 },
     #[error("the body did not arrive within {within:?}")]
     TooLate { within: Duration },
-    #[error("less than {bytes_per_second_min} bytes of the body arrived in a second")]
+    #[error("less than {bytes_per_second_min} bytes of the body arrived in a second on average")]
     TooSlow { bytes_per_second_min: u32 },
     #[error("{0}")]
     NoTurn(Box<Refusal>),
@@ -79,10 +81,10 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
         left_bytes: if is_hopeless { None } else { Some(bytes_max) },
         terms,
         turn: turn.clone(),
+        owes_turn: false,
         taking_turn: None,
         begun_at: Instant::now(),
-        alarm: Box::pin(sleep(TURN_KEPT_FOR)),
-        is_late: false,
+        alarm: Box::pin(sleep(TURN_KEPT_FOR.min(terms.timeout))),
         came_bytes: 0,
     }));
 }
@@ -104,7 +106,9 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
             }
             Fault::TooSlow { bytes_per_second_min } => Refusal::invalid(
                 "body",
-                format!("arrived too slowly: at least {bytes_per_second_min} bytes must come in a second"),
+                format!(
+                    "arrived too slowly: at least {bytes_per_second_min} bytes must come in a second on average"
+                ),
             ),
             Fault::NoTurn(refusal) => (**refusal).clone(),
         });
@@ -136,42 +140,50 @@ struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static>
     left_bytes: Option<u64>,
     terms: BodyTerms,
     turn: Turn,
+    /// The turn was given back here, because the body has not come with its head.
+    owes_turn: bool,
     /// All has come, and the turn that was given back is not there yet.
     taking_turn: Option<BoxFuture<'static, Result<(), Refusal>>>,
     begun_at: Instant,
-    /// Rings first when the turn is to be given back, and then whenever the pace is to be looked at.
+    /// Rings first when the turn is to be given back, and then when what had come before no longer does.
     alarm: Pin<Box<Sleep>>,
-    /// Whether it has rung: the body has not come with its head.
-    is_late: bool,
-    /// What has come since the alarm last rang.
+    /// What has come since it began.
     came_bytes: u64,
 }
 
 impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S> {
     /// While nothing comes: the fault of a body that is too slow.
     fn poll_fault(&mut self, context: &mut Context<'_>) -> Poll<Fault> {
+        let BodyTerms { timeout: within, bytes_per_second_min, .. } = self.terms;
         loop {
             ready!(self.alarm.poll_unpin(context));
-            let waited = self.begun_at.elapsed();
-            if waited >= self.terms.timeout {
-                return Poll::Ready(Fault::TooLate { within: self.terms.timeout });
+            self.owes_turn |= self.turn.give_back();
+            let may_last = self.may_last();
+            if self.begun_at.elapsed() < may_last {
+                self.alarm.as_mut().reset(self.begun_at + may_last);
+                continue;
             }
-            if !self.is_late {
-                self.is_late = true;
-                self.turn.give_back();
-            } else if self.came_bytes < PACE_OVER.as_secs() * u64::from(self.terms.bytes_per_second_min) {
-                let BodyTerms { bytes_per_second_min, .. } = self.terms;
-                return Poll::Ready(Fault::TooSlow { bytes_per_second_min });
-            }
-            self.came_bytes = 0;
-            let left = self.terms.timeout.saturating_sub(waited);
-            self.alarm.as_mut().reset(Instant::now() + PACE_OVER.min(left));
+            return Poll::Ready(if may_last < within {
+                Fault::TooSlow { bytes_per_second_min }
+            } else {
+                Fault::TooLate { within }
+            });
         }
+    }
+
+    /// How long what has come so far would do, counted from the begin.
+    fn may_last(&self) -> Duration {
+        let BodyTerms { timeout, bytes_per_second_min, grace } = self.terms;
+        if bytes_per_second_min == 0 {
+            return timeout;
+        }
+        let at_least_pace = self.came_bytes as f64 / f64::from(bytes_per_second_min);
+        Duration::from_secs_f64(at_least_pace).max(grace).min(timeout)
     }
 
     /// After the end of all: the end, once the request has its turn again.
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        if !self.turn.is_held() && self.taking_turn.is_none() {
+        if mem::take(&mut self.owes_turn) {
             self.taking_turn = Some(self.turn.clone().take_again().boxed());
         }
         let Some(taking) = &mut self.taking_turn else { return Poll::Ready(None) };
@@ -229,149 +241,4 @@ async fn discard(mut rest: impl Stream<Item = io::Result<Bytes>> + Unpin) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use futures::stream;
-
-    use super::*;
-    use crate::turns::{TurnTerms, Turns};
-
-    const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
-
-    /// A body of so many kilobytes, and the count of those that were read.
-    fn kilobytes(count: u64) -> (Body, Arc<AtomicU64>) {
-        let read = Arc::new(AtomicU64::new(0));
-        let counter = read.clone();
-        let chunks = stream::iter(0..count).map(move |_| {
-            counter.fetch_add(1, Ordering::SeqCst);
-            Ok::<_, io::Error>(CHUNK)
-        });
-        (Body::from_bytes_stream(chunks), read)
-    }
-
-    fn bounded(body: Body, declared_bytes: Option<u64>) -> Body {
-        let mut request = Request::builder().body(body);
-        if let Some(bytes) = declared_bytes {
-            request.headers_mut().insert(header::CONTENT_LENGTH, bytes.into());
-        }
-        bound(&mut request, BodyTerms::default(), &Turn::free());
-        request.take_body()
-    }
-
-    async fn refusal(body: Body) -> Refusal {
-        refusal_behind(&body.into_vec().await.unwrap_err()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_body_within_the_bound_is_read_whole() {
-        let (body, _) = kilobytes(64);
-        assert_eq!(bounded(body, None).into_vec().await.unwrap().len(), 64 * 1024);
-    }
-
-    #[tokio::test]
-    async fn a_body_is_refused_as_soon_as_it_passes_the_bound() {
-        let (body, read) = kilobytes(1_000_000);
-        let mut chunks = Box::pin(bounded(body, None).into_bytes_stream());
-        let mut whole = 0;
-        while let Some(Ok(_)) = chunks.next().await {
-            whole += 1;
-        }
-        assert_eq!((whole, read.load(Ordering::SeqCst)), (64, 65));
-    }
-
-    #[tokio::test]
-    async fn a_declared_length_beyond_the_bound_is_refused_before_a_byte_is_read() {
-        let (body, read) = kilobytes(1_000);
-        let mut chunks = Box::pin(bounded(body, Some(1_024_000)).into_bytes_stream());
-        let error = chunks.next().await.unwrap().unwrap_err();
-        assert_eq!(refusal_behind(&error).unwrap().code(), "too_large");
-        assert_eq!(read.load(Ordering::SeqCst), 0);
-    }
-
-    #[tokio::test]
-    async fn what_is_left_unread_is_discarded_but_not_for_ever() {
-        let (body, read) = kilobytes(1_000);
-        drop(bounded(body, None));
-        let (endless, endlessly_read) = kilobytes(u64::MAX);
-        assert_eq!(refusal(bounded(endless, None)).await.code(), "too_large");
-        let is_done =
-            || read.load(Ordering::SeqCst) == 1_000 && endlessly_read.load(Ordering::SeqCst) > 64 * 1024;
-        let done = async {
-            while !is_done() {
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(Duration::from_secs(20), done).await.unwrap();
-        tokio::task::yield_now().await;
-        assert!(endlessly_read.load(Ordering::SeqCst) <= 64 * 1024 + 128);
-    }
-
-    /// A body of which so many bytes come every second, until its sender is let go.
-    fn trickling(bytes: usize) -> Body {
-        Body::from_bytes_stream(stream::unfold((), move |()| async move {
-            sleep(Duration::from_secs(1)).await;
-            Some((Ok::<_, io::Error>(Bytes::from(vec![b'x'; bytes])), ()))
-        }))
-    }
-
-    async fn refusal_after(body: Body) -> (Refusal, Duration) {
-        let begun_at = Instant::now();
-        (refusal(bounded(body, None)).await, begun_at.elapsed())
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_never_ends_is_given_up() {
-        // 500 bytes a second would be enough for 64 KiB in 131 s.
-        let terms = BodyTerms { bytes_per_second_min: 0, ..BodyTerms::default() };
-        let mut request = Request::builder().body(trickling(500));
-        bound(&mut request, terms, &Turn::free());
-        let refusal = refusal(request.take_body()).await;
-        assert_eq!(refusal.message(), "body: did not arrive within 120 s");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_comes_too_slowly_is_given_up_sooner() {
-        let silent = Body::from_bytes_stream(stream::pending::<io::Result<Bytes>>());
-        for body in [silent, trickling(1000)] {
-            let (refusal, waited) = refusal_after(body).await;
-            assert_eq!(refusal.code(), "invalid_request");
-            assert!(refusal.message().contains("too slowly"), "{refusal}");
-            assert!(waited <= PACE_OVER + Duration::from_secs(1), "{waited:?}");
-        }
-        let (refusal, _) = refusal_after(trickling(1100)).await;
-        assert_eq!(refusal.code(), "too_large", "it came fast enough, and there was too much of it");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
-        let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-        let slow = turns.take(&Request::default()).await.unwrap();
-        let late = stream::once(async {
-            sleep(Duration::from_secs(5)).await;
-            Ok::<_, io::Error>(CHUNK)
-        });
-        let mut request = Request::builder().body(Body::from_bytes_stream(late));
-        bound(&mut request, BodyTerms::default(), &slow);
-        let reading = tokio::spawn(request.take_body().into_vec());
-        let other = turns.take(&Request::default()).await.unwrap();
-        sleep(Duration::from_secs(5)).await;
-        assert!(!reading.is_finished(), "all has come, and it is another's turn");
-        drop(other);
-        assert_eq!(reading.await.unwrap().unwrap().len(), CHUNK.len());
-        assert!(slow.is_held());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn whose_turn_does_not_come_again_is_told_to_come_again() {
-        let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-        let slow = turns.take(&Request::default()).await.unwrap();
-        slow.give_back();
-        let _other = turns.take(&Request::default()).await.unwrap();
-        let (body, _) = kilobytes(1);
-        let mut request = Request::builder().body(body);
-        bound(&mut request, BodyTerms::default(), &slow);
-        assert_eq!(refusal(request.take_body()).await.code(), "overloaded");
-    }
-}
+mod tests;

@@ -3,8 +3,9 @@
 //! What is taken on is done fast, however much is asked for.
 //!
 //! There is a line for each kind of work that may be slow by itself, so that none of them holds up the others: publishes
-//! wait for the workers, passwords for their hashing, everything else for the database at most. A request must hold its
-//! turn only while something is done for it: whoever sends a body slowly gives it back until all has come.
+//! wait for the workers, staged uploads for the blob store, passwords for their hashing, everything else for the database
+//! at most. A request must hold its turn only while something is done for it: whoever sends a body slowly gives it back
+//! until all has come, and whoever sends an upload goes on in another line than the one that it came by.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,16 +19,16 @@ use tokio::time::timeout;
 /// How much is taken on at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnTerms {
-    /// Requests, but for publishes.
+    /// Requests, but for what has a line of its own.
     pub requests_max: usize,
+    pub sign_ins_max: usize,
     pub publishes_max: usize,
-    /// How many of either wait, and how long.
+    /// Staged uploads that are put into the blob store, or fetched from it.
+    pub uploads_max: usize,
+    /// How many of each wait, and how long.
     pub waiting_max: usize,
     pub wait_max: Duration,
 }
-
-/// The part of the requests that passwords may be: a sign-in may wait for ten seconds to be hashed.
-const SIGN_IN_SHARE: usize = 4;
 
 /// Where people's passwords come in; see also the claims.
 const SIGN_IN_PATHS: [&str; 5] =
@@ -46,6 +47,7 @@ struct Lines {
     requests: Line,
     sign_ins: Line,
     publishes: Line,
+    uploads: Line,
 }
 
 struct Line {
@@ -57,10 +59,16 @@ struct Line {
     wait_max: Duration,
 }
 
-#[derive(Clone, Copy)]
-enum Work {
+/// The kinds of work, each with a line of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
     Request,
+    /// It may wait for ten seconds until its password is hashed.
     SignIn,
+    /// What waits for the workers.
+    Publish,
+    /// What waits for the blob store beside them.
+    Upload,
 }
 
 /// A request's turn, which may be given back and taken again. Clones are the same.
@@ -75,7 +83,14 @@ struct Taken {
 
 impl Default for TurnTerms {
     fn default() -> Self {
-        Self { requests_max: 256, publishes_max: 128, waiting_max: 256, wait_max: Duration::from_secs(2) }
+        Self {
+            requests_max: 256,
+            sign_ins_max: 64,
+            publishes_max: 128,
+            uploads_max: 64,
+            waiting_max: 256,
+            wait_max: Duration::from_secs(2),
+        }
     }
 }
 
@@ -97,12 +112,17 @@ impl Turns {
             sign_ins: line(
                 "sign_ins",
                 "more people sign in than can at a time; nothing was done of this",
-                terms.requests_max / SIGN_IN_SHARE,
+                terms.sign_ins_max,
             ),
             publishes: line(
                 "publishes",
                 "more is published than can be in time; nothing was done of this",
                 terms.publishes_max,
+            ),
+            uploads: line(
+                "blob_store",
+                "more is uploaded than can be stored in time; nothing was done of this",
+                terms.uploads_max,
             ),
         }))
     }
@@ -118,6 +138,8 @@ impl Turns {
         match work {
             Work::Request => &self.0.requests,
             Work::SignIn => &self.0.sign_ins,
+            Work::Publish => &self.0.publishes,
+            Work::Upload => &self.0.uploads,
         }
     }
 }
@@ -165,46 +187,38 @@ impl Turn {
         request.data().cloned().unwrap_or_else(Self::free)
     }
 
-    pub fn is_held(&self) -> bool {
-        self.0.as_ref().is_none_or(|taken| taken.place().is_some())
+    /// Lets the next one in. Tells whether there was anything to give back.
+    pub fn give_back(&self) -> bool {
+        self.0.as_ref().is_some_and(|taken| taken.place().take().is_some())
     }
 
-    /// Lets the next one in.
-    pub fn give_back(&self) {
-        if let Some(taken) = &self.0 {
-            taken.place().take();
-        }
-    }
-
-    /// Takes up again what was given back.
+    /// Takes up again what was given back, in the line that the request came by.
     pub async fn take_again(self) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
-        let place = taken.turns.line(taken.work).take().await?;
-        *taken.place() = Some(place);
-        Ok(())
+        taken.take_in_line_of(taken.work).await
     }
 
-    /// Refuses a publish beforehand that would find its line full: nobody shall send a site for nothing.
-    pub fn foresee_publish(&self) -> Result<(), Refusal> {
-        match &self.0 {
-            Some(taken) if taken.publishes().is_full() => Err(taken.publishes().shed()),
+    /// Refuses beforehand what would find the line of that work full: nobody shall send a site for nothing.
+    pub fn foresee(&self, work: Work) -> Result<(), Refusal> {
+        match self.0.as_ref().map(|taken| taken.turns.line(work)) {
+            Some(line) if line.is_full() => Err(line.shed()),
             _ => Ok(()),
         }
     }
 
-    /// Goes over to the line of the publishes, for the rest of the request.
-    pub async fn begin_publish(&self) -> Result<(), Refusal> {
+    /// Goes over to the line of that work, for the rest of the request or until it goes on to another.
+    pub async fn go_over_to(&self, work: Work) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
         self.give_back();
-        let place = taken.publishes().take().await?;
-        *taken.place() = Some(place);
-        Ok(())
+        taken.take_in_line_of(work).await
     }
 }
 
 impl Taken {
-    fn publishes(&self) -> &Line {
-        &self.turns.0.publishes
+    async fn take_in_line_of(&self, work: Work) -> Result<(), Refusal> {
+        let place = self.turns.line(work).take().await?;
+        *self.place() = Some(place);
+        Ok(())
     }
 
     fn place(&self) -> std::sync::MutexGuard<'_, Option<OwnedSemaphorePermit>> {
@@ -218,8 +232,14 @@ mod tests {
 
     use super::*;
 
-    const TERMS: TurnTerms =
-        TurnTerms { requests_max: 8, publishes_max: 1, waiting_max: 2, wait_max: Duration::from_secs(2) };
+    const TERMS: TurnTerms = TurnTerms {
+        requests_max: 8,
+        sign_ins_max: 2,
+        publishes_max: 1,
+        uploads_max: 1,
+        waiting_max: 2,
+        wait_max: Duration::from_secs(2),
+    };
 
     fn asking_for(path: &'static str) -> Request {
         Request::builder().uri(poem::http::Uri::from_static(path)).finish()
@@ -278,12 +298,19 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_kind_of_work_holds_up_another() {
         let turns = Turns::new(TERMS);
-        let publishing = turns.take(&asking_for("/v1/publish")).await.unwrap();
-        publishing.begin_publish().await.unwrap();
-        let second = turns.take(&asking_for("/v1/publish")).await.unwrap();
-        assert!(second.begin_publish().await.is_err(), "the workers have enough to do");
+        let mut apart = Vec::new();
+        for work in [Work::Publish, Work::Upload] {
+            let first = turns.take(&asking_for("/v1/publish")).await.unwrap();
+            first.go_over_to(work).await.unwrap();
+            apart.push(first);
+            let second = turns.take(&asking_for("/v1/publish")).await.unwrap();
+            assert!(
+                second.go_over_to(work).await.is_err(),
+                "{work:?}: the workers, or the store, have enough to do"
+            );
+        }
         let mut signing = Vec::new();
-        for _ in 0..TERMS.requests_max / SIGN_IN_SHARE {
+        for _ in 0..TERMS.sign_ins_max {
             signing.push(turns.take(&signing_in()).await.unwrap());
         }
         assert!(turns.take(&signing_in()).await.is_err(), "enough passwords are hashed");
@@ -291,18 +318,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_publish_that_would_be_turned_away_is_so_before_it_is_sent() {
+    async fn what_would_be_turned_away_is_so_before_it_is_sent() {
         let turns = Turns::new(TurnTerms { waiting_max: 1, ..TERMS });
         let first = turns.take(&asking_for("/v1/publish")).await.unwrap();
-        first.foresee_publish().unwrap();
-        first.begin_publish().await.unwrap();
+        first.foresee(Work::Publish).unwrap();
+        first.go_over_to(Work::Publish).await.unwrap();
         let second = turns.take(&asking_for("/v1/publish")).await.unwrap();
-        second.foresee_publish().unwrap();
-        let waiting = tokio::spawn(async move { second.begin_publish().await });
+        second.foresee(Work::Publish).unwrap();
+        let waiting = tokio::spawn(async move { second.go_over_to(Work::Publish).await });
         tokio::task::yield_now().await;
         let third = turns.take(&asking_for("/v1/publish")).await.unwrap();
-        assert_eq!(third.foresee_publish().unwrap_err().code(), "overloaded");
-        first.give_back();
+        assert_eq!(third.foresee(Work::Publish).unwrap_err().code(), "overloaded");
+        third.foresee(Work::Upload).unwrap();
+        assert!(first.give_back());
         waiting.await.unwrap().unwrap();
     }
 
@@ -311,12 +339,12 @@ mod tests {
         let turns = Turns::new(TERMS);
         let mut taken = all_of(&turns).await;
         let slow = taken.pop().unwrap();
-        slow.give_back();
-        assert!(!slow.is_held());
+        assert!(slow.give_back());
+        assert!(!slow.give_back(), "it has none any more");
         let other = turns.take(&asking_for("/v1/usage")).await.unwrap();
         assert!(slow.clone().take_again().await.is_err(), "all are taken");
         drop(other);
         slow.clone().take_again().await.unwrap();
-        assert!(slow.is_held());
+        assert!(turns.take(&asking_for("/v1/usage")).await.is_err(), "it has one again");
     }
 }

@@ -55,7 +55,10 @@ impl Upload {
         &self.turn
     }
 
+    /// Reads it without a turn: who has sent an upload goes on in the line of what is to be done with it, and those
+    /// who come by the other must not stand in the way of that.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
+        self.turn.give_back();
         let mut body = Box::pin(self.body.into_bytes_stream());
         let mut fields = Multipart::new(&mut body, self.boundary);
         let mut parts = Parts::within(self.share.enter());

@@ -6,10 +6,10 @@
 //! `places` for who gets one.
 
 mod places;
+mod room;
 mod turned_away;
 
 use std::convert::Infallible;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +23,14 @@ use ipnet::IpNet;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint, Request};
-use telemetry::{ConnectionMeter, Count};
+use telemetry::{ConnectionMeter, Count, Cut};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connections::{Asked, Connection, Pace};
+use crate::connections::{Answer, Asked, Connection, Pace};
 use places::{Place, Places};
 
 pub(crate) use turned_away::TurnedAway;
@@ -39,6 +39,13 @@ pub(crate) use turned_away::TurnedAway;
 const STOP_WAIT: Duration = Duration::from_secs(20);
 /// When no connection can be taken, as for want of files, it is tried again after this.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long a connection that is told to leave, and has nothing in hand, may take to say goodbye.
+const GOODBYE_WAIT: Duration = Duration::from_millis(500);
+
+/// What the kernel holds of an answer that the network does not take yet: without a bound that may be megabytes, and
+/// what lies there looks as if the visitor had taken it.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
 
 // What a connection of HTTP/2 may have in memory: of each answer that is not taken, of each body, of all bodies.
 const STREAM_SENDS_BYTES_MAX: usize = 64 * 1024;
@@ -62,10 +69,16 @@ pub(crate) struct DoorTerms {
 /// An address that is listened on.
 pub(crate) struct Door {
     listener: TcpListener,
-    address: SocketAddr,
-    http: Arc<auto::Builder<TokioExecutor>>,
+    hall: Hall,
+}
+
+/// What all connections of a door need.
+struct Hall {
+    door: SocketAddr,
+    http: auto::Builder<TokioExecutor>,
     places: Arc<Places>,
     pace: Arc<Pace>,
+    meter: ConnectionMeter,
     turned_away: TurnedAway,
 }
 
@@ -74,23 +87,23 @@ impl Door {
         let DoorTerms { key, role, limits, proxies, turned_away } = terms;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
-        let address = listener.local_addr()?;
+        let door = listener.local_addr()?;
         let meter = ConnectionMeter::of(role);
-        let pace = Pace::of(&limits, meter.clone());
-        Ok(Self {
-            listener,
-            address,
-            http: Arc::new(http_of(&limits)),
-            places: Arc::new(Places::new(&limits, proxies, meter)),
-            pace: Arc::new(pace),
+        let hall = Hall {
+            door,
+            http: http_of(&limits),
+            places: Arc::new(Places::new(&limits, proxies, meter.clone())),
+            pace: Arc::new(Pace::of(&limits, meter.clone())),
+            meter,
             turned_away,
-        })
+        };
+        Ok(Self { listener, hall })
     }
 
     /// Counts the bytes that go out.
     pub(crate) fn counting(self, sent_bytes: Count) -> Self {
-        let pace = Pace::clone(&self.pace).counting(sent_bytes);
-        Self { pace: Arc::new(pace), ..self }
+        let pace = Arc::new(Pace::clone(&self.hall.pace).counting(sent_bytes));
+        Self { hall: Hall { pace, ..self.hall }, ..self }
     }
 
     /// Answers until told to stop, and then what it has begun. `carried_on` is what the endpoint carries to its end when
@@ -104,11 +117,11 @@ impl Door {
     where
         E: Endpoint + 'static,
     {
-        let (endpoint, mut connections) = (Arc::new(endpoint), JoinSet::new());
-        self.open_to_all(&endpoint, &mut connections, &stop).await;
-        let Self { listener, places, .. } = self;
+        let Self { listener, hall } = self;
+        let (hall, mut connections) = (Arc::new(hall), JoinSet::new());
+        open_to_all(&listener, &hall, &Arc::new(endpoint), &mut connections, &stop).await;
         drop(listener);
-        places.close();
+        hall.places.close();
         carried_on.close();
         let ended = async { while connections.join_next().await.is_some() {} };
         let ending = async { tokio::join!(ended, carried_on.wait()) };
@@ -120,51 +133,41 @@ impl Door {
         connections.shutdown().await;
         Ok(())
     }
+}
 
-    /// Takes connections until told to stop.
-    async fn open_to_all<E: Endpoint + 'static>(
-        &self,
-        endpoint: &Arc<E>,
-        connections: &mut JoinSet<()>,
-        stop: &CancellationToken,
-    ) {
-        // It goes on while others end: who has come and waits for a place must not be let go for that.
-        let mut taking = std::pin::pin!(self.take());
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                taken = taking.as_mut() => {
-                    match taken {
-                        Ok(Some(connection)) => {
-                            connections.spawn(connection.serve(endpoint.clone()));
-                        }
-                        Ok(None) => {}
-                        Err(error) => {
-                            tracing::warn!(error = %error, "a connection could not be taken");
-                            sleep(ACCEPT_PAUSE).await;
-                        }
-                    }
-                    taking.set(self.take());
-                },
-                Some(_) = connections.join_next() => {}
-            }
+/// Takes connections until told to stop. Nobody is waited for here: whoever has come must not hold up the next.
+async fn open_to_all<E: Endpoint + 'static>(
+    listener: &TcpListener,
+    hall: &Arc<Hall>,
+    endpoint: &Arc<E>,
+    connections: &mut JoinSet<()>,
+    stop: &CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, visitor)) => {
+                    let (hall, endpoint) = (hall.clone(), endpoint.clone());
+                    match hall.places.take_now(visitor.ip()) {
+                        Some(place) => connections.spawn(hall.serve(stream, visitor, place, endpoint)),
+                        None => connections.spawn(hall.serve_when_there_is_room(stream, visitor, endpoint)),
+                    };
+                }
+                Err(error) => {
+                    tracing::warn!(error = %error, "a connection could not be taken");
+                    // If it is for want of files, those who are idle have some.
+                    hall.places.make_room();
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            Some(_) = connections.join_next() => {}
         }
-    }
-
-    /// The next connection, if there is a place for it.
-    async fn take(&self) -> io::Result<Option<Accepted>> {
-        let (stream, visitor) = self.listener.accept().await?;
-        let asked = Asked::default();
-        let Ok(place) = self.places.take(visitor.ip(), &asked).await else {
-            self.turned_away.tell(stream);
-            return Ok(None);
-        };
-        let (http, pace, door) = (self.http.clone(), self.pace.clone(), self.address);
-        Ok(Some(Accepted { stream, visitor, door, http, pace, asked, place }))
     }
 }
 
-/// HTTP with bounds on all that a visitor may make it keep.
+/// HTTP with bounds on all that a visitor may make it keep. What it refuses by itself, as a head that is too large, it
+/// answers with a status alone.
 fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1().max_buf_size(limits.head_bytes_max);
@@ -180,53 +183,77 @@ fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
     http
 }
 
-/// A connection that has just been taken.
-struct Accepted {
-    stream: TcpStream,
-    visitor: SocketAddr,
-    door: SocketAddr,
-    http: Arc<auto::Builder<TokioExecutor>>,
-    pace: Arc<Pace>,
-    asked: Asked,
-    place: Place,
-}
+impl Hall {
+    /// For whoever finds all places taken: they are served in that of another who is idle, or turned away.
+    async fn serve_when_there_is_room<E: Endpoint + 'static>(
+        self: Arc<Self>,
+        stream: TcpStream,
+        visitor: SocketAddr,
+        endpoint: Arc<E>,
+    ) {
+        match self.places.wait(visitor.ip()).await {
+            Ok(place) => self.serve(stream, visitor, place, endpoint).await,
+            Err(_) => self.turned_away.tell(stream).await,
+        }
+    }
 
-impl Accepted {
     /// Answers one request after the other. That the other side goes away is no news.
-    async fn serve<E: Endpoint + 'static>(self, endpoint: Arc<E>) {
-        let (_place, asked) = (self.place, self.asked);
-        // The last small piece of an answer must not wait for the acknowledgement of the one before.
-        if self.stream.set_nodelay(true).is_err() {
+    async fn serve<E: Endpoint + 'static>(
+        self: Arc<Self>,
+        stream: TcpStream,
+        visitor: SocketAddr,
+        place: Place,
+        endpoint: Arc<E>,
+    ) {
+        if prepare(&stream).is_err() {
             return;
         }
-        let (visitor, door) = (self.visitor, self.door);
-        let stream = Connection::over(self.stream, asked.clone(), self.pace);
-        let asking = asked.clone();
+        let (asked, door) = (place.asked.clone(), self.door);
+        let stream = Connection::over(stream, asked.clone(), self.pace.clone());
         let answer = service_fn(move |request| {
-            let in_hand = asking.note();
+            let in_hand = asked.note();
             let endpoint = endpoint.clone();
             let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
             async move {
                 let request = Request::from((request, door, visitor, Scheme::HTTP));
-                let response = endpoint.get_response(request).await;
-                drop(in_hand);
-                Ok::<hyper::Response<_>, Infallible>(response.into())
+                let response: hyper::Response<_> = endpoint.get_response(request).await.into();
+                Ok::<_, Infallible>(response.map(|body| Answer::to(in_hand, body)))
             }
         });
         let mut connection = std::pin::pin!(self.http.serve_connection(TokioIo::new(stream), answer));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = asked.told_to_leave() => {
-                if asked.must_go() {
-                    return;
+            () = place.asked.told_to_leave() => {
+                if place.asked.makes_room() {
+                    self.meter.cut(Cut::Idle);
                 }
-                // What was asked is answered.
                 connection.as_mut().graceful_shutdown();
-                connection.await
+                end_or_idle(connection, &place.asked).await
             }
         };
         if let Err(error) = ended {
             tracing::debug!(error = %error, "a connection ended");
+        }
+    }
+}
+
+/// The last small piece of an answer must not wait for the acknowledgement of the one before.
+fn prepare(stream: &TcpStream) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)?;
+    stream.set_nodelay(true)
+}
+
+/// What was asked is answered. But half a head may be all that ever comes, and a goodbye may never be heard.
+async fn end_or_idle<T, E>(
+    mut connection: std::pin::Pin<&mut impl Future<Output = Result<T, E>>>,
+    asked: &Asked,
+) -> Result<(), E> {
+    loop {
+        match timeout(GOODBYE_WAIT, connection.as_mut()).await {
+            Ok(ended) => return ended.map(drop),
+            Err(_) if asked.is_idle() => return Ok(()),
+            Err(_) => {}
         }
     }
 }

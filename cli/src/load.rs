@@ -3,7 +3,6 @@
 use api::{BodyTerms, LoadTerms, TurnTerms};
 use config::Settings;
 use domain::Refusal;
-use edge::ReadTerms;
 use ipnet::IpNet;
 use serde_json::json;
 
@@ -17,20 +16,32 @@ pub(crate) fn api(settings: &Settings) -> LoadTerms {
     LoadTerms {
         turns: TurnTerms {
             requests_max: load.requests_max,
+            sign_ins_max: load.sign_ins_max,
             publishes_max: load.publishes_max,
+            uploads_max: load.uploads_max,
             waiting_max: load.waiting_max,
             wait_max: load.wait_max,
         },
         bodies: BodyTerms {
             timeout: load.body_timeout,
             bytes_per_second_min: load.body_bytes_per_second_min,
+            grace: load.body_grace,
         },
         upload_bytes_max: load.upload_bytes_max,
     }
 }
 
-pub(crate) fn edge(settings: &Settings) -> ReadTerms {
-    ReadTerms { at_a_time_max: settings.edge.reads_max, wait_max: settings.edge.wait_max }
+/// What is streamed over one connection among others is held to the same pace as a connection.
+pub(crate) fn edge(settings: &Settings) -> edge::LoadTerms {
+    let edge = &settings.edge;
+    edge::LoadTerms {
+        route_reads_max: edge.route_reads_max,
+        content_reads_max: edge.content_reads_max,
+        streamed_answers_max: edge.streamed_answers_max,
+        wait_max: edge.wait_max,
+        rest_max: edge.connections.idle_timeout,
+        bytes_per_second_min: edge.connections.answer_bytes_per_second_min,
+    }
 }
 
 pub(crate) fn api_door(settings: &Settings) -> DoorTerms {

@@ -264,7 +264,7 @@ async fn open_edge(
             base_url: settings.api.base_url.clone(),
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
-            reads: load::edge(settings),
+            load: load::edge(settings),
             link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
             vitals: vitals.clone(),
         },

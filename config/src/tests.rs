@@ -51,13 +51,16 @@ fn the_defaults_are_the_documented_ones() {
         assert_eq!((connections.max, connections.per_address_max), (10_000, 1_000));
         assert_eq!((connections.head_timeout.as_secs(), connections.idle_timeout.as_secs()), (30, 75));
         assert_eq!((connections.head_bytes_max, connections.headers_max), (64 * 1024, 100));
-        assert_eq!((connections.streams_max, connections.answer_bytes_per_second_min), (100, 1024));
+        assert_eq!((connections.streams_max, connections.answer_bytes_per_second_min), (32, 1024));
     }
     let load = &settings.api.load;
-    assert_eq!((load.requests_max, load.publishes_max, load.waiting_max), (256, 128, 256));
-    assert_eq!((load.wait_max.as_secs(), load.body_timeout.as_secs()), (2, 120));
+    assert_eq!((load.requests_max, load.sign_ins_max, load.publishes_max), (256, 64, 128));
+    assert_eq!((load.uploads_max, load.waiting_max, load.wait_max.as_secs()), (64, 256, 2));
+    assert_eq!((load.body_timeout.as_secs(), load.body_grace.as_secs()), (600, 30));
     assert_eq!((load.body_bytes_per_second_min, load.upload_bytes_max), (1024, 256 * 1024 * 1024));
-    assert_eq!((settings.edge.reads_max, settings.edge.wait_max.as_secs()), (64, 1));
+    let edge = &settings.edge;
+    assert_eq!((edge.route_reads_max, edge.content_reads_max, edge.streamed_answers_max), (64, 64, 1024));
+    assert_eq!(edge.wait_max.as_secs(), 1);
     assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
     assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
     assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");

@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use async_stream::try_stream;
 use bytes::Bytes;
-use futures::TryStreamExt;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
 use telemetry::Told;
 
-use crate::content::{Chunks, Source};
+use crate::content::Source;
+use crate::patience::Patience;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -27,9 +26,14 @@ const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-pub async fn whole(status: StatusCode, mut headers: HeaderMap, source: Source) -> anyhow::Result<Response> {
+pub async fn whole(
+    status: StatusCode,
+    mut headers: HeaderMap,
+    source: Source,
+    patience: Patience,
+) -> anyhow::Result<Response> {
     headers.insert(header::CONTENT_LENGTH, source.length());
-    Ok(respond(status, headers, source.whole().await?))
+    Ok(respond(status, headers, source.whole(patience).await?))
 }
 
 /// What `whole` would say, without the body.
@@ -39,23 +43,29 @@ pub fn headers_only(mut headers: HeaderMap, source: &Source) -> Response {
 }
 
 /// As long as it comes.
-pub fn stream(status: StatusCode, headers: HeaderMap, chunks: Chunks) -> Response {
-    respond(status, headers, Body::from_bytes_stream(chunks))
+pub fn stream(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
+    respond(status, headers, body)
 }
 
-pub async fn part(mut headers: HeaderMap, source: Source, part: Range<u64>) -> anyhow::Result<Response> {
+pub async fn part(
+    mut headers: HeaderMap,
+    source: Source,
+    part: Range<u64>,
+    patience: Patience,
+) -> anyhow::Result<Response> {
     let range = content_range(&part, source.size_bytes());
     headers.insert(header::CONTENT_RANGE, HeaderValue::try_from(range)?);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(part.end - part.start));
-    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, source.part(part).await?))
+    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, source.part(part, patience).await?))
 }
 
 /// Several parts as `multipart/byteranges`. The boundary must not occur in the content.
-pub fn parts(
+pub async fn parts(
     mut headers: HeaderMap,
     source: Source,
     parts: Vec<Range<u64>>,
     boundary: &str,
+    patience: Patience,
 ) -> anyhow::Result<Response> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let opening = |part: Range<u64>| {
@@ -70,24 +80,7 @@ pub fn parts(
     let kind = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}"))?;
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(parts_bytes + closing.len() as u64));
-    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, in_turn(source, parts, closing)))
-}
-
-fn in_turn(source: Source, parts: Vec<(Bytes, Range<u64>)>, closing: Bytes) -> Body {
-    Body::from_bytes_stream(
-        try_stream! {
-            for (opening, part) in parts {
-                yield opening;
-                let body = source.part(part).await.map_err(std::io::Error::other)?;
-                let mut chunks = body.into_bytes_stream();
-                while let Some(chunk) = chunks.try_next().await? {
-                    yield chunk;
-                }
-            }
-            yield closing;
-        }
-        .map_err(|error: std::io::Error| error),
-    )
+    Ok(respond(StatusCode::PARTIAL_CONTENT, headers, source.parts(parts, closing, patience).await?))
 }
 
 fn content_range(part: &Range<u64>, size_bytes: u64) -> String {

@@ -6,16 +6,14 @@
 //! dressed on its way, larger but at once. A page that is there must never be refused because others are pressed.
 
 mod dressing;
+mod source;
 
 use std::num::NonZero;
-use std::ops::Range;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use bytes::Bytes;
-use domain::BlobHash;
 use futures::stream::BoxStream;
 use poem::Body;
 use poem::http::HeaderValue;
@@ -23,14 +21,17 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use store::Blobs;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
 use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
-use crate::reads::Reads;
+use crate::patience::Patience;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
+use crate::streams::Streams;
+use crate::turns::{Line, LoadTerms, Turns};
 use dressing::Dressing;
+pub use source::{Held, Source, Stored};
 
 pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
@@ -38,19 +39,13 @@ pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 const HELD_BYTES: u64 = 16 << 10;
 /// What a place in the cache takes besides its content.
 const PLACE_BYTES: u64 = 320;
-/// A visitor waits no longer than this for the store to begin to answer.
-pub const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How long a page waits for its turn to be pressed.
-const TURN_WAIT_MAX: Duration = Duration::from_secs(1);
-/// A visitor waits no longer than this for a page to be pressed, its turn included. A build that is not optimized takes
-/// twenty times as long for it.
-const PRESS_WAIT_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 100 } else { 5 });
 
 pub struct Contents {
     kept: Arc<Cache<Key, Kept, ByWeight>>,
     /// Pages to be pressed take turns.
     turns: Arc<Semaphore>,
-    reads: Reads,
+    reads: Turns,
+    streams: Streams,
     blobs: Blobs,
     badge: Badge,
     origins: Origins,
@@ -74,37 +69,25 @@ enum NotPressed {
 pub enum Content {
     Ready(Source),
     /// A page that is dressed on its way and not encoded; how long it gets nobody knows before it is sent.
-    Dressed(Chunks),
+    Dressed(Body),
 }
 
-/// Where the bytes are. Their number is known, and any part of them can be had.
-pub enum Source {
-    Held(Arc<Held>),
-    Stored(Stored),
-}
-
-/// A content in memory, with the headers that never change.
-pub struct Held {
-    pub bytes: Bytes,
-    pub etag: HeaderValue,
-    pub length: HeaderValue,
-}
-
-/// A content, or one of its encodings, where it lies in the store.
-#[derive(Clone)]
-pub struct Stored {
-    blobs: Blobs,
-    hash: BlobHash,
-    range: Range<u64>,
-}
+const SILENT: &str = "the blob store stays silent";
 
 impl Contents {
-    pub fn new(capacity_bytes: u64, blobs: Blobs, reads: Reads, base_url: &str, origins: Origins) -> Self {
+    pub fn new(
+        capacity_bytes: u64,
+        blobs: Blobs,
+        load: &LoadTerms,
+        base_url: &str,
+        origins: Origins,
+    ) -> Self {
         let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: HELD_BYTES_MAX };
         let badge = Badge::new(base_url);
         let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
         let (kept, turns) = (Arc::new(bounds.cache(ByWeight)), Arc::new(Semaphore::new(presses_max())));
-        Self { kept, turns, reads, blobs, badge, origins, marks }
+        let reads = Turns::new(Line::ContentReads, load.content_reads_max);
+        Self { kept, turns, reads, streams: Streams::new(load), blobs, badge, origins, marks }
     }
 
     /// Of a content in memory it is there already; of any other it is written.
@@ -136,29 +119,29 @@ impl Contents {
     }
 
     /// From memory or from the store.
-    pub async fn open(&self, form: &Form<'_>) -> anyhow::Result<Content> {
+    pub async fn open(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Content> {
         if form.dress.is_plain() {
             // Bounded as a whole: a visitor may be the last of many in turn.
-            let opened = timeout(STORE_WAIT_MAX, self.open_plain(form)).await;
-            return Ok(Content::Ready(opened.context("the blob store stays silent")??));
+            let opened = timeout_at(patience.for_store(), self.open_plain(form, patience)).await;
+            return Ok(Content::Ready(opened.context(SILENT)??));
         }
         if form.may_be_held() {
             let key = form.key();
-            let pressed = self.kept.get_or_insert_async(&key, self.press(form));
-            match timeout(PRESS_WAIT_MAX, pressed).await {
+            let pressed = self.kept.get_or_insert_async(&key, self.press(form, patience));
+            match timeout_at(patience.for_press(), pressed).await {
                 Ok(Ok(Kept::Held(held))) => return Ok(Content::Ready(Source::Held(held))),
                 Ok(Err(NotPressed::Trouble(error))) => return Err(error),
                 Ok(Ok(Kept::TooLarge) | Err(NotPressed::NoTurn)) | Err(_) => {}
             }
         }
-        Ok(Content::Dressed(self.dressing(form)?.on_its_way().await?))
+        self.open_unpressed(form, patience).await
     }
 
-    async fn open_plain(&self, form: &Form<'_>) -> anyhow::Result<Source> {
+    async fn open_plain(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Source> {
         let stored = self.stored(form);
         if form.may_be_held() {
             let read = async {
-                let _turn = self.reads.take().await?;
+                let _turn = self.reads.take(patience.for_turn()).await?;
                 self.hold(form, stored.clone().read().await?)
             };
             if let Kept::Held(held) = self.kept.get_or_insert_async(&form.key(), read).await? {
@@ -168,9 +151,16 @@ impl Contents {
         Ok(Source::Stored(stored))
     }
 
+    async fn open_unpressed(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Content> {
+        let place = self.streams.enter(patience.for_turn()).await?;
+        let dressing = self.dressing(form)?;
+        let opened = timeout_at(patience.for_unpressed(), dressing.on_its_way()).await;
+        Ok(Content::Dressed(place.deliver(opened.context(SILENT)??)))
+    }
+
     /// Takes a turn, and then goes on even if its visitor waits no longer: the next one finds what was made.
-    async fn press(&self, form: &Form<'_>) -> Result<Kept, NotPressed> {
-        let Ok(Ok(turn)) = timeout(TURN_WAIT_MAX, self.turns.clone().acquire_owned()).await else {
+    async fn press(&self, form: &Form<'_>, patience: Patience) -> Result<Kept, NotPressed> {
+        let Ok(Ok(turn)) = timeout_at(patience.for_turn(), self.turns.clone().acquire_owned()).await else {
             return Err(NotPressed::NoTurn);
         };
         let (kept, key, dressing) = (self.kept.clone(), form.key(), self.dressing(form)?);
@@ -189,7 +179,8 @@ impl Contents {
     }
 
     fn stored(&self, form: &Form<'_>) -> Stored {
-        Stored { blobs: self.blobs.clone(), hash: form.file.hash, range: form.stored_range() }
+        let (blobs, streams) = (self.blobs.clone(), self.streams.clone());
+        Stored { blobs, streams, hash: form.file.hash, range: form.stored_range() }
     }
 
     fn dressing(&self, form: &Form<'_>) -> anyhow::Result<Dressing> {
@@ -206,6 +197,12 @@ impl Contents {
     #[cfg(test)]
     pub fn kept_count(&self) -> usize {
         self.kept.len()
+    }
+
+    /// As if one more content were being read.
+    #[cfg(test)]
+    pub async fn take_read(&self) -> tokio::sync::OwnedSemaphorePermit {
+        self.reads.take(tokio::time::Instant::now()).await.unwrap()
     }
 
     /// As if so many pages were being pressed that there is no turn left.
@@ -231,64 +228,6 @@ fn presses_max() -> usize {
 impl From<anyhow::Error> for NotPressed {
     fn from(error: anyhow::Error) -> Self {
         Self::Trouble(error)
-    }
-}
-
-impl Stored {
-    pub fn size_bytes(&self) -> u64 {
-        self.range.end - self.range.start
-    }
-
-    async fn read(self) -> anyhow::Result<Bytes> {
-        let wanted_bytes = self.size_bytes();
-        let bytes = self.blobs.read(self.hash, self.range).await?;
-        ensure!(bytes.len() as u64 == wanted_bytes, "the blob {} was cut short", self.hash);
-        Ok(bytes)
-    }
-
-    async fn whole(&self) -> anyhow::Result<Chunks> {
-        self.part(0..self.size_bytes()).await
-    }
-
-    async fn part(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
-        let from = self.range.start;
-        let opened = self.blobs.stream(self.hash, from + part.start..from + part.end);
-        timeout(STORE_WAIT_MAX, opened).await.context("the blob store stays silent")?
-    }
-}
-
-impl Source {
-    pub fn size_bytes(&self) -> u64 {
-        match self {
-            Source::Held(held) => held.bytes.len() as u64,
-            Source::Stored(stored) => stored.size_bytes(),
-        }
-    }
-
-    /// `Content-Length`
-    pub fn length(&self) -> HeaderValue {
-        match self {
-            Source::Held(held) => held.length.clone(),
-            Source::Stored(stored) => HeaderValue::from(stored.size_bytes()),
-        }
-    }
-
-    pub async fn part(&self, part: Range<u64>) -> anyhow::Result<Body> {
-        match self {
-            Source::Held(held) => {
-                let (start, end) = (usize::try_from(part.start)?, usize::try_from(part.end)?);
-                ensure!(start <= end && end <= held.bytes.len(), "a part beyond the content");
-                Ok(Body::from_bytes(held.bytes.slice(start..end)))
-            }
-            Source::Stored(stored) => Ok(Body::from_bytes_stream(stored.part(part).await?)),
-        }
-    }
-
-    pub async fn whole(&self) -> anyhow::Result<Body> {
-        match self {
-            Source::Held(held) => Ok(Body::from_bytes(held.bytes.clone())),
-            Source::Stored(stored) => Ok(Body::from_bytes_stream(stored.whole().await?)),
-        }
     }
 }
 

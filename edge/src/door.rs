@@ -1,6 +1,7 @@
 //! The door: the steps of a visit, in their order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use bus::EdgeSeat;
@@ -10,20 +11,21 @@ use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
 use store::Store;
 use telemetry::{Audience, Vitals};
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 use tokio_util::sync::DropGuard;
 
 use crate::answer;
 use crate::closed::{Closed, ClosedPages, Failure, Troubles};
-use crate::content::{Contents, STORE_WAIT_MAX};
+use crate::content::Contents;
 use crate::find::{Address, Found, Names, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
-use crate::meters::{Asked, Meters};
-use crate::reads::Reads;
+use crate::meters::{Asked, Meters, Waiting};
+use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
+use crate::turns::Turns;
 
 /// The endpoint of an edge.
 pub struct Door(Arc<Inner>);
@@ -38,7 +40,8 @@ pub struct Inner {
     pub sites: Arc<Sites>,
     pub seat: EdgeSeat,
     pub contents: Contents,
-    pub reads: Reads,
+    pub reads: Turns,
+    pub turn_wait_max: Duration,
     pub store: Store,
     pub link_key: LinkKey,
     pub vitals: Vitals,
@@ -55,6 +58,7 @@ pub struct Visit<'r> {
     pub site: &'r Site,
     pub pass: Pass,
     pub now: Time,
+    pub patience: Patience,
 }
 
 impl Door {
@@ -68,7 +72,7 @@ impl Endpoint for Door {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let mut visitor = self.0.meters.begin(request.method());
-        let mut response = match self.0.answer(&request, &mut visitor.asked).await {
+        let mut response = match self.0.answer(&request, &mut visitor).await {
             Ok(response) => response,
             Err(Failure::Closed(closed)) => self.0.closed_pages.show(closed),
             Err(Failure::Trouble(error)) => {
@@ -85,13 +89,13 @@ impl Endpoint for Door {
 
 impl Inner {
     /// Find → gate → resolve → show: the order is here, the steps are in the modules.
-    async fn answer(&self, request: &Request, asked: &mut Asked) -> Result<Response, Failure> {
+    async fn answer(&self, request: &Request, visitor: &mut Waiting<'_>) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(Closed::MethodNotAllowed.into());
         }
         let name = name_of(request.uri(), request.headers(), request.version())?;
         let found = self.names.find(request.uri(), name)?;
-        *asked = Asked::of(&found);
+        visitor.asked = Asked::of(&found);
         let address = match found {
             Found::Site(address) => address,
             Found::Alive => return Ok(answer::vital(Vitals::alive())),
@@ -99,12 +103,13 @@ impl Inner {
                 return Ok(answer::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
             }
         };
-        let site = self.site(&address.host).await?.ok_or(Closed::Missing)?;
+        let patience = Patience::new(visitor.since, self.turn_wait_max);
+        let site = self.site(&address.host, patience).await?.ok_or(Closed::Missing)?;
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
         let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
         let pass = gate::admit(&site.route, &address, &visitor, &self.link_key, now)?;
-        let visit = Visit { request, address, site: &site, pass, now };
+        let visit = Visit { request, address, site: &site, pass, now, patience };
         match resolve(&site.route.manifest, visit.address.path) {
             Resolved::File(file) => self.show(&visit, file).await,
             Resolved::OwnNotFound(file) => self.show_not_found(&visit, file).await,
@@ -117,7 +122,7 @@ impl Inner {
     }
 
     /// From memory when the seat vouches for it, else from the store.
-    async fn site(&self, host: &Host) -> anyhow::Result<Option<Arc<Site>>> {
+    async fn site(&self, host: &Host, patience: Patience) -> anyhow::Result<Option<Arc<Site>>> {
         let vouch = |read_at| self.seat.vouches_for(read_at);
         if let Some(known) = self.sites.recall(host, vouch) {
             self.meters.routes.hits.add(1);
@@ -125,10 +130,13 @@ impl Inner {
         }
         self.meters.routes.misses.add(1);
         let read = async {
-            let _turn = self.reads.take().await?;
+            let _turn = self.reads.take(patience.for_turn()).await?;
             self.store.route(host).await
         };
         let look = Box::pin(self.sites.look(host, vouch, read));
-        timeout(STORE_WAIT_MAX, look).await.context("the database stays silent")?.context("read a route")
+        timeout_at(patience.for_store(), look)
+            .await
+            .context("the database stays silent")?
+            .context("read a route")
     }
 }

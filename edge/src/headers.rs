@@ -86,13 +86,17 @@ fn content_security(font_hosts: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use domain::{
         AccountId, ArtifactId, BlobHash, Chance, Manifest, ModerationStatus, Route, Time, VersionId,
     };
     use poem::Request;
+    use tokio::time::Instant;
 
     use super::*;
     use crate::find::{Address, Mount};
+    use crate::patience::Patience;
     use crate::sites::Site;
 
     const CHANGED_AT: Time = Time::from_millis(1_000_000);
@@ -131,7 +135,8 @@ mod tests {
         let policy = HeaderPolicy::new(&["https://fonts.example".to_owned()]).unwrap();
         let (request, site) = (Request::default(), site(visibility));
         let address = Address { mount: Mount::Name, host: site.route.host.clone(), path: "/a" };
-        let visit = Visit { request: &request, address, site: &site, pass, now };
+        let patience = Patience::new(Instant::now(), Duration::ZERO);
+        let visit = Visit { request: &request, address, site: &site, pass, now, patience };
         let headers = policy.of_file(&visit, &file(content_type));
         let mut lines: Vec<_> =
             headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();

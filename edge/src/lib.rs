@@ -24,15 +24,17 @@ mod headers;
 pub mod hostile;
 mod meters;
 mod negotiate;
+mod patience;
 mod press;
 mod range;
-mod reads;
 mod resolve;
 mod rewrite;
 mod show;
 mod sign_links;
 mod sites;
+mod streams;
 mod tally;
+mod turns;
 
 use std::sync::Arc;
 
@@ -49,16 +51,16 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub use door::Door;
-pub use reads::ReadTerms;
+pub use turns::LoadTerms;
 
 use door::Inner;
 use find::Names;
 use headers::HeaderPolicy;
 use meters::Meters;
-use reads::Reads;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
+use turns::{Line, Turns};
 
 /// What an edge must know besides where things are stored.
 #[derive(Clone)]
@@ -77,8 +79,8 @@ pub struct EdgeSettings {
     pub link_key: LinkKey,
     /// What the process tells of itself.
     pub vitals: Vitals,
-    /// How much is fetched at a time of what is not in memory.
-    pub reads: ReadTerms,
+    /// How much is done at a time of what is not answered from memory.
+    pub load: LoadTerms,
 }
 
 /// An edge of this process.
@@ -107,7 +109,7 @@ impl Edge {
         });
         let stop_freshening = CancellationToken::new();
         tokio::spawn(freshen::run(sites.clone(), store.clone(), stop_freshening.clone()));
-        let reads = Reads::new(settings.reads);
+        let load = &settings.load;
         let inner = Inner {
             _freshening: stop_freshening.drop_guard(),
             names: Names::new(&settings.domain, &serve_url),
@@ -116,7 +118,7 @@ impl Edge {
             contents: Contents::new(
                 settings.cache_bytes - route_bytes,
                 blobs,
-                reads.clone(),
+                load,
                 &settings.base_url,
                 Origins::new(&serve_url, &settings.domain),
             ),
@@ -125,7 +127,8 @@ impl Edge {
             meters: Meters::new(),
             tally: Tally::default(),
             troubles: Troubles::default(),
-            reads,
+            reads: Turns::new(Line::RouteReads, load.route_reads_max),
+            turn_wait_max: load.wait_max,
             sites,
             seat,
             store,

@@ -34,7 +34,7 @@ pub enum Asked {
 pub struct Waiting<'r> {
     meters: &'r Meters,
     method: &'r Method,
-    since: Instant,
+    pub since: Instant,
     pub asked: Asked,
     answer: Option<StatusCode>,
 }

@@ -12,6 +12,7 @@ use crate::content::{Content, Source};
 use crate::door::{Inner, Visit};
 use crate::form::{Dress, Form, is_document};
 use crate::gate::{Pass, Purpose};
+use crate::patience::Patience;
 use crate::range::{self, Wanted};
 
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
@@ -23,7 +24,7 @@ impl Inner {
         {
             return Ok(redirect);
         }
-        let (form, content) = self.settle(self.form(visit, file)).await?;
+        let (form, content) = self.settle(self.form(visit, file), visit.patience).await?;
         let headers = self.policy.of_file(visit, file);
         if conditional::has_conditions(visit.request.headers())
             && let Some(etag) = self.etag_if_held(visit, &form)?
@@ -33,7 +34,7 @@ impl Inner {
         }
         let (form, content) = match content {
             Some(content) => (form, content),
-            None => self.content(form).await?,
+            None => self.content(form, visit.patience).await?,
         };
         let response = self.send(visit, &form, headers, content).await?;
         if response.status() == StatusCode::OK {
@@ -44,13 +45,15 @@ impl Inner {
 
     /// What the site itself says of a path that is not there: always whole, and no view of anything.
     pub async fn show_not_found(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
-        let (form, content) = self.content(self.form(visit, file)).await?;
+        let (form, content) = self.content(self.form(visit, file), visit.patience).await?;
         let mut headers = self.policy.of_file(visit, file);
         headers.remove(header::LAST_MODIFIED);
         describe(&mut headers, &form)?;
         match content {
-            Content::Ready(source) => Ok(answer::whole(StatusCode::NOT_FOUND, headers, source).await?),
-            Content::Dressed(chunks) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, chunks)),
+            Content::Ready(source) => {
+                Ok(answer::whole(StatusCode::NOT_FOUND, headers, source, visit.patience).await?)
+            }
+            Content::Dressed(body) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, body)),
         }
     }
 
@@ -86,16 +89,20 @@ impl Inner {
 
     /// The form that it has in the end, and its content if that had to be made to know: a condition is judged by the
     /// `ETag` that is sent and by no other.
-    async fn settle<'v>(&self, form: Form<'v>) -> anyhow::Result<(Form<'v>, Option<Content>)> {
+    async fn settle<'v>(
+        &self,
+        form: Form<'v>,
+        patience: Patience,
+    ) -> anyhow::Result<(Form<'v>, Option<Content>)> {
         if self.contents.is_settled(&form) {
             return Ok((form, None));
         }
-        let (form, content) = self.content(form).await?;
+        let (form, content) = self.content(form, patience).await?;
         Ok((form, Some(content)))
     }
 
     /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
-    async fn content<'v>(&self, form: Form<'v>) -> anyhow::Result<(Form<'v>, Content)> {
+    async fn content<'v>(&self, form: Form<'v>, patience: Patience) -> anyhow::Result<(Form<'v>, Content)> {
         let content = match self.contents.recall(&form) {
             Some(content) => {
                 self.meters.contents.hits.add(1);
@@ -103,7 +110,7 @@ impl Inner {
             }
             None => {
                 self.meters.contents.misses.add(1);
-                Box::pin(self.contents.open(&form)).await?
+                Box::pin(self.contents.open(&form, patience)).await?
             }
         };
         let form = if matches!(content, Content::Dressed(_)) { form.unencoded() } else { form };
@@ -120,9 +127,9 @@ impl Inner {
         describe(&mut headers, form)?;
         let source = match content {
             Content::Ready(source) => source,
-            Content::Dressed(chunks) => {
+            Content::Dressed(body) => {
                 headers.insert(header::ETAG, self.contents.etag(form)?);
-                return Ok(answer::stream(StatusCode::OK, headers, chunks));
+                return Ok(answer::stream(StatusCode::OK, headers, body));
             }
         };
         let etag = match &source {
@@ -134,16 +141,19 @@ impl Inner {
         if visit.request.method() == Method::HEAD {
             return Ok(answer::headers_only(headers, &source));
         }
-        let size_bytes = source.size_bytes();
+        let (size_bytes, patience) = (source.size_bytes(), visit.patience);
         let response = match wanted(visit, &etag, size_bytes)? {
             // Parts in one wrapper cannot say that each is encoded and the wrapper is not.
             Wanted::Several(_) if form.encoding.is_some() => {
-                answer::whole(StatusCode::OK, headers, source).await?
+                answer::whole(StatusCode::OK, headers, source, patience).await?
             }
-            Wanted::Whole => answer::whole(StatusCode::OK, headers, source).await?,
-            Wanted::One(part) => answer::part(headers, source, part).await?,
+            Wanted::Whole => answer::whole(StatusCode::OK, headers, source, patience).await?,
+            Wanted::One(part) => answer::part(headers, source, part, patience).await?,
             // No file contains its own hash.
-            Wanted::Several(parts) => answer::parts(headers, source, parts, &form.file.hash.to_string())?,
+            Wanted::Several(parts) => {
+                let boundary = form.file.hash.to_string();
+                Box::pin(answer::parts(headers, source, parts, &boundary, patience)).await?
+            }
             Wanted::Unsatisfiable => return Err(Closed::RangeNotSatisfiable { size_bytes }.into()),
         };
         Ok(response)

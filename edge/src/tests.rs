@@ -3,5 +3,6 @@
 mod forms;
 mod gates;
 mod house;
+mod load;
 mod store;
 mod wire;

@@ -136,7 +136,9 @@ impl Service {
         let PasswordWish { current, new } = wish;
         new.must_suit(&username)?;
         self.take_login(from, Some(&username)).await?;
-        let user = self.0.store.user(&username).await?.ok_or(Refusal::NotSignedIn)?;
+        // Who bears the name is looked up anew: it must still be whom the session is of.
+        let user = self.0.store.user(&username).await?.filter(|user| user.id == person.user);
+        let user = user.ok_or(Refusal::NotSignedIn)?;
         let (known, chance) = (user.password_hash.clone(), self.0.chance.clone());
         let hash = hashing(move || {
             PasswordHash::verifies(Some(&known), &current).then(|| PasswordHash::of(&new, &chance))
@@ -244,7 +246,10 @@ impl Service {
 async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
     let turn = timeout(HASHING_WAIT_MAX, HASHING.acquire())
         .await
-        .map_err(|_| Refusal::overloaded("too many people sign in at present"))?
+        .map_err(|_| {
+            telemetry::shed("api", "hashing");
+            Refusal::overloaded("too many people sign in at present")
+        })?
         .context("the hashing of passwords is closed")?;
     let done = spawn_blocking(move || {
         let done = work();

@@ -38,7 +38,7 @@ pub struct Visit {
     pub caller: Caller,
     /// For what a tool takes into memory beside the request.
     pub room: UploadShare,
-    /// The turn of the request, which a publish changes for one of its own.
+    /// The turn of the request, which a publish changes for others.
     pub turn: Turn,
     /// The trace of the request: the tool is called in a task of its own.
     pub trace: Span,

@@ -22,7 +22,7 @@ use crate::client_ip::ClientIp;
 use crate::documents::Facts;
 use crate::refusal::RefusedCall;
 use crate::same_site;
-use crate::turns::Turn;
+use crate::turns::{Turn, Work};
 use crate::upload::{Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
@@ -90,12 +90,12 @@ pub async fn publish(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
-    // Whoever has signed up too often is told so before ten megabytes of theirs are read.
-    let turn = match service.turn_to_sign_up(from.0).await {
-        Ok(turn) => turn,
-        Err(failure) => {
+    let turn = Turn::of(request);
+    let sign_up = match turn_to_sign_up(&turn, from, &service).await {
+        Ok(sign_up) => sign_up,
+        Err(failed) => {
             let pasting = read_if_short(request, pasted).await;
-            return refused(request, failure.into(), &pasting, &service);
+            return refused(request, failed, &pasting, &service);
         }
     };
     let uploaded = match pasted.0.read().await.and_then(one_page) {
@@ -106,13 +106,19 @@ pub async fn publish(
         }
     };
     let pasting = Pasting::of(&uploaded.files);
-    if let Err(refusal) = Turn::of(request).begin_publish().await {
+    if let Err(refusal) = turn.go_over_to(Work::Publish).await {
         return refused(request, refusal.into(), &pasting, &service);
     }
-    match sign_up_and_publish(uploaded, turn, &service).await {
+    match sign_up_and_publish(uploaded, sign_up, &service).await {
         Ok(fresh) => shown_once(&fresh, &service),
         Err(failed) => refused(request, failed, &pasting, &service),
     }
+}
+
+/// Whoever would not get through, or has signed up too often, is told so before ten megabytes of theirs are read.
+async fn turn_to_sign_up(turn: &Turn, from: ClientIp, service: &Service) -> Result<SignUpTurn, RefusedCall> {
+    turn.foresee(Work::Publish)?;
+    Ok(service.turn_to_sign_up(from.0).await?)
 }
 
 /// The text that is to stand in the field again, if it is short enough to be.

@@ -6,7 +6,7 @@ use domain::{Password, Refusal};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{PasswordWish, Service};
+use service::{PasswordWish, Person, Service, SignedIn};
 
 use super::dashboard::desk::{done, shown, to_show, to_sign_in};
 use super::faults::Faults;
@@ -17,6 +17,8 @@ use crate::refusal::RefusedCall;
 use crate::{caller, same_site, session_cookie};
 
 pub const PATH: &str = "/you";
+/// The field that says whom a page was of.
+const PAGE_OF: &str = "username";
 
 #[derive(Template)]
 #[template(path = "you.html")]
@@ -29,6 +31,8 @@ struct YouPage<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct PasswordForm {
+    /// Whom the page was of. A program that has no page leaves it out.
+    username: Option<String>,
     current_password: String,
     password: String,
 }
@@ -55,19 +59,33 @@ pub async fn change_password(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     let person = caller::person(request, &service).await?;
-    let wish =
-        PasswordWish { current: Password::new(form.current_password), new: Password::new(form.password) };
-    match service.change_password(&person, wish, from.0).await {
+    match change(&person, form, from, &service).await {
         Ok(signed_in) => {
             let cookie = session_cookie::kept(&signed_in.session, service.addresses());
             Ok(with_cookie(found_at("/you?done=password-changed"), &cookie))
         }
-        Err(failure) => {
-            let refusal = to_show(failure.into(), request)?;
+        Err(refused) => {
+            let refusal = to_show(refused, request)?;
             let template = YouPage { username: &person.username, done: None, faults: faults_of(&refusal) };
             shown(request, &service, Some(&refusal), &template)
         }
     }
+}
+
+/// Another tab may have signed in somebody else since the page was opened: nobody's password is changed by a page that
+/// named another.
+async fn change(
+    person: &Person,
+    form: PasswordForm,
+    from: ClientIp,
+    service: &Service,
+) -> Result<SignedIn, RefusedCall> {
+    if form.username.is_some_and(|username| username != person.username) {
+        return Err(Refusal::invalid(PAGE_OF, "is not who is signed in here by now").into());
+    }
+    let wish =
+        PasswordWish { current: Password::new(form.current_password), new: Password::new(form.password) };
+    Ok(service.change_password(person, wish, from.0).await?)
 }
 
 #[handler]
@@ -86,6 +104,10 @@ fn faults_of(refusal: &Refusal) -> Faults {
         Refusal::InvalidCredentials => {
             Faults::beside_field("current_password", "This is not your present password.")
         }
+        Refusal::InvalidRequest { field, .. } if field == PAGE_OF => Faults::beside_field(
+            "current_password",
+            "Somebody else is signed in here by now, as told above. Sign out to change another's password.",
+        ),
         refusal => Faults::of(refusal, &["password"], PATH),
     }
 }
@@ -98,6 +120,7 @@ pub fn samples() -> Vec<(String, String)> {
         ("you".into(), page(None, Faults::default())),
         ("you-done".into(), page(Some("Done: the password is changed."), Faults::default())),
         refused(Refusal::InvalidCredentials),
+        refused(Refusal::invalid(PAGE_OF, "is not who is signed in here by now")),
         refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }),
         refused(Refusal::RateLimited { retry_after_seconds: 7 }),
     ]

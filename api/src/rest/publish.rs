@@ -13,6 +13,7 @@ use crate::answer::{Answer, refusals};
 use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::caller::Token;
 use crate::refusal::RefusedCall;
+use crate::turns::Work;
 use crate::upload::{Upload, Uploaded};
 use crate::wire;
 
@@ -83,7 +84,7 @@ pub async fn publish(
     deal: Deal,
 ) -> Result<Published, RefusedCall> {
     let turn = upload.turn().clone();
-    turn.foresee_publish()?;
+    turn.foresee(Work::Publish)?;
     service.check_publish(caller, addressed, deal.payment.as_ref(), deal.key.as_deref()).await?;
     let Uploaded { slug, message, files, room } = upload.read().await?;
     let request = PublishRequest {
@@ -99,7 +100,7 @@ pub async fn publish(
         created_via: CREATED_VIA,
         message,
     };
-    turn.begin_publish().await?;
+    turn.go_over_to(Work::Publish).await?;
     let published = service.publish(caller, request).await?;
     drop(room);
     let result = wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses());

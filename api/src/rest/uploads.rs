@@ -10,6 +10,7 @@ use service::Service;
 use super::Tag;
 use crate::answer::{Answer, Created, refusals};
 use crate::refusal::RefusedCall;
+use crate::turns::Work;
 use crate::upload::StagedUpload;
 use crate::wire;
 
@@ -61,8 +62,11 @@ async fn keep(
     ticket: &str,
     upload: StagedUpload,
 ) -> Result<Created<wire::KeptUpload>, RefusedCall> {
+    let turn = upload.turn().clone();
+    turn.foresee(Work::Upload)?;
     let ticket = service.open_upload(ticket).await?;
     let read = upload.read().await?;
+    turn.go_over_to(Work::Upload).await?;
     let kept = service.keep_upload(ticket, read.files).await?;
     drop(read.room);
     Ok(Created::Created(Json(kept.into())))

@@ -146,6 +146,7 @@ impl Drop for RoomTaken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_ip::TrustedProxies;
 
     const LARGEST: usize = FileSet::BYTES_MAX as usize;
 
@@ -202,6 +203,24 @@ mod tests {
         let _other_half = share(&room, "2001:db8:1:2::2").take_for_largest().await.unwrap();
         assert!(share(&room, "2001:db8:1:2::3").take_for_largest().await.is_err());
         assert!(share(&room, "2001:db8:1:3::1").take_for_largest().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn behind_a_trusted_proxy_each_client_has_a_share_and_else_the_proxy_has_one() {
+        let room = UploadRoom::new(4 * LARGEST);
+        let sent = |trusted: &str, client: &str| {
+            let request = Request::builder().header("x-forwarded-for", client);
+            let proxies = TrustedProxies::new(vec![trusted.parse().unwrap()]);
+            UploadShare::of(&request.extension(room.clone()).extension(proxies).finish())
+        };
+        // A request that was made by hand came from no address.
+        let by_proxy = |client| sent("0.0.0.0/32", client);
+        let _half = by_proxy("192.0.2.1").take_for_largest().await.unwrap();
+        let _other_half = by_proxy("192.0.2.1").take_for_largest().await.unwrap();
+        assert!(by_proxy("192.0.2.1").take_for_largest().await.is_err());
+        assert!(by_proxy("192.0.2.2").take_for_largest().await.is_ok());
+        let by_stranger = |client| sent("10.0.0.0/8", client).network;
+        assert_eq!(by_stranger("192.0.2.1"), by_stranger("192.0.2.2"));
     }
 
     #[tokio::test(start_paused = true)]

@@ -13,6 +13,7 @@ use super::{
     RoomTaken, Upload, UploadShare, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
 };
 use crate::body;
+use crate::turns::Turn;
 
 /// A body that has not been read yet.
 pub enum StagedUpload {
@@ -24,6 +25,7 @@ pub enum StagedUpload {
 pub struct PageBody {
     body: Body,
     share: UploadShare,
+    turn: Turn,
 }
 
 /// A body that was read and keeps all the rules.
@@ -34,6 +36,15 @@ pub struct ReadUpload {
 }
 
 impl StagedUpload {
+    /// The turn of the request that sends it.
+    pub fn turn(&self) -> &Turn {
+        match self {
+            StagedUpload::Form(upload) => upload.turn(),
+            StagedUpload::Page(page) => &page.turn,
+        }
+    }
+
+    /// Reads it without a turn, as [`Upload::read`] does.
     pub async fn read(self) -> Result<ReadUpload, Refusal> {
         match self {
             StagedUpload::Form(upload) => files_of(upload.read().await?),
@@ -53,6 +64,7 @@ fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
+        self.turn.give_back();
         let mut room = self.share.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;
@@ -111,6 +123,7 @@ impl<'a> ApiExtractor<'a> for StagedUpload {
         if request.content_type().is_some_and(Upload::check_content_type) {
             return Ok(Self::Form(<Upload as ParsePayload>::from_request(request, body).await?));
         }
-        Ok(Self::Page(PageBody { body: body.take()?, share: UploadShare::of(request) }))
+        let (share, turn) = (UploadShare::of(request), Turn::of(request));
+        Ok(Self::Page(PageBody { body: body.take()?, share, turn }))
     }
 }

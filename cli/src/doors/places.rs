@@ -1,53 +1,50 @@
 //! The places of a door: which connections it has open, and whose they are. There must never be more than there are
 //! places, and one address has no more than its part of them.
 //!
-//! Whoever comes when all places are taken gets that of the connection that has been idle for longest: of those that
-//! nobody uses at the moment there may be any number, and they must not keep anybody out. The lock here is taken when a
-//! connection comes and when it goes, never for a request.
+//! Whoever comes when all are taken gets the place of the connection that has been idle for longest, and who comes from
+//! an address that has its part that of its own: of connections that nobody uses at the moment there may be any number,
+//! and they must not keep anybody out. The locks here are taken when a connection comes and when it goes, never for a
+//! request.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use ipnet::IpNet;
 use telemetry::{ConnectionMeter, Cut};
-use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::connections::Asked;
+use crate::doors::room::{Free, Room, Seat};
 
-/// A connection that was used, or opened, within this time is not idle: its next request may be on its way.
-const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// One in so many is told to leave when room is wanted, so that the idle need not be looked for each time.
-const LEAVE_SHARE: usize = 100;
-/// How long a newcomer waits for a place that somebody was told to leave.
-const LEAVE_WAIT: Duration = Duration::from_secs(1);
+/// How long a newcomer waits for a place that somebody is to leave, and how many do at a time.
+const LEAVE_WAIT: Duration = Duration::from_secs(3);
+const WAITING_MAX: usize = 1_024;
 
 pub(crate) struct Places {
-    max: usize,
+    all: Arc<Room>,
     per_address_max: usize,
     /// Who may have any number of them.
     proxies: Vec<IpNet>,
-    held: Mutex<Held>,
-    /// A place was left.
-    left: Notify,
+    /// Those of which somebody is there, and at times some more.
+    networks: Mutex<HashMap<IpAddr, Weak<Room>>>,
+    networks_max: usize,
+    waiting: Semaphore,
     meter: ConnectionMeter,
-}
-
-#[derive(Default)]
-struct Held {
-    next_number: u64,
-    by_number: HashMap<u64, Asked>,
-    by_network: HashMap<IpAddr, usize>,
 }
 
 /// A connection's place, as long as this is there.
 pub(crate) struct Place {
-    places: Arc<Places>,
-    number: u64,
-    network: IpAddr,
+    pub(crate) asked: Asked,
+    _in_network: Option<Seat>,
+    _in_all: Seat,
+    // It counts when the others are gone.
+    _taken: Taken,
 }
+
+struct Taken(Arc<Places>);
 
 impl Places {
     pub(crate) fn new(
@@ -55,91 +52,88 @@ impl Places {
         proxies: Vec<IpNet>,
         meter: ConnectionMeter,
     ) -> Self {
-        let (held, left) = (Mutex::default(), Notify::new());
-        Self { max: limits.max, per_address_max: limits.per_address_max, proxies, held, left, meter }
+        Self {
+            all: Room::for_as_many_as(limits.max),
+            per_address_max: limits.per_address_max,
+            proxies,
+            networks: Mutex::default(),
+            networks_max: 2 * (limits.max + WAITING_MAX),
+            waiting: Semaphore::new(WAITING_MAX),
+            meter,
+        }
     }
 
-    /// A place for a connection from this address, or why it gets none.
-    pub(crate) async fn take(self: &Arc<Self>, address: IpAddr, asked: &Asked) -> Result<Place, Cut> {
-        let taking = async {
-            loop {
-                let left = self.left.notified();
-                tokio::pin!(left);
-                // From here on: a place that is left after the look must not be missed.
-                left.as_mut().enable();
-                match self.take_now(address, asked) {
-                    Err(Cut::Full) if self.make_room() => left.await,
-                    taken => return taken,
-                }
-            }
+    /// A place for a connection from this address, if there is one.
+    pub(crate) fn take_now(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let in_network = match self.room_of(address) {
+            Some(room) => Some(room.free_now()?),
+            None => None,
         };
-        let taken = timeout(LEAVE_WAIT, taking).await.unwrap_or(Err(Cut::Full));
-        taken.inspect_err(|cut| self.meter.cut(*cut))
+        let in_all = self.all.free_now()?;
+        Some(self.seat(in_all, in_network))
+    }
+
+    /// The place of somebody who leaves, or why there is none.
+    pub(crate) async fn wait(self: &Arc<Self>, address: IpAddr) -> Result<Place, Cut> {
+        let deadline = Instant::now() + LEAVE_WAIT;
+        let waiting = async {
+            let _one_of_a_few = self.waiting.try_acquire().map_err(|_| Cut::Full)?;
+            let in_network = match self.room_of(address) {
+                Some(room) => Some(room.free_by(deadline).await.ok_or(Cut::Address)?),
+                None => None,
+            };
+            let in_all = self.all.free_by(deadline).await.ok_or(Cut::Full)?;
+            Ok(self.seat(in_all, in_network))
+        };
+        waiting.await.inspect_err(|cut| self.meter.cut(*cut))
+    }
+
+    /// Has somebody leave who is idle.
+    pub(crate) fn make_room(&self) {
+        self.all.make_room();
     }
 
     /// Tells all to leave as soon as what they have begun is answered.
     pub(crate) fn close(&self) {
-        self.held().by_number.values().for_each(Asked::tell_to_leave);
+        self.all.close();
     }
 
-    fn take_now(self: &Arc<Self>, address: IpAddr, asked: &Asked) -> Result<Place, Cut> {
+    fn seat(self: &Arc<Self>, in_all: Free, in_network: Option<Free>) -> Place {
+        // Made only now: nobody is idle while they wait for a place.
+        let asked = Asked::default();
+        let place = Place {
+            _in_network: in_network.map(|free| free.take(&asked)),
+            _in_all: in_all.take(&asked),
+            _taken: Taken(self.clone()),
+            asked,
+        };
+        self.meter.set_open(self.all.taken());
+        place
+    }
+
+    /// The part of this address; none for those who may have any.
+    fn room_of(&self, address: IpAddr) -> Option<Arc<Room>> {
         let address = address.to_canonical();
+        if self.proxies.iter().any(|proxies| proxies.contains(&address)) {
+            return None;
+        }
         let network = api::network_of(address);
-        let mut held = self.held();
-        let of_network = held.by_network.get(&network).copied().unwrap_or(0);
-        let may_have_any = self.proxies.iter().any(|proxies| proxies.contains(&address));
-        if of_network >= self.per_address_max && !may_have_any {
-            return Err(Cut::Address);
+        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = networks.get(&network).and_then(Weak::upgrade) {
+            return Some(room);
         }
-        if held.by_number.len() >= self.max {
-            return Err(Cut::Full);
+        if networks.len() >= self.networks_max {
+            networks.retain(|_, room| room.strong_count() > 0);
         }
-        let number = held.next_number;
-        held.next_number += 1;
-        held.by_network.insert(network, of_network + 1);
-        held.by_number.insert(number, asked.clone());
-        self.meter.set_open(held.by_number.len());
-        Ok(Place { places: self.clone(), number, network })
-    }
-
-    /// Tells the longest idle to leave, if any are, or were told so already and are about to.
-    fn make_room(&self) -> bool {
-        let held = self.held();
-        let mut idle: Vec<_> = held
-            .by_number
-            .values()
-            .filter_map(|asked| asked.idle_for().filter(|idle| *idle >= IDLE_AFTER).map(|idle| (idle, asked)))
-            .collect();
-        if idle.is_empty() {
-            return false;
-        }
-        let leaving = (self.max / LEAVE_SHARE).clamp(1, idle.len());
-        idle.select_nth_unstable_by(leaving - 1, |(one, _), (other, _)| other.cmp(one));
-        for (_, asked) in &idle[..leaving] {
-            asked.tell_to_make_room();
-            self.meter.cut(Cut::Idle);
-        }
-        true
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        let room = Room::for_as_many_as(self.per_address_max);
+        networks.insert(network, Arc::downgrade(&room));
+        Some(room)
     }
 }
 
-impl Drop for Place {
+impl Drop for Taken {
     fn drop(&mut self) {
-        let mut held = self.places.held();
-        held.by_number.remove(&self.number);
-        if let Some(of_network) = held.by_network.get_mut(&self.network) {
-            *of_network -= 1;
-            if *of_network == 0 {
-                held.by_network.remove(&self.network);
-            }
-        }
-        self.places.meter.set_open(held.by_number.len());
-        drop(held);
-        self.places.left.notify_waiters();
+        self.0.meter.set_open(self.0.all.taken());
     }
 }
 
@@ -149,6 +143,8 @@ mod tests {
 
     use super::*;
     use crate::doors::tests::LIMITS;
+
+    const LONG: Duration = Duration::from_secs(2);
 
     fn places(max: usize, per_address_max: usize) -> Arc<Places> {
         let limits = config::ConnectionLimits { max, per_address_max, ..LIMITS };
@@ -160,56 +156,132 @@ mod tests {
         text.parse().unwrap()
     }
 
-    #[tokio::test(start_paused = true)]
+    fn take(places: &Arc<Places>, from: &str) -> Place {
+        places.take_now(address(from)).unwrap()
+    }
+
+    /// Takes a place, and gives it up when told to, as every connection does.
+    fn take_and_leave_when_told(places: &Arc<Places>, from: &str) {
+        let place = take(places, from);
+        tokio::spawn(async move {
+            let place = place;
+            place.asked.told_to_leave().await;
+        });
+    }
+
+    async fn is_told(place: &Place) -> bool {
+        tokio::time::timeout(Duration::ZERO, place.asked.told_to_leave()).await.is_ok()
+    }
+
+    #[tokio::test]
     async fn an_address_has_its_part_of_the_places_and_a_proxy_any() {
-        let (places, asked) = (places(100, 2), Asked::default());
+        let places = places(100, 2);
         let mut held = Vec::new();
         for from in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:db8::2"] {
-            held.push(places.take(address(from), &asked).await.unwrap());
+            held.push(take(&places, from));
         }
         for from in ["192.0.2.1", "2001:db8::3"] {
-            assert_eq!(places.take(address(from), &asked).await.err(), Some(Cut::Address), "{from}");
+            assert!(places.take_now(address(from)).is_none(), "{from}");
         }
-        held.push(places.take(address("192.0.2.2"), &asked).await.unwrap());
+        held.push(take(&places, "192.0.2.2"));
         for _ in 0..10 {
-            held.push(places.take(address("10.1.2.3"), &asked).await.unwrap());
+            held.push(take(&places, "10.1.2.3"));
         }
         drop(held.remove(0));
-        assert!(places.take(address("192.0.2.1"), &asked).await.is_ok());
+        assert!(places.take_now(address("192.0.2.1")).is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_has_been_idle_for_longest_makes_room() {
         let places = places(3, 10);
-        let visitors = [Asked::default(), Asked::default(), Asked::default()];
         let mut held = Vec::new();
-        for asked in &visitors {
-            drop(asked.note());
-            held.push(Some(places.take(address("192.0.2.1"), asked).await.unwrap()));
-            advance(Duration::from_secs(2)).await;
+        for _ in 0..3 {
+            held.push(take(&places, "192.0.2.1"));
+            advance(LONG).await;
         }
         // The first is in use, so that the second is the oldest of the idle.
-        let _in_hand = visitors[0].note();
+        let _in_hand = held[0].asked.note();
         let newcomer = tokio::spawn({
             let places = places.clone();
-            async move { places.take(address("192.0.2.2"), &Asked::default()).await }
+            async move { places.wait(address("192.0.2.2")).await }
         });
-        visitors[1].told_to_leave().await;
-        drop(held[1].take());
+        held[1].asked.told_to_leave().await;
+        drop(held.remove(1));
         assert!(newcomer.await.unwrap().is_ok());
-        let told = timeout(Duration::from_secs(1), visitors[2].told_to_leave()).await;
-        assert!(told.is_err(), "one was enough");
+        assert!(!is_told(&held[1]).await, "one was enough");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_none_is_idle_there_is_no_room() {
+    async fn an_address_that_has_its_part_makes_room_for_itself() {
+        let places = places(100, 2);
+        let others = take(&places, "192.0.2.9");
+        advance(LONG).await;
+        let busy = take(&places, "192.0.2.1");
+        let in_hand = busy.asked.note();
+        take_and_leave_when_told(&places, "192.0.2.1");
+        advance(LONG).await;
+        let second = places.wait(address("192.0.2.1")).await.unwrap();
+        assert!(!is_told(&others).await, "that is another's");
+        let _in_hand_too = second.asked.note();
+        assert_eq!(places.wait(address("192.0.2.1")).await.err(), Some(Cut::Address));
+        drop((in_hand, busy));
+        assert!(places.wait(address("192.0.2.1")).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn as_many_as_come_at_once_find_room_where_all_are_idle() {
+        let places = places(1_000, 1_000);
+        for _ in 0..1_000 {
+            take_and_leave_when_told(&places, "192.0.2.1");
+        }
+        advance(LONG).await;
+        let came = Instant::now();
+        let newcomers = (0..500).map(|_| places.wait(address("192.0.2.2")));
+        let taken = futures::future::join_all(newcomers).await;
+        assert!(taken.iter().all(Result::is_ok));
+        assert!(came.elapsed() < Duration::from_secs(1), "{:?}", came.elapsed());
+        assert!(places.all.taken() >= 980, "{}", places.all.taken());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_was_told_and_does_not_go_is_not_told_again() {
         let places = places(2, 10);
-        let (busy, fresh) = (Asked::default(), Asked::default());
-        let _in_hand = busy.note();
-        let _busy = places.take(address("192.0.2.1"), &busy).await.unwrap();
-        advance(Duration::from_secs(60)).await;
-        let _fresh = places.take(address("192.0.2.1"), &fresh).await.unwrap();
-        let refused = places.take(address("192.0.2.2"), &Asked::default()).await;
-        assert_eq!(refused.err(), Some(Cut::Full));
+        let (stubborn, busy) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
+        let _in_hand = busy.asked.note();
+        advance(LONG).await;
+        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        stubborn.asked.told_to_leave().await;
+        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        assert!(!is_told(&stubborn).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_all_are_at_work_there_is_no_room_and_no_waiting() {
+        let places = places(2, 10);
+        let (busy, fresh) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
+        let _in_hand = (busy.asked.note(), fresh.asked.note());
+        advance(LONG).await;
+        let came = Instant::now();
+        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        assert_eq!(came.elapsed(), Duration::ZERO);
+        assert!(!is_told(&busy).await && !is_told(&fresh).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_came_a_moment_ago_makes_room_a_moment_later() {
+        let places = places(2, 10);
+        for _ in 0..2 {
+            take_and_leave_when_told(&places, "192.0.2.1");
+        }
+        assert!(places.wait(address("192.0.2.2")).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn addresses_that_were_here_are_forgotten() {
+        let places = places(2, 10);
+        for number in 0..10_000_u32 {
+            drop(take(&places, &IpAddr::from(number.to_be_bytes()).to_string()));
+        }
+        assert!(places.networks.lock().unwrap().len() <= places.networks_max);
     }
 }

@@ -7,6 +7,8 @@ use super::*;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 const PLACES: usize = 2;
+/// More than the kernels of both sides hold.
+const FILM_BYTES: usize = 24_000_000;
 
 pub(crate) const LIMITS: ConnectionLimits = ConnectionLimits {
     max: PLACES,
@@ -15,7 +17,7 @@ pub(crate) const LIMITS: ConnectionLimits = ConnectionLimits {
     idle_timeout: Duration::from_secs(75),
     head_bytes_max: 65_536,
     headers_max: 100,
-    streams_max: 100,
+    streams_max: 32,
     answer_bytes_per_second_min: 1_024,
 };
 
@@ -32,14 +34,24 @@ async fn open(answers_after: Duration) -> Opened {
 }
 
 async fn open_within(limits: ConnectionLimits, answers_after: Duration) -> Opened {
-    let turned_away = TurnedAway::told("text/plain", "too many");
-    let terms = DoorTerms { key: "test", role: "test", limits, proxies: Vec::new(), turned_away };
-    let door = Door::open("127.0.0.1:0".parse().unwrap(), terms).await.unwrap();
-    let (address, stop, carried_on) = (door.address, CancellationToken::new(), TaskTracker::new());
     let endpoint = make(move |_| async move {
         sleep(answers_after).await;
         "done"
     });
+    open_with(limits, endpoint).await
+}
+
+/// A door whose every answer is a film.
+async fn open_with_films(limits: ConnectionLimits) -> Opened {
+    let film = bytes::Bytes::from(vec![b'x'; FILM_BYTES]);
+    open_with(limits, make(move |_| std::future::ready(film.clone()))).await
+}
+
+async fn open_with(limits: ConnectionLimits, endpoint: impl Endpoint + 'static) -> Opened {
+    let turned_away = TurnedAway::told("text/plain", "too many");
+    let terms = DoorTerms { key: "test", role: "test", limits, proxies: Vec::new(), turned_away };
+    let door = Door::open("127.0.0.1:0".parse().unwrap(), terms).await.unwrap();
+    let (address, stop, carried_on) = (door.hall.door, CancellationToken::new(), TaskTracker::new());
     let serving = tokio::spawn(door.serve(endpoint, carried_on.clone(), stop.clone()));
     Opened { address, carried_on, stop, serving }
 }
@@ -157,20 +169,86 @@ async fn who_finds_no_place_is_told_to_come_again() {
 }
 
 #[tokio::test]
-async fn an_address_that_has_its_part_is_told_to_come_again() {
+async fn who_speaks_http2_and_finds_no_place_is_told_so_in_its_frames() {
+    let door = open(Duration::from_secs(2)).await;
+    let mut busy = Vec::new();
+    for _ in 0..PLACES {
+        let mut visitor = TcpStream::connect(door.address).await.unwrap();
+        visitor.write_all(REQUEST).await.unwrap();
+        busy.push(visitor);
+    }
+    sleep(Duration::from_millis(200)).await;
+    let mut next = TcpStream::connect(door.address).await.unwrap();
+    next.write_all(HTTP2_REQUEST).await.unwrap();
+    let mut told = Vec::new();
+    next.read_to_end(&mut told).await.unwrap();
+    let (settings, goaway) = told.split_at(9);
+    assert_eq!((settings[3], goaway[3], goaway.len()), (4, 7, 9 + 8));
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn who_is_in_the_midst_of_an_answer_is_not_idle_and_gets_all_of_it() {
+    let door = open_with_films(LIMITS).await;
+    let mut downloading = TcpStream::connect(door.address).await.unwrap();
+    downloading.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut begin = [0; 512];
+    assert!(downloading.read(&mut begin).await.unwrap() > 0);
+    let mut idle = TcpStream::connect(door.address).await.unwrap();
+    sleep(Duration::from_millis(1_200)).await;
+    let mut next = TcpStream::connect(door.address).await.unwrap();
+    next.write_all(REQUEST).await.unwrap();
+    assert!(next.read(&mut begin).await.unwrap() > 0);
+    assert_eq!(idle.read(&mut begin).await.unwrap(), 0, "the idle one made room");
+    // Now both are in the midst of something.
+    let mut last = TcpStream::connect(door.address).await.unwrap();
+    last.write_all(REQUEST).await.unwrap();
+    assert!(read_all(&mut last).await.starts_with("HTTP/1.1 503 "));
+    assert!(read_all(&mut downloading).await.len() > FILM_BYTES - 1_024);
+    drop(next);
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+/// A whole request of HTTP/2: the preface, no settings, and the head of a GET.
+const HTTP2_REQUEST: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\
+    \0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
+
+#[tokio::test]
+async fn who_opens_no_window_for_an_answer_of_http2_is_hung_up_on() {
+    let idle_timeout = Duration::from_secs(2);
+    let limits = ConnectionLimits { idle_timeout, answer_bytes_per_second_min: 100_000, ..LIMITS };
+    let door = open_with_films(limits).await;
+    let mut visitor = TcpStream::connect(door.address).await.unwrap();
+    visitor.write_all(HTTP2_REQUEST).await.unwrap();
+    let (began, mut came) = (Instant::now(), Vec::new());
+    // All comes that the first window of 64 KiB lets pass, and then the end, be it a reset.
+    let _ = timeout(5 * idle_timeout, visitor.read_to_end(&mut came)).await.expect("it is still there");
+    assert!(came.len() >= 65_535 && came.len() < 100_000, "{}", came.len());
+    assert!(began.elapsed() >= idle_timeout / 2, "{:?}", began.elapsed());
+    door.stop.cancel();
+    door.serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_address_that_has_its_part_at_work_is_told_to_come_again() {
     let limits = ConnectionLimits { max: 100, per_address_max: 1, ..LIMITS };
-    let door = open_within(limits, Duration::ZERO).await;
-    let first = TcpStream::connect(door.address).await.unwrap();
+    let door = open_within(limits, Duration::from_secs(1)).await;
+    let mut first = TcpStream::connect(door.address).await.unwrap();
+    first.write_all(REQUEST).await.unwrap();
+    sleep(Duration::from_millis(200)).await;
     let mut second = TcpStream::connect(door.address).await.unwrap();
     second.write_all(REQUEST).await.unwrap();
     assert!(read_all(&mut second).await.starts_with("HTTP/1.1 503 "));
-    drop(first);
-    sleep(Duration::from_millis(200)).await;
+    let mut answer = [0; 512];
+    assert!(first.read(&mut answer).await.unwrap() > 0);
+    // It rests now, and gives way.
     let mut third = TcpStream::connect(door.address).await.unwrap();
     third.write_all(REQUEST).await.unwrap();
-    let mut answer = [0; 512];
     let read = third.read(&mut answer).await.unwrap();
     assert!(answer[..read].ends_with(b"done"));
+    assert_eq!(first.read(&mut answer).await.unwrap(), 0);
     door.stop.cancel();
     door.serving.await.unwrap().unwrap();
 }

@@ -25,15 +25,20 @@ pub struct Api {
 /// How much the control plane takes on at a time.
 #[derive(Clone, Debug)]
 pub struct ApiLoad {
-    /// Requests that are worked on at a time, but for publishes.
+    /// Requests that are worked on at a time, but for what has a bound of its own.
     pub requests_max: usize,
+    pub sign_ins_max: usize,
     /// Publishes that are on their way at a time.
     pub publishes_max: usize,
-    /// How many wait for either, and how long.
+    /// Staged uploads that are put into the blob store, or fetched from it, at a time.
+    pub uploads_max: usize,
+    /// How many wait for each, and how long.
     pub waiting_max: usize,
     pub wait_max: Duration,
     pub body_timeout: Duration,
+    /// On the average since the body began, looked at once the grace is over.
     pub body_bytes_per_second_min: u32,
+    pub body_grace: Duration,
     /// Memory for uploads that are on their way.
     pub upload_bytes_max: usize,
 }
@@ -61,19 +66,25 @@ impl Api {
 impl ApiLoad {
     fn read(reader: &mut Reader) -> Option<Self> {
         let requests_max = reader.required::<AtATime>("api.requests_max");
+        let sign_ins_max = reader.required::<AtATime>("api.sign_ins_max");
         let publishes_max = reader.required::<AtATime>("api.publishes_max");
+        let uploads_max = reader.required::<AtATime>("api.uploads_max");
         let waiting_max = reader.required::<AtATime>("api.waiting_max");
         let wait_max = reader.required::<Wait>("api.wait_max");
         let body_timeout = reader.required::<Wait>("api.body_timeout");
         let body_bytes_per_second_min = reader.required("api.body_bytes_per_second_min");
+        let body_grace = reader.required::<Wait>("api.body_grace");
         let upload_bytes_max = reader.required::<UploadBytes>("api.upload_bytes_max");
         Some(Self {
             requests_max: requests_max?.0,
+            sign_ins_max: sign_ins_max?.0,
             publishes_max: publishes_max?.0,
+            uploads_max: uploads_max?.0,
             waiting_max: waiting_max?.0,
             wait_max: wait_max?.0,
             body_timeout: body_timeout?.0,
             body_bytes_per_second_min: body_bytes_per_second_min?,
+            body_grace: body_grace?.0,
             upload_bytes_max: upload_bytes_max?.0,
         })
     }

@@ -11,13 +11,13 @@ pub struct ConnectionLimits {
     pub per_address_max: usize,
     /// Until when the head of the first request must have come.
     pub head_timeout: Duration,
-    /// After which time without a movement one is closed.
+    /// After which time without a request one is closed.
     pub idle_timeout: Duration,
     pub head_bytes_max: usize,
     pub headers_max: usize,
     /// Requests at a time on one of HTTP/2.
     pub streams_max: usize,
-    /// The least pace at which an answer must be taken.
+    /// The least pace at which an answer must be taken; 0: any.
     pub answer_bytes_per_second_min: u32,
 }
 

@@ -25,9 +25,13 @@ pub struct Edge {
     /// The proxies before it.
     pub trusted_proxies: Vec<IpNet>,
     pub connections: ConnectionLimits,
-    /// Looks at the database and reads of contents at a time.
-    pub reads_max: usize,
-    /// How long a visitor waits for a turn to have something read.
+    /// Looks at the database at a time.
+    pub route_reads_max: usize,
+    /// Reads of contents at a time.
+    pub content_reads_max: usize,
+    /// Answers at a time that are too large for memory.
+    pub streamed_answers_max: usize,
+    /// How long a visitor waits for a turn at one of these.
     pub wait_max: Duration,
 }
 
@@ -43,7 +47,9 @@ impl Edge {
         let trusted_proxies =
             reader.derived("edge.trusted_proxies", "api.trusted_proxies", || api_proxies.to_vec());
         let connections = connection_limits!(reader, "edge");
-        let reads_max = reader.required::<AtATime>("edge.reads_max");
+        let route_reads_max = reader.required::<AtATime>("edge.route_reads_max");
+        let content_reads_max = reader.required::<AtATime>("edge.content_reads_max");
+        let streamed_answers_max = reader.required::<AtATime>("edge.streamed_answers_max");
         let wait_max = reader.required::<Wait>("edge.wait_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "edge.listen", listen);
@@ -57,7 +63,9 @@ impl Edge {
             font_hosts: font_hosts?.into_iter().map(|host| host.0).collect(),
             trusted_proxies,
             connections: connections?,
-            reads_max: reads_max?.0,
+            route_reads_max: route_reads_max?.0,
+            content_reads_max: content_reads_max?.0,
+            streamed_answers_max: streamed_answers_max?.0,
             wait_max: wait_max?.0,
         })
     }

@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 70] = [
+pub const EVERY_KEY: [(&str, &str, &str); 75] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -19,11 +19,14 @@ pub const EVERY_KEY: [(&str, &str, &str); 70] = [
     ("api.streams_max", "33", "33"),
     ("api.answer_bytes_per_second_min", "34", "34"),
     ("api.requests_max", "35", "35"),
+    ("api.sign_ins_max", "51", "51"),
     ("api.publishes_max", "36", "36"),
+    ("api.uploads_max", "52", "52"),
     ("api.waiting_max", "37", "37"),
     ("api.wait_max", "38s", "38s"),
     ("api.body_timeout", "39s", "39s"),
     ("api.body_bytes_per_second_min", "0", "0"),
+    ("api.body_grace", "53s", "53s"),
     ("api.upload_bytes_max", "134217728", "134217728"),
     ("edge.listen", "[::]:81", "[::]:81"),
     ("edge.serve_url", "https://pages.example.com", "https://pages.example.com"),
@@ -40,7 +43,9 @@ pub const EVERY_KEY: [(&str, &str, &str); 70] = [
     ("edge.headers_max", "42", "42"),
     ("edge.streams_max", "43", "43"),
     ("edge.answer_bytes_per_second_min", "44", "44"),
-    ("edge.reads_max", "45", "45"),
+    ("edge.route_reads_max", "45", "45"),
+    ("edge.content_reads_max", "47", "47"),
+    ("edge.streamed_answers_max", "48", "48"),
     ("edge.wait_max", "46s", "46s"),
     ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
     ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),

@@ -35,6 +35,10 @@ pub struct Seen {
 
 impl House {
     pub async fn build() -> Self {
+        Self::under(LoadTerms::default()).await
+    }
+
+    pub async fn under(load: LoadTerms) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite://{}", folder.path().join("h.db").display())).await.unwrap();
         store.migrate().await.unwrap();
@@ -48,7 +52,7 @@ impl House {
             font_hosts: vec!["https://fonts.example".into()],
             link_key: link_key.clone(),
             vitals: Vitals::default(),
-            reads: crate::ReadTerms::default(),
+            load,
         };
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();
         Self { edge, store, blobs, bus, clock, link_key, _folder: folder }

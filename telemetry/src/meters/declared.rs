@@ -164,7 +164,7 @@ impl Declared {
             shed: at.counters(
                 "handbill_shed_total",
                 "What was answered 503 because there was too much of it, by door and what it waited for: requests, \
-                 sign_ins, publishes, uploads, reads.",
+                 sign_ins, hashing, publishes, uploads, blob_store, reads.",
                 &["role", "line"],
             )?,
             connections: at.int_gauges(

@@ -4,4 +4,5 @@
 mod connections;
 mod load;
 mod memory;
+mod uploads;
 mod wire;

@@ -89,6 +89,25 @@ in_both_modes! {
         world.human().login("ada", new).await.expect(200);
     }
 
+    async fn a_page_of_one_person_changes_no_password_of_another(world: World) {
+        let here = world.human();
+        here.register("ada", PASSWORD).await.expect(201);
+        // Bob has signed in in another tab meanwhile, and has the same password.
+        here.register("bob", PASSWORD).await.expect(201);
+        let new = "another Word for 1";
+        let of = |username| {
+            let fields = [("username", username), ("current_password", PASSWORD), ("password", new)];
+            here.post("/you/password").form(&fields)
+        };
+        let refused = of("ada").await.refused(400, "invalid_request");
+        assert!(refused.string("message").contains("signed in"), "{refused:?}");
+        for name in ["ada", "bob"] {
+            world.human().login(name, PASSWORD).await.expect(200);
+        }
+        of("bob").await.expect(302);
+        world.human().login("bob", new).await.expect(200);
+    }
+
     async fn signing_out_everywhere_ends_all_sessions_of_one_person(world: World) {
         let (here, elsewhere, other) = (world.human(), world.human(), world.human());
         for (human, name) in [(&here, "ada"), (&elsewhere, "ada"), (&other, "bob")] {

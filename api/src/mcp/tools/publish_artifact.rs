@@ -12,6 +12,8 @@ use crate::mcp::arguments::{self, GivenSlug};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
 use crate::refusal::RefusedCall;
+use crate::turns::Work;
+use crate::upload::RoomTaken;
 use crate::wire;
 
 const CREATED_VIA: &str = "mcp";
@@ -96,21 +98,15 @@ human the amount, then add_credits, then this same call again. Needs the scope a
     }
 
     async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let Visit { service, caller, .. } = visit;
+        let Visit { service, caller, turn, .. } = visit;
         let Arguments { slug, files, upload } = arguments;
         let content = content_of(files, upload)?;
+        turn.foresee(Work::Publish)?;
         service.check_publish(caller, Addressed::ByBody, None, None).await?;
-        // What comes from an upload takes memory that the request did not ask for.
-        let _room = match &content {
-            Content::Files(_) => None,
-            Content::Upload(_) => Some(visit.room.take_for_largest().await?),
-        };
+        let Loaded { files, _room } = content.load(visit).await?;
         let request = PublishRequest {
             slug: slug.map(|given| given.0),
-            files: match content {
-                Content::Files(files) => files,
-                Content::Upload(upload) => service.uploaded(caller, &upload).await?,
-            },
+            files,
             target: Target::NewOrExisting,
             activation: Activation::Live,
             payment: None,
@@ -118,7 +114,7 @@ human the amount, then add_credits, then this same call again. Needs the scope a
             created_via: CREATED_VIA,
             message: None,
         };
-        visit.turn.begin_publish().await?;
+        turn.go_over_to(Work::Publish).await?;
         let published = service.publish(caller, request).await?;
         Ok(wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses()))
     }
@@ -151,6 +147,25 @@ fn file_schema() -> Value {
 enum Content {
     Files(Vec<UploadedFile>),
     Upload(String),
+}
+
+/// The files of a publish, and the room that they take beside the request.
+struct Loaded {
+    files: Vec<UploadedFile>,
+    _room: Option<RoomTaken>,
+}
+
+impl Content {
+    /// An upload is waited for in a line of its own, and takes memory that the request did not ask for.
+    async fn load(self, visit: &Visit) -> Result<Loaded, RefusedCall> {
+        let upload = match self {
+            Content::Files(files) => return Ok(Loaded { files, _room: None }),
+            Content::Upload(upload) => upload,
+        };
+        visit.turn.go_over_to(Work::Upload).await?;
+        let room = visit.room.take_for_largest().await?;
+        Ok(Loaded { files: visit.service.uploaded(&visit.caller, &upload).await?, _room: Some(room) })
+    }
 }
 
 fn content_of(files: Option<Vec<File>>, upload: Option<String>) -> Result<Content, Refusal> {

@@ -1,7 +1,7 @@
 //! Whatever becomes of an object, a scrub finds it, and harms nothing that somebody needs.
 
 use std::fs::{self, File};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use handbill_tests::{Agent, Reply, in_both_modes};
 
@@ -95,6 +95,34 @@ in_both_modes! {
         let picture = visitor.open(&format!("{}picture.png", second.string("url"))).await.expect(200);
         assert_eq!(picture.text(), html);
         succeeded(world.command(&["scrub"], &[]).await);
+    }
+
+    async fn a_lost_content_that_cannot_be_stored_as_it_was_is_refused_at_once_with_a_way_on(world: World) {
+        let (agent, _) = keeper(&world).await;
+        let html = page_saying(&"words ".repeat(200));
+        published(&agent, "first", &html).await;
+        let object = object_of(&objects_of(&world), &html);
+        let whole = fs::read(&object).unwrap();
+        fs::remove_file(&object).unwrap();
+        let said = failed(world.command(&["scrub", "--fix"], &[]).await);
+        assert!(said.contains("1 more missing content is noted"), "{said}");
+        // As if another release had made the encodings.
+        let size = "\"size_bytes\":";
+        tamper(&world, &format!("UPDATE blobs SET variants = replace(variants, '{size}', '{size}1')")).await;
+        let began = Instant::now();
+        let publish = async || agent.publish("second", &html).idempotency_key("again").await;
+        let refused = publish().await.refused(400, "invalid_request");
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        let message = refused.string("message");
+        assert!(message.starts_with("index.html: ") && message.contains("change it"), "{message}");
+        assert!(refused.string("hint").contains("send the request again"), "{refused:?}");
+        assert!(!object.exists(), "what is there must be what older manifests tell of");
+        agent.artifact("second").await.refused(404, "not_found");
+        // What the message says helps, and so does the operator's backup, even under the same key.
+        published(&agent, "second", &format!("{html}\n")).await;
+        fs::write(&object, whole).unwrap();
+        tamper(&world, &format!("UPDATE blobs SET variants = replace(variants, '{size}1', '{size}')")).await;
+        publish().await.expect(201);
     }
 
     async fn a_manifest_that_cannot_be_read_is_named_and_does_not_end_the_scrub(world: World) {

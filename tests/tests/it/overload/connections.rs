@@ -140,7 +140,7 @@ in_both_modes! {
     #[given(with_ops)]
     #[settings("HANDBILL_EDGE__IDLE_TIMEOUT" = "4s", "HANDBILL_EDGE__ANSWER_BYTES_PER_SECOND_MIN" = "100000")]
     async fn who_takes_an_answer_too_slowly_is_hung_up_on(world: World) {
-        let film: Vec<u8> = (0..9_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let film = film(9_000_000);
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
         let published = agent.publish_files("my-site", &files).await.expect(201);
@@ -149,8 +149,8 @@ in_both_modes! {
         let mut slow = connections_saying(&world.serve_url(), 40, request.as_bytes()).await;
         assert_is_served(&world, &published).await;
         eventually(PATIENCE, "they are hung up on", async || {
-            let silent = metric(&world, &world.edge(), "handbill_connections_cut_total", "reason=\"silent\"").await;
-            (silent >= 40.0).then_some(())
+            let open = metric(&world, &world.edge(), "handbill_connections{", "role=\"edge\"").await;
+            (open < 20.0).then_some(())
         })
         .await;
         for connection in &mut slow {
@@ -167,6 +167,65 @@ in_both_modes! {
         }
         assert!(came + rest_of(&mut patient).await.len() > 1_000_000);
     }
+}
+
+in_both_modes! {
+    #[given(with_ops)]
+    #[settings("HANDBILL_EDGE__CONNECTIONS_MAX" = "100")]
+    async fn newcomers_get_the_places_of_the_idle_and_no_download_is_cut(world: World) {
+        let film = film(4_000_000);
+        let agent = world.agent().await;
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
+        let path = agent.publish_files("my-site", &files).await.expect(201).string("url").replace(&world.serve_url(), "");
+        let asking = |name: &str| format!("GET {path}{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+        let mut downloads = connections_saying(&world.serve_url(), 40, asking("film.bin").as_bytes()).await;
+        for download in &mut downloads {
+            assert!(download.read(&mut [0; 1_000]).await.unwrap() > 0, "it has begun");
+        }
+        let mut idle = connections_saying(&world.serve_url(), 30, WHOLE_HEAD).await;
+        idle.extend(connections_saying(&world.serve_url(), 15, b"").await);
+        idle.extend(connections_saying(&world.serve_url(), 15, HALF_A_HEAD).await);
+
+        let began = Instant::now();
+        let newcomers = join_all((0..50).map(|_| async { answer_to(&world.serve_url(), asking("").as_bytes()).await }));
+        for answer in newcomers.await {
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+        assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
+        let cut = metric(&world, &world.edge(), "handbill_connections_cut_total", "reason=\"idle\"").await;
+        assert!((1.0..=60.0).contains(&cut), "each is counted once, and the busy are not: {cut}");
+        let rests = join_all(downloads.iter_mut().map(rest_or_reset)).await;
+        assert!(rests.iter().all(|rest| rest + 1_000 >= film.len()), "a download was cut: {rests:?}");
+    }
+
+    #[given(with_ops)]
+    #[settings("HANDBILL_EDGE__CONNECTIONS_MAX" = "20")]
+    async fn where_all_are_at_work_newcomers_are_told_to_come_again_at_once(world: World) {
+        let film = film(4_000_000);
+        let agent = world.agent().await;
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
+        let path = agent.publish_files("my-site", &files).await.expect(201).string("url").replace(&world.serve_url(), "");
+        let request = format!("GET {path}film.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+        let mut downloads = connections_saying(&world.serve_url(), 20, request.as_bytes()).await;
+        for download in &mut downloads {
+            assert!(download.read(&mut [0; 1_000]).await.unwrap() > 0, "it has begun");
+        }
+        let began = Instant::now();
+        let answers = join_all((0..100).map(|_| async { answer_to(&world.serve_url(), WHOLE_HEAD).await })).await;
+        assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
+        for answer in answers {
+            assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nRetry-After: "), "{answer}");
+        }
+        let cut = metric(&world, &world.edge(), "handbill_connections_cut_total", "reason=\"full\"").await;
+        assert!(cut >= 100.0, "{cut}");
+        let rests = join_all(downloads.iter_mut().map(rest_or_reset)).await;
+        assert!(rests.iter().all(|rest| rest + 1_000 >= film.len()), "a download was cut: {rests:?}");
+    }
+}
+
+/// Bytes that cannot be compressed.
+fn film(length_bytes: u32) -> Vec<u8> {
+    (0..length_bytes).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
 
 /// How many bytes still come before the connection ends, which may be by a reset.

@@ -1,13 +1,17 @@
-//! Ten times the publishes that a process takes on.
+//! More than a process takes on: ten times the publishes, and large files that nobody takes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use handbill_tests::{Agent, PATIENCE, Reply, World, eventually, in_both_modes};
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{Builder, SendRequest};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use super::wire::metric;
-use crate::expectations::{assert_serves, front_page, page_saying};
+use super::wire::{connect, metric};
+use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 
 /// As the settings of the test say: those that are on their way, and those that wait.
 const TAKEN_ON_MAX: usize = 16;
@@ -120,4 +124,63 @@ async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, told: &To
     })
     .await;
     assert_serves(&served, page);
+}
+
+in_both_modes! {
+    #[given(with_ops)]
+    #[settings(
+        "HANDBILL_EDGE__STREAMED_ANSWERS_MAX" = "2",
+        "HANDBILL_EDGE__WAIT_MAX" = "500ms",
+        "HANDBILL_EDGE__IDLE_TIMEOUT" = "6s",
+    )]
+    async fn readers_who_take_nothing_of_large_files_hold_the_places_for_a_while_and_no_longer(world: World) {
+        let film: Vec<u8> = (0..3_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
+        let published = world.agent().await.publish_files("my-site", &files).await.expect(201);
+        let page = published.string("url");
+        let film_url = format!("{page}film.bin");
+        let visitor = world.visitor();
+        let began = Instant::now();
+        let readers = join_all((0..2).map(|_| take_nothing_of(&world, &film_url, &page))).await;
+        let told = visitor.open(&film_url).await;
+        assert!(began.elapsed() < Duration::from_secs(6), "the readers lost their places: {:?}", began.elapsed());
+        assert_eq!((told.status, told.header("retry-after")), (503, "2"), "{told:?}");
+        // Whoever wants what is small needs no place.
+        assert_serves(&front_page(&visitor, &published).await, PAGE);
+        assert!(metric(&world, &world.edge(), "handbill_shed_total", "line=\"streamed_answers\"").await > 0.0);
+
+        let served = eventually(PATIENCE, "a place", async || {
+            let served = visitor.open(&film_url).await;
+            (served.status == 200).then_some(served)
+        })
+        .await;
+        assert!(served.body == film, "the film came otherwise than it was published");
+        assert_eq!(readers.len(), 2, "they are still there");
+        for _ in 0..4 {
+            visitor.open(&film_url).await.expect(200);
+        }
+    }
+}
+
+/// Asks over HTTP/2 for a file, and takes nothing of it, while other things are asked for over the same connection. What
+/// was answered is to be kept.
+async fn take_nothing_of(world: &World, url: &str, page: &str) -> Response<Incoming> {
+    let connection = TokioIo::new(connect(&world.serve_url()).await);
+    let mut http = Builder::new(TokioExecutor::new());
+    let (mut asking, connection) = http.initial_stream_window_size(0).handshake(connection).await.unwrap();
+    tokio::spawn(connection);
+    let answer = ask(&mut asking, "GET", url).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let page = page.to_owned();
+    tokio::spawn(async move {
+        while ask(&mut asking, "HEAD", &page).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
+    answer
+}
+
+async fn ask(asking: &mut SendRequest<String>, method: &str, url: &str) -> hyper::Result<Response<Incoming>> {
+    let request = Request::builder().method(method).uri(url).body(String::new()).unwrap();
+    asking.send_request(request).await
 }

@@ -1,0 +1,109 @@
+//! The body of an answer on its way out. The HTTP library lets a body go as soon as it has the last piece of it, which
+//! may be megabytes, and keeps the piece until it is written: so every piece says, too, that its request is in hand.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use hyper::body::{Body, Frame, SizeHint};
+
+use crate::connections::asked::{InHand, ToTake};
+
+pub(crate) struct Answer<B> {
+    body: B,
+    to_take: Option<ToTake>,
+    in_hand: InHand,
+}
+
+impl<B> Answer<B> {
+    pub(crate) fn to(in_hand: InHand, body: B) -> Self {
+        Self { body, to_take: Some(in_hand.to_take()), in_hand }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Answer<B> {
+    type Data = Piece;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Piece>, B::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if polled.is_pending() {
+            // It waits for its source, and not for the visitor.
+            self.to_take = None;
+        } else if self.to_take.is_none() {
+            self.to_take = Some(self.in_hand.to_take());
+        }
+        polled.map_ok(|frame| frame.map_data(|bytes| Piece { bytes, to_take: self.in_hand.to_take() }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes that are let go once they are written.
+pub(crate) struct Piece {
+    bytes: Bytes,
+    to_take: ToTake,
+}
+
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.to_take.note_taken(bytes);
+        self.bytes.advance(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use futures::StreamExt;
+    use futures::channel::mpsc;
+    use hyper::Response;
+
+    use super::*;
+    use crate::connections::asked::Asked;
+
+    fn of_a_source() -> (mpsc::UnboundedSender<std::io::Result<Bytes>>, poem::Body) {
+        let (source, pieces) = mpsc::unbounded();
+        (source, poem::Body::from_bytes_stream(pieces.map(|piece| piece)))
+    }
+
+    #[tokio::test]
+    async fn its_request_is_in_hand_until_all_of_it_is_taken() {
+        let (asked, (source, body)) = (Asked::default(), of_a_source());
+        let response: Response<_> = poem::Response::builder().body(body).into();
+        let mut answer = Answer::to(asked.note(), response.into_body());
+        let polled =
+            poll_fn(|context| Poll::Ready(Pin::new(&mut answer).poll_frame(context).is_pending())).await;
+        assert!(polled && !asked.taken().is_awaited, "there is nothing to take yet");
+        assert!(!asked.is_idle());
+        source.unbounded_send(Ok(Bytes::from_static(b"piece"))).unwrap();
+        drop(source);
+        let frame = poll_fn(|context| Pin::new(&mut answer).poll_frame(context)).await;
+        let mut piece = frame.unwrap().unwrap().into_data().ok().unwrap();
+        assert!(poll_fn(|context| Pin::new(&mut answer).poll_frame(context)).await.is_none());
+        drop(answer);
+        piece.advance(3);
+        assert!(!asked.is_idle() && asked.taken().is_awaited);
+        assert_eq!((piece.chunk(), asked.taken().bytes), (b"ce".as_slice(), 3));
+        drop(piece);
+        assert!(asked.is_idle() && !asked.taken().is_awaited);
+    }
+}

@@ -1,0 +1,183 @@
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::{advance, timeout};
+
+use config::ConnectionLimits;
+use telemetry::ConnectionMeter;
+
+use super::*;
+use crate::doors::tests::LIMITS;
+
+const LOOK_EVERY: Duration = Duration::from_millis(37_500);
+
+fn pace_of(limits: &ConnectionLimits) -> Arc<Pace> {
+    Arc::new(Pace::of(limits, ConnectionMeter::default()))
+}
+
+fn over(door: DuplexStream, asked: Asked) -> Connection<DuplexStream> {
+    let pace = pace_of(&LIMITS);
+    assert_eq!(pace.look_every, LOOK_EVERY);
+    Connection::over(door, asked, pace)
+}
+
+/// A visitor's end, and a connection over which they have asked something, which was answered.
+fn asked_over() -> (DuplexStream, Connection<DuplexStream>) {
+    let (visitor, door) = duplex(64);
+    let asked = Asked::default();
+    drop(asked.note());
+    (visitor, over(door, asked))
+}
+
+/// Sends an answer as the HTTP library does, until it is taken or the connection ends.
+async fn answer(connection: &mut Connection<DuplexStream>, bytes: usize) -> io::Result<()> {
+    let piece = connection.asked.note().to_take();
+    let mut left = bytes;
+    while left > 0 {
+        let written = connection.write(&vec![0; left.min(1_024)]).await?;
+        piece.note_taken(written);
+        left -= written;
+    }
+    Ok(())
+}
+
+/// Takes so many bytes at a time of an answer without an end; how long that went well.
+async fn taken_at(bytes: usize, every: Duration) -> Duration {
+    let (mut visitor, mut connection) = asked_over();
+    let answering = tokio::spawn(async move { answer(&mut connection, 10_000_000).await });
+    let since = Instant::now();
+    let mut taken = vec![0; bytes];
+    while !answering.is_finished() && since.elapsed() < 20 * LOOK_EVERY {
+        if visitor.read_exact(&mut taken).await.is_err() {
+            break;
+        }
+        tokio::time::sleep(every).await;
+    }
+    since.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_stays_while_its_request_is_in_hand_and_ends_when_nothing_happens() {
+    let (_visitor, mut connection) = asked_over();
+    let in_hand = connection.asked.note();
+    let mut byte = [0];
+    for _ in 0..10 {
+        advance(LOOK_EVERY - Duration::from_secs(1)).await;
+        let read = timeout(Duration::from_millis(1), connection.read(&mut byte));
+        assert!(read.await.is_err(), "nothing was sent, and nothing has ended");
+    }
+    drop(in_hand);
+    let idle_since = Instant::now();
+    let end = connection.read(&mut byte).await.unwrap_err();
+    assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+    assert_eq!(idle_since.elapsed().as_secs(), LIMITS.idle_timeout.as_secs(), "no sooner and no later");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_an_answer_fast_enough_gets_all_of_it_and_who_does_not_is_hung_up_on() {
+    let fast_enough = taken_at(1_100, Duration::from_secs(1)).await;
+    assert!(fast_enough >= 20 * LOOK_EVERY, "{fast_enough:?}");
+    let too_slow = taken_at(500, Duration::from_secs(1)).await;
+    assert!(too_slow <= 4 * LOOK_EVERY, "{too_slow:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_it_in_great_steps_is_as_fast_as_their_average() {
+    let fast_enough = taken_at(200_000, Duration::from_secs(180)).await;
+    assert!(fast_enough >= 20 * LOOK_EVERY, "{fast_enough:?}");
+    let too_slow = taken_at(200_000, Duration::from_secs(400)).await;
+    assert!(too_slow < 20 * LOOK_EVERY, "{too_slow:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
+    let (_visitor, mut connection) = asked_over();
+    let began = Instant::now();
+    let end = answer(&mut connection, 1_000).await.unwrap_err();
+    assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+    assert!((LOOK_EVERY..=2 * LOOK_EVERY).contains(&began.elapsed()), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_no_pace_is_named_an_answer_may_take_for_ever() {
+    let limits = ConnectionLimits { answer_bytes_per_second_min: 0, ..LIMITS };
+    let (_visitor, door) = duplex(64);
+    let mut connection = Connection::over(door, Asked::default(), pace_of(&limits));
+    let answering = timeout(100 * LOOK_EVERY, answer(&mut connection, 1_000));
+    assert!(answering.await.is_err(), "it was hung up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_waits_for_its_source_is_not_held_against_the_visitor() {
+    let (_visitor, mut connection) = asked_over();
+    let _worked_on = connection.asked.note();
+    assert!(timeout(10 * LOOK_EVERY, connection.read(&mut [0])).await.is_err(), "it was hung up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_sends_without_asking_anything_is_hung_up_on_too() {
+    let (mut visitor, door) = duplex(64);
+    let mut connection = over(door, Asked::default());
+    let opened_at = Instant::now();
+    let end = trickle(&mut visitor, &mut connection, LIMITS.head_timeout).await;
+    assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+    assert!(opened_at.elapsed() >= LIMITS.head_timeout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_answered_and_sends_without_asking_again_is_hung_up_on_as_well() {
+    let (mut visitor, mut connection) = asked_over();
+    let end = trickle(&mut visitor, &mut connection, LIMITS.idle_timeout).await;
+    assert_eq!(end.kind(), io::ErrorKind::TimedOut);
+}
+
+/// Sends a byte a second until the connection ends, which must be within this.
+async fn trickle(
+    visitor: &mut DuplexStream,
+    connection: &mut Connection<DuplexStream>,
+    within: Duration,
+) -> io::Error {
+    let since = Instant::now();
+    loop {
+        visitor.write_all(b"x").await.unwrap();
+        connection.read_exact(&mut [0]).await.unwrap();
+        match timeout(Duration::from_secs(1), connection.read(&mut [0])).await {
+            Ok(end) => return end.unwrap_err(),
+            Err(_) => assert!(since.elapsed() <= within + Duration::from_secs(2), "still there"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_asked_once_is_idle_however_long_a_first_request_may_take() {
+    let limits = ConnectionLimits { idle_timeout: Duration::from_secs(2), ..LIMITS };
+    let (_visitor, door) = duplex(64);
+    let asked = Asked::default();
+    drop(asked.note());
+    let opened_at = Instant::now();
+    assert!(Connection::over(door, asked, pace_of(&limits)).read(&mut [0]).await.is_err());
+    assert_eq!(opened_at.elapsed().as_secs(), limits.idle_timeout.as_secs());
+    let (_visitor, door) = duplex(64);
+    let opened_at = Instant::now();
+    assert!(Connection::over(door, Asked::default(), pace_of(&limits)).read(&mut [0]).await.is_err());
+    assert_eq!(opened_at.elapsed().as_secs(), limits.head_timeout.as_secs());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_now_and_then_stays() {
+    let (_visitor, door) = duplex(64);
+    let asked = Asked::default();
+    let mut connection = over(door, asked.clone());
+    let mut byte = [0];
+    for _ in 0..10 {
+        drop(asked.note());
+        let read = timeout(LIMITS.idle_timeout - Duration::from_secs(1), connection.read(&mut byte));
+        assert!(read.await.is_err(), "it was hung up");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_the_stream_are_told() {
+    let (visitor, mut connection) = asked_over();
+    drop(visitor);
+    assert_eq!(connection.read(&mut [0]).await.unwrap(), 0);
+    assert!(connection.write_all(b"x").await.is_err());
+}

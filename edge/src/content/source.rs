@@ -1,0 +1,153 @@
+//! Source: where the bytes of a content are, and how they become the body of an answer. What is in memory needs no turn
+//! and no place.
+
+use std::future::ready;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use async_stream::try_stream;
+use bytes::Bytes;
+use domain::BlobHash;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use poem::Body;
+use poem::http::HeaderValue;
+use store::Blobs;
+use tokio::time::timeout_at;
+
+use super::{Chunks, SILENT};
+use crate::patience::Patience;
+use crate::streams::Streams;
+
+/// Where the bytes are. Their number is known, and any part of them can be had.
+pub enum Source {
+    Held(Arc<Held>),
+    Stored(Stored),
+}
+
+/// A content in memory, with the headers that never change.
+pub struct Held {
+    pub bytes: Bytes,
+    pub etag: HeaderValue,
+    pub length: HeaderValue,
+}
+
+/// A content, or one of its encodings, where it lies in the store.
+#[derive(Clone)]
+pub struct Stored {
+    pub blobs: Blobs,
+    pub streams: Streams,
+    pub hash: BlobHash,
+    pub range: Range<u64>,
+}
+
+impl Source {
+    pub fn size_bytes(&self) -> u64 {
+        match self {
+            Source::Held(held) => held.bytes.len() as u64,
+            Source::Stored(stored) => stored.size_bytes(),
+        }
+    }
+
+    /// `Content-Length`
+    pub fn length(&self) -> HeaderValue {
+        match self {
+            Source::Held(held) => held.length.clone(),
+            Source::Stored(stored) => HeaderValue::from(stored.size_bytes()),
+        }
+    }
+
+    pub async fn whole(&self, patience: Patience) -> anyhow::Result<Body> {
+        match self {
+            Source::Held(held) => Ok(Body::from_bytes(held.bytes.clone())),
+            Source::Stored(stored) => stored.body(0..stored.size_bytes(), patience).await,
+        }
+    }
+
+    pub async fn part(&self, part: Range<u64>, patience: Patience) -> anyhow::Result<Body> {
+        match self {
+            Source::Held(held) => Ok(Body::from_bytes(held.part(part)?)),
+            Source::Stored(stored) => stored.body(part, patience).await,
+        }
+    }
+
+    /// Several parts one after the other, each behind what opens it, and what closes them all.
+    pub async fn parts(
+        self,
+        parts: Vec<(Bytes, Range<u64>)>,
+        closing: Bytes,
+        patience: Patience,
+    ) -> anyhow::Result<Body> {
+        if let Source::Stored(stored) = &self {
+            let place = stored.streams.enter(patience.for_turn()).await?;
+            return Ok(place.deliver(self.in_turn(parts, closing)));
+        }
+        Ok(Body::from_bytes_stream(self.in_turn(parts, closing)))
+    }
+
+    /// Each part is opened when it is its turn to be sent.
+    fn in_turn(self, parts: Vec<(Bytes, Range<u64>)>, closing: Bytes) -> Chunks {
+        let chunks = try_stream! {
+            for (opening, part) in parts {
+                yield opening;
+                let mut chunks = self.open(part).await.map_err(io::Error::other)?;
+                while let Some(chunk) = chunks.try_next().await? {
+                    yield chunk;
+                }
+            }
+            yield closing;
+        };
+        chunks.boxed()
+    }
+
+    async fn open(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
+        match self {
+            Source::Held(held) => Ok(stream::once(ready(Ok(held.part(part)?))).boxed()),
+            Source::Stored(stored) => stored.part(part).await,
+        }
+    }
+}
+
+impl Held {
+    fn part(&self, part: Range<u64>) -> anyhow::Result<Bytes> {
+        let (start, end) = (usize::try_from(part.start)?, usize::try_from(part.end)?);
+        ensure!(start <= end && end <= self.bytes.len(), "a part beyond the content");
+        Ok(self.bytes.slice(start..end))
+    }
+}
+
+impl Stored {
+    pub fn size_bytes(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// All of it at once: for what is small.
+    pub async fn read(self) -> anyhow::Result<Bytes> {
+        let wanted_bytes = self.size_bytes();
+        let bytes = self.blobs.read(self.hash, self.range).await?;
+        ensure!(bytes.len() as u64 == wanted_bytes, "the blob {} was cut short", self.hash);
+        Ok(bytes)
+    }
+
+    /// All of it, chunk by chunk.
+    pub async fn whole(&self) -> anyhow::Result<Chunks> {
+        self.part(0..self.size_bytes()).await
+    }
+
+    async fn part(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
+        let from = self.range.start;
+        self.blobs.stream(self.hash, from + part.start..from + part.end).await
+    }
+
+    /// A part on its way to a visitor. Boxed: an answer from memory shall not carry the room for it along.
+    fn body(&self, part: Range<u64>, patience: Patience) -> BoxFuture<'_, anyhow::Result<Body>> {
+        let opening = async move {
+            let place = self.streams.enter(patience.for_turn()).await?;
+            let opened = timeout_at(patience.for_store(), self.part(part)).await;
+            Ok(place.deliver(opened.context(SILENT)??))
+        };
+        opening.boxed()
+    }
+}

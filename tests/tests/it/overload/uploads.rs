@@ -1,0 +1,164 @@
+//! Uploads that pause, that come to a busy process, and whose store does not answer: each has its own bound, and none of
+//! them keeps anybody else waiting.
+
+use std::future::IntoFuture;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use handbill_tests::{
+    Agent, Call, Health, Mode, PATIENCE, Reply, Value, World, eventually, in_both_modes, json, program,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+use super::wire::{connect, publish_head};
+use crate::expectations::{PAGE, page_saying};
+use crate::mcp::{failed, told};
+
+/// Whoever behaves is answered within this, whatever others do. A program that is not optimized has to do it.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+const LONG_BYTES: usize = 1_000_000;
+
+in_both_modes! {
+    #[settings(
+        "HANDBILL_API__BODY_GRACE" = "2s",
+        "HANDBILL_API__BODY_BYTES_PER_SECOND_MIN" = "1000",
+    )]
+    async fn a_pause_ends_no_upload_and_a_silence_does(world: World) {
+        let agent = world.agent().await;
+        let (first, rest) = halves_of_a_publish();
+        let head = publish_head(agent.token(), first.len() + rest.len());
+
+        let mut silent = connect(&world.base_url()).await;
+        silent.write_all(head.as_bytes()).await.unwrap();
+        let mut pausing = connect(&world.base_url()).await;
+        pausing.write_all(format!("{head}{first}").as_bytes()).await.unwrap();
+
+        let told = answer_of(&mut silent).await;
+        assert!(told.starts_with("HTTP/1.1 400 ") && told.contains("too slowly"), "{told}");
+        // Longer than the grace and than what any window would have seen of it.
+        sleep(Duration::from_secs(10)).await;
+        pausing.write_all(rest.as_bytes()).await.unwrap();
+        let told = answer_of(&mut pausing).await;
+        assert!(told.starts_with("HTTP/1.1 201 "), "{told}");
+    }
+
+    #[settings(
+        "HANDBILL_API__PUBLISHES_MAX" = "1",
+        "HANDBILL_API__WAITING_MAX" = "1",
+        "HANDBILL_API__WAIT_MAX" = "20s",
+    )]
+    async fn who_would_find_the_line_of_publishes_full_is_told_before_anything_is_sent(world: World) {
+        let agent = world.agent().await;
+        let pause = world.operator().post("/internal/queues/publish/pause").header("X-Operator", "Ada");
+        pause.await.expect(200);
+        // As long as a worker may take to hear of it.
+        sleep(Duration::from_secs(3)).await;
+        let waiting = [publish_later(&agent, "first"), publish_later(&agent, "second")];
+        let publish = publish_head(agent.token(), LONG_BYTES);
+        eventually(PATIENCE, "the line is full", async || {
+            let shed = asked(&world, &publish).await;
+            shed.is_some_and(|answer| answer.starts_with("HTTP/1.1 503 ")).then_some(())
+        })
+        .await;
+
+        let form = publish.replace("/v1/publish", "/").replace("Host: a", "Host: a\r\nAccept: text/html");
+        for head in [&publish, &form] {
+            let answer = asked(&world, head).await.expect("an answer before the body");
+            assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+            assert!(answer.to_ascii_lowercase().contains("retry-after: "), "{answer}");
+        }
+        let begun = Instant::now();
+        failed(&publish_by_tool(&agent, &json!({ "files": [{ "path": "index.html", "content": PAGE }] })).await, "overloaded");
+        failed(&publish_by_tool(&agent, &json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })).await, "overloaded");
+        assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
+        agent.account().await.expect(200);
+
+        let resume = world.operator().post("/internal/queues/publish/resume").header("X-Operator", "Ada");
+        resume.await.expect(200);
+        for published in join_all(waiting).await {
+            published.unwrap().expect(201);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
+    let setup = World::with(Mode::Production, program!());
+    let world = setup.env("HANDBILL_API__REQUESTS_MAX", "4").start().await;
+    let (agent, other) = (world.agent().await, world.agent().await);
+    let kept = stage(&agent).await;
+    put(&world, &kept).await.expect(201);
+
+    let mut addresses = Vec::new();
+    for _ in 0..4 {
+        addresses.push(stage(&other).await);
+    }
+    world.s3().be(Health::Stalls);
+    let putting = addresses.iter().map(|staged| tokio::spawn(put(&world, staged).into_future()));
+    let putting: Vec<_> = putting.collect();
+    let publishing: Vec<_> = (0..4)
+        .map(|_| {
+            let arguments = json!({ "slug": "my-page", "upload": kept["upload"] });
+            tokio::spawn(agent.call_tool("publish_artifact", &arguments).into_future())
+        })
+        .collect();
+    sleep(Duration::from_millis(500)).await;
+    for _ in 0..10 {
+        let begun = Instant::now();
+        agent.account().await.expect(200);
+        assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
+    }
+    assert!(putting.iter().chain(&publishing).all(|waiting| !waiting.is_finished()), "the store answered");
+
+    world.s3().be(Health::Well);
+    for kept in join_all(putting).await {
+        kept.unwrap().expect(201);
+    }
+    let mut versions: Vec<_> =
+        join_all(publishing).await.into_iter().map(|reply| told(&reply.unwrap())).collect();
+    versions.sort_by_key(|published| published["version"].as_u64());
+    let versions: Vec<_> = versions.iter().map(|published| published["version"].clone()).collect();
+    assert_eq!(versions, [1, 2, 3, 4]);
+}
+
+/// A publish of a page that is long enough to pause for a while, in two parts.
+fn halves_of_a_publish() -> (String, String) {
+    let page = page_saying(&"after a pause ".repeat(3_000));
+    let (first, rest) = page.split_at(page.len() / 2);
+    let head = "--XX\r\nContent-Disposition: form-data; name=\"html\"\r\n\r\n";
+    (format!("{head}{first}"), format!("{rest}\r\n--XX--\r\n"))
+}
+
+/// What is answered first.
+async fn answer_of(connection: &mut TcpStream) -> String {
+    let mut answer = vec![0; 16_384];
+    let read = timeout(PATIENCE, connection.read(&mut answer)).await.expect("an answer").unwrap();
+    String::from_utf8_lossy(&answer[..read]).into_owned()
+}
+
+/// What a head is answered whose body does not come; none while it is waited for.
+async fn asked(world: &World, head: &str) -> Option<String> {
+    let mut connection = connect(&world.base_url()).await;
+    connection.write_all(head.as_bytes()).await.unwrap();
+    timeout(Duration::from_secs(1), answer_of(&mut connection)).await.ok()
+}
+
+fn publish_later(agent: &Agent, slug: &str) -> tokio::task::JoinHandle<Reply> {
+    tokio::spawn(agent.publish(slug, PAGE).into_future())
+}
+
+async fn publish_by_tool(agent: &Agent, arguments: &Value) -> Reply {
+    agent.call_tool("publish_artifact", arguments).await
+}
+
+async fn stage(agent: &Agent) -> Value {
+    told(&agent.call_tool("stage_upload", &json!({})).await)
+}
+
+/// A call to the address that was staged, by somebody without a token.
+fn put(world: &World, staged: &Value) -> Call {
+    let url = staged["url"].as_str().unwrap();
+    world.stranger().post(&url[url.find("/v1/").unwrap()..]).field("html", PAGE)
+}
