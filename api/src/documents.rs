@@ -12,6 +12,8 @@ mod llms;
 mod reference;
 mod skill;
 
+use std::sync::LazyLock;
+
 use askama::Template;
 use bytes::Bytes;
 use poem::endpoint::make_sync;
@@ -32,7 +34,6 @@ const TEXT: &str = "text/plain; charset=utf-8";
 #[derive(Clone, Debug)]
 pub struct Documents {
     openapi: Bytes,
-    docs: Bytes,
     facts: Facts,
 }
 
@@ -43,14 +44,7 @@ pub fn openapi_document(base_url: &str) -> String {
 
 impl Documents {
     pub fn new(facts: &Facts) -> Self {
-        let service = rest::open_api(&facts.base_url);
-        let (spec, openapi) = (service.spec(), openapi_document(&facts.base_url));
-        let docs = service
-            .swagger_ui_html()
-            .replace(&spec, &openapi)
-            .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
-            .replace(UI, &format!("{LINKS}{UI}"));
-        Self { openapi: openapi.into(), docs: format!("<!doctype html>{docs}").into(), facts: facts.clone() }
+        Self { openapi: openapi_document(&facts.base_url).into(), facts: facts.clone() }
     }
 
     pub fn openapi(&self) -> &str {
@@ -59,10 +53,15 @@ impl Documents {
 
     pub fn routes(&self) -> Route {
         let reference = Reference::of(self.openapi());
-        let Self { openapi, docs, facts } = self.clone();
+        let Self { openapi, facts } = self.clone();
+        // It is larger than all the rest that an idle service holds, so it is made when somebody first opens it.
+        let docs = LazyLock::new({
+            let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
+            move || docs_page(&openapi, &base_url)
+        });
         Route::new()
             .at("/openapi.json", document(openapi, JSON))
-            .at("/docs", document(docs, HTML))
+            .at("/docs", get(make_sync(move |_| answer(docs.clone(), HTML))))
             .at("/docs/errors", get(make_sync(|_| errors::html())))
             .at("/skill", template(Skill::new(facts.clone()), MARKDOWN))
             .at("/skill/reference.md", template(reference, MARKDOWN))
@@ -75,6 +74,17 @@ const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
 <a href="/skill">Skill for agents</a> · <a href="/skill/reference.md">Reference in Markdown</a></nav>
 "#;
+
+/// The pages of the API for people, who try it there.
+fn docs_page(openapi: &[u8], base_url: &str) -> Bytes {
+    let service = rest::open_api(base_url);
+    let docs = service
+        .swagger_ui_html()
+        .replace(&service.spec(), &String::from_utf8_lossy(openapi))
+        .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
+        .replace(UI, &format!("{LINKS}{UI}"));
+    format!("<!doctype html>{docs}").into()
+}
 
 fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
     get(make_sync(move |_| answer(text.clone(), content_type)))

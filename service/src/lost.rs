@@ -20,14 +20,10 @@ impl Service {
         bytes: Bytes,
         variants: &[Variant],
     ) -> anyhow::Result<bool> {
-        let (content, wanted) = (bytes.clone(), variants.to_vec());
-        let layout =
-            spawn_blocking(move || Layout::again(&content, &wanted)).await.context("compress a file")??;
-        let is_as_it_was = match layout {
-            Some(layout) => self.0.blobs.put(hash, bytes, layout).await? == variants,
-            None => false,
-        };
-        if !is_as_it_was {
+        // Somebody else may have brought it back, if only an operator from a backup.
+        let is_back =
+            self.0.blobs.standing(hash, bytes.len() as u64).await.is_some_and(|found| found == variants);
+        if !is_back && !self.put_as_it_was(hash, bytes, variants).await? {
             tracing::error!(
                 blob.hash = %hash,
                 "a lost content cannot be stored again as it was: put its object back from a backup"
@@ -37,6 +33,21 @@ impl Service {
         self.0.store.note_put_again(hash).await?;
         tracing::info!(blob.hash = %hash, "a lost content is stored again");
         Ok(true)
+    }
+
+    async fn put_as_it_was(
+        &self,
+        hash: BlobHash,
+        bytes: Bytes,
+        variants: &[Variant],
+    ) -> anyhow::Result<bool> {
+        let (content, wanted) = (bytes.clone(), variants.to_vec());
+        let layout =
+            spawn_blocking(move || Layout::again(&content, &wanted)).await.context("compress a file")??;
+        Ok(match layout {
+            Some(layout) => self.0.blobs.put(hash, bytes, layout).await? == variants,
+            None => false,
+        })
     }
 }
 

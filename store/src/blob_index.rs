@@ -10,7 +10,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
-use crate::many::insert_rows;
+use crate::many::{among, insert_rows};
 use crate::{Blobs, Store, blob_sweep, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
@@ -71,15 +71,15 @@ impl Store {
         let as_of = blob_sweep::last_number(&self.database.reader).await?;
         let wanted = hashes.iter().map(BlobHash::to_string);
         let found = entity::blob::Entity::find()
-            .filter(entity::blob::Column::Hash.is_in(wanted))
+            .filter(among(&self.database.reader, entity::blob::Column::Hash, wanted))
             .all(&self.database.reader)
             .await?;
         let stale_before = now.minus(TOUCH_EVERY).millis();
         if found.iter().any(|blob| blob.touched_at < stale_before) {
-            let touched: Vec<_> = found.iter().map(|blob| blob.hash.clone()).collect();
+            let touched = found.iter().map(|blob| blob.hash.clone());
             let touch = entity::blob::Entity::update_many()
                 .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
-                .filter(entity::blob::Column::Hash.is_in(touched))
+                .filter(among(&self.database.writer, entity::blob::Column::Hash, touched))
                 .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
                 .exec(&self.database.writer)
                 .await?;

@@ -111,7 +111,7 @@ impl Blobs {
     }
 
     /// How a content is laid out, if its whole object can be told to be there.
-    async fn standing(&self, hash: BlobHash, size_bytes: u64) -> Option<Vec<Variant>> {
+    pub async fn standing(&self, hash: BlobHash, size_bytes: u64) -> Option<Vec<Variant>> {
         let variants = self.variants(hash).await.ok()?;
         let blob = KnownBlob { hash, size_bytes, variants };
         let found_bytes = self.size_of_blob(hash).await.ok()??;

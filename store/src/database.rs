@@ -112,6 +112,8 @@ async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
                 // A connection keeps the plan that it made while a table was small, and that would be to read the whole
                 // of it, for minutes of its growth. Every statement that is in a hurry has an index.
                 ("enable_seqscan", "off"),
+                // Where there is no index, that way of planning makes up a price at which compiling would seem to pay.
+                ("jit", "off"),
             ])
         });
     SeaDatabase::connect(options).await.context("connect to PostgreSQL")

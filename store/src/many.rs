@@ -102,6 +102,38 @@ pub(crate) async fn known_pairs<E: EntityTrait>(
     found.iter().map(|row| Ok((row.try_get("", "one")?, row.try_get("", "other")?))).collect()
 }
 
+/// The rows of a table that hold one of the pairs in these two columns and answer a condition besides, found like the
+/// known pairs, by the index that begins with them.
+pub(crate) async fn rows_of_pairs<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    (one, other): (E::Column, E::Column),
+    pairs: impl IntoIterator<Item = (String, String)>,
+    condition: &str,
+) -> anyhow::Result<Vec<E::Model>> {
+    let pairs: Vec<(String, String)> = pairs.into_iter().collect();
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let backend = connection.get_database_backend();
+    let held = format!(
+        "{table} AS held
+         WHERE held.{one} = given.value ->> 0 AND held.{other} = given.value ->> 1 AND held.{condition}",
+        table = E::default().table_name(),
+        one = one.unquoted(),
+        other = other.unquoted(),
+    );
+    let sql = match backend {
+        DbBackend::Postgres => format!(
+            "SELECT found.* FROM json_array_elements(CAST($1 AS json)) AS given(value)
+             CROSS JOIN LATERAL (SELECT * FROM {held} OFFSET 0) AS found"
+        ),
+        // SQLite takes the tables of a CROSS JOIN in their order.
+        _ => format!("SELECT held.* FROM json_each($1) AS given CROSS JOIN {held}"),
+    };
+    let statement = Statement::from_sql_and_values(backend, sql, [serde_json::to_string(&pairs)?.into()]);
+    Ok(E::find().from_raw_sql(statement).all(connection).await?)
+}
+
 /// A row by the names of its columns.
 fn object<E: EntityTrait>(row: E::ActiveModel) -> Value {
     let field = |column: E::Column| {

@@ -3,10 +3,10 @@
 use anyhow::{Context, bail};
 use domain::{AccountId, JobId, Outcome, Refusal, Time};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use crate::Store;
+use crate::accounts::lock_account;
 
 /// How often a claim is tried again when others claim the same key.
 const CLAIMS_MAX: usize = 8;
@@ -50,16 +50,21 @@ impl Store {
     }
 
     /// Keeps that a job was refused before its deed could be settled. How the job ended, which may have been earlier and
-    /// otherwise.
+    /// otherwise. Like any outcome it is written under the account's lock: another attempt may be settling the deed.
     pub async fn refuse(&self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
+        let transaction = self.database.begin().await?;
+        let is_account_there = lock_account(&transaction, refused.account).await?.is_some();
+        if let Some(earlier) = self::outcome(&transaction, job).await? {
+            return Ok(earlier);
+        }
         let outcome = Outcome::Refused(Box::new(refused.refusal));
-        let row = outcome_row(job, Some(refused.account), refused.kind, &outcome, refused.now)?;
-        entity::job_outcome::Entity::insert(row)
-            .on_conflict(keep_the_first())
-            .exec_without_returning(&self.database.writer)
-            .await
-            .context("keep a refusal")?;
-        Ok(self::outcome(&self.database.writer, job).await?.unwrap_or(outcome))
+        // As with every deed, nothing is kept for an account that is gone.
+        if is_account_there {
+            let row = outcome_row(job, Some(refused.account), refused.kind, &outcome, refused.now)?;
+            entity::job_outcome::Entity::insert(row).exec_without_returning(&transaction).await?;
+            transaction.commit().await.context("commit a refusal")?;
+        }
+        Ok(outcome)
     }
 
     /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.
@@ -159,11 +164,6 @@ pub(crate) fn outcome_row(
         outcome: Set(serde_json::to_string(outcome)?),
         created_at: Set(now.millis()),
     })
-}
-
-/// For rows that are written once and may be written again by a redelivery.
-pub(crate) fn keep_the_first() -> OnConflict {
-    OnConflict::new().do_nothing().to_owned()
 }
 
 fn key_row(claim: &KeyClaim<'_>) -> entity::idempotency_key::ActiveModel {

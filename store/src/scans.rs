@@ -15,9 +15,6 @@ use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
 
-/// Decisions on one version that a verdict looks back at; it is judged some few times in its life.
-const DECISIONS_READ_MAX: u64 = 100;
-
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
 pub struct Judgement {
@@ -231,20 +228,21 @@ fn decision<'a>(
     }
 }
 
-/// What scans and reports have said of versions, by version, the latest first.
+/// What scans and reports have said of versions, by version, the latest first: a few words each, for what says the same
+/// again is not kept.
 async fn earlier_decisions(
     transaction: &DatabaseTransaction,
     versions: &[String],
 ) -> anyhow::Result<HashMap<String, Vec<entity::moderation_decision::Model>>> {
     use entity::moderation_decision::Column;
-    let found = entity::moderation_decision::Entity::find()
+    let mut found = entity::moderation_decision::Entity::find()
         .filter(among(transaction, Column::VersionId, versions.to_vec()))
         .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
-        .order_by_desc(Column::Id)
-        .limit(DECISIONS_READ_MAX * versions.len() as u64)
         .all(transaction)
         .await
         .context("read what was said of versions")?;
+    // Sorted here: for the order of their ids PostgreSQL may read all decisions that there are.
+    found.sort_by(|one, other| other.id.cmp(&one.id));
     let mut by_version: HashMap<String, Vec<_>> = HashMap::new();
     for decision in found {
         by_version.entry(decision.version_id.clone()).or_default().push(decision);

@@ -4,8 +4,8 @@
 //! processes that settle for the same account queue here; an outcome and its deed are written together, so a
 //! redelivered deed finds its outcome and changes nothing.
 //!
-//! What the deeds need is read at once, they are settled in memory, and what they change is written at once: beside one
-//! statement for each account and each artifact that moves, a commit of sixty deeds takes no more than one of a single deed.
+//! What the deeds need is read at once, they are settled in memory, and what they change is written at once: a commit of
+//! sixty deeds takes no more statements than one of a single deed.
 
 mod book;
 mod desk;
@@ -43,6 +43,15 @@ pub struct Batch<'a> {
     pub deeds: &'a [Deed],
 }
 
+/// How a commit learns of reasons that were used before: it hardly ever has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UsedReasons {
+    /// By a question before anything is settled.
+    Asked,
+    /// By the unique index, which fails the commit.
+    Unforeseen,
+}
+
 impl Store {
     /// Settles deeds of one account, in their order, all in one transaction. One outcome per deed. An error means
     /// that none of them came to pass.
@@ -54,13 +63,14 @@ impl Store {
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
         let locked = lock_account(&transaction, account).await?.into_iter().collect();
-        let settled = settle_locked(transaction, locked, &[Batch { account, deeds }], terms).await?;
+        let batch = Batch { account, deeds };
+        let settled = settle_locked(transaction, locked, &[batch], terms, UsedReasons::Asked).await?;
         settled.into_iter().next().context("a batch had no outcomes")
     }
 
     /// Settles the deeds of several accounts, all in one transaction. One outcome per deed of each batch; none for a
     /// batch whose account is gone or in somebody else's hands, so that nobody waits for a stranger: that is to be
-    /// settled by itself. An error means that none of them came to pass.
+    /// settled by itself. An error means that none of them came to pass; that a reason was used before is one, here.
     pub async fn settle_together(
         &self,
         batches: &[Batch<'_>],
@@ -72,7 +82,8 @@ impl Store {
         let ours: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
         let is_ours = |batch: &&Batch<'_>| ours.contains(&batch.account.to_string());
         let ready: Vec<Batch<'_>> = batches.iter().filter(is_ours).copied().collect();
-        let mut settled = settle_locked(transaction, locked, &ready, terms).await?.into_iter();
+        let settled = settle_locked(transaction, locked, &ready, terms, UsedReasons::Unforeseen).await?;
+        let mut settled = settled.into_iter();
         Ok(batches.iter().map(|batch| is_ours(&batch).then(|| settled.next()).flatten()).collect())
     }
 
@@ -90,8 +101,9 @@ async fn settle_locked(
     locked: Vec<entity::account::Model>,
     batches: &[Batch<'_>],
     terms: &Terms,
+    used_reasons: UsedReasons,
 ) -> anyhow::Result<Vec<Vec<Outcome>>> {
-    let mut desk = Desk::open(&transaction, locked, batches, terms).await?;
+    let mut desk = Desk::open(&transaction, locked, batches, terms, used_reasons).await?;
     let mut settled = Vec::with_capacity(batches.len());
     for batch in batches {
         let mut outcomes = Vec::with_capacity(batch.deeds.len());

@@ -10,9 +10,9 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use super::book::{Book, BookChanges, Movement};
 use super::sites::Sites;
-use super::{Batch, Terms};
+use super::{Batch, Terms, UsedReasons};
 use crate::many::{among, insert_rows, known_pairs};
-use crate::outcomes::{keep_the_first, outcome_row};
+use crate::outcomes::outcome_row;
 use crate::rows;
 
 pub(super) struct Desk<'a> {
@@ -31,10 +31,14 @@ impl<'a> Desk<'a> {
         rows: Vec<entity::account::Model>,
         batches: &[Batch<'a>],
         terms: &Terms,
+        used_reasons: UsedReasons,
     ) -> anyhow::Result<Self> {
         let deeds: Vec<&Deed> = batches.iter().flat_map(|batch| batch.deeds).collect();
         let mut usages = usages(transaction, &rows, terms.now).await?;
-        let mut reasons = used_reasons(transaction, reasons_of(&deeds)).await?;
+        let mut reasons = match used_reasons {
+            UsedReasons::Asked => ask_for_used(transaction, reasons_of(&deeds)).await?,
+            UsedReasons::Unforeseen => HashMap::new(),
+        };
         let mut books = BTreeMap::new();
         for row in rows {
             let (usage, reasons) = (usages.remove(&row.id), reasons.remove(&row.id).unwrap_or_default());
@@ -87,7 +91,7 @@ impl<'a> Desk<'a> {
         insert_rows::<entity::ledger_entry::Entity>(transaction, changes.entries, None)
             .await
             .context("insert ledger entries")?;
-        insert_rows::<entity::job_outcome::Entity>(transaction, self.new_outcomes, Some(keep_the_first()))
+        insert_rows::<entity::job_outcome::Entity>(transaction, self.new_outcomes, None)
             .await
             .context("insert outcomes")?;
         write_usages(transaction, changes.usages).await?;
@@ -168,7 +172,7 @@ fn reasons_of(deeds: &[&Deed]) -> BTreeMap<AccountId, Vec<String>> {
 }
 
 /// Which of its reasons each account has used.
-async fn used_reasons(
+async fn ask_for_used(
     transaction: &DatabaseTransaction,
     reasons: BTreeMap<AccountId, Vec<String>>,
 ) -> anyhow::Result<HashMap<String, HashSet<String>>> {

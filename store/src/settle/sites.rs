@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use anyhow::Context;
 use domain::{AccountId, BlobHash, Deed, Manifest, PublishDeed, Slug, SweepNumber, Time};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Condition, ExprTrait, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
-use crate::many::{insert_rows, known_pairs};
+use crate::many::{insert_rows, known_pairs, rows_of_pairs};
 use crate::{blob_index, blob_sweep, routes, rows};
 
 pub(super) struct Sites<'a> {
@@ -176,20 +176,10 @@ async fn artifacts(
     publishes: &[&PublishDeed],
 ) -> anyhow::Result<HashMap<(AccountId, Slug), Shelved>> {
     use entity::artifact::Column;
-    let mut slugs: BTreeMap<AccountId, HashSet<&str>> = BTreeMap::new();
-    for deed in publishes {
-        slugs.entry(deed.account).or_default().insert(deed.slug.as_str());
-    }
-    if slugs.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let named = slugs.into_iter().fold(Condition::any(), |named, (account, slugs)| {
-        named.add(Column::AccountId.eq(account.to_string()).and(Column::Slug.is_in(slugs)))
-    });
-    let found = entity::artifact::Entity::find()
-        .filter(Column::DeletedAt.is_null())
-        .filter(named)
-        .all(transaction)
+    let named: BTreeSet<(String, String)> =
+        publishes.iter().map(|deed| (deed.account.to_string(), deed.slug.to_string())).collect();
+    let key = (Column::AccountId, Column::Slug);
+    let found = rows_of_pairs::<entity::artifact::Entity>(transaction, key, named, "deleted_at IS NULL")
         .await
         .context("look for artifacts")?;
     found
