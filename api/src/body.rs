@@ -1,6 +1,6 @@
 //! Every request body passes through here: it is bounded in bytes, in time and in how slowly it may come, and an answer
-//! that comes before its end still reaches the client. While a body is waited for, others have the request's turn. A pause
-//! must never end a body: its pace is what has come of it altogether, since it began.
+//! that comes before its end still reaches the client. While a body is waited for, others have the request's turn, and what
+//! has come of it takes room. A pause must never end a body that came fast enough before, and silence must always.
 //!
 //! A server that answers early and closes the connection on a client that is still sending makes the client see a
 //! reset instead of the answer. So whatever a handler leaves unread is read and thrown away beside the answer, within
@@ -23,6 +23,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use crate::turns::Turn;
+use crate::upload::{RoomTaken, UploadShare};
 use crate::{mcp, rest};
 
 /// The content of a publish, and what multipart and its field names may take besides.
@@ -32,7 +33,10 @@ const JSON_BYTES_MAX: u64 = 64 * 1024;
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
 /// What has not come by then is waited for without the request's turn: most bodies come with their heads.
-const TURN_KEPT_FOR: Duration = Duration::from_millis(100);
+const TURN_KEPT_FOR: Duration = Duration::from_millis(20);
+
+/// How far a body may be ahead of its least pace: so long a pause is made up for by what came before, however much it was.
+const AHEAD_MAX: Duration = Duration::from_secs(64);
 
 const LINGER_BYTES_MAX: u64 = 64 * 1_048_576;
 const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -42,7 +46,8 @@ const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
 pub struct BodyTerms {
     /// By when all of it must have come.
     pub timeout: Duration,
-    /// What must come of it in a second, on the average since it began; 0: any pace will do.
+    /// What must come of it in a second, on the average since it began, but that no burst lasts for longer than a minute;
+    /// 0: any pace will do.
     pub bytes_per_second_min: u32,
     /// The pace is not looked at before.
     pub grace: Duration,
@@ -64,7 +69,7 @@ enum Fault {
     #[error("less than {bytes_per_second_min} bytes of the body arrived in a second on average")]
     TooSlow { bytes_per_second_min: u32 },
     #[error("{0}")]
-    NoTurn(Box<Refusal>),
+    Refused(Box<Refusal>),
 }
 
 /// Puts the bounds around the request's body.
@@ -83,15 +88,20 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
         turn: turn.clone(),
         owes_turn: false,
         taking_turn: None,
-        begun_at: Instant::now(),
-        alarm: Box::pin(sleep(TURN_KEPT_FOR.min(terms.timeout))),
+        course: None,
         came_bytes: 0,
+        room: takes_room(request).then(|| UploadShare::of(request).enter()),
     }));
 }
 
 /// What the client says that the body is long.
 pub fn declared_bytes(request: &Request) -> Option<u64> {
     request.header(header::CONTENT_LENGTH)?.parse().ok()
+}
+
+/// A refusal of whoever reads a body, as an error of reading it.
+pub fn refused(refusal: Refusal) -> io::Error {
+    io::Error::other(Fault::Refused(Box::new(refusal)))
 }
 
 /// The refusal behind an error of reading, if our bounds were the cause.
@@ -107,10 +117,12 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
             Fault::TooSlow { bytes_per_second_min } => Refusal::invalid(
                 "body",
                 format!(
-                    "arrived too slowly: at least {bytes_per_second_min} bytes must come in a second on average"
+                    "arrived too slowly: at least {bytes_per_second_min} bytes must come in a second on average, and \
+                     no pause may be longer than {} s",
+                    AHEAD_MAX.as_secs()
                 ),
             ),
-            Fault::NoTurn(refusal) => (**refusal).clone(),
+            Fault::Refused(refusal) => (**refusal).clone(),
         });
     }
     // `io::Error::source` leaves out the error that it wraps, so it is asked for by name.
@@ -132,6 +144,50 @@ fn bytes_max(request: &Request) -> u64 {
     }
 }
 
+/// Whether a body takes room here. The messages of MCP take theirs where they are read, and so do uploads, which have given
+/// their turn back by then.
+fn takes_room(request: &Request) -> bool {
+    request.uri().path() != mcp::PATH
+}
+
+/// How a body has come since it was first read. The time before is not its sender's.
+struct Course {
+    terms: BodyTerms,
+    begun_at: Instant,
+    /// When what has come will have been too little.
+    lasts_until: Instant,
+    /// Rings first when the turn is to be given back, and then when what had come before no longer does.
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl Course {
+    fn begin(terms: BodyTerms) -> Self {
+        let begun_at = Instant::now();
+        let alarm = Box::pin(sleep(TURN_KEPT_FOR.min(terms.timeout)));
+        Self { terms, begun_at, lasts_until: begun_at, alarm }
+    }
+
+    fn note(&mut self, bytes: usize) {
+        if self.terms.bytes_per_second_min > 0 {
+            let lasts_seconds = bytes as f64 / f64::from(self.terms.bytes_per_second_min);
+            let lasts_until = self.lasts_until + Duration::from_secs_f64(lasts_seconds);
+            self.lasts_until = lasts_until.min(Instant::now() + AHEAD_MAX);
+        }
+    }
+
+    /// When it is to be given up, if nothing more comes, and why.
+    fn end(&self) -> (Instant, Fault) {
+        let BodyTerms { timeout: within, bytes_per_second_min, grace } = self.terms;
+        let (too_late_at, too_slow_at) =
+            (self.begun_at + within, self.lasts_until.max(self.begun_at + grace));
+        if bytes_per_second_min > 0 && too_slow_at < too_late_at {
+            (too_slow_at, Fault::TooSlow { bytes_per_second_min })
+        } else {
+            (too_late_at, Fault::TooLate { within })
+        }
+    }
+}
+
 struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> {
     /// `None` once the end was reached.
     rest: Option<S>,
@@ -144,41 +200,57 @@ struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static>
     owes_turn: bool,
     /// All has come, and the turn that was given back is not there yet.
     taking_turn: Option<BoxFuture<'static, Result<(), Refusal>>>,
-    begun_at: Instant,
-    /// Rings first when the turn is to be given back, and then when what had come before no longer does.
-    alarm: Pin<Box<Sleep>>,
-    /// What has come since it began.
-    came_bytes: u64,
+    /// `None` until it is first read.
+    course: Option<Course>,
+    came_bytes: usize,
+    /// For what has come, once others have the turn: who holds one is one of a few. `None` where whoever reads it takes it.
+    room: Option<RoomTaken>,
 }
 
 impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S> {
-    /// While nothing comes: the fault of a body that is too slow.
+    /// While nothing comes: the fault of a body that is too slow, or that there is no room for.
     fn poll_fault(&mut self, context: &mut Context<'_>) -> Poll<Fault> {
-        let BodyTerms { timeout: within, bytes_per_second_min, .. } = self.terms;
         loop {
-            ready!(self.alarm.poll_unpin(context));
-            self.owes_turn |= self.turn.give_back();
-            let may_last = self.may_last();
-            if self.begun_at.elapsed() < may_last {
-                self.alarm.as_mut().reset(self.begun_at + may_last);
-                continue;
+            let course = self.course.get_or_insert_with(|| Course::begin(self.terms));
+            ready!(course.alarm.poll_unpin(context));
+            let (end_at, fault) = course.end();
+            if end_at <= Instant::now() {
+                return Poll::Ready(fault);
             }
-            return Poll::Ready(if may_last < within {
-                Fault::TooSlow { bytes_per_second_min }
-            } else {
-                Fault::TooLate { within }
-            });
+            course.alarm.as_mut().reset(end_at);
+            if let Err(fault) = self.give_turn_back() {
+                return Poll::Ready(fault);
+            }
         }
     }
 
-    /// How long what has come so far would do, counted from the begin.
-    fn may_last(&self) -> Duration {
-        let BodyTerms { timeout, bytes_per_second_min, grace } = self.terms;
-        if bytes_per_second_min == 0 {
-            return timeout;
+    fn give_turn_back(&mut self) -> Result<(), Fault> {
+        if !self.turn.give_back() {
+            return Ok(());
         }
-        let at_least_pace = self.came_bytes as f64 / f64::from(bytes_per_second_min);
-        Duration::from_secs_f64(at_least_pace).max(grace).min(timeout)
+        self.owes_turn = true;
+        self.take_room(self.came_bytes)
+    }
+
+    fn take_room(&mut self, bytes: usize) -> Result<(), Fault> {
+        match &mut self.room {
+            Some(room) if self.owes_turn => {
+                room.grow_at_once(bytes).map_err(|refusal| Fault::Refused(Box::new(refusal)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What has come more.
+    fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
+        let left_bytes = self.left_bytes.and_then(|left| left.checked_sub(bytes as u64));
+        self.left_bytes = left_bytes;
+        if left_bytes.is_none() {
+            return Err(Fault::TooLong { bytes_max: self.bytes_max });
+        }
+        self.came_bytes += bytes;
+        self.course.get_or_insert_with(|| Course::begin(self.terms)).note(bytes);
+        self.take_room(bytes)
     }
 
     /// After the end of all: the end, once the request has its turn again.
@@ -189,7 +261,10 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S
         let Some(taking) = &mut self.taking_turn else { return Poll::Ready(None) };
         let taken = ready!(taking.poll_unpin(context));
         self.taking_turn = None;
-        Poll::Ready(taken.err().map(|refusal| Err(io::Error::other(Fault::NoTurn(Box::new(refusal))))))
+        match taken {
+            Ok(()) => Poll::Ready(None),
+            Err(refusal) => told(Fault::Refused(Box::new(refusal))),
+        }
     }
 }
 
@@ -197,29 +272,31 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Stream for Bo
     type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let bytes_max = self.bytes_max;
-        let too_long = || Poll::Ready(Some(Err(io::Error::other(Fault::TooLong { bytes_max }))));
-        let Some(left_bytes) = self.left_bytes else { return too_long() };
+        if self.left_bytes.is_none() {
+            return told(Fault::TooLong { bytes_max: self.bytes_max });
+        }
         let Some(rest) = &mut self.rest else { return self.poll_turn(context) };
-        let Poll::Ready(next) = rest.poll_next_unpin(context) else {
-            return self.poll_fault(context).map(|fault| Some(Err(io::Error::other(fault))));
-        };
-        match &next {
-            Some(Ok(bytes)) => {
-                self.came_bytes += bytes.len() as u64;
-                self.left_bytes = left_bytes.checked_sub(bytes.len() as u64);
-                if self.left_bytes.is_none() { too_long() } else { Poll::Ready(next) }
-            }
-            Some(Err(_)) => {
+        match rest.poll_next_unpin(context) {
+            Poll::Pending => told(ready!(self.poll_fault(context))),
+            Poll::Ready(Some(Ok(bytes))) => match self.weigh(bytes.len()) {
+                Ok(()) => Poll::Ready(Some(Ok(bytes))),
+                Err(fault) => told(fault),
+            },
+            Poll::Ready(Some(Err(error))) => {
                 self.rest = None;
-                Poll::Ready(next)
+                Poll::Ready(Some(Err(error)))
             }
-            None => {
+            Poll::Ready(None) => {
                 self.rest = None;
                 self.poll_turn(context)
             }
         }
     }
+}
+
+/// A fault, as whoever reads the body hears of it.
+fn told(fault: Fault) -> Poll<Option<io::Result<Bytes>>> {
+    Poll::Ready(Some(Err(io::Error::other(fault))))
 }
 
 impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Drop for BoundedBody<S> {

@@ -10,7 +10,7 @@ use poem::{FromRequest, Request, RequestBody};
 /// The leading bits of the smallest IPv6 network that anybody gets.
 const IPV6_NETWORK_BITS: u32 = 64;
 
-/// The networks of the proxies that stand before the API.
+/// The networks of the proxies that stand before a door.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Arc<[IpNet]>);
 
@@ -26,6 +26,16 @@ impl TrustedProxies {
     pub fn have_sent(&self, request: &Request) -> bool {
         let peer = request.remote_addr().as_socket_addr();
         peer.is_some_and(|peer| self.vouch_for(peer.ip().to_canonical()))
+    }
+
+    /// The address of who called.
+    pub fn client_of(&self, request: &Request) -> IpAddr {
+        // Only a connection without an address (a Unix socket) has none; such clients share one.
+        let peer =
+            request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
+        let lines = request.headers().get_all("x-forwarded-for").iter();
+        let forwarded: Vec<&str> = lines.map(|line| line.to_str().unwrap_or_default()).collect();
+        self.client(peer, &forwarded)
     }
 
     fn vouch_for(&self, address: IpAddr) -> bool {
@@ -53,17 +63,9 @@ fn address_of(hop: &str) -> Option<IpAddr> {
     address.map(|address| address.to_canonical())
 }
 
-/// The address of who called.
+/// The address of who called the API.
 pub fn client_of(request: &Request) -> IpAddr {
-    // Only a connection without an address (a Unix socket) has none; such clients share one.
-    let peer = request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
-    let forwarded: Vec<&str> = request
-        .headers()
-        .get_all("x-forwarded-for")
-        .iter()
-        .map(|line| line.to_str().unwrap_or_default())
-        .collect();
-    request.data::<TrustedProxies>().map_or(peer, |proxies| proxies.client(peer, &forwarded))
+    request.data::<TrustedProxies>().cloned().unwrap_or_default().client_of(request)
 }
 
 /// What stands for an address where addresses have shares: whoever gets IPv6 addresses gets a network of them at once.

@@ -26,6 +26,7 @@ use crate::client_ip::TrustedProxies;
 use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
 use crate::turns::{Turn, Turns};
+use crate::upload::UploadRoom;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -45,6 +46,7 @@ struct Rooms<E> {
     carried_on: TaskTracker,
     turns: Turns,
     bodies: BodyTerms,
+    uploads: UploadRoom,
 }
 
 /// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
@@ -91,7 +93,8 @@ impl<E: Endpoint> Door<E> {
         load: &LoadTerms,
     ) -> Self {
         let (turns, bodies) = (Turns::new(load.turns), load.bodies);
-        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies }))
+        let uploads = UploadRoom::new(load.upload_bytes_max);
+        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies, uploads }))
     }
 }
 
@@ -214,6 +217,9 @@ impl<E: Endpoint + 'static> Endpoint for Door<E> {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let id = self.0.chance.base36(REQUEST_ID_LENGTH);
         let trace = self.0.begin_trace(&mut request, &id);
+        // Bodies take room by the address of who sends them.
+        request.set_data(self.0.proxies.clone());
+        request.set_data(self.0.uploads.clone());
         let span = tracing::info_span!("request", request.id = id);
         let passing = self.0.clone().let_in(request, trace.clone());
         let mut response = passing.instrument(span).instrument(trace).await;

@@ -41,15 +41,13 @@ use service::Service;
 use telemetry::Vitals;
 use tokio_util::task::TaskTracker;
 
-use crate::client_ip::TrustedProxies;
 use crate::documents::{Documents, Facts};
 use crate::door::Door;
 use crate::paths::Paths;
 use crate::probes::Probes;
-use crate::upload::UploadRoom;
 
 pub use crate::body::BodyTerms;
-pub use crate::client_ip::network_of;
+pub use crate::client_ip::{TrustedProxies, network_of};
 pub use crate::documents::openapi_document;
 pub use crate::probes::answer as answer_probe;
 pub use crate::turns::TurnTerms;
@@ -72,7 +70,7 @@ pub struct ApiSettings {
 pub struct LoadTerms {
     pub turns: TurnTerms,
     pub bodies: BodyTerms,
-    /// Memory for uploads.
+    /// Memory for uploads, and for other bodies that come slowly.
     pub upload_bytes_max: usize,
 }
 
@@ -89,8 +87,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let room = UploadRoom::new(settings.load.upload_bytes_max);
-    let routes = routes.with(CookieJarManager::new()).data(room).data(proxies.clone()).data(service);
+    let routes = routes.with(CookieJarManager::new()).data(service);
     let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
         let probes = probes.clone();

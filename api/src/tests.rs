@@ -20,7 +20,7 @@ use crate::documents::Facts;
 use crate::door::Door;
 use crate::json_body::JsonBody;
 use crate::paths::Paths;
-use crate::upload::{ROOM_BYTES, Upload, UploadRoom};
+use crate::upload::Upload;
 use crate::{LoadTerms, pages, paths_of, wire};
 
 /// The real paths behind the door.
@@ -38,7 +38,6 @@ fn api() -> TestClient<impl Endpoint> {
 
 /// A few paths that need no caller, behind the same door.
 pub fn samples() -> Door<impl Endpoint> {
-    use poem::EndpointExt;
     let service = OpenApiService::new(Samples, "samples", "1");
     let paths = Paths::listed_in(&service.spec());
     let routes = Route::new()
@@ -49,8 +48,7 @@ pub fn samples() -> Door<impl Endpoint> {
                 Err::<String, _>(poem::Error::from_string("disk on fire", StatusCode::BAD_GATEWAY))
             }),
         )
-        .nest("/", service)
-        .data(UploadRoom::new(ROOM_BYTES));
+        .nest("/", service);
     let (chance, load) = (Chance::seeded(1), LoadTerms::default());
     Door::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
 }

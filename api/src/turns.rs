@@ -120,7 +120,7 @@ impl Turns {
                 terms.publishes_max,
             ),
             uploads: line(
-                "blob_store",
+                "uploads",
                 "more is uploaded than can be stored in time; nothing was done of this",
                 terms.uploads_max,
             ),

@@ -6,7 +6,7 @@
 
 use bytes::BytesMut;
 use domain::{FileSet, MalformedMessage, Message, Refusal, SitePath, Slug};
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use multer::{Field, Multipart};
 use poem::http::header;
 use poem::{Body, Request, RequestBody};
@@ -15,6 +15,7 @@ use poem_openapi::payload::{ParsePayload, Payload};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde_json::json;
 use service::UploadedFile;
+use tokio::sync::Mutex;
 
 use crate::body;
 use crate::refusal::RefusedCall;
@@ -59,9 +60,17 @@ impl Upload {
     /// who come by the other must not stand in the way of that.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
         self.turn.give_back();
-        let mut body = Box::pin(self.body.into_bytes_stream());
+        // All of the body takes room, whatever it turns out to be: what stands before its parts is kept until they come.
+        let room = Mutex::new(self.share.enter());
+        let mut body = Box::pin(self.body.into_bytes_stream().and_then(|chunk| {
+            let room = &room;
+            async move {
+                room.lock().await.grow(chunk.len()).await.map_err(body::refused)?;
+                Ok(chunk)
+            }
+        }));
         let mut fields = Multipart::new(&mut body, self.boundary);
-        let mut parts = Parts::within(self.share.enter());
+        let mut parts = Parts::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;
         }
@@ -70,13 +79,14 @@ impl Upload {
         while let Some(rest) = body.next().await {
             rest.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
         }
-        parts.finish()
+        drop(body);
+        parts.finish(room.into_inner())
     }
 }
 
 /// What has been read so far.
+#[derive(Default)]
 struct Parts {
-    room: RoomTaken,
     slug: Option<Slug>,
     message: Option<Message>,
     source: Option<Source>,
@@ -91,10 +101,6 @@ enum Source {
 }
 
 impl Parts {
-    fn within(room: RoomTaken) -> Self {
-        Self { room, slug: None, message: None, source: None, set: FileSet::default(), files: Vec::new() }
-    }
-
     async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
@@ -170,18 +176,17 @@ impl Parts {
         let mut content = BytesMut::new();
         while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
             self.set.grow(chunk.len())?;
-            self.room.grow(chunk.len()).await?;
             content.extend_from_slice(&chunk);
         }
         self.files.push(UploadedFile { path, bytes: content.freeze() });
         Ok(())
     }
 
-    fn finish(self) -> Result<Uploaded, Refusal> {
+    fn finish(self, room: RoomTaken) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() {
             return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
         }
-        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room: self.room })
+        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room })
     }
 }
 

@@ -8,6 +8,7 @@
 mod answer;
 mod asked;
 mod pace;
+mod shares;
 
 use std::io;
 use std::pin::Pin;
@@ -55,7 +56,9 @@ impl<S> Connection<S> {
     /// sent between two requests is the head of the next one, and that is short.
     fn wait_on(&mut self) -> Option<Duration> {
         let Some(idle) = self.asked.idle_for() else {
-            return self.lead.holds(self.asked.taken(), &self.pace).then_some(self.pace.look_every);
+            let is_in_time = self.lead.holds(self.asked.taken(), &self.pace)
+                && !self.asked.is_any_late(|bytes| self.pace.may_last(bytes));
+            return is_in_time.then_some(self.pace.look_every);
         };
         let most =
             if self.asked.has_begun() { self.pace.idle_timeout } else { self.pace.first_request_within };

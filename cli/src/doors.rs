@@ -20,6 +20,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use ipnet::IpNet;
+use poem::http::Version;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint, Request};
@@ -210,8 +211,11 @@ impl Hall {
         }
         let (asked, door) = (place.asked.clone(), self.door);
         let stream = Connection::over(stream, asked.clone(), self.pace.clone());
-        let answer = service_fn(move |request| {
-            let in_hand = asked.note();
+        let answer = service_fn(move |request: hyper::Request<_>| {
+            let in_hand = match request.version() {
+                Version::HTTP_2 => asked.note_one_of_several(),
+                _ => asked.note(),
+            };
             let endpoint = endpoint.clone();
             let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
             async move {

@@ -1,6 +1,8 @@
 //! How much the doors of a process take on, as the settings say.
 
-use api::{BodyTerms, LoadTerms, TurnTerms};
+use std::sync::Arc;
+
+use api::{BodyTerms, LoadTerms, TrustedProxies, TurnTerms};
 use config::Settings;
 use domain::Refusal;
 use ipnet::IpNet;
@@ -38,10 +40,23 @@ pub(crate) fn edge(settings: &Settings) -> edge::LoadTerms {
         route_reads_max: edge.route_reads_max,
         content_reads_max: edge.content_reads_max,
         streamed_answers_max: edge.streamed_answers_max,
+        waiting_max: edge.waiting_max,
         wait_max: edge.wait_max,
         rest_max: edge.connections.idle_timeout,
         bytes_per_second_min: edge.connections.answer_bytes_per_second_min,
     }
+}
+
+/// The network that a visitor of the edge comes from. Proxies that do not tell for whom they ask have no share, as they
+/// have none of the connections.
+pub(crate) fn networks_of_visitors(settings: &Settings) -> edge::NetworkOf {
+    let named = &settings.edge.trusted_proxies;
+    let (proxies, without_share) = (TrustedProxies::new(named.clone()), with_this_machine(named));
+    Arc::new(move |request| {
+        let client = proxies.client_of(request);
+        let has_share = !without_share.iter().any(|network| network.contains(&client));
+        has_share.then(|| api::network_of(client))
+    })
 }
 
 pub(crate) fn api_door(settings: &Settings) -> DoorTerms {
@@ -79,6 +94,10 @@ fn with_this_machine(proxies: &[IpNet]) -> Vec<IpNet> {
 
 #[cfg(test)]
 mod tests {
+    use poem::Addr;
+    use poem::http::uri::Scheme;
+    use poem::web::{LocalAddr, RemoteAddr};
+
     use super::*;
 
     #[test]
@@ -86,5 +105,29 @@ mod tests {
         let networks = with_this_machine(&["10.0.0.0/8".parse().unwrap()]);
         let told: Vec<_> = networks.iter().map(ToString::to_string).collect();
         assert_eq!(told, ["10.0.0.0/8", "127.0.0.0/8", "::1/128"]);
+    }
+
+    #[test]
+    fn visitors_have_shares_of_their_own_and_proxies_that_tell_of_nobody_have_none() {
+        let set = [("HANDBILL_EDGE__TRUSTED_PROXIES".to_owned(), "10.0.0.0/8".to_owned())];
+        let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };
+        let network_of = networks_of_visitors(&config::load(sources).unwrap());
+        let share = |peer: &str, forwarded: Option<&str>| {
+            let peer = Addr::SocketAddr(format!("{peer}:4711").parse().unwrap());
+            let mut head = hyper::Request::new(()).into_parts().0;
+            if let Some(forwarded) = forwarded {
+                head.headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+            }
+            let head = (head, LocalAddr::default(), RemoteAddr(peer), Scheme::HTTP);
+            let request = poem::Request::from_parts(head.into(), poem::Body::empty());
+            network_of(&request).map(|network| network.to_string())
+        };
+        let told = |network: &str| Some(network.to_owned());
+        assert_eq!(share("192.0.2.1", Some("198.51.100.7")), told("192.0.2.1"));
+        assert_eq!(share("[2001:db8:1:2::3]", None), told("2001:db8:1:2::"));
+        assert_eq!(share("10.0.0.1", Some("1.2.3.4, 198.51.100.7")), told("198.51.100.7"));
+        for of_all in ["10.0.0.1", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"] {
+            assert_eq!(share(of_all, None), None, "{of_all}");
+        }
     }
 }

@@ -265,6 +265,7 @@ async fn open_edge(
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
             load: load::edge(settings),
+            network_of: load::networks_of_visitors(settings),
             link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
             vitals: vitals.clone(),
         },

@@ -60,7 +60,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!((load.body_bytes_per_second_min, load.upload_bytes_max), (1024, 256 * 1024 * 1024));
     let edge = &settings.edge;
     assert_eq!((edge.route_reads_max, edge.content_reads_max, edge.streamed_answers_max), (64, 64, 1024));
-    assert_eq!(edge.wait_max.as_secs(), 1);
+    assert_eq!((edge.waiting_max, edge.wait_max.as_secs()), (256, 1));
     assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
     assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
     assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");

@@ -4,10 +4,15 @@
 //! What is large streams from the store and is never held whole; a large page that must be dressed is held if it is
 //! small once it is encoded. Only so many pages are pressed at once: whoever would wait too long for that gets the page
 //! dressed on its way, larger but at once. A page that is there must never be refused because others are pressed.
+//!
+//! What left the cache lives on in the answers that carry it. When that fills the memory, what is not in it streams from
+//! the store as if it were large, so that nobody who takes many answers slowly keeps the others from theirs.
 
 mod dressing;
+mod living;
 mod source;
 
+use std::net::IpAddr;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -20,7 +25,6 @@ use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use store::Blobs;
-use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
@@ -31,6 +35,7 @@ use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
 use crate::turns::{Line, LoadTerms, Turns};
 use dressing::Dressing;
+use living::Living;
 pub use source::{Held, Source, Stored};
 
 pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
@@ -39,12 +44,15 @@ pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 const HELD_BYTES: u64 = 16 << 10;
 /// What a place in the cache takes besides its content.
 const PLACE_BYTES: u64 = 320;
+/// How often the cache's capacity may be in memory, with what is on its way in and out.
+const LIVING_PER_CAPACITY: u64 = 2;
 
 pub struct Contents {
     kept: Arc<Cache<Key, Kept, ByWeight>>,
-    /// Pages to be pressed take turns.
-    turns: Arc<Semaphore>,
-    reads: Turns,
+    living: Living,
+    /// More at once would not be done sooner.
+    presses: Turns,
+    content_reads: Turns,
     streams: Streams,
     blobs: Blobs,
     badge: Badge,
@@ -60,9 +68,10 @@ enum Kept {
     TooLarge,
 }
 
-/// Why a page was not pressed.
-enum NotPressed {
-    NoTurn,
+/// Why a content was not brought into memory.
+enum NotHeld {
+    /// There is no turn to press it, or no room for it: it comes from the store all the same.
+    Crowded,
     Trouble(anyhow::Error),
 }
 
@@ -85,9 +94,17 @@ impl Contents {
         let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: HELD_BYTES_MAX };
         let badge = Badge::new(base_url);
         let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
-        let (kept, turns) = (Arc::new(bounds.cache(ByWeight)), Arc::new(Semaphore::new(presses_max())));
-        let reads = Turns::new(Line::ContentReads, load.content_reads_max);
-        Self { kept, turns, reads, streams: Streams::new(load), blobs, badge, origins, marks }
+        Self {
+            kept: Arc::new(bounds.cache(ByWeight)),
+            living: Living::new(capacity_bytes.saturating_mul(LIVING_PER_CAPACITY)),
+            presses: Turns::new(presses_max(), load.waiting_max),
+            content_reads: Turns::new(load.content_reads_max, load.waiting_max),
+            streams: Streams::new(load),
+            blobs,
+            badge,
+            origins,
+            marks,
+        }
     }
 
     /// Of a content in memory it is there already; of any other it is written.
@@ -118,75 +135,93 @@ impl Contents {
         form.encoding.is_none() || !may_stay_large || self.kept.peek(&form.key()).is_some()
     }
 
-    /// From memory or from the store.
-    pub async fn open(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Content> {
+    /// From memory or from the store. `network` is whose places a streamed answer takes.
+    pub async fn open(
+        &self,
+        form: &Form<'_>,
+        patience: Patience,
+        network: Option<IpAddr>,
+    ) -> anyhow::Result<Content> {
+        let stored = self.stored(form, network);
         if form.dress.is_plain() {
             // Bounded as a whole: a visitor may be the last of many in turn.
-            let opened = timeout_at(patience.for_store(), self.open_plain(form, patience)).await;
+            let opened = timeout_at(patience.for_store(), self.open_plain(form, stored, patience)).await;
             return Ok(Content::Ready(opened.context(SILENT)??));
         }
         if form.may_be_held() {
             let key = form.key();
-            let pressed = self.kept.get_or_insert_async(&key, self.press(form, patience));
+            let pressed = self.kept.get_or_insert_async(&key, self.press(form, stored.clone(), patience));
             match timeout_at(patience.for_press(), pressed).await {
                 Ok(Ok(Kept::Held(held))) => return Ok(Content::Ready(Source::Held(held))),
-                Ok(Err(NotPressed::Trouble(error))) => return Err(error),
-                Ok(Ok(Kept::TooLarge) | Err(NotPressed::NoTurn)) | Err(_) => {}
+                Ok(Err(NotHeld::Trouble(error))) => return Err(error),
+                Ok(Ok(Kept::TooLarge) | Err(NotHeld::Crowded)) | Err(_) => {}
             }
         }
-        self.open_unpressed(form, patience).await
+        self.open_unpressed(form, stored, patience).await
     }
 
-    async fn open_plain(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Source> {
-        let stored = self.stored(form);
+    async fn open_plain(
+        &self,
+        form: &Form<'_>,
+        stored: Stored,
+        patience: Patience,
+    ) -> anyhow::Result<Source> {
         if form.may_be_held() {
-            let read = async {
-                let _turn = self.reads.take(patience.for_turn()).await?;
-                self.hold(form, stored.clone().read().await?)
-            };
-            if let Kept::Held(held) = self.kept.get_or_insert_async(&form.key(), read).await? {
-                return Ok(Source::Held(held));
+            let read = self.read(form, stored.clone(), patience);
+            match self.kept.get_or_insert_async(&form.key(), read).await {
+                Ok(Kept::Held(held)) => return Ok(Source::Held(held)),
+                Err(NotHeld::Trouble(error)) => return Err(error),
+                Ok(Kept::TooLarge) | Err(NotHeld::Crowded) => {}
             }
         }
         Ok(Source::Stored(stored))
     }
 
-    async fn open_unpressed(&self, form: &Form<'_>, patience: Patience) -> anyhow::Result<Content> {
-        let place = self.streams.enter(patience.for_turn()).await?;
-        let dressing = self.dressing(form)?;
+    async fn open_unpressed(
+        &self,
+        form: &Form<'_>,
+        stored: Stored,
+        patience: Patience,
+    ) -> anyhow::Result<Content> {
+        let place = stored.streams.enter(patience.for_turn()).await?;
+        let dressing = self.dressing(form, stored)?;
         let opened = timeout_at(patience.for_unpressed(), dressing.on_its_way()).await;
         Ok(Content::Dressed(place.deliver(opened.context(SILENT)??)))
     }
 
+    async fn read(&self, form: &Form<'_>, stored: Stored, patience: Patience) -> Result<Kept, NotHeld> {
+        let turn = self.content_reads.take(patience.for_turn()).await;
+        let _turn = turn.ok_or_else(|| Line::ContentReads.shed())?;
+        let room = self.living.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
+        let bytes = room.house(stored.read().await?);
+        Ok(Kept::held(bytes, self.write_etag(form)?))
+    }
+
     /// Takes a turn, and then goes on even if its visitor waits no longer: the next one finds what was made.
-    async fn press(&self, form: &Form<'_>, patience: Patience) -> Result<Kept, NotPressed> {
-        let Ok(Ok(turn)) = timeout_at(patience.for_turn(), self.turns.clone().acquire_owned()).await else {
-            return Err(NotPressed::NoTurn);
-        };
-        let (kept, key, dressing) = (self.kept.clone(), form.key(), self.dressing(form)?);
+    async fn press(&self, form: &Form<'_>, stored: Stored, patience: Patience) -> Result<Kept, NotHeld> {
+        let turn = self.presses.take(patience.for_turn()).await.ok_or(NotHeld::Crowded)?;
+        let room = self.living.take(HELD_BYTES_MAX).ok_or(NotHeld::Crowded)?;
+        let (kept, key, dressing) = (self.kept.clone(), form.key(), self.dressing(form, stored)?);
         let etag = self.write_etag(form)?;
         let pressing = tokio::spawn(async move {
             let _turn = turn;
-            let pressed = dressing.press().await?.map_or(Kept::TooLarge, |bytes| Kept::held(bytes, etag));
+            let pressed = dressing.press().await?;
+            let pressed = pressed.map_or(Kept::TooLarge, |bytes| Kept::held(room.house(bytes), etag));
             kept.insert(key, pressed.clone());
             anyhow::Ok(pressed)
         });
         Ok(pressing.await.context("press a page")??)
     }
 
-    fn hold(&self, form: &Form<'_>, bytes: Bytes) -> anyhow::Result<Kept> {
-        Ok(Kept::held(bytes, self.write_etag(form)?))
-    }
-
-    fn stored(&self, form: &Form<'_>) -> Stored {
-        let (blobs, streams) = (self.blobs.clone(), self.streams.clone());
+    fn stored(&self, form: &Form<'_>, network: Option<IpAddr>) -> Stored {
+        let (blobs, streams) = (self.blobs.clone(), self.streams.open_to(network));
         Stored { blobs, streams, hash: form.file.hash, range: form.stored_range() }
     }
 
-    fn dressing(&self, form: &Form<'_>) -> anyhow::Result<Dressing> {
+    fn dressing(&self, form: &Form<'_>, stored: Stored) -> anyhow::Result<Dressing> {
         let sign = |links| LinkSigner::new(&links, form.host, &self.origins);
         Ok(Dressing {
-            stored: self.stored(form),
+            stored,
             markup: form.dress.markup,
             badge: form.dress.has_badge.then(|| self.badge.clone()),
             signer: form.dress.links.map(sign).transpose()?,
@@ -202,14 +237,20 @@ impl Contents {
     /// As if one more content were being read.
     #[cfg(test)]
     pub async fn take_read(&self) -> tokio::sync::OwnedSemaphorePermit {
-        self.reads.take(tokio::time::Instant::now()).await.unwrap()
+        self.content_reads.take(tokio::time::Instant::now()).await.unwrap()
     }
 
     /// As if so many pages were being pressed that there is no turn left.
     #[cfg(test)]
-    pub async fn take_all_turns(&self) -> tokio::sync::OwnedSemaphorePermit {
-        let count = u32::try_from(presses_max()).unwrap();
-        self.turns.clone().acquire_many_owned(count).await.unwrap()
+    pub async fn take_all_presses(&self) -> Vec<tokio::sync::OwnedSemaphorePermit> {
+        let until = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+        let presses = (0..presses_max()).map(|_| self.presses.take(until));
+        futures::future::join_all(presses).await.into_iter().map(Option::unwrap).collect()
+    }
+
+    #[cfg(test)]
+    pub fn living_bytes(&self) -> u64 {
+        self.living.bytes()
     }
 }
 
@@ -225,7 +266,7 @@ fn presses_max() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
 
-impl From<anyhow::Error> for NotPressed {
+impl From<anyhow::Error> for NotHeld {
     fn from(error: anyhow::Error) -> Self {
         Self::Trouble(error)
     }

@@ -14,6 +14,7 @@ use telemetry::{Audience, Vitals};
 use tokio::time::timeout_at;
 use tokio_util::sync::DropGuard;
 
+use crate::NetworkOf;
 use crate::answer;
 use crate::closed::{Closed, ClosedPages, Failure, Troubles};
 use crate::content::Contents;
@@ -25,7 +26,7 @@ use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
-use crate::turns::Turns;
+use crate::turns::{Line, Turns};
 
 /// The endpoint of an edge.
 pub struct Door(Arc<Inner>);
@@ -40,8 +41,9 @@ pub struct Inner {
     pub sites: Arc<Sites>,
     pub seat: EdgeSeat,
     pub contents: Contents,
-    pub reads: Turns,
+    pub route_reads: Turns,
     pub turn_wait_max: Duration,
+    pub network_of: NetworkOf,
     pub store: Store,
     pub link_key: LinkKey,
     pub vitals: Vitals,
@@ -130,7 +132,8 @@ impl Inner {
         }
         self.meters.routes.misses.add(1);
         let read = async {
-            let _turn = self.reads.take(patience.for_turn()).await?;
+            let turn = self.route_reads.take(patience.for_turn()).await;
+            let _turn = turn.ok_or_else(|| Line::RouteReads.shed())?;
             self.store.route(host).await
         };
         let look = Box::pin(self.sites.look(host, vouch, read));

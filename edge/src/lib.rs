@@ -36,6 +36,7 @@ mod streams;
 mod tally;
 mod turns;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -45,6 +46,7 @@ use content::Contents;
 use domain::link::LinkKey;
 use domain::{Chance, Clock, JobId, ViewsJob};
 use futures::future::BoxFuture;
+use poem::Request;
 use store::{Blobs, Store};
 use telemetry::Vitals;
 use tokio_util::sync::CancellationToken;
@@ -60,7 +62,7 @@ use meters::Meters;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
-use turns::{Line, Turns};
+use turns::Turns;
 
 /// What an edge must know besides where things are stored.
 #[derive(Clone)]
@@ -71,7 +73,7 @@ pub struct EdgeSettings {
     pub serve_url: String,
     /// Where the badge and the pages of this service point to.
     pub base_url: String,
-    /// The bound of what is kept in memory, routes and contents together.
+    /// The bound of what is kept in memory, routes and contents together. As much again may live in answers on their way.
     pub cache_bytes: u64,
     /// Where pages may load web fonts from, as sources of a content security policy: `fonts.example`.
     pub font_hosts: Vec<String>,
@@ -81,7 +83,12 @@ pub struct EdgeSettings {
     pub vitals: Vitals,
     /// How much is done at a time of what is not answered from memory.
     pub load: LoadTerms,
+    /// Whose share a request takes of what visitors share.
+    pub network_of: NetworkOf,
 }
+
+/// The network that a request comes from; none where its visitors cannot be told apart, and so have no share.
+pub type NetworkOf = Arc<dyn Fn(&Request) -> Option<IpAddr> + Send + Sync>;
 
 /// An edge of this process.
 pub struct Edge {
@@ -127,8 +134,9 @@ impl Edge {
             meters: Meters::new(),
             tally: Tally::default(),
             troubles: Troubles::default(),
-            reads: Turns::new(Line::RouteReads, load.route_reads_max),
+            route_reads: Turns::new(load.route_reads_max, load.waiting_max),
             turn_wait_max: load.wait_max,
+            network_of: settings.network_of,
             sites,
             seat,
             store,

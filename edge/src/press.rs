@@ -80,7 +80,8 @@ impl Press {
             Self::Zstd(encoder) => encoder.finish().context("encode the end of a page")?,
             Self::Gzip(encoder) => encoder.finish().context("encode the end of a page")?,
         };
-        Ok((!room.is_full).then(|| room.bytes.into()))
+        // Without what it was given beyond, which nobody would count.
+        Ok((!room.is_full).then(|| room.bytes.into_boxed_slice().into()))
     }
 }
 

@@ -12,7 +12,6 @@ use crate::content::{Content, Source};
 use crate::door::{Inner, Visit};
 use crate::form::{Dress, Form, is_document};
 use crate::gate::{Pass, Purpose};
-use crate::patience::Patience;
 use crate::range::{self, Wanted};
 
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
@@ -24,7 +23,7 @@ impl Inner {
         {
             return Ok(redirect);
         }
-        let (form, content) = self.settle(self.form(visit, file), visit.patience).await?;
+        let (form, content) = self.settle(self.form(visit, file), visit).await?;
         let headers = self.policy.of_file(visit, file);
         if conditional::has_conditions(visit.request.headers())
             && let Some(etag) = self.etag_if_held(visit, &form)?
@@ -34,7 +33,7 @@ impl Inner {
         }
         let (form, content) = match content {
             Some(content) => (form, content),
-            None => self.content(form, visit.patience).await?,
+            None => self.content(form, visit).await?,
         };
         let response = self.send(visit, &form, headers, content).await?;
         if response.status() == StatusCode::OK {
@@ -45,7 +44,7 @@ impl Inner {
 
     /// What the site itself says of a path that is not there: always whole, and no view of anything.
     pub async fn show_not_found(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
-        let (form, content) = self.content(self.form(visit, file), visit.patience).await?;
+        let (form, content) = self.content(self.form(visit, file), visit).await?;
         let mut headers = self.policy.of_file(visit, file);
         headers.remove(header::LAST_MODIFIED);
         describe(&mut headers, &form)?;
@@ -92,17 +91,17 @@ impl Inner {
     async fn settle<'v>(
         &self,
         form: Form<'v>,
-        patience: Patience,
+        visit: &Visit<'_>,
     ) -> anyhow::Result<(Form<'v>, Option<Content>)> {
         if self.contents.is_settled(&form) {
             return Ok((form, None));
         }
-        let (form, content) = self.content(form, patience).await?;
+        let (form, content) = self.content(form, visit).await?;
         Ok((form, Some(content)))
     }
 
     /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
-    async fn content<'v>(&self, form: Form<'v>, patience: Patience) -> anyhow::Result<(Form<'v>, Content)> {
+    async fn content<'v>(&self, form: Form<'v>, visit: &Visit<'_>) -> anyhow::Result<(Form<'v>, Content)> {
         let content = match self.contents.recall(&form) {
             Some(content) => {
                 self.meters.contents.hits.add(1);
@@ -110,7 +109,8 @@ impl Inner {
             }
             None => {
                 self.meters.contents.misses.add(1);
-                Box::pin(self.contents.open(&form, patience)).await?
+                let network = (self.network_of)(visit.request);
+                Box::pin(self.contents.open(&form, visit.patience, network)).await?
             }
         };
         let form = if matches!(content, Content::Dressed(_)) { form.unencoded() } else { form };

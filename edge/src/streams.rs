@@ -5,20 +5,25 @@
 //! more, so it cannot look at a clock itself: a task beside it reads one chunk ahead, and waits for that to be taken.
 //! It must never count against a visitor what the store takes.
 
+mod places;
+
 use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::try_stream;
 use bytes::Bytes;
 use futures::TryStreamExt;
 use poem::Body;
-use tokio::sync::OwnedSemaphorePermit;
+use telemetry::{ConnectionMeter, Cut};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::content::Chunks;
-use crate::turns::{Line, LoadTerms, Turns};
+use crate::turns::{Line, LoadTerms};
+use places::Places;
 
 /// Nobody is further ahead of the least pace: what is taken in a burst, as buffers take it, may rest for as long as it
 /// lasts at that pace.
@@ -29,8 +34,16 @@ const FOR_GOOD: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The places of an edge's streamed answers. Clones are the same.
 #[derive(Clone)]
 pub struct Streams {
-    turns: Turns,
+    places: Arc<Places>,
     pace: Pace,
+    meter: ConnectionMeter,
+}
+
+/// The places as they are open to one network; to none: to visitors who cannot be told apart, and have no share.
+#[derive(Clone)]
+pub struct StreamShare {
+    streams: Streams,
+    network: Option<IpAddr>,
 }
 
 /// How an answer is to be taken.
@@ -42,21 +55,31 @@ struct Pace {
 
 /// A place for one answer.
 pub struct Place {
-    _turn: OwnedSemaphorePermit,
+    _place: places::Place,
     pace: Pace,
+    meter: ConnectionMeter,
 }
 
 impl Streams {
     pub fn new(terms: &LoadTerms) -> Self {
         Self {
-            turns: Turns::new(Line::StreamedAnswers, terms.streamed_answers_max),
+            places: Arc::new(Places::new(terms.streamed_answers_max, terms.waiting_max)),
             pace: Pace { rest_max: terms.rest_max, bytes_per_second_min: terms.bytes_per_second_min },
+            meter: ConnectionMeter::of("edge"),
         }
     }
 
+    pub fn open_to(&self, network: Option<IpAddr>) -> StreamShare {
+        StreamShare { streams: self.clone(), network }
+    }
+}
+
+impl StreamShare {
     /// To be had before anything is opened.
     pub async fn enter(&self, until: Instant) -> anyhow::Result<Place> {
-        Ok(Place { _turn: self.turns.take(until).await?, pace: self.pace })
+        let Streams { places, pace, meter } = &self.streams;
+        let place = places.take(self.network, until).await.ok_or_else(|| Line::StreamedAnswers.shed())?;
+        Ok(Place { _place: place, pace: *pace, meter: meter.clone() })
     }
 }
 
@@ -76,17 +99,19 @@ impl Place {
 
     /// Nothing is read before what was read last has been taken; so this ends when all has.
     async fn hand_over(self, mut chunks: Chunks, hand: Sender<Bytes>) -> io::Result<()> {
-        let mut may_rest = self.pace.first_rest();
+        let (mut may_rest, mut handed_bytes) = (self.pace.first_rest(), 0);
         loop {
             let since = Instant::now();
             let Ok(room) = timeout(may_rest, hand.reserve()).await else {
+                self.meter.cut(Cut::Untaken);
                 tracing::debug!("a streamed answer is cut off: too little of it is taken");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "too little of the answer is taken"));
             };
             let room = room.map_err(io::Error::other)?;
-            may_rest = may_rest.saturating_sub(since.elapsed());
+            // What was handed over last has been taken.
+            may_rest = self.pace.rest_after(may_rest.saturating_sub(since.elapsed()), handed_bytes);
             let Some(chunk) = chunks.try_next().await? else { return Ok(()) };
-            may_rest = self.pace.rest_after(may_rest, chunk.len());
+            handed_bytes = chunk.len();
             room.send(chunk);
         }
     }
@@ -98,7 +123,7 @@ impl Pace {
         if self.bytes_per_second_min == 0 { FOR_GOOD } else { self.rest_max }
     }
 
-    /// How long an answer may rest that might still rest for so long, and of which so much is handed out now.
+    /// How long an answer may rest that might still rest for so long, and of which so much has been taken now.
     fn rest_after(&self, left: Duration, bytes: usize) -> Duration {
         match (self.lasting(bytes as u64), self.lasting(LEAD_BYTES_MAX)) {
             (Some(earned), Some(lead)) => (left + earned).min(self.rest_max + lead),

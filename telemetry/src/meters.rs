@@ -141,7 +141,7 @@ struct DoorMeters {
     cut: [IntCounter; CUTS.len()],
 }
 
-/// Why a connection was not taken, or ended.
+/// Why a connection was not taken, or ended, or an answer over it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// As many as may be were open, none of them idle.
@@ -152,10 +152,12 @@ pub enum Cut {
     Idle,
     /// Nothing came, or was taken, for too long.
     Silent,
+    /// Too little was taken of one streamed answer; over HTTP/2 the others of its connection go on.
+    Untaken,
 }
 
 /// As they are numbered.
-const CUTS: [&str; 4] = ["full", "address", "idle", "silent"];
+const CUTS: [&str; 5] = ["full", "address", "idle", "silent", "untaken"];
 
 impl ConnectionMeter {
     pub fn of(role: &'static str) -> Self {
@@ -165,9 +167,15 @@ impl ConnectionMeter {
         }))
     }
 
-    pub fn set_open(&self, connections: usize) {
+    pub fn opened(&self) {
         if let Some(door) = &self.0 {
-            door.open.set(i64::try_from(connections).unwrap_or(i64::MAX));
+            door.open.inc();
+        }
+    }
+
+    pub fn closed(&self) {
+        if let Some(door) = &self.0 {
+            door.open.dec();
         }
     }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::stream;
 
 use super::*;
+use crate::client_ip::TrustedProxies;
 use crate::turns::{TurnTerms, Turns};
+use crate::upload::UploadRoom;
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
@@ -103,8 +105,11 @@ fn after_pauses(seconds: &'static [u64], bytes: usize) -> Body {
 }
 
 async fn refusal_within(terms: BodyTerms, body: Body) -> (Refusal, u64) {
+    given_up(Request::builder().body(body), terms).await
+}
+
+async fn given_up(mut request: Request, terms: BodyTerms) -> (Refusal, u64) {
     let begun_at = Instant::now();
-    let mut request = Request::builder().body(body);
     bound(&mut request, terms, &Turn::free());
     (refusal(request.take_body()).await, begun_at.elapsed().as_secs())
 }
@@ -150,13 +155,81 @@ async fn a_pause_ends_no_body_that_came_fast_enough_before() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
+    for (pauses, given_up_after_seconds) in [(&[0][..], 64), (&[10], 74), (&[0, 60, 60], 184)] {
+        let bursts = after_pauses(pauses, 1_048_576);
+        let upload = Request::builder().content_type("multipart/form-data; boundary=XX").body(bursts);
+        let (refusal, waited_seconds) = given_up(upload, BodyTerms::default()).await;
+        assert!(refusal.message().contains("no pause may be longer than 64 s"), "{refusal}");
+        assert_eq!(waited_seconds, given_up_after_seconds);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
+    let slow = Turns::new(TurnTerms::default()).take(&Request::default()).await.unwrap();
+    let mut request = Request::builder().body(after_pauses(&[], 0));
+    bound(&mut request, BodyTerms::default(), &slow);
+    sleep(Duration::from_secs(60)).await;
+    let read_at = Instant::now();
+    let mut chunks = Box::pin(request.take_body().into_bytes_stream());
+    assert!(timeout(TURN_KEPT_FOR / 2, chunks.next()).await.is_err(), "it is waited for");
+    assert!(slow.give_back(), "it still had its turn");
+    assert!(chunks.next().await.unwrap().is_err());
+    assert_eq!(read_at.elapsed().as_secs(), 30);
+}
+
+/// A body that is sent from an address, slowly, and takes room there.
+fn sent_from(address: &str, room: &UploadRoom, turn: &Turn, path: &'static str, body: Body) -> Body {
+    // A request that was made by hand came from no address.
+    let proxies = TrustedProxies::new(vec!["0.0.0.0/32".parse().unwrap()]);
+    let request = Request::builder().uri(path.parse().unwrap()).header("x-forwarded-for", address);
+    let mut request = request.extension(proxies).extension(room.clone()).body(body);
+    bound(&mut request, BodyTerms::default(), turn);
+    request.take_body()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read() {
+    const LOGIN: &str = "/auth/login";
+    let room = UploadRoom::new(64 * 1024);
+    let turns = Turns::new(TurnTerms::default());
+    let mut turn_of_all = Vec::new();
+    for _ in 0..6 {
+        turn_of_all.push(turns.take(&Request::default()).await.unwrap());
+    }
+    let begun = |number: usize, address: &'static str, path: &'static str| {
+        let body = after_pauses(&[0, 1], 8 * 1024);
+        tokio::spawn(refusal(sent_from(address, &room, &turn_of_all[number], path, body)))
+    };
+    let (first, second) = (begun(0, "192.0.2.1", LOGIN), begun(1, "192.0.2.1", LOGIN));
+    sleep(Duration::from_secs(2)).await;
+    let (third, elsewhere) = (begun(2, "192.0.2.1", LOGIN), begun(3, "192.0.2.2", LOGIN));
+    let message = begun(4, "192.0.2.1", mcp::PATH);
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(third.await.unwrap().code(), "overloaded", "half of it is taken by two");
+    let all_at_once = sent_from("192.0.2.1", &room, &turn_of_all[5], LOGIN, kilobytes(64).0);
+    assert_eq!(all_at_once.into_vec().await.unwrap().len(), 64 * 1024, "it is read in its turn");
+    assert!(!first.is_finished() && !second.is_finished() && !elsewhere.is_finished());
+    assert!(!message.is_finished(), "it takes room where it is read");
+
+    for slow in [first, second, elsewhere, message] {
+        assert!(slow.await.unwrap().message().contains("too slowly"));
+    }
+    let freed = Request::builder().extension(room.clone()).finish();
+    UploadShare::of(&freed).enter().grow_at_once(32 * 1024).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
     let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
     let slow = turns.take(&Request::default()).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &slow);
     let reading = tokio::spawn(request.take_body().into_vec());
+    let asked_at = Instant::now();
     let other = turns.take(&Request::default()).await.unwrap();
+    assert!(asked_at.elapsed() < 2 * TURN_KEPT_FOR, "{:?}", asked_at.elapsed());
     sleep(Duration::from_secs(5)).await;
     assert!(!reading.is_finished(), "all has come, and it is another's turn");
     drop(other);

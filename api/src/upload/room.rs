@@ -1,6 +1,6 @@
-//! How much of this process's memory uploads may take together. An upload must never wait long for room: it is told
-//! to come again instead. It takes room for what has come of it, never for what it says that will come: who only says
-//! so would keep everybody else out.
+//! How much of this process's memory uploads may take together, and other bodies that come slowly. None of them must ever
+//! wait long for room: it is told to come again instead. It takes room for what has come of it, never for what it says that
+//! will come: who only says so would keep everybody else out.
 //!
 //! An address may have as much of the room as it leaves free: half of it for one alone, a third for each of two, and
 //! so on. So nobody who fills the room and stalls can keep the others out.
@@ -126,12 +126,25 @@ impl RoomTaken {
     /// Takes room for so much more.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         if timeout(ROOM_WAIT_MAX, self.share.take(bytes)).await.is_err() {
-            telemetry::shed("api", "uploads");
-            return Err(Refusal::overloaded("too many uploads at a time; nothing of this one was taken"));
+            return Err(shed());
         }
         self.held_bytes += bytes;
         Ok(())
     }
+
+    /// As [`Self::grow`], for who cannot wait.
+    pub fn grow_at_once(&mut self, bytes: usize) -> Result<(), Refusal> {
+        if !self.share.room.taken().take(self.share.network, bytes) {
+            return Err(shed());
+        }
+        self.held_bytes += bytes;
+        Ok(())
+    }
+}
+
+fn shed() -> Refusal {
+    telemetry::shed("api", "upload_bytes");
+    Refusal::overloaded("more is sent at a time than there is memory for; nothing of this was taken")
 }
 
 impl Drop for RoomTaken {

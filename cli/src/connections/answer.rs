@@ -17,7 +17,7 @@ pub(crate) struct Answer<B> {
 
 impl<B> Answer<B> {
     pub(crate) fn to(in_hand: InHand, body: B) -> Self {
-        Self { body, to_take: Some(in_hand.to_take()), in_hand }
+        Self { body, to_take: Some(in_hand.to_take(0)), in_hand }
     }
 }
 
@@ -34,9 +34,11 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Answer<B> {
             // It waits for its source, and not for the visitor.
             self.to_take = None;
         } else if self.to_take.is_none() {
-            self.to_take = Some(self.in_hand.to_take());
+            self.to_take = Some(self.in_hand.to_take(0));
         }
-        polled.map_ok(|frame| frame.map_data(|bytes| Piece { bytes, to_take: self.in_hand.to_take() }))
+        polled.map_ok(|frame| {
+            frame.map_data(|bytes| Piece { to_take: self.in_hand.to_take(bytes.len()), bytes })
+        })
     }
 
     fn is_end_stream(&self) -> bool {

@@ -3,14 +3,20 @@
 //! is never idle.
 //!
 //! It is written for every request and read now and then by whoever looks after the connection or its place: it must
-//! never need a lock.
+//! never need a lock that anybody else may hold. Both counts are one number, so that whoever takes it to nothing knows.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+use crate::connections::shares::Shares;
+
+// The two counts in one number: requests in hand, and pieces of answers that wait for the visitor.
+const IN_HAND: u64 = 1;
+const TO_TAKE: u64 = 1 << 32;
 
 /// The requests that have come over a connection; and whether it is to end.
 #[derive(Clone)]
@@ -19,22 +25,28 @@ pub(crate) struct Asked(Arc<Requests>);
 struct Requests {
     opened_at: Instant,
     begun: AtomicU64,
-    in_hand: AtomicUsize,
-    /// Pieces of answers that wait for the visitor.
-    to_take: AtomicUsize,
+    unfinished: AtomicU64,
+    shares: Shares,
     times_all_taken: AtomicU64,
     taken_bytes: AtomicU64,
-    /// How long after the opening the last request ended.
+    /// How long after the opening the last request ended. It is written before that is counted, and read after.
     rests_since_ms: AtomicU64,
     makes_room: AtomicBool,
     leave: Notify,
 }
 
 /// A request that is worked on or answered, as long as this is there.
-pub(crate) struct InHand(Asked);
+pub(crate) struct InHand {
+    asked: Asked,
+    /// Its answer's number, where it may be one of several at a time.
+    share: Option<u64>,
+}
 
 /// Something of an answer that the visitor can take and has not taken, as long as this is there.
-pub(crate) struct ToTake(Asked);
+pub(crate) struct ToTake {
+    asked: Asked,
+    share: Option<u64>,
+}
 
 /// What was taken of the answers so far.
 #[derive(Clone, Copy, Default)]
@@ -51,8 +63,8 @@ impl Default for Asked {
         Self(Arc::new(Requests {
             opened_at: Instant::now(),
             begun: AtomicU64::new(0),
-            in_hand: AtomicUsize::new(0),
-            to_take: AtomicUsize::new(0),
+            unfinished: AtomicU64::new(0),
+            shares: Shares::default(),
             times_all_taken: AtomicU64::new(0),
             taken_bytes: AtomicU64::new(0),
             rests_since_ms: AtomicU64::new(0),
@@ -63,10 +75,16 @@ impl Default for Asked {
 }
 
 impl Asked {
+    /// A request that comes when the one before is answered.
     pub(crate) fn note(&self) -> InHand {
-        self.0.begun.fetch_add(1, Ordering::Relaxed);
-        self.0.in_hand.fetch_add(1, Ordering::Relaxed);
-        InHand(self.clone())
+        self.begin();
+        InHand { asked: self.clone(), share: None }
+    }
+
+    /// One that may come besides others.
+    pub(crate) fn note_one_of_several(&self) -> InHand {
+        let number = self.begin();
+        InHand { asked: self.clone(), share: Some(number) }
     }
 
     pub(crate) fn has_begun(&self) -> bool {
@@ -74,21 +92,28 @@ impl Asked {
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        self.0.in_hand.load(Ordering::Relaxed) == 0 && self.0.to_take.load(Ordering::Relaxed) == 0
+        self.0.unfinished.load(Ordering::Acquire) == 0
     }
 
     /// For how long nothing has been asked; none while something is in hand.
     pub(crate) fn idle_for(&self) -> Option<Duration> {
-        let rests_since = Duration::from_millis(self.0.rests_since_ms.load(Ordering::Relaxed));
-        self.is_idle().then(|| self.0.opened_at.elapsed().saturating_sub(rests_since))
+        self.is_idle().then(|| {
+            let rests_since = Duration::from_millis(self.0.rests_since_ms.load(Ordering::Relaxed));
+            self.0.opened_at.elapsed().saturating_sub(rests_since)
+        })
     }
 
     pub(crate) fn taken(&self) -> Taken {
         Taken {
             bytes: self.0.taken_bytes.load(Ordering::Relaxed),
             times_all: self.0.times_all_taken.load(Ordering::Relaxed),
-            is_awaited: self.0.to_take.load(Ordering::Relaxed) > 0,
+            is_awaited: self.0.unfinished.load(Ordering::Relaxed) >= TO_TAKE,
         }
+    }
+
+    /// Whether one of several answers lasts longer than what was handed out of it may.
+    pub(crate) fn is_any_late(&self, may_last: impl Fn(u64) -> Duration) -> bool {
+        self.0.shares.is_any_late(may_last)
     }
 
     /// Tells the connection to end once everything is answered.
@@ -110,40 +135,56 @@ impl Asked {
         self.0.leave.notified().await;
     }
 
-    fn note_rest(&self) {
-        if self.is_idle() {
-            let open_for = u64::try_from(self.0.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.0.rests_since_ms.store(open_for, Ordering::Relaxed);
-        }
+    /// The number of the request that begins.
+    fn begin(&self) -> u64 {
+        self.0.unfinished.fetch_add(IN_HAND, Ordering::Relaxed);
+        self.0.begun.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// One of these is done; how many of both there were. When it was the last of all, the moment is there before anybody
+    /// can see that.
+    fn end(&self, one: u64) -> u64 {
+        self.0.unfinished.update(Ordering::AcqRel, Ordering::Acquire, |unfinished| {
+            if unfinished == one {
+                let open_for = u64::try_from(self.0.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+                self.0.rests_since_ms.store(open_for, Ordering::Relaxed);
+            }
+            unfinished - one
+        })
     }
 }
 
 impl InHand {
-    pub(crate) fn to_take(&self) -> ToTake {
-        self.0.0.to_take.fetch_add(1, Ordering::Relaxed);
-        ToTake(self.0.clone())
+    /// So many bytes of its answer, or none while it is not known how many.
+    pub(crate) fn to_take(&self, bytes: usize) -> ToTake {
+        self.asked.0.unfinished.fetch_add(TO_TAKE, Ordering::Relaxed);
+        if let Some(number) = self.share {
+            self.asked.0.shares.add(number, bytes as u64);
+        }
+        ToTake { asked: self.asked.clone(), share: self.share }
     }
 }
 
 impl Drop for InHand {
     fn drop(&mut self) {
-        self.0.0.in_hand.fetch_sub(1, Ordering::Relaxed);
-        self.0.note_rest();
+        self.asked.end(IN_HAND);
     }
 }
 
 impl ToTake {
     pub(crate) fn note_taken(&self, bytes: usize) {
-        self.0.0.taken_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.asked.0.taken_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
 impl Drop for ToTake {
     fn drop(&mut self) {
-        if self.0.0.to_take.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.0.times_all_taken.fetch_add(1, Ordering::Relaxed);
+        if let Some(number) = self.share {
+            self.asked.0.shares.remove(number);
         }
-        self.0.note_rest();
+        if self.asked.end(TO_TAKE) / TO_TAKE == 1 {
+            self.asked.0.times_all_taken.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -165,11 +206,24 @@ mod tests {
         assert_eq!(asked.idle_for(), Some(Duration::from_secs(2)));
     }
 
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn of_several_that_end_at_once_one_notes_the_moment() {
+        for _ in 0..100 {
+            let asked = Asked::default();
+            let held: Vec<_> = (0..4).map(|_| asked.note_one_of_several().to_take(1)).collect();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            let ending = held.into_iter().map(|piece| tokio::spawn(async move { drop(piece) }));
+            futures::future::join_all(ending).await;
+            assert!(asked.is_idle() && asked.0.rests_since_ms.load(Ordering::Relaxed) >= 2);
+            assert_eq!(asked.taken().times_all, 1);
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn it_is_not_idle_until_the_last_piece_is_taken() {
         let asked = Asked::default();
         let in_hand = asked.note();
-        let (first, last) = (in_hand.to_take(), in_hand.to_take());
+        let (first, last) = (in_hand.to_take(3), in_hand.to_take(3));
         drop(in_hand);
         first.note_taken(3);
         drop(first);

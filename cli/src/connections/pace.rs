@@ -21,6 +21,7 @@ pub(crate) struct Pace {
     pub(super) look_every: Duration,
     /// What a visitor must take of answers from one look to the next. 0: that is not looked at.
     taken_bytes_min: u64,
+    bytes_per_second_min: u32,
     pub(super) sent_bytes: Count,
     pub(super) meter: ConnectionMeter,
 }
@@ -34,6 +35,7 @@ impl Pace {
             idle_timeout: limits.idle_timeout,
             look_every,
             taken_bytes_min: taken_bytes_min as u64,
+            bytes_per_second_min: limits.answer_bytes_per_second_min,
             sent_bytes: Count::default(),
             meter,
         }
@@ -43,9 +45,20 @@ impl Pace {
     pub(crate) fn counting(self, sent_bytes: Count) -> Self {
         Self { sent_bytes, ..self }
     }
+
+    /// How long one of several answers may last of which so much was handed out. It may rest while others are taken, as in a
+    /// browser that pauses a film, and what was taken fast may rest for longer.
+    pub(super) fn may_last(&self, bytes: u64) -> Duration {
+        (bytes * 1_000)
+            .checked_div(self.bytes_per_second_min.into())
+            .map_or(Duration::MAX, |at_least_pace_ms| {
+                self.idle_timeout + Duration::from_millis(at_least_pace_ms)
+            })
+    }
 }
 
-/// How far a visitor is ahead of the least pace with what they have to take. All answers of a connection count together.
+/// How far a visitor is ahead of the least pace with what they have to take. All answers of a connection count together
+/// here: each for itself may last as long as `Pace::may_last` says.
 #[derive(Default)]
 pub(super) struct Lead {
     bytes: u64,

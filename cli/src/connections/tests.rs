@@ -29,7 +29,7 @@ fn asked_over() -> (DuplexStream, Connection<DuplexStream>) {
 
 /// Sends an answer as the HTTP library does, until it is taken or the connection ends.
 async fn answer(connection: &mut Connection<DuplexStream>, bytes: usize) -> io::Result<()> {
-    let piece = connection.asked.note().to_take();
+    let piece = connection.asked.note().to_take(bytes);
     let mut left = bytes;
     while left > 0 {
         let written = connection.write(&vec![0; left.min(1_024)]).await?;
@@ -94,6 +94,50 @@ async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
     let end = answer(&mut connection, 1_000).await.unwrap_err();
     assert_eq!(end.kind(), io::ErrorKind::TimedOut);
     assert!((LOOK_EVERY..=2 * LOOK_EVERY).contains(&began.elapsed()), "{:?}", began.elapsed());
+}
+
+/// Takes small answers of HTTP/2 one after the other, ten times as fast as must be, while of a great one so much was handed
+/// out and more is each second; how long that went well.
+async fn taken_beside(handed_bytes: usize, more_each_second: usize) -> Duration {
+    let (mut visitor, door) = duplex(64 * 1024);
+    let asked = Asked::default();
+    let mut connection = over(door, asked.clone());
+    let great = asked.note_one_of_several();
+    let mut pieces = vec![great.to_take(handed_bytes)];
+    let (since, mut small) = (Instant::now(), [0; 10_240]);
+    while since.elapsed() < 20 * LOOK_EVERY {
+        let piece = asked.note_one_of_several().to_take(small.len());
+        connection.write_all(&small).await.unwrap();
+        piece.note_taken(small.len());
+        drop(piece);
+        visitor.read_exact(&mut small).await.unwrap();
+        if more_each_second > 0 {
+            pieces = vec![great.to_take(more_each_second), pieces.swap_remove(0)];
+        }
+        pieces.truncate(1);
+        if let Ok(end) = timeout(Duration::from_secs(1), connection.read(&mut [0])).await {
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut);
+            break;
+        }
+    }
+    since.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_of_one_answer_does_not_pay_for_another_that_is_stalled() {
+    for (handed_bytes, lasts_seconds) in [(0, 0), (10_240, 10), (512_000, 500)] {
+        let may_last = LIMITS.idle_timeout + Duration::from_secs(lasts_seconds);
+        let lasted = taken_beside(handed_bytes, 0).await;
+        assert!((may_last..=may_last + LOOK_EVERY).contains(&lasted), "{handed_bytes}: {lasted:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_beside_others_that_is_taken_fast_enough_may_last() {
+    let fast_enough = taken_beside(10_240, 1_024).await;
+    assert!(fast_enough >= 20 * LOOK_EVERY, "{fast_enough:?}");
+    let too_slow = taken_beside(10_240, 512).await;
+    assert!(too_slow < 10 * LOOK_EVERY, "{too_slow:?}");
 }
 
 #[tokio::test(start_paused = true)]

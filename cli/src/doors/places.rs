@@ -19,9 +19,12 @@ use tokio::time::Instant;
 use crate::connections::Asked;
 use crate::doors::room::{Free, Room, Seat};
 
-/// How long a newcomer waits for a place that somebody is to leave, and how many do at a time.
+/// How long a newcomer waits for a place that somebody is to leave.
 const LEAVE_WAIT: Duration = Duration::from_secs(3);
+/// How many wait at a time for one of all places, and how many for one of their address's part.
 const WAITING_MAX: usize = 1_024;
+/// How many of one address do either.
+const OF_ADDRESS_WAITING_MAX: usize = 256;
 
 pub(crate) struct Places {
     all: Arc<Room>,
@@ -31,20 +34,20 @@ pub(crate) struct Places {
     /// Those of which somebody is there, and at times some more.
     networks: Mutex<HashMap<IpAddr, Weak<Room>>>,
     networks_max: usize,
-    waiting: Semaphore,
+    waiting_in_networks: Semaphore,
     meter: ConnectionMeter,
 }
 
 /// A connection's place, as long as this is there.
 pub(crate) struct Place {
     pub(crate) asked: Asked,
+    // It is counted off before the seats are free: there are never more than there may be.
+    _counted: Counted,
     _in_network: Option<Seat>,
     _in_all: Seat,
-    // It counts when the others are gone.
-    _taken: Taken,
 }
 
-struct Taken(Arc<Places>);
+struct Counted(Arc<Places>);
 
 impl Places {
     pub(crate) fn new(
@@ -53,12 +56,12 @@ impl Places {
         meter: ConnectionMeter,
     ) -> Self {
         Self {
-            all: Room::for_as_many_as(limits.max),
+            all: Room::of(limits.max, WAITING_MAX),
             per_address_max: limits.per_address_max,
             proxies,
             networks: Mutex::default(),
-            networks_max: 2 * (limits.max + WAITING_MAX),
-            waiting: Semaphore::new(WAITING_MAX),
+            networks_max: 2 * (limits.max + 2 * WAITING_MAX),
+            waiting_in_networks: Semaphore::new(WAITING_MAX),
             meter,
         }
     }
@@ -77,15 +80,33 @@ impl Places {
     pub(crate) async fn wait(self: &Arc<Self>, address: IpAddr) -> Result<Place, Cut> {
         let deadline = Instant::now() + LEAVE_WAIT;
         let waiting = async {
-            let _one_of_a_few = self.waiting.try_acquire().map_err(|_| Cut::Full)?;
-            let in_network = match self.room_of(address) {
-                Some(room) => Some(room.free_by(deadline).await.ok_or(Cut::Address)?),
-                None => None,
+            let Some(room) = self.room_of(address) else {
+                return Ok(self.seat(self.free_of_all(deadline).await.ok_or(Cut::Full)?, None));
             };
-            let in_all = self.all.free_by(deadline).await.ok_or(Cut::Full)?;
-            Ok(self.seat(in_all, in_network))
+            // Until the end: no address fills the line for all of the places.
+            let _in_line = room.stand_in_line().ok_or(Cut::Address)?;
+            let in_network = self.free_in(&room, deadline).await.ok_or(Cut::Address)?;
+            let in_all = self.free_of_all(deadline).await.ok_or(Cut::Full)?;
+            Ok(self.seat(in_all, Some(in_network)))
         };
         waiting.await.inspect_err(|cut| self.meter.cut(*cut))
+    }
+
+    /// One of an address's part. Whoever waits for that stands in nobody's way who waits for one of all.
+    async fn free_in(&self, room: &Arc<Room>, deadline: Instant) -> Option<Free> {
+        if let Some(free) = room.free_now() {
+            return Some(free);
+        }
+        let _one_of_a_few = self.waiting_in_networks.try_acquire().ok()?;
+        room.free_by(deadline).await
+    }
+
+    async fn free_of_all(&self, deadline: Instant) -> Option<Free> {
+        if let Some(free) = self.all.free_now() {
+            return Some(free);
+        }
+        let _in_line = self.all.stand_in_line()?;
+        self.all.free_by(deadline).await
     }
 
     /// Has somebody leave who is idle.
@@ -101,14 +122,12 @@ impl Places {
     fn seat(self: &Arc<Self>, in_all: Free, in_network: Option<Free>) -> Place {
         // Made only now: nobody is idle while they wait for a place.
         let asked = Asked::default();
-        let place = Place {
+        Place {
             _in_network: in_network.map(|free| free.take(&asked)),
             _in_all: in_all.take(&asked),
-            _taken: Taken(self.clone()),
+            _counted: Counted::one_of(self.clone()),
             asked,
-        };
-        self.meter.set_open(self.all.taken());
-        place
+        }
     }
 
     /// The part of this address; none for those who may have any.
@@ -125,20 +144,28 @@ impl Places {
         if networks.len() >= self.networks_max {
             networks.retain(|_, room| room.strong_count() > 0);
         }
-        let room = Room::for_as_many_as(self.per_address_max);
+        let room = Room::of(self.per_address_max, OF_ADDRESS_WAITING_MAX);
         networks.insert(network, Arc::downgrade(&room));
         Some(room)
     }
 }
 
-impl Drop for Taken {
+impl Counted {
+    fn one_of(places: Arc<Places>) -> Self {
+        places.meter.opened();
+        Self(places)
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.meter.set_open(self.0.all.taken());
+        self.0.meter.closed();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
     use tokio::time::advance;
 
     use super::*;
@@ -236,7 +263,8 @@ mod tests {
         }
         advance(LONG).await;
         let came = Instant::now();
-        let newcomers = (0..500).map(|_| places.wait(address("192.0.2.2")));
+        let addresses = ["192.0.2.2", "192.0.2.3"].map(address);
+        let newcomers = (0..500).map(|number| places.wait(addresses[number % 2]));
         let taken = futures::future::join_all(newcomers).await;
         assert!(taken.iter().all(Result::is_ok));
         assert!(came.elapsed() < Duration::from_secs(1), "{:?}", came.elapsed());
@@ -253,6 +281,45 @@ mod tests {
         stubborn.asked.told_to_leave().await;
         assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
         assert!(!is_told(&stubborn).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_address_fills_the_line_of_those_who_wait() {
+        // All came a moment ago, so that everybody may hope, and nobody leaves.
+        let places = places(2_000, 1_000);
+        let _held: Vec<_> =
+            (0..2_000).map(|number| take(&places, &format!("192.0.2.{}", number / 1_000))).collect();
+        // Of the first all wait for its own part; of the second, which has none, for one of all.
+        for from in ["192.0.2.1", "192.0.2.7"] {
+            let mut line: Vec<_> =
+                (0..2 * OF_ADDRESS_WAITING_MAX).map(|_| Box::pin(places.wait(address(from)))).collect();
+            let refused = line.iter_mut().filter_map(|waiting| waiting.now_or_never()).count();
+            assert_eq!(refused, OF_ADDRESS_WAITING_MAX, "{from}");
+            for other in ["192.0.2.0", "192.0.2.8"] {
+                assert!(places.wait(address(other)).now_or_never().is_none(), "{other} may wait");
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_no_longer_is_not_waited_for() {
+        let places = places(1, 1);
+        let _held = take(&places, "192.0.2.1");
+        for from in ["192.0.2.1", "192.0.2.2"] {
+            assert!(places.wait(address(from)).now_or_never().is_none(), "{from}");
+        }
+        let room = places.room_of(address("192.0.2.1")).unwrap();
+        assert_eq!((room.waiting(), places.all.waiting()), (0, 0));
+        assert_eq!(places.waiting_in_networks.available_permits(), WAITING_MAX);
+    }
+
+    #[tokio::test]
+    async fn who_sits_down_while_the_door_closes_is_told_to_leave_too() {
+        let places = places(2, 10);
+        let free = places.all.free_now().unwrap();
+        places.close();
+        assert!(is_told(&places.seat(free, None)).await);
+        assert!(places.take_now(address("192.0.2.1")).is_none());
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,11 +3,10 @@
 //! middle of something.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connections::Asked;
@@ -24,7 +23,8 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Room {
     max: usize,
     permits: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    waiting_max: usize,
+    line: Semaphore,
     guests: Mutex<Guests>,
 }
 
@@ -56,10 +56,11 @@ pub(super) struct Seat {
 }
 
 impl Room {
-    pub(super) fn for_as_many_as(max: usize) -> Arc<Self> {
+    /// Room for so many, and a line before it for so many.
+    pub(super) fn of(max: usize, waiting_max: usize) -> Arc<Self> {
         let max = max.min(Semaphore::MAX_PERMITS);
-        let (waiting, guests) = (AtomicUsize::new(0), Mutex::default());
-        Arc::new(Self { max, permits: Arc::new(Semaphore::new(max)), waiting, guests })
+        let (permits, line) = (Arc::new(Semaphore::new(max)), Semaphore::new(waiting_max));
+        Arc::new(Self { max, permits, waiting_max, line, guests: Mutex::default() })
     }
 
     pub(super) fn free_now(self: &Arc<Self>) -> Option<Free> {
@@ -67,15 +68,16 @@ impl Room {
         Some(Free { room: self.clone(), permit })
     }
 
-    /// A place, as soon as one is left. None when nobody can leave, or nobody has in time.
+    /// Somebody's place in its line; none when that is full.
+    pub(super) fn stand_in_line(&self) -> Option<SemaphorePermit<'_>> {
+        self.line.try_acquire().ok()
+    }
+
+    /// A place for somebody who stands in its line, as soon as one is left. None when nobody can leave, or nobody has in
+    /// time.
     pub(super) async fn free_by(self: &Arc<Self>, deadline: Instant) -> Option<Free> {
-        if let Some(free) = self.free_now() {
-            return Some(free);
-        }
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let permit = self.wait_by(deadline).await;
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        permit.map(|permit| Free { room: self.clone(), permit })
+        let permit = self.wait_by(deadline).await?;
+        Some(Free { room: self.clone(), permit })
     }
 
     async fn wait_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
@@ -98,12 +100,17 @@ impl Room {
         if let Some(look) = guests.last_look.filter(|look| look.at.elapsed() < LOOK_PAUSE) {
             return look.gives_hope;
         }
-        let wanted = self.waiting.load(Ordering::Relaxed).max(self.max / LEAVE_SHARE).max(1);
+        let wanted = self.waiting().max(self.max / LEAVE_SHARE).max(1);
         let gives_hope = tell_longest_idle(guests.by_number.values(), wanted);
         guests.last_look = Some(Look { at: Instant::now(), gives_hope });
         gives_hope
     }
 
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting_max - self.line.available_permits()
+    }
+
+    #[cfg(test)]
     pub(super) fn taken(&self) -> usize {
         self.guests().by_number.len()
     }
@@ -146,6 +153,10 @@ impl Free {
         guests.next_number += 1;
         guests.by_number.insert(number, asked.clone());
         drop(guests);
+        // Whoever sits down while the room is closed may have been overlooked.
+        if room.permits.is_closed() {
+            asked.tell_to_leave();
+        }
         Seat { room, number, _permit: permit }
     }
 }

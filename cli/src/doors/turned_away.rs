@@ -1,7 +1,7 @@
 //! What somebody is told who gets no place: 503 with `Retry-After`, and goodbye. Nothing of theirs is done, and they must
 //! take next to nothing: so no more than `TOLD_MAX` are told at a time, and only when there are more hear the others
 //! nothing. Who speaks HTTP/2 without asking is told that the connection goes away and nothing was begun, which their
-//! library takes as leave to try again; that has no words in it.
+//! library may take as leave to try again; that has no words in it, and no blame, after which some do not try.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ const TOLD_WITHIN: Duration = Duration::from_secs(2);
 const READ_BYTES: usize = 8 * 1024;
 
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
-/// Frames: SETTINGS without a setting, then GOAWAY with no stream begun and the code ENHANCE_YOUR_CALM.
+/// Frames: SETTINGS without a setting, then GOAWAY with no stream begun and the code NO_ERROR.
 const HTTP2_GOODBYE: Bytes =
-    Bytes::from_static(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\x0b");
+    Bytes::from_static(b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0");
 
 #[derive(Clone)]
 pub(crate) struct TurnedAway {

@@ -31,7 +31,8 @@ pub struct Edge {
     pub content_reads_max: usize,
     /// Answers at a time that are too large for memory.
     pub streamed_answers_max: usize,
-    /// How long a visitor waits for a turn at one of these.
+    /// How many visitors wait for a turn at each of these, and how long.
+    pub waiting_max: usize,
     pub wait_max: Duration,
 }
 
@@ -50,6 +51,7 @@ impl Edge {
         let route_reads_max = reader.required::<AtATime>("edge.route_reads_max");
         let content_reads_max = reader.required::<AtATime>("edge.content_reads_max");
         let streamed_answers_max = reader.required::<AtATime>("edge.streamed_answers_max");
+        let waiting_max = reader.required::<AtATime>("edge.waiting_max");
         let wait_max = reader.required::<Wait>("edge.wait_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard(reader, "edge.listen", listen);
@@ -66,6 +68,7 @@ impl Edge {
             route_reads_max: route_reads_max?.0,
             content_reads_max: content_reads_max?.0,
             streamed_answers_max: streamed_answers_max?.0,
+            waiting_max: waiting_max?.0,
             wait_max: wait_max?.0,
         })
     }

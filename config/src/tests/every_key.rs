@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 75] = [
+pub const EVERY_KEY: [(&str, &str, &str); 76] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -46,6 +46,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 75] = [
     ("edge.route_reads_max", "45", "45"),
     ("edge.content_reads_max", "47", "47"),
     ("edge.streamed_answers_max", "48", "48"),
+    ("edge.waiting_max", "49", "49"),
     ("edge.wait_max", "46s", "46s"),
     ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
     ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),

@@ -19,7 +19,7 @@ use tokio::time::timeout_at;
 
 use super::{Chunks, SILENT};
 use crate::patience::Patience;
-use crate::streams::Streams;
+use crate::streams::StreamShare;
 
 /// Where the bytes are. Their number is known, and any part of them can be had.
 pub enum Source {
@@ -38,7 +38,7 @@ pub struct Held {
 #[derive(Clone)]
 pub struct Stored {
     pub blobs: Blobs,
-    pub streams: Streams,
+    pub streams: StreamShare,
     pub hash: BlobHash,
     pub range: Range<u64>,
 }

@@ -10,13 +10,17 @@ const CHUNK_BYTES: usize = 1000;
 /// As long as nobody has to wait.
 const AT_ONCE: Duration = Duration::ZERO;
 
-fn streams() -> Streams {
-    Streams::new(&LoadTerms {
+fn streams() -> StreamShare {
+    share(&LoadTerms {
         streamed_answers_max: 1,
         rest_max: REST_MAX,
         bytes_per_second_min: BYTES_PER_SECOND_MIN,
         ..LoadTerms::default()
     })
+}
+
+fn share(terms: &LoadTerms) -> StreamShare {
+    Streams::new(terms).open_to(None)
 }
 
 /// So many chunks, each a while after it was asked for.
@@ -28,7 +32,7 @@ fn chunks(count: usize, each_after: Duration) -> Chunks {
     stream::iter(0..count).then(chunk).boxed()
 }
 
-async fn enter(streams: &Streams) -> anyhow::Result<Place> {
+async fn enter(streams: &StreamShare) -> anyhow::Result<Place> {
     streams.enter(Instant::now()).await
 }
 
@@ -69,6 +73,9 @@ async fn who_takes_nothing_loses_the_place_and_hears_so_when_asking_again() {
     let (came, end) = taken(body, AT_ONCE).await;
     assert_eq!((came, end.unwrap_err().kind()), (CHUNK_BYTES, io::ErrorKind::TimedOut));
     drop(place);
+    tokio::time::resume();
+    let told = telemetry::Vitals::default().metrics().await.body;
+    assert!(told.contains("handbill_connections_cut_total{reason=\"untaken\",role=\"edge\"} 1\n"), "{told}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,7 +124,7 @@ fn a_burst_may_rest_as_long_as_it_lasts_but_nobody_is_more_than_a_lead_ahead() {
 #[tokio::test(start_paused = true)]
 async fn where_any_pace_will_do_no_rest_is_too_long() {
     let terms = LoadTerms { rest_max: REST_MAX, bytes_per_second_min: 0, ..LoadTerms::default() };
-    let body = enter(&Streams::new(&terms)).await.unwrap().deliver(chunks(3, AT_ONCE));
+    let body = enter(&share(&terms)).await.unwrap().deliver(chunks(3, AT_ONCE));
     let (came, end) = taken(body, 100 * REST_MAX).await;
     assert_eq!((came, end.is_ok()), (3 * CHUNK_BYTES, true));
 }

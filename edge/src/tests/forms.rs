@@ -214,7 +214,7 @@ async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
     let files = [("index.html", large_page()), ("small.html", page())];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
     let route = provisional(&house, &files).await;
-    let turns = house.edge.inner.contents.take_all_turns().await;
+    let turns = house.edge.inner.contents.take_all_presses().await;
     let accept = ("accept-encoding", "zstd");
     for path in ["/", "/small"] {
         let seen = house.visit(&route, path, &[accept]).await;
@@ -247,7 +247,7 @@ async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
         }
     };
     tokio::time::timeout(Duration::from_secs(60), pressed).await.unwrap();
-    drop(contents.take_all_turns().await);
+    drop(contents.take_all_presses().await);
 }
 
 #[tokio::test]

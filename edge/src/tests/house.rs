@@ -35,16 +35,20 @@ pub struct Seen {
 
 impl House {
     pub async fn build() -> Self {
-        Self::under(LoadTerms::default()).await
+        Self::with(|_| {}).await
     }
 
     pub async fn under(load: LoadTerms) -> Self {
+        Self::with(|settings| settings.load = load).await
+    }
+
+    pub async fn with(set: impl FnOnce(&mut EdgeSettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite://{}", folder.path().join("h.db").display())).await.unwrap();
         store.migrate().await.unwrap();
         let blobs = Blobs::local(&folder.path().join("blobs")).unwrap();
         let (bus, clock, link_key) = (Bus::local("test"), Clock::manual(NOW), LinkKey::new("secret"));
-        let settings = EdgeSettings {
+        let mut settings = EdgeSettings {
             domain: "localhost".into(),
             serve_url: "http://127.0.0.1:8081".into(),
             base_url: "http://127.0.0.1:8080".into(),
@@ -52,8 +56,10 @@ impl House {
             font_hosts: vec!["https://fonts.example".into()],
             link_key: link_key.clone(),
             vitals: Vitals::default(),
-            load,
+            load: LoadTerms::default(),
+            network_of: Arc::new(|_| None),
         };
+        set(&mut settings);
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();
         Self { edge, store, blobs, bus, clock, link_key, _folder: folder }
     }

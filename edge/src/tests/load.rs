@@ -83,7 +83,7 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
     let route = house.site(&[("small.txt", "small")]).await;
     let inner = &house.edge.inner;
     let _read = inner.contents.take_read().await;
-    let _look = inner.reads.take(Instant::now()).await.unwrap();
+    let _look = inner.route_reads.take(Instant::now()).await.unwrap();
     house.know(&route).await;
     // Nothing is done from here on but waiting.
     tokio::time::pause();
@@ -99,4 +99,78 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
             assert!(once.contains(&waited), "{target}: {waited:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_meanwhile() {
+    const CACHE_BYTES: u64 = 8 << 20;
+    const FILE_BYTES: usize = 1 << 20;
+    // An eighth is for routes, and as much again as the rest may be on its way.
+    const LIVING_BYTES_MAX: u64 = CACHE_BYTES / 8 * 7 * 2;
+    const HELD: usize = LIVING_BYTES_MAX as usize / FILE_BYTES;
+    let wait_max = Duration::from_millis(20);
+    let house = House::with(|settings| {
+        settings.cache_bytes = CACHE_BYTES;
+        settings.load = LoadTerms { streamed_answers_max: 2, wait_max, ..LoadTerms::default() };
+    })
+    .await;
+    let names: Vec<_> = (0..HELD + 3).map(|number| format!("{number}.png")).collect();
+    // As many contents, none like another.
+    let noise = noise();
+    let content = |number: usize| noise.as_bytes()[64 * number..][..FILE_BYTES].to_vec();
+    let mut files = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        files.push(house.file(name, content(number)).await);
+    }
+    let page = house.file("page.html", "<title>x</title>").await;
+    let route = super::house::route(files.into_iter().chain([page]).collect());
+    let provisional = Route { expires_at: Some(NOW.plus(Duration::from_secs(60))), ..route };
+    house.know(&provisional).await;
+    let contents = &house.edge.inner.contents;
+    let mut resting = Vec::new();
+    for name in &names[..HELD + 1] {
+        let answer = rest_at(&house, &format!("/site/my-page-a1b2/{name}")).await;
+        assert_eq!(answer.status().as_u16(), 200, "{name}");
+        assert!(contents.living_bytes() <= LIVING_BYTES_MAX, "{name}");
+        resting.push(answer);
+    }
+    assert_eq!(contents.living_bytes(), LIVING_BYTES_MAX, "one is streamed, and so not held");
+    // What is not there yet comes whole all the same, and dressed, as long as there are places.
+    let streamed = house.visit(&provisional, "/15.png", &[]).await;
+    assert!(streamed.status == 200 && streamed.body == content(15), "{}", streamed.status);
+    assert!(streamed.says("etag").is_some() && streamed.says("content-length").is_some());
+    assert!(house.visit(&provisional, "/page", &[]).await.text().contains("is hosted on"));
+    resting.push(rest_at(&house, "/site/my-page-a1b2/15.png").await);
+    assert_told_to_come_again(&house.visit(&provisional, "/16.png", &[]).await);
+    assert_told_to_come_again(&house.visit(&provisional, "/page", &[]).await);
+    drop(resting);
+    assert!(contents.living_bytes() <= LIVING_BYTES_MAX / 2, "{}", contents.living_bytes());
+    let held = house.visit(&provisional, "/16.png", &[]).await;
+    assert!(held.status == 200 && held.body == content(16), "{}", held.status);
+}
+
+#[tokio::test]
+async fn nobody_fills_the_places_of_streamed_answers_alone() {
+    let wait_max = Duration::from_millis(20);
+    let house = House::with(|settings| {
+        settings.load = LoadTerms { streamed_answers_max: 4, wait_max, ..LoadTerms::default() };
+        settings.network_of = std::sync::Arc::new(|request| request.header("x-from")?.parse().ok());
+    })
+    .await;
+    let route = house.site(&[("a.png", &noise())]).await;
+    let ask = async |from: &'static str| {
+        house.know(&route).await;
+        let request = Request::builder().method(Method::GET).uri_str("/site/my-page-a1b2/a.png");
+        let request = request.header("host", "127.0.0.1:8081").header("x-from", from);
+        house.edge.endpoint().get_response(request.finish()).await
+    };
+    let mut resting = Vec::new();
+    for (from, status) in
+        [("192.0.2.1", 200), ("192.0.2.1", 200), ("192.0.2.1", 503), ("192.0.2.2", 200), ("192.0.2.2", 503)]
+    {
+        let answer = ask(from).await;
+        assert_eq!(answer.status().as_u16(), status, "{from}, after {}", resting.len());
+        resting.push(answer);
+    }
+    assert_eq!(ask("192.0.2.3").await.status().as_u16(), 200);
 }

@@ -164,7 +164,7 @@ impl Declared {
             shed: at.counters(
                 "handbill_shed_total",
                 "What was answered 503 because there was too much of it, by door and what it waited for: requests, \
-                 sign_ins, hashing, publishes, uploads, blob_store, reads.",
+                 sign_ins, hashing, publishes, uploads, upload_bytes, route_reads, content_reads, streamed_answers.",
                 &["role", "line"],
             )?,
             connections: at.int_gauges(
@@ -174,7 +174,8 @@ impl Declared {
             )?,
             connections_cut: at.counters(
                 "handbill_connections_cut_total",
-                "Connections that a door did not take or ended, by reason: full, address, idle, silent.",
+                "Connections that a door did not take or ended, and streamed answers that it ended (untaken), by reason: \
+                 full, address, idle, silent, untaken.",
                 &["role", "reason"],
             )?,
             _build: at.build()?,

@@ -11,6 +11,8 @@ use crate::expectations::PAGE;
 
 /// Whoever behaves is served within this, whatever others do. A program that is not optimized has to do it.
 const SERVED_WITHIN: Duration = Duration::from_secs(5);
+/// The same amid thousands, which a slow machine must take first, and with a word to come again between.
+const SERVED_AMID_THOUSANDS_WITHIN: Duration = Duration::from_secs(60);
 /// On top of what a setting says: a busy machine.
 const SLACK: Duration = Duration::from_secs(8);
 
@@ -30,14 +32,27 @@ async fn assert_is_served(world: &World, published: &Reply) {
     assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
 }
 
-/// Soon, though a connection that was made amid thousands may be closed before its first request: then a client tries again.
 async fn assert_is_served_to(visitor: &Visitor, published: &Reply) {
     let began = Instant::now();
-    let url = published.string("url");
-    eventually(SERVED_WITHIN, "the page", async || visitor.open(&url).try_send().await.ok())
-        .await
-        .expect(200);
+    visitor.open(&published.string("url")).await.expect(200);
     assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
+}
+
+/// In the end, as a client is that tries again. A connection that was made amid thousands may be closed before its first
+/// request; and while what the thousands asked is answered still, nobody is idle.
+async fn assert_is_served_amid_thousands(world: &World, published: &Reply) {
+    let url = published.string("url");
+    for visitor in [world.visitor(), world.visitor()] {
+        until_taken("the page", async || visitor.open(&url).try_send().await.ok()).await.expect(200);
+    }
+    let stranger = world.stranger();
+    until_taken("the status", async || stranger.get("/v1/status").try_send().await.ok()).await.expect(200);
+}
+
+/// The first answer that is not a word to come again.
+async fn until_taken(what: &str, mut ask: impl AsyncFnMut() -> Option<Reply>) -> Reply {
+    eventually(SERVED_AMID_THOUSANDS_WITHIN, what, async || ask().await.filter(|reply| reply.status != 503))
+        .await
 }
 
 in_both_modes! {
@@ -47,29 +62,26 @@ in_both_modes! {
         "HANDBILL_EDGE__CONNECTIONS_MAX" = "500",
     )]
     async fn thousands_that_are_idle_or_silent_keep_nobody_out(world: World) {
-        let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
-        let (api, edge) = (world.base_url(), world.serve_url());
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
         let mut hoarded = Vec::new();
-        for url in [&api, &edge] {
+        for url in [&world.base_url(), &world.serve_url()] {
             hoarded.extend(connections_saying(url, 500, WHOLE_HEAD).await);
-            assert_is_served(&world, &published).await;
+            assert_is_served_amid_thousands(&world, &published).await;
             hoarded.extend(connections_saying(url, 500, b"").await);
             hoarded.extend(connections_saying(url, 500, HALF_A_HEAD).await);
         }
         assert_eq!(hoarded.len(), 3_000);
-        // Whoever came a moment ago may be about to say something; then the longest silent give way.
-        eventually(PATIENCE, "a place for one who behaves", async || {
-            let answer = answer_to(&api, b"GET /v1/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
-            answer.starts_with("HTTP/1.1 200 ").then_some(())
-        })
-        .await;
         for _ in 0..20 {
-            assert_is_served(&world, &published).await;
+            assert_is_served_amid_thousands(&world, &published).await;
         }
-        world.agent().await.publish("my-page", PAGE).await.expect(201);
+        until_taken("a publish", async || agent.publish("my-page", PAGE).try_send().await.ok()).await.expect(201);
         for process in [world.api(), world.edge()] {
             assert!(metric(&world, &process, "handbill_connections_cut_total", "reason=\"idle\"").await > 0.0);
-            assert!(metric(&world, &process, "handbill_connections{", "").await <= 1_001.0);
+            for door in ["role=\"api\"", "role=\"edge\""] {
+                let open = metric(&world, &process, "handbill_connections{", door).await;
+                assert!(open <= 500.0, "{door}: {open}");
+            }
         }
     }
 

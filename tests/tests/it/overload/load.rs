@@ -162,13 +162,42 @@ in_both_modes! {
     }
 }
 
+in_both_modes! {
+    #[settings(
+        "HANDBILL_EDGE__STREAMED_ANSWERS_MAX" = "4",
+        "HANDBILL_EDGE__WAIT_MAX" = "500ms",
+        "HANDBILL_EDGE__TRUSTED_PROXIES" = "127.0.0.0/8",
+    )]
+    async fn who_takes_nothing_over_many_connections_leaves_places_to_others(world: World) {
+        let film = vec![7; 3_000_000];
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.png", &film)];
+        let published = world.agent().await.publish_files("my-site", &files).await.expect(201);
+        let film_url = format!("{}film.png", published.string("url"));
+        let mut resting = Vec::new();
+        for (from, status) in [
+            ("192.0.2.1", 200),
+            ("192.0.2.1", 200),
+            // It has half of all.
+            ("192.0.2.1", 503),
+            ("192.0.2.1, 192.0.2.2", 200),
+            // One is left, and it has one already.
+            ("192.0.2.1, 192.0.2.2", 503),
+            ("192.0.2.3", 200),
+            ("192.0.2.4", 503),
+        ] {
+            let mut asking = without_window(&world).await;
+            let request = Request::get(&film_url).header("x-forwarded-for", from).body(String::new()).unwrap();
+            let answer = asking.send_request(request).await.unwrap();
+            assert_eq!(answer.status(), status, "{from}, after {}", resting.len());
+            resting.push((asking, answer));
+        }
+    }
+}
+
 /// Asks over HTTP/2 for a file, and takes nothing of it, while other things are asked for over the same connection. What
 /// was answered is to be kept.
 async fn take_nothing_of(world: &World, url: &str, page: &str) -> Response<Incoming> {
-    let connection = TokioIo::new(connect(&world.serve_url()).await);
-    let mut http = Builder::new(TokioExecutor::new());
-    let (mut asking, connection) = http.initial_stream_window_size(0).handshake(connection).await.unwrap();
-    tokio::spawn(connection);
+    let mut asking = without_window(world).await;
     let answer = ask(&mut asking, "GET", url).await.unwrap();
     assert_eq!(answer.status(), 200);
     let page = page.to_owned();
@@ -178,6 +207,15 @@ async fn take_nothing_of(world: &World, url: &str, page: &str) -> Response<Incom
         }
     });
     answer
+}
+
+/// A connection of HTTP/2 over which no answer can be taken.
+async fn without_window(world: &World) -> SendRequest<String> {
+    let connection = TokioIo::new(connect(&world.serve_url()).await);
+    let mut http = Builder::new(TokioExecutor::new());
+    let (asking, connection) = http.initial_stream_window_size(0).handshake(connection).await.unwrap();
+    tokio::spawn(connection);
+    asking
 }
 
 async fn ask(asking: &mut SendRequest<String>, method: &str, url: &str) -> hyper::Result<Response<Incoming>> {

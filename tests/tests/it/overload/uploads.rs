@@ -12,13 +12,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::wire::{connect, publish_head};
+use super::wire::{answer_to, connect, connections_saying, metric, publish_head};
 use crate::expectations::{PAGE, page_saying};
 use crate::mcp::{failed, told};
 
 /// Whoever behaves is answered within this, whatever others do. A program that is not optimized has to do it.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 const LONG_BYTES: usize = 1_000_000;
+/// Of a body that has at most 65,536 bytes, and comes no further than this.
+const HALF_CAME_BYTES: usize = 60_000;
 
 in_both_modes! {
     #[settings(
@@ -42,6 +44,30 @@ in_both_modes! {
         pausing.write_all(rest.as_bytes()).await.unwrap();
         let told = answer_of(&mut pausing).await;
         assert!(told.starts_with("HTTP/1.1 201 "), "{told}");
+    }
+
+    #[given(with_ops)]
+    #[settings("HANDBILL_API__UPLOAD_BYTES_MAX" = "67108864")]
+    async fn slow_bodies_take_room_of_their_address_and_no_more(world: World) {
+        let sign_in = |length_bytes: usize, body: &str| {
+            format!(
+                "POST /auth/login HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n\
+                 Content-Length: {length_bytes}\r\n\r\n{body}"
+            )
+        };
+        let slow = sign_in(65_000, &" ".repeat(HALF_CAME_BYTES));
+        // More than the half that one address may have.
+        let mut waiting = connections_saying(&world.base_url(), 33_554_432 / HALF_CAME_BYTES, slow.as_bytes()).await;
+        eventually(PATIENCE, "there is no room for another", async || {
+            waiting.extend(connections_saying(&world.base_url(), 10, slow.as_bytes()).await);
+            let shed = metric(&world, &world.api(), "handbill_shed_total", "line=\"upload_bytes\"").await;
+            (shed > 0.0).then_some(())
+        })
+        .await;
+        // What comes at once needs none.
+        let nobody = json!({ "username": "nobody", "password": "no-password-of-theirs" }).to_string();
+        let told = answer_to(&world.base_url(), sign_in(nobody.len(), &nobody).as_bytes()).await;
+        assert!(told.starts_with("HTTP/1.1 401 "), "{told}");
     }
 
     #[settings(
