@@ -115,6 +115,10 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
         return Ok(Vec::new());
     }
     let backend = connection.get_database_backend();
+    // By name: PostgreSQL refuses the plan of a statement that takes all columns there are, once one is added.
+    let columns: Vec<String> =
+        E::Column::iter().map(|column| format!("held.{}", column.unquoted())).collect();
+    let columns = columns.join(", ");
     let held = format!(
         "{table} AS held
          WHERE held.{one} = given.value ->> 0 AND held.{other} = given.value ->> 1 AND held.{condition}",
@@ -124,11 +128,11 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
     );
     let sql = match backend {
         DbBackend::Postgres => format!(
-            "SELECT found.* FROM json_array_elements(CAST($1 AS json)) AS given(value)
-             CROSS JOIN LATERAL (SELECT * FROM {held} OFFSET 0) AS found"
+            "SELECT {columns} FROM json_array_elements(CAST($1 AS json)) AS given(value)
+             CROSS JOIN LATERAL (SELECT * FROM {held} OFFSET 0) AS held"
         ),
         // SQLite takes the tables of a CROSS JOIN in their order.
-        _ => format!("SELECT held.* FROM json_each($1) AS given CROSS JOIN {held}"),
+        _ => format!("SELECT {columns} FROM json_each($1) AS given CROSS JOIN {held}"),
     };
     let statement = Statement::from_sql_and_values(backend, sql, [serde_json::to_string(&pairs)?.into()]);
     Ok(E::find().from_raw_sql(statement).all(connection).await?)

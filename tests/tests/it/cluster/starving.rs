@@ -65,11 +65,13 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn publishes_do_not_wait_for_a_queue_that_is_paused() {
     let world = generous().start().await;
-    world.start_worker(&[]).await;
-    let agent = world.agent().await;
     for queue in ["scan", "rescan", "views"] {
         steer(&world, queue, "pause").await;
     }
+    // Whoever starts looks what is paused before it takes anything; whoever runs hears of it within a second.
+    world.worker().restart_with(&[]).await;
+    world.start_worker(&[]).await;
+    let agent = world.agent().await;
     assert_prompt(&world, &agent).await;
     let scans = eventually(PATIENCE, "a scan for each publish", async || {
         // A scan is queued after the answer.
