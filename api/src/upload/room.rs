@@ -69,6 +69,9 @@ impl UploadRoom {
 
 impl Taken {
     fn take(&mut self, network: IpAddr, bytes: usize) -> bool {
+        if bytes == 0 {
+            return true;
+        }
         let held = self.by_network.get(&network).copied().unwrap_or(0).saturating_add(bytes);
         let is_fair = self.free_bytes.checked_sub(bytes).is_some_and(|left_bytes| held <= left_bytes);
         if is_fair {
@@ -165,6 +168,19 @@ mod tests {
 
     fn share(room: &UploadRoom, address: &str) -> UploadShare {
         room.open_to(address.parse().unwrap())
+    }
+
+    #[test]
+    fn nothing_takes_no_room_and_is_kept_by_nobody() {
+        let room = UploadRoom::new(2 * LARGEST);
+        let mut full = share(&room, "192.0.2.1").enter();
+        full.grow_at_once(LARGEST).unwrap();
+        let mut other = share(&room, "192.0.2.1").enter();
+        assert!(other.grow_at_once(1).is_err());
+        other.grow_at_once(0).unwrap();
+        share(&room, "192.0.2.2").enter().grow_at_once(0).unwrap();
+        drop((full, other));
+        assert!(room.taken().by_network.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
