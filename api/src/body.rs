@@ -32,6 +32,12 @@ const JSON_BYTES_MAX: u64 = 64 * 1024;
 /// The content of a publish as it stands in JSON: escaped, or in base64.
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
+/// Where the form of a publish is taken: of the front page, of a publish, and of a new version, with the slug between.
+/// Below [`rest::UPLOADS_PATH_PREFIX`] it is, too.
+const FRONT_PATH: &str = "/";
+const PUBLISH_PATH: &str = "/v1/publish";
+const VERSIONS_PATH: (&str, &str) = ("/v1/artifacts/", "/versions");
+
 /// What has not come by then is waited for without the request's turn: most bodies come with their heads.
 const TURN_KEPT_FOR: Duration = Duration::from_millis(20);
 
@@ -72,13 +78,55 @@ enum Fault {
     Refused(Box<Refusal>),
 }
 
+/// What a body may be, by where it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Upload,
+    /// To the endpoint of MCP.
+    Message,
+    /// JSON, or a short form.
+    Small,
+}
+
+impl Kind {
+    fn of(request: &Request) -> Self {
+        let path = request.uri().path();
+        if path == mcp::PATH {
+            Self::Message
+        } else if path.starts_with(rest::UPLOADS_PATH_PREFIX) || (takes_form(path) && is_form(request)) {
+            Self::Upload
+        } else {
+            Self::Small
+        }
+    }
+
+    fn bytes_max(self) -> u64 {
+        match self {
+            Self::Upload => UPLOAD_BYTES_MAX,
+            Self::Message => MCP_BYTES_MAX,
+            Self::Small => JSON_BYTES_MAX,
+        }
+    }
+
+    /// Where its sender has a share of what bodies take; none for messages, which take theirs where they are read.
+    fn share(self, request: &Request) -> Option<UploadShare> {
+        match self {
+            // Whoever reads one has given its turn back by then, and takes room there: this is for when it was not.
+            Self::Upload => Some(UploadShare::of(request)),
+            Self::Message => None,
+            Self::Small => Some(UploadShare::of_small(request)),
+        }
+    }
+}
+
 /// Puts the bounds around the request's body.
 pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
     let body = request.take_body();
     if body.is_empty() {
         return;
     }
-    let bytes_max = bytes_max(request);
+    let kind = Kind::of(request);
+    let bytes_max = kind.bytes_max();
     let is_hopeless = declared_bytes(request).is_some_and(|bytes| bytes > bytes_max);
     request.set_body(Body::from_bytes_stream(BoundedBody {
         rest: Some(body.into_bytes_stream()),
@@ -90,7 +138,7 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
         taking_turn: None,
         course: None,
         came_bytes: 0,
-        room: takes_room(request).then(|| UploadShare::of(request).enter()),
+        room: kind.share(request).map(|share| share.enter()),
     }));
 }
 
@@ -133,21 +181,14 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
     }
 }
 
-fn bytes_max(request: &Request) -> u64 {
-    let path = request.uri().path();
-    let is_upload = path.starts_with(rest::UPLOADS_PATH_PREFIX)
-        || request.content_type().is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"));
-    match path {
-        mcp::PATH => MCP_BYTES_MAX,
-        _ if is_upload => UPLOAD_BYTES_MAX,
-        _ => JSON_BYTES_MAX,
-    }
+/// Anywhere else a content type alone must not make a body longer, nor let it take the room of uploads.
+fn takes_form(path: &str) -> bool {
+    let (before_slug, after_slug) = VERSIONS_PATH;
+    matches!(path, FRONT_PATH | PUBLISH_PATH) || (path.starts_with(before_slug) && path.ends_with(after_slug))
 }
 
-/// Whether a body takes room here. The messages of MCP take theirs where they are read, and so do uploads, which have given
-/// their turn back by then.
-fn takes_room(request: &Request) -> bool {
-    request.uri().path() != mcp::PATH
+fn is_form(request: &Request) -> bool {
+    request.content_type().is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"))
 }
 
 /// How a body has come since it was first read. The time before is not its sender's.

@@ -26,7 +26,7 @@ use crate::client_ip::TrustedProxies;
 use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
 use crate::turns::{Turn, Turns};
-use crate::upload::UploadRoom;
+use crate::upload::{SmallRoom, UploadRoom};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -47,6 +47,7 @@ struct Rooms<E> {
     turns: Turns,
     bodies: BodyTerms,
     uploads: UploadRoom,
+    small: SmallRoom,
 }
 
 /// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
@@ -93,8 +94,8 @@ impl<E: Endpoint> Door<E> {
         load: &LoadTerms,
     ) -> Self {
         let (turns, bodies) = (Turns::new(load.turns), load.bodies);
-        let uploads = UploadRoom::new(load.upload_bytes_max);
-        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies, uploads }))
+        let (uploads, small) = (UploadRoom::new(load.upload_bytes_max), SmallRoom::default());
+        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies, uploads, small }))
     }
 }
 
@@ -220,6 +221,7 @@ impl<E: Endpoint + 'static> Endpoint for Door<E> {
         // Bodies take room by the address of who sends them.
         request.set_data(self.0.proxies.clone());
         request.set_data(self.0.uploads.clone());
+        request.set_data(self.0.small.clone());
         let span = tracing::info_span!("request", request.id = id);
         let passing = self.0.clone().let_in(request, trace.clone());
         let mut response = passing.instrument(span).instrument(trace).await;

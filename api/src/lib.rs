@@ -70,7 +70,7 @@ pub struct ApiSettings {
 pub struct LoadTerms {
     pub turns: TurnTerms,
     pub bodies: BodyTerms,
-    /// Memory for uploads, and for other bodies that come slowly.
+    /// Memory for uploads. Small bodies that come slowly have a little of their own.
     pub upload_bytes_max: usize,
 }
 

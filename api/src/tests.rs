@@ -67,7 +67,7 @@ impl Samples {
         Json(format!("{} {:?} {}", *number, *flag, body.version))
     }
 
-    #[oai(path = "/upload", method = "post")]
+    #[oai(path = "/v1/publish", method = "post")]
     async fn upload(&self, upload: Upload) -> crate::answer::Answer<Json<Vec<String>>, Uploads> {
         let uploaded = upload.read().await?;
         let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
@@ -180,7 +180,7 @@ async fn a_malformed_parameter_is_named_as_the_document_names_it() {
 
 #[tokio::test]
 async fn another_content_type_is_answered_with_the_one_that_is_expected() {
-    for (path, expected) in [("/things/1", "application/json"), ("/upload", "multipart/form-data")] {
+    for (path, expected) in [("/things/1", "application/json"), ("/v1/publish", "multipart/form-data")] {
         for request in [
             TestClient::new(samples()).post(path).content_type("text/plain").body("x"),
             TestClient::new(samples()).post(path).body("x"),

@@ -6,7 +6,7 @@
 
 use bytes::BytesMut;
 use domain::{FileSet, MalformedMessage, Message, Refusal, SitePath, Slug};
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, future, stream};
 use multer::{Field, Multipart};
 use poem::http::header;
 use poem::{Body, Request, RequestBody};
@@ -16,6 +16,7 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde_json::json;
 use service::UploadedFile;
 use tokio::sync::Mutex;
+use tokio::task::yield_now;
 
 use crate::body;
 use crate::refusal::RefusedCall;
@@ -24,7 +25,7 @@ use crate::turns::Turn;
 mod room;
 mod staged;
 
-pub use room::{ROOM_BYTES, RoomTaken, UploadRoom, UploadShare};
+pub use room::{ROOM_BYTES, RoomTaken, SmallRoom, UploadRoom, UploadShare};
 pub use staged::StagedUpload;
 
 /// The longest text part that is looked at: a message in letters of four bytes.
@@ -69,7 +70,10 @@ impl Upload {
                 Ok(chunk)
             }
         }));
-        let mut fields = Multipart::new(&mut body, self.boundary);
+        // multer looks twice within one poll. A form of which nothing is there at the first look, and all of it with its
+        // end at the second, it takes for one that was cut off; so the end never comes in one poll with what is before it.
+        let end_by_itself = stream::once(yield_now()).filter_map(|()| future::ready(None));
+        let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
         let mut parts = Parts::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;

@@ -8,7 +8,7 @@ use futures::stream;
 use super::*;
 use crate::client_ip::TrustedProxies;
 use crate::turns::{TurnTerms, Turns};
-use crate::upload::UploadRoom;
+use crate::upload::{SmallRoom, UploadRoom};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
@@ -179,20 +179,101 @@ async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
     assert_eq!(read_at.elapsed().as_secs(), 30);
 }
 
+const LOGIN: &str = "/auth/login";
+const PUBLISH: &str = "/v1/publish";
+
+/// What is said to be a form, wherever it is sent.
+fn form_to(path: &str) -> poem::RequestBuilder {
+    Request::builder().uri(path.parse().unwrap()).content_type("multipart/form-data; boundary=XX")
+}
+
+#[tokio::test]
+async fn a_path_that_takes_no_form_has_a_small_body_whatever_its_content_type_says() {
+    for (path, is_taken) in [(LOGIN, false), ("/v1/artifacts/my-page", false), (PUBLISH, true)] {
+        let mut request = form_to(path).body(kilobytes(65).0);
+        bound(&mut request, BodyTerms::default(), &Turn::free());
+        match request.take_body().into_vec().await {
+            Ok(whole) => assert!(is_taken && whole.len() == 65 * 1024, "{path}"),
+            Err(error) => {
+                assert!(!is_taken, "{path}");
+                assert_eq!(refusal_behind(&error).unwrap().code(), "too_large", "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_path_that_takes_a_form_may_be_sent_a_long_one_and_no_other_may() {
+    let document: serde_json::Value =
+        serde_json::from_str(&rest::open_api("http://localhost").spec()).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let mut forms = 0;
+    for (path, calls) in paths {
+        let takes_form = calls
+            .as_object()
+            .unwrap()
+            .values()
+            .any(|call| call["requestBody"]["content"]["multipart/form-data"].is_object());
+        let request = form_to(&path.replace(['{', '}'], "")).finish();
+        assert_eq!(Kind::of(&request) == Kind::Upload, takes_form, "{path}");
+        forms += usize::from(takes_form);
+    }
+    assert!(forms >= 3, "{forms} of {}", paths.len());
+    // The front page is in no document.
+    assert_eq!(Kind::of(&form_to("/").finish()), Kind::Upload);
+}
+
+/// The rooms of a process.
+struct TwoRooms {
+    uploads: UploadRoom,
+    small: SmallRoom,
+}
+
+impl TwoRooms {
+    fn of(bytes_each: usize) -> Self {
+        Self { uploads: UploadRoom::new(bytes_each), small: SmallRoom(UploadRoom::new(bytes_each)) }
+    }
+}
+
 /// A body that is sent from an address, slowly, and takes room there.
-fn sent_from(address: &str, room: &UploadRoom, turn: &Turn, path: &'static str, body: Body) -> Body {
+fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, path: &'static str, body: Body) -> Body {
     // A request that was made by hand came from no address.
     let proxies = TrustedProxies::new(vec!["0.0.0.0/32".parse().unwrap()]);
-    let request = Request::builder().uri(path.parse().unwrap()).header("x-forwarded-for", address);
-    let mut request = request.extension(proxies).extension(room.clone()).body(body);
+    let request = form_to(path).header("x-forwarded-for", address).extension(proxies);
+    let mut request = request.extension(rooms.uploads.clone()).extension(rooms.small.clone()).body(body);
     bound(&mut request, BodyTerms::default(), turn);
     request.take_body()
 }
 
 #[tokio::test(start_paused = true)]
+async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
+    for (filled, other) in [(PUBLISH, LOGIN), (LOGIN, PUBLISH)] {
+        let rooms = TwoRooms::of(64 * 1024);
+        let turns = Turns::new(TurnTerms::default());
+        let mut turn_of_all = Vec::new();
+        for _ in 0..3 {
+            turn_of_all.push(turns.take(&Request::default()).await.unwrap());
+        }
+        let begun = |number: usize, path: &'static str| {
+            let body = after_pauses(&[0, 1], 16 * 1024);
+            tokio::spawn(refusal(sent_from("192.0.2.1", &rooms, &turn_of_all[number], path, body)))
+        };
+        // Half of the one room: all of it that an address may have.
+        let first = begun(0, filled);
+        sleep(Duration::from_secs(2)).await;
+        let (second, third) = (begun(1, filled), begun(2, other));
+        sleep(Duration::from_secs(2)).await;
+        assert_eq!(second.await.unwrap().code(), "overloaded", "{filled}");
+        assert!(!first.is_finished() && !third.is_finished(), "{other}");
+        for slow in [first, third] {
+            assert!(slow.await.unwrap().message().contains("too slowly"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read() {
-    const LOGIN: &str = "/auth/login";
-    let room = UploadRoom::new(64 * 1024);
+    let rooms = TwoRooms::of(64 * 1024);
     let turns = Turns::new(TurnTerms::default());
     let mut turn_of_all = Vec::new();
     for _ in 0..6 {
@@ -200,7 +281,7 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
     }
     let begun = |number: usize, address: &'static str, path: &'static str| {
         let body = after_pauses(&[0, 1], 8 * 1024);
-        tokio::spawn(refusal(sent_from(address, &room, &turn_of_all[number], path, body)))
+        tokio::spawn(refusal(sent_from(address, &rooms, &turn_of_all[number], path, body)))
     };
     let (first, second) = (begun(0, "192.0.2.1", LOGIN), begun(1, "192.0.2.1", LOGIN));
     sleep(Duration::from_secs(2)).await;
@@ -208,7 +289,7 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
     let message = begun(4, "192.0.2.1", mcp::PATH);
     sleep(Duration::from_secs(2)).await;
     assert_eq!(third.await.unwrap().code(), "overloaded", "half of it is taken by two");
-    let all_at_once = sent_from("192.0.2.1", &room, &turn_of_all[5], LOGIN, kilobytes(64).0);
+    let all_at_once = sent_from("192.0.2.1", &rooms, &turn_of_all[5], LOGIN, kilobytes(64).0);
     assert_eq!(all_at_once.into_vec().await.unwrap().len(), 64 * 1024, "it is read in its turn");
     assert!(!first.is_finished() && !second.is_finished() && !elsewhere.is_finished());
     assert!(!message.is_finished(), "it takes room where it is read");
@@ -216,8 +297,8 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
     for slow in [first, second, elsewhere, message] {
         assert!(slow.await.unwrap().message().contains("too slowly"));
     }
-    let freed = Request::builder().extension(room.clone()).finish();
-    UploadShare::of(&freed).enter().grow_at_once(32 * 1024).unwrap();
+    let freed = Request::builder().extension(rooms.small.clone()).finish();
+    UploadShare::of_small(&freed).enter().grow_at_once(32 * 1024).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

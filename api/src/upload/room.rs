@@ -1,6 +1,6 @@
-//! How much of this process's memory uploads may take together, and other bodies that come slowly. None of them must ever
-//! wait long for room: it is told to come again instead. It takes room for what has come of it, never for what it says that
-//! will come: who only says so would keep everybody else out.
+//! How much of this process's memory uploads may take together, and, in a room of their own, small bodies that come
+//! slowly. None of them must ever wait long for room: it is told to come again instead. It takes room for what has come
+//! of it, never for what it says that will come: who only says so would keep everybody else out.
 //!
 //! An address may have as much of the room as it leaves free: half of it for one alone, a third for each of two, and
 //! so on. So nobody who fills the room and stalls can keep the others out.
@@ -19,11 +19,19 @@ use crate::client_ip::{client_of, network_of};
 
 /// Bytes of uploads that may be in memory at a time, over all requests of a process, unless it is told otherwise.
 pub const ROOM_BYTES: usize = 256 * 1_048_576;
+/// Bytes of small bodies, likewise: of 256 that come slowly, each as long as it may be. That is many, since one that
+/// comes with its head takes none of it, and little beside what uploads have.
+const SMALL_ROOM_BYTES: usize = 16 * 1_048_576;
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The memory that uploads share. An upload that finds no room is told to come again, and nothing swaps or dies.
 #[derive(Clone, Debug)]
 pub struct UploadRoom(Arc<Room>);
+
+/// The memory that small bodies share. It is none of the uploads': whoever fills that must not keep sign-ins of the
+/// same address out, nor must who fills this keep uploads out.
+#[derive(Clone, Debug)]
+pub struct SmallRoom(pub UploadRoom);
 
 #[derive(Debug)]
 struct Room {
@@ -67,6 +75,12 @@ impl UploadRoom {
     }
 }
 
+impl Default for SmallRoom {
+    fn default() -> Self {
+        Self(UploadRoom::new(SMALL_ROOM_BYTES))
+    }
+}
+
 impl Taken {
     fn take(&mut self, network: IpAddr, bytes: usize) -> bool {
         if bytes == 0 {
@@ -97,6 +111,12 @@ impl UploadShare {
     pub fn of(request: &Request) -> Self {
         let room = request.data::<UploadRoom>().cloned();
         room.unwrap_or_else(|| UploadRoom::new(ROOM_BYTES)).open_to(client_of(request))
+    }
+
+    /// As the room of small bodies is open to them.
+    pub fn of_small(request: &Request) -> Self {
+        let room = request.data::<SmallRoom>().cloned();
+        room.unwrap_or_default().0.open_to(client_of(request))
     }
 
     /// For an upload of which nothing has come yet.

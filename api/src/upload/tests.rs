@@ -1,7 +1,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use poem::Server;
 use poem::listener::{Acceptor, Listener, TcpListener};
 use poem::test::TestClient;
@@ -32,7 +34,7 @@ fn form(parts: &[Part<'_>]) -> Vec<u8> {
 
 async fn send_raw(body: impl Into<Body>) -> (u16, Value) {
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-    let response = TestClient::new(samples()).post("/upload").content_type(kind).body(body).send().await;
+    let response = TestClient::new(samples()).post("/v1/publish").content_type(kind).body(body).send().await;
     let status = response.0.status().as_u16();
     (status, response.0.into_body().into_json().await.unwrap())
 }
@@ -71,6 +73,26 @@ async fn a_page_is_stored_as_index_html() {
     let sent = send(&[("html", Some("page.html"), b"<p>")]).await;
     assert_eq!(sent, (200, json!(["-", "index.html 3"])), "a file sent as html is a page too");
     assert_eq!(fault(&[("html", None, b"")]).await, "html: is empty");
+}
+
+/// A body comes when it comes: all of it, for one, in the moment after the parser has found that nothing is there yet.
+#[tokio::test]
+async fn a_form_that_comes_as_a_whole_between_two_looks_is_not_taken_for_cut_off() {
+    let mut looks = 0;
+    let whole = Bytes::from(form(&[("html", None, b"<p>")]));
+    let late = stream::poll_fn(move |context| {
+        looks += 1;
+        match looks {
+            1 => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            2 => Poll::Ready(Some(std::io::Result::Ok(whole.clone()))),
+            _ => Poll::Ready(None),
+        }
+    });
+    let (status, body) = send_raw(Body::from_bytes_stream(late)).await;
+    assert_eq!(status, 200, "{body}");
 }
 
 #[tokio::test]
@@ -190,7 +212,7 @@ fn send_everything_then_listen(port: u16, framing: &str) -> String {
     let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
     connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let head = format!(
-        "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=XX\r\n{framing}\r\n\r\n"
+        "POST /v1/publish HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=XX\r\n{framing}\r\n\r\n"
     );
     connection.write_all(head.as_bytes()).unwrap();
     let chunk = [b'x'; 65_536];

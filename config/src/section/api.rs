@@ -39,7 +39,7 @@ pub struct ApiLoad {
     /// On the average since the body began, looked at once the grace is over.
     pub body_bytes_per_second_min: u32,
     pub body_grace: Duration,
-    /// Memory for uploads that are on their way, and for other bodies that come slowly.
+    /// Memory for uploads that are on their way.
     pub upload_bytes_max: usize,
 }
 
