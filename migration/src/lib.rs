@@ -17,6 +17,7 @@ mod m0005_moderators;
 mod m0006_indexes_in_use;
 mod m0007_rulings;
 mod m0008_lost_contents;
+mod m0009_artifacts_of_an_account;
 
 pub struct Migrator;
 
@@ -32,6 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_indexes_in_use::Migration),
             Box::new(m0007_rulings::Migration),
             Box::new(m0008_lost_contents::Migration),
+            Box::new(m0009_artifacts_of_an_account::Migration),
         ]
     }
 }

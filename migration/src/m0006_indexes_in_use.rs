@@ -34,6 +34,8 @@ const BUILDERS_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('handbill inde
 /// A large table takes its time, whatever the pool allows a statement. Waiting for a lock would make others wait, but
 /// this takes none that they mind.
 const PATIENCE: &str = "SET statement_timeout = 0";
+/// The end of the session would do, but a moment later, and the next change may have indexes to build as well.
+const BUILDERS_UNLOCK: &str = "SELECT pg_advisory_unlock(hashtext('handbill indexes'))";
 const IS_HALF_BUILT: &str = "SELECT EXISTS (
     SELECT FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid
 )";
@@ -45,35 +47,47 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
-        if let SchemaManagerConnection::Connection(database) = connection
-            && manager.get_database_backend() == DbBackend::Postgres
-        {
-            return build_beside_others(database).await;
-        }
-        for (name, on) in INDEXES {
-            connection.execute_unprepared(&format!("CREATE INDEX IF NOT EXISTS {name} ON {on}")).await?;
-        }
-        Ok(())
+        build_in_use(manager, &INDEXES).await
     }
 }
 
-async fn build_beside_others(database: &DatabaseConnection) -> Result<(), DbErr> {
+/// Builds those of the indexes that are not there, each given as its name and what it is on. Later changes build theirs
+/// by it as well.
+pub(crate) async fn build_in_use(
+    manager: &SchemaManager<'_>,
+    indexes: &[(&'static str, &'static str)],
+) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    if let SchemaManagerConnection::Connection(database) = connection
+        && manager.get_database_backend() == DbBackend::Postgres
+    {
+        return build_beside_others(database, indexes).await;
+    }
+    for &(name, on) in indexes {
+        connection.execute_unprepared(&format!("CREATE INDEX IF NOT EXISTS {name} ON {on}")).await?;
+    }
+    Ok(())
+}
+
+async fn build_beside_others(
+    database: &DatabaseConnection,
+    indexes: &[(&'static str, &'static str)],
+) -> Result<(), DbErr> {
     let session = database.get_postgres_connection_pool().acquire().await.map_err(told)?;
     // It never goes back to the pool: it has a lock and a patience of its own.
     let mut session = session.detach();
-    build(&mut session).await?;
+    build(&mut session, indexes).await?;
     session.close().await.map_err(told)
 }
 
-async fn build(session: &mut PgConnection) -> Result<(), DbErr> {
+async fn build(session: &mut PgConnection, indexes: &[(&'static str, &'static str)]) -> Result<(), DbErr> {
     raw_sql(PATIENCE).execute(&mut *session).await.map_err(told)?;
     let is_ours: bool = query_scalar(BUILDERS_LOCK).fetch_one(&mut *session).await.map_err(told)?;
     if !is_ours {
         let busy = "another process is building the database's indexes; start again when it is done";
         return Err(DbErr::Custom(busy.to_owned()));
     }
-    for (name, on) in INDEXES {
+    for &(name, on) in indexes {
         let is_half_built: bool =
             query_scalar(IS_HALF_BUILT).bind(name).fetch_one(&mut *session).await.map_err(told)?;
         if is_half_built {
@@ -83,6 +97,7 @@ async fn build(session: &mut PgConnection) -> Result<(), DbErr> {
         let create = AssertSqlSafe(format!("CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {on}"));
         raw_sql(create).execute(&mut *session).await.map_err(told)?;
     }
+    raw_sql(BUILDERS_UNLOCK).execute(&mut *session).await.map_err(told)?;
     Ok(())
 }
 

@@ -13,7 +13,6 @@ use store::{Decided, Layout, Refused, StoredBlobs, Undone};
 use tracing::Instrument;
 
 use crate::compute::compute;
-use crate::lost::cannot_be_put_again;
 use crate::{Service, content};
 
 /// Blobs of one publish that are put at the same time.
@@ -141,14 +140,9 @@ impl Service {
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
         let StoredBlobs { as_of, variants: mut stored, lost } =
             self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
-        for (hash, variants) in lost {
-            if let Some((path, _, bytes)) = hashed.iter().find(|(_, of, _)| *of == hash) {
-                if !self.put_again(hash, bytes.clone(), &variants).await? {
-                    return Err(cannot_be_put_again(path).into());
-                }
-                stored.insert(hash, variants);
-            }
-        }
+        // Before anything new is put: a refusal leaves nothing in the store that no row tells of.
+        self.put_lost_again(&lost, &hashed).await?;
+        stored.extend(lost);
         missing.retain(|hash, _| !stored.contains_key(hash));
         let puts = missing.into_iter().map(|(hash, file)| self.put(hash, file, total_bytes));
         let put: Vec<(BlobHash, Vec<Variant>)> =

@@ -4,22 +4,43 @@
 //! A release whose encoders make it otherwise cannot put it again, and no other attempt can: then the publish is refused.
 //! Nobody may be told of a page that is not there.
 
+use std::collections::{HashMap, HashSet};
+
 use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, Refusal, SitePath, Variant};
-use store::Layout;
+use store::{Decided, Layout};
 use tokio::task::spawn_blocking;
 
 use crate::Service;
 
+/// Files that a refusal names; of more it tells how many there are.
+const NAMED_MAX: usize = 10;
+
 impl Service {
-    /// Puts a lost content again. False where it cannot be stored as it was.
-    pub(crate) async fn put_again(
+    /// Puts again what is lost of a publish's contents. Refused for all files whose content cannot be stored as it was.
+    pub(crate) async fn put_lost_again(
         &self,
-        hash: BlobHash,
-        bytes: Bytes,
-        variants: &[Variant],
-    ) -> anyhow::Result<bool> {
+        lost: &HashMap<BlobHash, Vec<Variant>>,
+        files: &[(SitePath, BlobHash, Bytes)],
+    ) -> Decided<()> {
+        let mut beyond_help = HashSet::new();
+        for (hash, variants) in lost {
+            let Some((_, _, bytes)) = files.iter().find(|(_, of, _)| of == hash) else { continue };
+            if !self.put_again(*hash, bytes.clone(), variants).await? {
+                beyond_help.insert(*hash);
+            }
+        }
+        let paths: Vec<&SitePath> =
+            files.iter().filter(|(_, hash, _)| beyond_help.contains(hash)).map(|(path, ..)| path).collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        Err(cannot_be_put_again(&paths).into())
+    }
+
+    /// Puts a lost content again. False where it cannot be stored as it was.
+    async fn put_again(&self, hash: BlobHash, bytes: Bytes, variants: &[Variant]) -> anyhow::Result<bool> {
         // Somebody else may have brought it back, if only an operator from a backup.
         let is_back =
             self.0.blobs.standing(hash, bytes.len() as u64).await.is_some_and(|found| found == variants);
@@ -51,9 +72,46 @@ impl Service {
     }
 }
 
-/// What somebody hears whose file it is. Another content has another hash, and is stored like any.
-pub(crate) fn cannot_be_put_again(path: &SitePath) -> Refusal {
-    let fault = "this very content was lost from the store and cannot be put there again as it was; change it, if only by \
-                 a line end more, and it is stored anew";
-    Refusal::invalid(path.to_string(), fault)
+/// What somebody hears whose files they are. Another content has another hash, and is stored like any.
+fn cannot_be_put_again(paths: &[&SitePath]) -> Refusal {
+    let named: Vec<&str> = paths.iter().take(NAMED_MAX).map(|path| path.as_str()).collect();
+    let field = match paths.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    };
+    let fault = match paths {
+        [_] => {
+            "this very content was lost from the store and cannot be put there again as it was; change it, if only by \
+             a line end more, and it is stored anew"
+        }
+        _ => {
+            "these very contents were lost from the store and cannot be put there again as they were; change each, if \
+             only by a line end more, and they are stored anew"
+        }
+    };
+    Refusal::invalid(field, fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told_of(files: usize) -> String {
+        let paths: Vec<SitePath> =
+            (1..=files).map(|number| format!("{number}.html").parse().unwrap()).collect();
+        cannot_be_put_again(&paths.iter().collect::<Vec<_>>()).message()
+    }
+
+    #[test]
+    fn a_refusal_names_all_files_that_cannot_be_put_again_or_the_first_of_many() {
+        for (files, words) in [
+            (1, "1.html: this very content was lost "),
+            (2, "1.html, 2.html: these very contents were lost "),
+            (10, "8.html, 9.html, 10.html: these very contents were lost "),
+            (13, "8.html, 9.html, 10.html and 3 more: these very contents were lost "),
+        ] {
+            let told = told_of(files);
+            assert!(told.starts_with("1.html") && told.contains(words), "{told}");
+        }
+    }
 }

@@ -89,6 +89,20 @@ on_both_databases! {
         assert_eq!(faults, [(account.to_string(), kind)]);
     }
 
+    async fn what_a_purged_account_was_told_is_no_fault_and_goes_when_it_is_old(bed: &Bed) {
+        let (account, job) = (bed.account().await, bed.job());
+        let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
+        let deed = Deed::TopUp(TopUpDeed { account, job, amount: Micro::new(1_000_000) });
+        bed.store.settle(account, &[deed], &terms).await.unwrap();
+        let later = START.plus(2 * HOUR);
+        bed.store.purge(account, later).await.unwrap().unwrap();
+        let (progress, faults) = bed.faults().await;
+        assert_eq!(faults, []);
+        assert_eq!((progress.accounts, progress.receipts), (0, 1));
+        assert_eq!(bed.store.sweep_records(later, later, 10).await.unwrap(), 1);
+        assert!(bed.store.outcome(job).await.unwrap().is_none());
+    }
+
     async fn that_the_clock_of_a_claim_was_ahead_is_no_fault(bed: &Bed) {
         let (account, month) = (bed.topped_up(1).await, START.month());
         bed.sql(&format!("INSERT INTO usage VALUES ('{account}', '{month}', 101, 0)")).await;

@@ -27,6 +27,7 @@ impl Bed {
             "routes_by_version",
             "reports_by_artifact",
             "reports_open_by_artifact",
+            "artifacts_by_account",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -41,6 +42,14 @@ impl Bed {
             self.sql(&format!("DROP TABLE {table}")).await;
         }
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;
+    }
+
+    /// How SQLite would answer a question, step by step.
+    async fn plan(&self, question: &str) -> Vec<String> {
+        let pool = self.store.database.reader.get_sqlite_connection_pool();
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
+        let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
+        plan.into_iter().map(|step| step.3).collect()
     }
 
     async fn rules_of(&self, published: &Published) -> Option<i32> {
@@ -152,11 +161,35 @@ async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
         ("rescan_asked_at IS NOT NULL AND scan_again_at <= 5 ORDER BY scan_again_at", "versions_asked_again"),
         ("scan_tries > 0 AND scanned_by < 7 AND id > 'x' ORDER BY id", "versions_tried"),
     ] {
-        let sql = format!("EXPLAIN QUERY PLAN SELECT id FROM versions WHERE {which} LIMIT 5");
-        let pool = bed.store.database.reader.get_sqlite_connection_pool();
-        let plan: Vec<(i64, i64, i64, String)> =
-            sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await.unwrap();
-        let steps: Vec<_> = plan.iter().map(|step| step.3.as_str()).collect();
+        let steps = bed.plan(&format!("SELECT id FROM versions WHERE {which} LIMIT 5")).await;
         assert!(steps.len() == 1 && steps[0].contains(index), "{which}: {steps:?}");
     }
+}
+
+/// Whatever goes, as an account does that is purged, takes along what refers to it.
+#[tokio::test]
+async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
+    let bed = sqlite().await;
+    let keys = "SELECT found.name, held.\"from\" FROM sqlite_master AS found
+        JOIN pragma_foreign_key_list(found.name) AS held WHERE found.type = 'table'";
+    let pool = bed.store.database.reader.get_sqlite_connection_pool();
+    let keys: Vec<(String, String)> = sqlx::query_as(keys).fetch_all(pool).await.unwrap();
+    assert!(keys.len() > 10, "the schema was not read: {keys:?}");
+    for (table, column) in keys {
+        let steps = bed.plan(&format!("SELECT 1 FROM {table} WHERE {column} = 'x'")).await;
+        let is_sought = steps.len() == 1 && steps[0].starts_with("SEARCH ") && steps[0].contains(" INDEX ");
+        assert!(is_sought, "{table}.{column}: {steps:?}");
+    }
+}
+
+#[tokio::test]
+async fn postgres_has_an_index_on_all_that_refers_to_a_row() {
+    let bed = postgres().await;
+    let without = "SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND NOT EXISTS (
+            SELECT FROM pg_index
+            WHERE indrelid = conrelid AND indisvalid AND indpred IS NULL AND indkey[0] = conkey[1]
+        )";
+    let pool = bed.store.database.reader.get_postgres_connection_pool();
+    let without: Vec<String> = sqlx::query_scalar(without).fetch_all(pool).await.unwrap();
+    assert!(without.is_empty(), "{without:?}");
 }
