@@ -21,7 +21,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::board::Pauses;
-use crate::persistence::{BackendFault, HEARTBEAT_INTERVAL, JobRows};
+use crate::persistence::{BackendFault, HEARTBEAT_INTERVAL, JobRows, MoreWait};
 use crate::wake::Looks;
 
 /// A fourth of the acknowledgements that may wait for the worker's next statement; further ones wait to wait.
@@ -30,8 +30,10 @@ const ACKNOWLEDGEMENTS_WAITING: usize = 16;
 pub(crate) struct Backend {
     rows: Persisted<JobRows>,
     looks: Looks,
-    /// A reason to look for jobs came after the fetch that is under way had begun.
+    /// A reason to look for jobs came after the last fetch had begun.
     must_look_again: bool,
+    /// The last fetch may have left some.
+    more_wait: MoreWait,
     halts: Halts,
     /// A worker that restarts after a fault waits first, so that a dead database is not hammered.
     pause: Option<Pin<Box<Sleep>>>,
@@ -53,7 +55,8 @@ impl Halts {
 
 impl Backend {
     pub(crate) fn new(rows: JobRows, looks: Looks, halts: Halts) -> Self {
-        Self { rows: Persisted::new(rows), looks, must_look_again: false, halts, pause: None }
+        let more_wait = rows.more_wait.clone();
+        Self { rows: Persisted::new(rows), looks, must_look_again: false, more_wait, halts, pause: None }
     }
 
     pub(crate) fn starting_after(mut self, pause: Duration) -> Self {
@@ -86,7 +89,9 @@ impl ApalisBackend for Backend {
         loop {
             self.must_look_again |= self.looks.poll_due(cx);
             if self.is_between_fetches() {
-                if self.halts.are_on() {
+                // apalis fetches whenever it is polled: after every job, and for every acknowledgement.
+                let may_find = self.must_look_again || self.more_wait.get();
+                if self.halts.are_on() || !may_find {
                     return Poll::Pending;
                 }
                 // The fetch that begins now sees everything that was pushed until now.

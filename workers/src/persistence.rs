@@ -3,6 +3,8 @@
 //! apalis' storages wrap each statement into a transaction of its own, which triples the round trips; here only
 //! the heartbeat is one, because it is two statements.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use apalis_core::backend::persistence::{Persistence, TaskEvent};
@@ -31,6 +33,21 @@ pub(crate) struct JobRows {
     pub(crate) queue: Queue,
     pub(crate) clock: Clock,
     pub(crate) places: Places,
+    pub(crate) more_wait: MoreWait,
+}
+
+/// Whether a fetch got all that it asked for, so that more may wait.
+#[derive(Clone, Default)]
+pub(crate) struct MoreWait(Arc<AtomicBool>);
+
+impl MoreWait {
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, more_wait: bool) {
+        self.0.store(more_wait, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -45,14 +62,30 @@ pub(crate) enum BackendFault {
 
 impl JobRows {
     fn sqlite_config(&self) -> SqliteConfig {
-        SqliteConfig::default()
-            .queue(self.queue.name())
-            .batch_size(self.places.to_fetch())
-            .heartbeat_interval(HEARTBEAT_INTERVAL)
+        SqliteConfig::default().queue(self.queue.name()).heartbeat_interval(HEARTBEAT_INTERVAL)
     }
 
-    fn postgres_config(&self) -> PostgresConfig {
-        PostgresConfig::default().queue(self.queue.name()).batch_size(self.places.to_fetch())
+    async fn fetch(
+        &self,
+        at_most: usize,
+        worker: &WorkerContext,
+    ) -> Result<Vec<Task<Vec<u8>>>, BackendFault> {
+        match &self.database {
+            Database::Sqlite(pool) => {
+                Ok(sqlite::fetch_next(pool, &self.sqlite_config().batch_size(at_most), worker).await?)
+            }
+            Database::Postgres(pool) => {
+                let config = PostgresConfig::default().queue(self.queue.name()).batch_size(at_most);
+                let mut connection = pool.acquire().await?;
+                match postgres::fetch_next(&mut *connection, &config, worker).await {
+                    // Nothing was taken, and now that connection knows the table as it is.
+                    Err(error) if is_of_a_changed_table(&error) => {
+                        Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
+                    }
+                    fetched => Ok(fetched?),
+                }
+            }
+        }
     }
 }
 
@@ -100,19 +133,10 @@ impl Persistence for JobRows {
     }
 
     async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<Task<Vec<u8>>>, BackendFault> {
-        match &self.database {
-            Database::Sqlite(pool) => Ok(sqlite::fetch_next(pool, &self.sqlite_config(), worker).await?),
-            Database::Postgres(pool) => {
-                let (mut connection, config) = (pool.acquire().await?, self.postgres_config());
-                match postgres::fetch_next(&mut *connection, &config, worker).await {
-                    // Nothing was taken, and now that connection knows the table as it is.
-                    Err(error) if is_of_a_changed_table(&error) => {
-                        Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
-                    }
-                    fetched => Ok(fetched?),
-                }
-            }
-        }
+        let at_most = self.places.to_fetch();
+        let fetched = self.fetch(at_most, worker).await?;
+        self.more_wait.set(fetched.len() >= at_most);
+        Ok(fetched)
     }
 
     async fn reenqueue_abandoned(

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
 use crate::database::Database;
-use crate::persistence::JobRows;
+use crate::persistence::{JobRows, MoreWait};
 use crate::places::Places;
 use crate::queues::Queues;
 use crate::wake::{Looks, TICK_INTERVAL};
@@ -121,6 +121,7 @@ impl Queues {
             queue,
             clock: self.clock.clone(),
             places: places.clone(),
+            more_wait: MoreWait::default(),
         };
         let (pool, bell, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {
