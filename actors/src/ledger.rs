@@ -110,6 +110,9 @@ impl State {
             // A caller that stopped waiting finds the outcome when it asks again.
             let _ = reply.send(settled);
         }
+        // Whoever was answered may have its next deed at hand: given a turn, it is part of the next batch, and not of
+        // the one after that.
+        tokio::task::yield_now().await;
     }
 }
 

@@ -7,8 +7,11 @@ use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, Time, Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{LockBehavior, LockType};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition, LockBehavior, LockType};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect,
+    RelationDef,
+};
 
 use crate::many::among;
 use crate::{NewToken, Store, rows, tokens};
@@ -44,16 +47,26 @@ impl Store {
         Ok(Some(AccountSummary { account: rows::account(account)?, month, used, restricted_artifacts }))
     }
 
-    /// What a charge depends on, in as few reads as it takes: only a claimed account counts by the month.
+    /// What a charge depends on, in one read: every publish begins with it.
     pub async fn standing(&self, id: AccountId, now: Time) -> anyhow::Result<Option<Standing>> {
-        let Some(account) = self.account(id).await? else { return Ok(None) };
+        let month = now.month().to_string();
+        let of_the_month: RelationDef = entity::account::Entity::belongs_to(entity::usage::Entity)
+            .from(entity::account::Column::Id)
+            .to(entity::usage::Column::AccountId)
+            .on_condition(move |_, usage| {
+                Expr::col((usage, entity::usage::Column::Month)).eq(month.as_str()).into_condition()
+            })
+            .into();
+        let found = entity::account::Entity::find_by_id(id.to_string())
+            .join(JoinType::LeftJoin, of_the_month)
+            .select_also(entity::usage::Entity)
+            .one(&self.database.reader)
+            .await?;
+        let Some((account, usage)) = found else { return Ok(None) };
+        let account = rows::account(account)?;
         let publishes_used = match account.status {
             AccountStatus::Provisional => account.provisional_publishes,
-            AccountStatus::Claimed => {
-                let month = (id.to_string(), now.month().to_string());
-                let usage = entity::usage::Entity::find_by_id(month).one(&self.database.reader).await?;
-                usage.map_or(0, |usage| rows::count(usage.publishes))
-            }
+            AccountStatus::Claimed => usage.map_or(0, |usage| rows::count(usage.publishes)),
         };
         Ok(Some(Standing { status: account.status, balance: account.balance, publishes_used }))
     }

@@ -11,6 +11,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 
 use crate::accounts::lock_account;
 use crate::reports::{self, Answered};
+use crate::script::Script;
 use crate::{Store, routes, rows};
 
 /// How many artifacts a list shows at most; a claimed account has 100 at most, so this is a bound, not a page.
@@ -148,7 +149,9 @@ impl Store {
             ..Default::default()
         };
         entity::artifact::Entity::update(change).exec_without_returning(&transaction).await?;
-        routes::point(&transaction, [routes::row(&owner, &artifact, &version, now)], now).await?;
+        let mut script = Script::for_the(&transaction);
+        routes::point(&mut script, [routes::row(&owner, &artifact, &version, now)], now)?;
+        script.run(&transaction).await?;
         transaction.commit().await.context("commit an activation")?;
         Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(&version))?)))
     }

@@ -7,10 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use domain::{BlobHash, Manifest, ManifestFile, SweepNumber, Time, Variant};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::sea_query::{Expr, OnConflict, Query};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, Iterable, QueryFilter, QuerySelect,
+};
 
-use crate::many::{among, insert_rows};
+use crate::many::among;
+use crate::script::Script;
 use crate::{Blobs, Store, blob_sweep, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
@@ -67,13 +70,7 @@ impl Store {
     /// Which of these contents are stored, with their encodings. They stay for an hour at least, unless an operator
     /// sweeps at once.
     pub async fn stored_blobs(&self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
-        // The number first: a sweep between the two makes it too low, which is noticed, never too high.
-        let as_of = blob_sweep::last_number(&self.database.reader).await?;
-        let wanted = hashes.iter().map(BlobHash::to_string);
-        let found = entity::blob::Entity::find()
-            .filter(among(&self.database.reader, entity::blob::Column::Hash, wanted))
-            .all(&self.database.reader)
-            .await?;
+        let (as_of, found) = known_blobs(&self.database.reader, hashes).await?;
         let stale_before = now.minus(TOUCH_EVERY).millis();
         if found.iter().any(|blob| blob.touched_at < stale_before) {
             let touched = found.iter().map(|blob| blob.hash.clone());
@@ -191,6 +188,27 @@ impl Store {
     }
 }
 
+/// What is known of these contents, and the number of the last sweep at once as it was then: one statement sees both.
+async fn known_blobs(
+    connection: &impl ConnectionTrait,
+    hashes: &[BlobHash],
+) -> anyhow::Result<(SweepNumber, Vec<entity::blob::Model>)> {
+    let is_wanted = among(connection, entity::blob::Column::Hash, hashes.iter().map(BlobHash::to_string));
+    let select = Query::select()
+        .column((entity::blob_sweep::Entity, entity::blob_sweep::Column::Number))
+        .columns(entity::blob::Column::iter().map(|column| (entity::blob::Entity, column)))
+        .from(entity::blob_sweep::Entity)
+        .left_join(entity::blob::Entity, is_wanted)
+        .and_where(entity::blob_sweep::Column::Id.eq(blob_sweep::ROW))
+        .to_owned();
+    let rows = connection.query_all(&select).await.context("look for contents")?;
+    let first = rows.first().context("the number of sweeps is missing in the database")?;
+    let number = SweepNumber(first.try_get("", "number")?);
+    let known = rows.iter().map(|row| entity::blob::Model::from_query_result_optional(row, ""));
+    let known: Vec<Option<entity::blob::Model>> = known.collect::<Result<_, _>>()?;
+    Ok((number, known.into_iter().flatten().collect()))
+}
+
 /// Rows for the contents of a manifest, by their hashes.
 pub(crate) fn rows_of(
     manifest: &Manifest,
@@ -214,14 +232,12 @@ pub(crate) fn rows_of(
 
 /// Inserts those of the contents that have no row yet, in the order of their hashes: two transactions that insert the
 /// same contents then wait for each other in the same order.
-pub(crate) async fn insert(
-    connection: &impl ConnectionTrait,
+pub(crate) fn insert(
+    script: &mut Script,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
 ) -> anyhow::Result<()> {
     let keep = OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned();
-    insert_rows::<entity::blob::Entity>(connection, contents.into_values(), Some(keep))
-        .await
-        .context("insert blobs")
+    script.insert::<entity::blob::Entity>(contents.into_values(), Some(keep))
 }
 
 pub(crate) fn unreferenced() -> sea_orm::sea_query::SimpleExpr {

@@ -22,7 +22,7 @@ const MARKED_AT_ONCE: u64 = 1_000;
 const DELETES_AT_ONCE: usize = 8;
 
 /// The sweeps keep their number in this row.
-const ROW: i32 = 1;
+pub(crate) const ROW: i32 = 1;
 
 /// What a transaction does with the lock on the references.
 #[derive(Clone, Copy)]

@@ -38,6 +38,7 @@ mod scans;
 mod scans_asked;
 mod scans_due;
 mod schedules;
+mod script;
 mod scrub;
 mod sessions;
 mod settle;

@@ -11,19 +11,28 @@ use serde_json::Value;
 const ROWS: &str = "given";
 
 /// Inserts rows that say something of every column.
-pub(crate) async fn insert_rows<E>(
+pub(crate) async fn insert_rows<E: EntityTrait>(
     connection: &impl ConnectionTrait,
     rows: impl IntoIterator<Item = E::ActiveModel>,
     on_conflict: Option<OnConflict>,
-) -> anyhow::Result<()>
-where
-    E: EntityTrait,
-{
+) -> anyhow::Result<()> {
+    if let Some(insertion) = insertion::<E>(connection.get_database_backend(), rows, on_conflict)? {
+        connection.execute_raw(insertion).await?;
+    }
+    Ok(())
+}
+
+/// The statement that inserts rows that say something of every column; none when there are none.
+pub(crate) fn insertion<E: EntityTrait>(
+    backend: DbBackend,
+    rows: impl IntoIterator<Item = E::ActiveModel>,
+    on_conflict: Option<OnConflict>,
+) -> anyhow::Result<Option<Statement>> {
     let rows: Vec<Value> = rows.into_iter().map(object::<E>).collect();
     if rows.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let (backend, table) = (connection.get_database_backend(), E::default());
+    let table = E::default();
     let rows = serde_json::to_string(&rows)?;
     let given = match backend {
         DbBackend::Postgres => Func::cust("json_populate_recordset")
@@ -46,8 +55,7 @@ where
     if let Some(on_conflict) = on_conflict {
         insert.on_conflict(on_conflict);
     }
-    connection.execute(&insert).await?;
-    Ok(())
+    Ok(Some(backend.build(&insert)))
 }
 
 /// That a column holds one of these texts.
@@ -79,10 +87,7 @@ pub(crate) async fn known_pairs<E: EntityTrait>(
     (one, other): (E::Column, E::Column),
     pairs: impl IntoIterator<Item = (String, String)>,
 ) -> anyhow::Result<Vec<(String, String)>> {
-    let pairs: Vec<(String, String)> = pairs.into_iter().collect();
-    if pairs.is_empty() {
-        return Ok(Vec::new());
-    }
+    let Some(pairs) = json_of(pairs)? else { return Ok(Vec::new()) };
     let backend = connection.get_database_backend();
     let given = match backend {
         DbBackend::Postgres => "json_array_elements(CAST($1 AS json)) AS given(value)",
@@ -97,7 +102,7 @@ pub(crate) async fn known_pairs<E: EntityTrait>(
         one = one.unquoted(),
         other = other.unquoted(),
     );
-    let statement = Statement::from_sql_and_values(backend, sql, [serde_json::to_string(&pairs)?.into()]);
+    let statement = Statement::from_sql_and_values(backend, sql, [pairs.into()]);
     let found = connection.query_all_raw(statement).await?;
     found.iter().map(|row| Ok((row.try_get("", "one")?, row.try_get("", "other")?))).collect()
 }
@@ -110,10 +115,7 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
     pairs: impl IntoIterator<Item = (String, String)>,
     condition: &str,
 ) -> anyhow::Result<Vec<E::Model>> {
-    let pairs: Vec<(String, String)> = pairs.into_iter().collect();
-    if pairs.is_empty() {
-        return Ok(Vec::new());
-    }
+    let Some(pairs) = json_of(pairs)? else { return Ok(Vec::new()) };
     let backend = connection.get_database_backend();
     // By name: PostgreSQL refuses the plan of a statement that takes all columns there are, once one is added.
     let columns: Vec<String> =
@@ -134,8 +136,17 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
         // SQLite takes the tables of a CROSS JOIN in their order.
         _ => format!("SELECT {columns} FROM json_each($1) AS given CROSS JOIN {held}"),
     };
-    let statement = Statement::from_sql_and_values(backend, sql, [serde_json::to_string(&pairs)?.into()]);
+    let statement = Statement::from_sql_and_values(backend, sql, [pairs.into()]);
     Ok(E::find().from_raw_sql(statement).all(connection).await?)
+}
+
+/// The pairs as the one value that a statement takes; none when there are none.
+fn json_of(pairs: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<Option<String>> {
+    let pairs: Vec<(String, String)> = pairs.into_iter().collect();
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::to_string(&pairs)?))
 }
 
 /// A row by the names of its columns.

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 
-use anyhow::Context;
 use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
 
-use crate::many::insert_rows;
+use crate::script::Script;
 use crate::{Store, rows};
 
 impl Store {
@@ -96,8 +95,8 @@ pub(crate) fn row(
 }
 
 /// Points routes at other versions, within the transaction that moves the live pointers. No host may come twice.
-pub(crate) async fn point(
-    transaction: &DatabaseTransaction,
+pub(crate) fn point(
+    script: &mut Script,
     routes: impl IntoIterator<Item = entity::route::Model>,
     now: Time,
 ) -> anyhow::Result<()> {
@@ -112,7 +111,7 @@ pub(crate) async fn point(
         entity::route::Column::Manifest,
     ]);
     replace.value(entity::route::Column::UpdatedAt, changed_at(now));
-    insert_rows::<entity::route::Entity>(transaction, rows, Some(replace)).await.context("point routes")
+    script.insert::<entity::route::Entity>(rows, Some(replace))
 }
 
 /// Shows a host to more or fewer, within the transaction that changes its artifact.

@@ -43,12 +43,12 @@ pub struct Batch<'a> {
     pub deeds: &'a [Deed],
 }
 
-/// How a commit learns of reasons that were used before: it hardly ever has one.
+/// How a commit learns of deeds that were settled before, and of reasons that were used: it hardly ever has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UsedReasons {
-    /// By a question before anything is settled.
+enum Past {
+    /// By questions before anything is settled.
     Asked,
-    /// By the unique index, which fails the commit.
+    /// By the unique indexes, which fail the commit.
     Unforeseen,
 }
 
@@ -64,13 +64,13 @@ impl Store {
         let transaction = self.database.begin().await?;
         let locked = lock_account(&transaction, account).await?.into_iter().collect();
         let batch = Batch { account, deeds };
-        let settled = settle_locked(transaction, locked, &[batch], terms, UsedReasons::Asked).await?;
+        let settled = settle_locked(transaction, locked, &[batch], terms, Past::Asked).await?;
         settled.into_iter().next().context("a batch had no outcomes")
     }
 
     /// Settles the deeds of several accounts, all in one transaction. One outcome per deed of each batch; none for a
     /// batch whose account is gone or in somebody else's hands, so that nobody waits for a stranger: that is to be
-    /// settled by itself. An error means that none of them came to pass; that a reason was used before is one, here.
+    /// settled by itself. An error means that none of them came to pass; that a deed was settled before is one, here.
     pub async fn settle_together(
         &self,
         batches: &[Batch<'_>],
@@ -82,7 +82,7 @@ impl Store {
         let ours: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
         let is_ours = |batch: &&Batch<'_>| ours.contains(&batch.account.to_string());
         let ready: Vec<Batch<'_>> = batches.iter().filter(is_ours).copied().collect();
-        let settled = settle_locked(transaction, locked, &ready, terms, UsedReasons::Unforeseen).await?;
+        let settled = settle_locked(transaction, locked, &ready, terms, Past::Unforeseen).await?;
         let mut settled = settled.into_iter();
         Ok(batches.iter().map(|batch| is_ours(&batch).then(|| settled.next()).flatten()).collect())
     }
@@ -101,9 +101,9 @@ async fn settle_locked(
     locked: Vec<entity::account::Model>,
     batches: &[Batch<'_>],
     terms: &Terms,
-    used_reasons: UsedReasons,
+    past: Past,
 ) -> anyhow::Result<Vec<Vec<Outcome>>> {
-    let mut desk = Desk::open(&transaction, locked, batches, terms, used_reasons).await?;
+    let mut desk = Desk::open(&transaction, locked, batches, terms, past).await?;
     let mut settled = Vec::with_capacity(batches.len());
     for batch in batches {
         let mut outcomes = Vec::with_capacity(batch.deeds.len());

@@ -10,15 +10,17 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use super::book::{Book, BookChanges, Movement};
 use super::sites::Sites;
-use super::{Batch, Terms, UsedReasons};
-use crate::many::{among, insert_rows, known_pairs};
+use super::{Batch, Past, Terms};
+use crate::many::{among, known_pairs};
 use crate::outcomes::outcome_row;
-use crate::rows;
+use crate::script::Script;
+use crate::{blob_sweep, rows};
 
 pub(super) struct Desk<'a> {
     /// In the order in which everybody writes rows of several accounts.
     books: BTreeMap<AccountId, Book>,
     sites: Sites<'a>,
+    /// Of this commit, and earlier ones if they were asked for.
     known_outcomes: HashMap<JobId, Outcome>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
     now: Time,
@@ -31,13 +33,16 @@ impl<'a> Desk<'a> {
         rows: Vec<entity::account::Model>,
         batches: &[Batch<'a>],
         terms: &Terms,
-        used_reasons: UsedReasons,
+        past: Past,
     ) -> anyhow::Result<Self> {
         let deeds: Vec<&Deed> = batches.iter().flat_map(|batch| batch.deeds).collect();
         let mut usages = usages(transaction, &rows, terms.now).await?;
-        let mut reasons = match used_reasons {
-            UsedReasons::Asked => ask_for_used(transaction, reasons_of(&deeds)).await?,
-            UsedReasons::Unforeseen => HashMap::new(),
+        let (mut reasons, known_outcomes) = match past {
+            Past::Asked => (
+                ask_for_used(transaction, reasons_of(&deeds)).await?,
+                known_outcomes(transaction, &deeds).await?,
+            ),
+            Past::Unforeseen => (HashMap::new(), HashMap::new()),
         };
         let mut books = BTreeMap::new();
         for row in rows {
@@ -47,7 +52,7 @@ impl<'a> Desk<'a> {
         Ok(Self {
             books,
             sites: Sites::open(transaction, batches, terms.now).await?,
-            known_outcomes: known_outcomes(transaction, &deeds).await?,
+            known_outcomes,
             new_outcomes: Vec::new(),
             now: terms.now,
         })
@@ -80,22 +85,26 @@ impl<'a> Desk<'a> {
 
     /// Writes what was published so far, but for its contents.
     pub(super) async fn write_sites(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
-        self.sites.write(transaction).await
+        let mut script = Script::for_the(transaction);
+        self.sites.write(&mut script)?;
+        script.run(transaction).await
     }
 
     /// Writes what has changed. The movements of money are to be logged after the commit.
     pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Movement>> {
-        self.sites.close(transaction).await?;
+        let mut script = Script::for_the(transaction);
+        let blobs_as_of = self.sites.close(transaction, &mut script).await?;
         let mut changes = BookChanges::default();
         self.books.into_values().for_each(|book| book.close(&mut changes));
-        insert_rows::<entity::ledger_entry::Entity>(transaction, changes.entries, None)
-            .await
-            .context("insert ledger entries")?;
-        insert_rows::<entity::job_outcome::Entity>(transaction, self.new_outcomes, None)
-            .await
-            .context("insert outcomes")?;
-        write_usages(transaction, changes.usages).await?;
-        write_accounts(transaction, changes.accounts).await?;
+        script.insert::<entity::ledger_entry::Entity>(changes.entries, None)?;
+        script.insert::<entity::job_outcome::Entity>(self.new_outcomes, None)?;
+        write_usages(&mut script, changes.usages)?;
+        write_accounts(&mut script, changes.accounts)?;
+        script.run(transaction).await?;
+        // The references are written, so no sweep comes in between.
+        if let Some(as_of) = blobs_as_of {
+            blob_sweep::demand_none_since(transaction, as_of).await?;
+        }
         Ok(changes.movements)
     }
 }
@@ -121,10 +130,7 @@ async fn usages(
     Ok(found.into_iter().map(|usage| (usage.account_id.clone(), usage)).collect())
 }
 
-async fn write_accounts(
-    transaction: &DatabaseTransaction,
-    accounts: Vec<entity::account::ActiveModel>,
-) -> anyhow::Result<()> {
+fn write_accounts(script: &mut Script, accounts: Vec<entity::account::ActiveModel>) -> anyhow::Result<()> {
     use entity::account::Column;
     // They are there and locked: the one way to change rows to different values by one statement is to insert them again.
     let mut change = OnConflict::column(Column::Id);
@@ -136,21 +142,14 @@ async fn write_accounts(
         Column::ArtifactCount,
         Column::HasRealPayment,
     ]);
-    insert_rows::<entity::account::Entity>(transaction, accounts, Some(change))
-        .await
-        .context("write accounts")
+    script.insert::<entity::account::Entity>(accounts, Some(change))
 }
 
 // The views of the row belong to another writer, so only the publishes are set.
-async fn write_usages(
-    transaction: &DatabaseTransaction,
-    usages: Vec<entity::usage::ActiveModel>,
-) -> anyhow::Result<()> {
+fn write_usages(script: &mut Script, usages: Vec<entity::usage::ActiveModel>) -> anyhow::Result<()> {
     let mut replace = OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
     replace.update_column(entity::usage::Column::Publishes);
-    insert_rows::<entity::usage::Entity>(transaction, usages, Some(replace))
-        .await
-        .context("write the month's usage")
+    script.insert::<entity::usage::Entity>(usages, Some(replace))
 }
 
 /// The reasons that may have been used before and are known before the deed is looked at, by account.

@@ -10,7 +10,8 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
-use crate::many::{insert_rows, known_pairs, rows_of_pairs};
+use crate::many::{known_pairs, rows_of_pairs};
+use crate::script::Script;
 use crate::{blob_index, blob_sweep, routes, rows};
 
 pub(super) struct Sites<'a> {
@@ -110,31 +111,28 @@ impl<'a> Sites<'a> {
         self.refused.push(deed);
     }
 
-    /// Writes artifacts, versions and routes that have changed since they were read or last written.
-    pub(super) async fn write(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
-        self.write_artifacts(transaction).await?;
-        insert_rows::<entity::version::Entity>(transaction, std::mem::take(&mut self.versions), None)
-            .await
-            .context("insert versions")?;
-        routes::point(transaction, std::mem::take(&mut self.routes).into_values(), self.now).await
+    /// Has artifacts, versions and routes written that have changed since they were read or last written.
+    pub(super) fn write(&mut self, script: &mut Script) -> anyhow::Result<()> {
+        self.write_artifacts(script)?;
+        script.insert::<entity::version::Entity>(std::mem::take(&mut self.versions), None)?;
+        routes::point(script, std::mem::take(&mut self.routes).into_values(), self.now)
     }
 
-    /// Writes what is left, and the contents: all of the commit at once, in their order.
-    pub(super) async fn close(mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
-        self.write(transaction).await?;
+    /// Has what is left written, and the contents: all of the commit at once, in their order. What the commit counts on
+    /// is to be demanded when that is done.
+    pub(super) async fn close(
+        mut self,
+        transaction: &DatabaseTransaction,
+        script: &mut Script,
+    ) -> anyhow::Result<Option<SweepNumber>> {
+        self.write(script)?;
         self.add_refused(transaction).await?;
-        blob_index::insert(transaction, self.contents).await?;
-        insert_rows::<entity::blob_ref::Entity>(transaction, self.refs, None)
-            .await
-            .context("insert what refers to the blobs")?;
-        // The references are written, so no sweep comes in between.
-        match self.as_of {
-            Some(as_of) => blob_sweep::demand_none_since(transaction, as_of).await,
-            None => Ok(()),
-        }
+        blob_index::insert(script, self.contents)?;
+        script.insert::<entity::blob_ref::Entity>(self.refs, None)?;
+        Ok(self.as_of)
     }
 
-    async fn write_artifacts(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+    fn write_artifacts(&mut self, script: &mut Script) -> anyhow::Result<()> {
         use entity::artifact::Column;
         let rows: Vec<_> = self
             .artifacts
@@ -145,9 +143,7 @@ impl<'a> Sites<'a> {
         // A new one whose host is taken fails all of them.
         let mut change = OnConflict::column(Column::Id);
         change.update_columns([Column::LastSeq, Column::LiveVersionId, Column::UpdatedAt]);
-        insert_rows::<entity::artifact::Entity>(transaction, rows, Some(change))
-            .await
-            .context("write artifacts")
+        script.insert::<entity::artifact::Entity>(rows, Some(change))
     }
 
     /// Adds the contents of refused publishes. If others were swept at once in the meantime, these may be gone, and a row
