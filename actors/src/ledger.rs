@@ -111,7 +111,7 @@ impl State {
             let _ = reply.send(settled);
         }
         // Whoever was answered may have its next deed at hand: given a turn, it is part of the next batch, and not of
-        // the one after that.
+        // the one after that. Who waits already waits the longer by what else this thread has to do.
         tokio::task::yield_now().await;
     }
 }

@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use crate::turns::Turn;
-use crate::upload::{RoomTaken, UploadShare};
+use crate::upload::{BodyShare, RoomTaken};
 use crate::{mcp, rest};
 
 /// The content of a publish, and what multipart and its field names may take besides.
@@ -109,12 +109,12 @@ impl Kind {
     }
 
     /// Where its sender has a share of what bodies take; none for messages, which take theirs where they are read.
-    fn share(self, request: &Request) -> Option<UploadShare> {
+    fn share(self, request: &Request) -> Option<BodyShare> {
         match self {
             // Whoever reads one has given its turn back by then, and takes room there: this is for when it was not.
-            Self::Upload => Some(UploadShare::of(request)),
+            Self::Upload => Some(BodyShare::of(request)),
             Self::Message => None,
-            Self::Small => Some(UploadShare::of_small(request)),
+            Self::Small => Some(BodyShare::of_small(request)),
         }
     }
 }
@@ -184,7 +184,8 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
 /// Anywhere else a content type alone must not make a body longer, nor let it take the room of uploads.
 fn takes_form(path: &str) -> bool {
     let (before_slug, after_slug) = VERSIONS_PATH;
-    matches!(path, FRONT_PATH | PUBLISH_PATH) || (path.starts_with(before_slug) && path.ends_with(after_slug))
+    let slug = path.strip_prefix(before_slug).and_then(|rest| rest.strip_suffix(after_slug));
+    matches!(path, FRONT_PATH | PUBLISH_PATH) || slug.is_some_and(|slug| !slug.contains('/'))
 }
 
 fn is_form(request: &Request) -> bool {

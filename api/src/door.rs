@@ -26,7 +26,7 @@ use crate::client_ip::TrustedProxies;
 use crate::pages::RefusalForm;
 use crate::paths::{ListedPath, Paths};
 use crate::turns::{Turn, Turns};
-use crate::upload::{SmallRoom, UploadRoom};
+use crate::upload::{BodyRoom, SmallRoom};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -46,7 +46,7 @@ struct Rooms<E> {
     carried_on: TaskTracker,
     turns: Turns,
     bodies: BodyTerms,
-    uploads: UploadRoom,
+    uploads: BodyRoom,
     small: SmallRoom,
 }
 
@@ -94,7 +94,7 @@ impl<E: Endpoint> Door<E> {
         load: &LoadTerms,
     ) -> Self {
         let (turns, bodies) = (Turns::new(load.turns), load.bodies);
-        let (uploads, small) = (UploadRoom::new(load.upload_bytes_max), SmallRoom::default());
+        let (uploads, small) = (BodyRoom::new(load.upload_bytes_max), SmallRoom::default());
         Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies, uploads, small }))
     }
 }

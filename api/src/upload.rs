@@ -25,7 +25,7 @@ use crate::turns::Turn;
 mod room;
 mod staged;
 
-pub use room::{ROOM_BYTES, RoomTaken, SmallRoom, UploadRoom, UploadShare};
+pub use room::{BodyRoom, BodyShare, ROOM_BYTES, RoomTaken, SmallRoom};
 pub use staged::StagedUpload;
 
 /// The longest text part that is looked at: a message in letters of four bytes.
@@ -38,7 +38,7 @@ const FIELD_NAME_LENGTH_MAX: usize = 64;
 pub struct Upload {
     body: Body,
     boundary: String,
-    share: UploadShare,
+    share: BodyShare,
     turn: Turn,
 }
 
@@ -289,7 +289,7 @@ impl ParsePayload for Upload {
     async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
         let content_type = request.content_type().unwrap_or_default();
         let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
-        Ok(Self { body: body.take()?, boundary, share: UploadShare::of(request), turn: Turn::of(request) })
+        Ok(Self { body: body.take()?, boundary, share: BodyShare::of(request), turn: Turn::of(request) })
     }
 }
 

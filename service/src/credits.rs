@@ -4,7 +4,7 @@
 use domain::{Deed, JobId, Micro, Outcome, Payment, Refusal, TopUpDeed, ToppedUp};
 use store::{KeyClaim, KeyHolder};
 
-use crate::publish::KEY_KEPT;
+use crate::publish::{Begun, KEY_KEPT};
 use crate::{Answer, Caller, Failure, Service};
 
 /// Credit that a caller wants, and what it offers for it.
@@ -19,22 +19,26 @@ impl Service {
     /// Credits the account with what was paid, exactly; arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
-        let job = self.top_up_of(caller, &request).await?;
+        let job = match self.top_up_of(caller, &request).await? {
+            Begun::Fresh(job) => job,
+            // The ledger would give the same answer, and not before it has given up the whole commit.
+            Begun::Earlier(job) => match self.0.store.outcome(job).await? {
+                Some(outcome) => return answer(outcome),
+                None => job,
+            },
+        };
         let deed = TopUpDeed { account: caller.account, job, amount: request.amount };
-        match self.0.ledgers.settle(Deed::TopUp(deed)).await? {
-            Outcome::ToppedUp(topped_up) => Ok(topped_up),
-            outcome => Err(Failure::behind(outcome)),
-        }
+        answer(self.0.ledgers.settle(Deed::TopUp(deed)).await?)
     }
 
     /// The top-up that this request is: a new one, or that of an earlier request with the same key.
-    async fn top_up_of(&self, caller: &Caller, request: &CreditRequest) -> Answer<JobId> {
+    async fn top_up_of(&self, caller: &Caller, request: &CreditRequest) -> Answer<Begun<JobId>> {
         let now = self.0.clock.now();
         let fresh = JobId::new(now, &self.0.chance);
         let quote = self.tariff().settle_credit(request.amount, request.payment.as_ref());
         let Some(key) = &request.idempotency_key else {
             quote.map_err(Refusal::PaymentRequired)?;
-            return Ok(fresh);
+            return Ok(Begun::Fresh(fresh));
         };
         let claim = KeyClaim {
             account: caller.account,
@@ -53,10 +57,17 @@ impl Service {
             }
         };
         match holder {
-            KeyHolder::Claimant => Ok(fresh),
-            KeyHolder::Earlier(job) => Ok(job),
+            KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
+            KeyHolder::Earlier(job) => Ok(Begun::Earlier(job)),
             KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
         }
+    }
+}
+
+fn answer(outcome: Outcome) -> Answer<ToppedUp> {
+    match outcome {
+        Outcome::ToppedUp(topped_up) => Ok(topped_up),
+        outcome => Err(Failure::behind(outcome)),
     }
 }
 

@@ -26,7 +26,8 @@ impl Service {
     ) -> Decided<()> {
         let mut beyond_help = HashSet::new();
         for (hash, variants) in lost {
-            let Some((_, _, bytes)) = files.iter().find(|(_, of, _)| of == hash) else { continue };
+            let file = files.iter().find(|(_, of, _)| of == hash);
+            let (_, _, bytes) = file.context("a content that is looked for is no file's")?;
             if !self.put_again(*hash, bytes.clone(), variants).await? {
                 beyond_help.insert(*hash);
             }

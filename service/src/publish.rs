@@ -116,7 +116,7 @@ impl Service {
     }
 
     /// The version that this request will make: a new one, or that of an earlier request with the same key.
-    async fn version_of(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun> {
+    async fn version_of(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun<VersionId>> {
         let now = self.0.clock.now();
         let fresh = VersionId::new(now, &self.0.chance);
         let Some(key) = &request.idempotency_key else { return Ok(Begun::Fresh(fresh)) };
@@ -176,9 +176,10 @@ impl Service {
     }
 }
 
-enum Begun {
-    Fresh(VersionId),
-    Earlier(VersionId),
+/// What a request with a key stands for: something new, or what an earlier one with the same key began.
+pub(crate) enum Begun<Id> {
+    Fresh(Id),
+    Earlier(Id),
 }
 
 fn answer(outcome: Outcome) -> Answer<Published> {

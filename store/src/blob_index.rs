@@ -204,9 +204,8 @@ async fn known_blobs(
     let rows = connection.query_all(&select).await.context("look for contents")?;
     let first = rows.first().context("the number of sweeps is missing in the database")?;
     let number = SweepNumber(first.try_get("", "number")?);
-    let known = rows.iter().map(|row| entity::blob::Model::from_query_result_optional(row, ""));
-    let known: Vec<Option<entity::blob::Model>> = known.collect::<Result<_, _>>()?;
-    Ok((number, known.into_iter().flatten().collect()))
+    let known = rows.iter().map(|row| Option::<entity::blob::Model>::from_query_result(row, ""));
+    Ok((number, known.filter_map(Result::transpose).collect::<Result<_, _>>()?))
 }
 
 /// Rows for the contents of a manifest, by their hashes.

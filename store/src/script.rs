@@ -3,14 +3,14 @@
 
 use anyhow::Context;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, EntityName, EntityTrait, Statement};
 
 use crate::many::insertion;
 
-/// Statements in the order in which they are to be run.
+/// Statements in the order in which they are to be run, and the table that each of them writes.
 pub(crate) struct Script {
     backend: DbBackend,
-    statements: Vec<Statement>,
+    statements: Vec<(String, Statement)>,
 }
 
 impl Script {
@@ -24,29 +24,32 @@ impl Script {
         rows: impl IntoIterator<Item = E::ActiveModel>,
         on_conflict: Option<OnConflict>,
     ) -> anyhow::Result<()> {
-        self.statements.extend(insertion::<E>(self.backend, rows, on_conflict)?);
+        let insertion = insertion::<E>(self.backend, rows, on_conflict)?;
+        self.statements.extend(insertion.map(|statement| (E::default().table_name().to_owned(), statement)));
         Ok(())
     }
 
-    /// Runs all of it. The database's own words tell which of the statements it did not want.
+    /// Runs all of it.
     pub(crate) async fn run(self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         let statements = match self.backend {
             DbBackend::Sqlite => joined(self.statements).into_iter().collect(),
             _ => self.statements,
         };
-        for statement in statements {
-            transaction.execute_raw(statement).await.context("write a commit")?;
+        for (written, statement) in statements {
+            transaction.execute_raw(statement).await.with_context(|| format!("write {written}"))?;
         }
         Ok(())
     }
 }
 
 /// All of them as one, whose values follow each other as the places for them do: SQLite's have no numbers.
-fn joined(statements: Vec<Statement>) -> Option<Statement> {
-    let backend = statements.first()?.db_backend;
-    let sql: Vec<&str> = statements.iter().map(|statement| statement.sql.as_str()).collect();
-    let sql = sql.join(";\n");
-    let values: Vec<Value> =
-        statements.into_iter().filter_map(|statement| statement.values).flat_map(|values| values.0).collect();
-    Some(Statement::from_sql_and_values(backend, sql, values))
+fn joined(statements: Vec<(String, Statement)>) -> Option<(String, Statement)> {
+    let backend = statements.first()?.1.db_backend;
+    let (mut written, mut sql, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (table, statement) in statements {
+        written.push(table);
+        sql.push(statement.sql);
+        values.extend(statement.values.into_iter().flat_map(|values| values.0));
+    }
+    Some((written.join(", "), Statement::from_sql_and_values(backend, sql.join(";\n"), values)))
 }

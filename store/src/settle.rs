@@ -43,7 +43,8 @@ pub struct Batch<'a> {
     pub deeds: &'a [Deed],
 }
 
-/// How a commit learns of deeds that were settled before, and of reasons that were used: it hardly ever has one.
+/// How a commit learns of deeds that were settled before, and of reasons that were used. It hardly ever has one: callers
+/// look for an outcome before they hand a deed in again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Past {
     /// By questions before anything is settled.

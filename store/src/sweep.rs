@@ -1,4 +1,4 @@
-//! Removes what has outlived its use: expired accounts with all that is theirs, and old records.
+//! Removes what has outlived its use: expired accounts with all that is theirs but how their jobs ended, and old records.
 
 use anyhow::Context;
 use domain::{AccountId, Host, Time};
@@ -31,7 +31,7 @@ impl Store {
         found.iter().map(|id| rows::parse(id, "an account id")).collect()
     }
 
-    /// Removes an expired account with all that is its own. None when it was claimed in the meantime.
+    /// Removes an expired account with what is its own. None when it was claimed in the meantime.
     pub async fn purge(&self, account: AccountId, expired_before: Time) -> anyhow::Result<Option<Purged>> {
         let transaction = self.database.begin().await?;
         let Some(row) = lock_account(&transaction, account).await? else { return Ok(None) };

@@ -8,7 +8,7 @@ use futures::stream;
 use super::*;
 use crate::client_ip::TrustedProxies;
 use crate::turns::{TurnTerms, Turns};
-use crate::upload::{SmallRoom, UploadRoom};
+use crate::upload::{BodyRoom, SmallRoom};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
@@ -225,13 +225,13 @@ fn every_path_that_takes_a_form_may_be_sent_a_long_one_and_no_other_may() {
 
 /// The rooms of a process.
 struct TwoRooms {
-    uploads: UploadRoom,
+    uploads: BodyRoom,
     small: SmallRoom,
 }
 
 impl TwoRooms {
     fn of(bytes_each: usize) -> Self {
-        Self { uploads: UploadRoom::new(bytes_each), small: SmallRoom(UploadRoom::new(bytes_each)) }
+        Self { uploads: BodyRoom::new(bytes_each), small: SmallRoom(BodyRoom::new(bytes_each)) }
     }
 }
 
@@ -298,7 +298,7 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
         assert!(slow.await.unwrap().message().contains("too slowly"));
     }
     let freed = Request::builder().extension(rooms.small.clone()).finish();
-    UploadShare::of_small(&freed).enter().grow_at_once(32 * 1024).unwrap();
+    BodyShare::of_small(&freed).enter().grow_at_once(32 * 1024).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,7 +18,7 @@ use crate::door::Traced;
 use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
 use crate::turns::Turn;
-use crate::upload::{RoomTaken, UploadShare};
+use crate::upload::{BodyShare, RoomTaken};
 use crate::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
@@ -37,7 +37,7 @@ pub struct Visit {
     pub service: Service,
     pub caller: Caller,
     /// For what a tool takes into memory beside the request.
-    pub room: UploadShare,
+    pub room: BodyShare,
     /// The turn of the request, which a publish changes for others.
     pub turn: Turn,
     /// The trace of the request: the tool is called in a task of its own.
@@ -81,7 +81,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
             }
             Err(refused) => return Err(refused.into()),
         };
-        let (room, turn) = (UploadShare::of(&request), Turn::of(&request));
+        let (room, turn) = (BodyShare::of(&request), Turn::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
         self.answer(request, Visit { service, caller, room, turn, trace }).await
     }

@@ -26,18 +26,20 @@ const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The memory that uploads share. An upload that finds no room is told to come again, and nothing swaps or dies.
 #[derive(Clone, Debug)]
-pub struct UploadRoom(Arc<Room>);
+pub struct BodyRoom(Arc<Room>);
 
 /// The memory that small bodies share. It is none of the uploads': whoever fills that must not keep sign-ins of the
 /// same address out, nor must who fills this keep uploads out.
 #[derive(Clone, Debug)]
-pub struct SmallRoom(pub UploadRoom);
+pub struct SmallRoom(pub BodyRoom);
 
 #[derive(Debug)]
 struct Room {
     taken: Mutex<Taken>,
     /// Some was given back.
     given_back: Notify,
+    /// What the metrics call the wait for it.
+    line: &'static str,
 }
 
 #[derive(Debug)]
@@ -48,26 +50,31 @@ struct Taken {
 
 /// The room as it is open to one address.
 #[derive(Clone, Debug)]
-pub struct UploadShare {
-    room: UploadRoom,
+pub struct BodyShare {
+    room: BodyRoom,
     network: IpAddr,
 }
 
 /// The part of the room that one upload has so far. It is given back when this is dropped.
 #[derive(Debug)]
 pub struct RoomTaken {
-    share: UploadShare,
+    share: BodyShare,
     held_bytes: usize,
 }
 
-impl UploadRoom {
+impl BodyRoom {
+    /// Room for uploads.
     pub fn new(bytes: usize) -> Self {
-        let taken = Mutex::new(Taken { free_bytes: bytes, by_network: HashMap::new() });
-        Self(Arc::new(Room { taken, given_back: Notify::new() }))
+        Self::of(bytes, "upload_bytes")
     }
 
-    fn open_to(&self, address: IpAddr) -> UploadShare {
-        UploadShare { room: self.clone(), network: network_of(address) }
+    fn of(bytes: usize, line: &'static str) -> Self {
+        let taken = Mutex::new(Taken { free_bytes: bytes, by_network: HashMap::new() });
+        Self(Arc::new(Room { taken, given_back: Notify::new(), line }))
+    }
+
+    fn open_to(&self, address: IpAddr) -> BodyShare {
+        BodyShare { room: self.clone(), network: network_of(address) }
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -77,7 +84,7 @@ impl UploadRoom {
 
 impl Default for SmallRoom {
     fn default() -> Self {
-        Self(UploadRoom::new(SMALL_ROOM_BYTES))
+        Self(BodyRoom::of(SMALL_ROOM_BYTES, "small_bodies"))
     }
 }
 
@@ -106,11 +113,11 @@ impl Taken {
     }
 }
 
-impl UploadShare {
+impl BodyShare {
     /// As it is open to whoever sent a request.
     pub fn of(request: &Request) -> Self {
-        let room = request.data::<UploadRoom>().cloned();
-        room.unwrap_or_else(|| UploadRoom::new(ROOM_BYTES)).open_to(client_of(request))
+        let room = request.data::<BodyRoom>().cloned();
+        room.unwrap_or_else(|| BodyRoom::new(ROOM_BYTES)).open_to(client_of(request))
     }
 
     /// As the room of small bodies is open to them.
@@ -131,6 +138,11 @@ impl UploadShare {
         Ok(taken)
     }
 
+    fn shed(&self) -> Refusal {
+        telemetry::shed("api", self.room.0.line);
+        Refusal::overloaded("more is sent at a time than there is memory for; nothing of this was taken")
+    }
+
     async fn take(&self, bytes: usize) {
         loop {
             let given_back = self.room.0.given_back.notified();
@@ -149,7 +161,7 @@ impl RoomTaken {
     /// Takes room for so much more.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         if timeout(ROOM_WAIT_MAX, self.share.take(bytes)).await.is_err() {
-            return Err(shed());
+            return Err(self.share.shed());
         }
         self.held_bytes += bytes;
         Ok(())
@@ -158,16 +170,11 @@ impl RoomTaken {
     /// As [`Self::grow`], for who cannot wait.
     pub fn grow_at_once(&mut self, bytes: usize) -> Result<(), Refusal> {
         if !self.share.room.taken().take(self.share.network, bytes) {
-            return Err(shed());
+            return Err(self.share.shed());
         }
         self.held_bytes += bytes;
         Ok(())
     }
-}
-
-fn shed() -> Refusal {
-    telemetry::shed("api", "upload_bytes");
-    Refusal::overloaded("more is sent at a time than there is memory for; nothing of this was taken")
 }
 
 impl Drop for RoomTaken {
@@ -186,13 +193,13 @@ mod tests {
 
     const LARGEST: usize = FileSet::BYTES_MAX as usize;
 
-    fn share(room: &UploadRoom, address: &str) -> UploadShare {
+    fn share(room: &BodyRoom, address: &str) -> BodyShare {
         room.open_to(address.parse().unwrap())
     }
 
     #[test]
     fn nothing_takes_no_room_and_is_kept_by_nobody() {
-        let room = UploadRoom::new(2 * LARGEST);
+        let room = BodyRoom::new(2 * LARGEST);
         let mut full = share(&room, "192.0.2.1").enter();
         full.grow_at_once(LARGEST).unwrap();
         let mut other = share(&room, "192.0.2.1").enter();
@@ -205,7 +212,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_upload_that_finds_no_room_is_told_to_come_again() {
-        let room = UploadRoom::new(6 * LARGEST);
+        let room = BodyRoom::new(6 * LARGEST);
         let busy = share(&room, "192.0.2.1");
         let mut taken = Vec::new();
         for _ in 0..3 {
@@ -219,7 +226,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_room_gets_what_is_given_back() {
-        let room = UploadRoom::new(2 * LARGEST);
+        let room = BodyRoom::new(2 * LARGEST);
         let first = share(&room, "192.0.2.1").take_for_largest().await.unwrap();
         let second = share(&room, "192.0.2.1");
         let waiting = tokio::spawn(async move { second.take_for_largest().await });
@@ -230,7 +237,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn however_many_addresses_fill_the_room_and_stall_another_finds_some() {
-        let room = UploadRoom::new(256 * 1024);
+        let room = BodyRoom::new(256 * 1024);
         let mut stalled = Vec::new();
         for number in 1..=20 {
             let mut taken = share(&room, &format!("192.0.2.{number}")).enter();
@@ -247,7 +254,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_addresses_of_a_network_are_one() {
-        let room = UploadRoom::new(4 * LARGEST);
+        let room = BodyRoom::new(4 * LARGEST);
         let _half = share(&room, "2001:db8:1:2::1").take_for_largest().await.unwrap();
         let _other_half = share(&room, "2001:db8:1:2::2").take_for_largest().await.unwrap();
         assert!(share(&room, "2001:db8:1:2::3").take_for_largest().await.is_err());
@@ -256,11 +263,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn behind_a_trusted_proxy_each_client_has_a_share_and_else_the_proxy_has_one() {
-        let room = UploadRoom::new(4 * LARGEST);
+        let room = BodyRoom::new(4 * LARGEST);
         let sent = |trusted: &str, client: &str| {
             let request = Request::builder().header("x-forwarded-for", client);
             let proxies = TrustedProxies::new(vec![trusted.parse().unwrap()]);
-            UploadShare::of(&request.extension(room.clone()).extension(proxies).finish())
+            BodyShare::of(&request.extension(room.clone()).extension(proxies).finish())
         };
         // A request that was made by hand came from no address.
         let by_proxy = |client| sent("0.0.0.0/32", client);
@@ -274,7 +281,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_has_not_come_takes_no_room_and_what_has_come_is_given_back() {
-        let room = UploadRoom::new(ROOM_BYTES);
+        let room = BodyRoom::new(ROOM_BYTES);
         let visitor = share(&room, "192.0.2.1");
         let waiting: Vec<_> = (0..1000).map(|_| visitor.enter()).collect();
         let mut first = visitor.enter();

@@ -10,7 +10,7 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
 use super::{
-    RoomTaken, Upload, UploadShare, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
+    BodyShare, RoomTaken, Upload, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
 };
 use crate::body;
 use crate::turns::Turn;
@@ -24,7 +24,7 @@ pub enum StagedUpload {
 
 pub struct PageBody {
     body: Body,
-    share: UploadShare,
+    share: BodyShare,
     turn: Turn,
 }
 
@@ -123,7 +123,7 @@ impl<'a> ApiExtractor<'a> for StagedUpload {
         if request.content_type().is_some_and(Upload::check_content_type) {
             return Ok(Self::Form(<Upload as ParsePayload>::from_request(request, body).await?));
         }
-        let (share, turn) = (UploadShare::of(request), Turn::of(request));
+        let (share, turn) = (BodyShare::of(request), Turn::of(request));
         Ok(Self::Page(PageBody { body: body.take()?, share, turn }))
     }
 }

@@ -246,7 +246,7 @@ async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
 #[tokio::test(start_paused = true)]
 async fn what_stands_before_the_parts_takes_room_too() {
     const PREAMBLE_BYTES: usize = 100 * 1024;
-    let room = UploadRoom::new(PREAMBLE_BYTES);
+    let room = BodyRoom::new(PREAMBLE_BYTES);
     let preamble = Body::from_bytes(vec![b'-'; PREAMBLE_BYTES].into());
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
     let request = Request::builder().content_type(&kind).extension(room).body(preamble);

@@ -164,7 +164,8 @@ impl Declared {
             shed: at.counters(
                 "handbill_shed_total",
                 "What was answered 503 because there was too much of it, by door and what it waited for: requests, \
-                 sign_ins, hashing, publishes, uploads, upload_bytes, route_reads, content_reads, streamed_answers.",
+                 sign_ins, hashing, publishes, uploads, upload_bytes, small_bodies, route_reads, content_reads, \
+                 streamed_answers.",
                 &["role", "line"],
             )?,
             connections: at.int_gauges(

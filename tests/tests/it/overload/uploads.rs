@@ -62,7 +62,7 @@ in_both_modes! {
             connections_saying(&world.base_url(), SHARE_BYTES / HALF_CAME_BYTES, slow.as_bytes()).await;
         eventually(PATIENCE, "there is no room for another", async || {
             waiting.extend(connections_saying(&world.base_url(), 10, slow.as_bytes()).await);
-            let shed = metric(&world, &world.api(), "handbill_shed_total", "line=\"upload_bytes\"").await;
+            let shed = metric(&world, &world.api(), "handbill_shed_total", "line=\"small_bodies\"").await;
             (shed > 0.0).then_some(())
         })
         .await;
