@@ -29,6 +29,8 @@ use crate::{mcp, rest};
 /// The content of a publish, and what multipart and its field names may take besides.
 pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
 const JSON_BYTES_MAX: u64 = 64 * 1024;
+/// An event that does nothing here is acknowledged all the same, however much it tells.
+const EVENT_BYTES_MAX: u64 = 1_048_576;
 /// The content of a publish as it stands in JSON: escaped, or in base64.
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
@@ -84,6 +86,8 @@ enum Kind {
     Upload,
     /// To the endpoint of MCP.
     Message,
+    /// From the card processor.
+    Event,
     /// JSON, or a short form.
     Small,
 }
@@ -93,6 +97,8 @@ impl Kind {
         let path = request.uri().path();
         if path == mcp::PATH {
             Self::Message
+        } else if path == rest::EVENTS_PATH {
+            Self::Event
         } else if path.starts_with(rest::UPLOADS_PATH_PREFIX) || (takes_form(path) && is_form(request)) {
             Self::Upload
         } else {
@@ -104,6 +110,7 @@ impl Kind {
         match self {
             Self::Upload => UPLOAD_BYTES_MAX,
             Self::Message => MCP_BYTES_MAX,
+            Self::Event => EVENT_BYTES_MAX,
             Self::Small => JSON_BYTES_MAX,
         }
     }
@@ -114,7 +121,7 @@ impl Kind {
             // Whoever reads one has given its turn back by then, and takes room there: this is for when it was not.
             Self::Upload => Some(BodyShare::of(request)),
             Self::Message => None,
-            Self::Small => Some(BodyShare::of_small(request)),
+            Self::Event | Self::Small => Some(BodyShare::of_small(request)),
         }
     }
 }

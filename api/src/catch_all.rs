@@ -54,14 +54,14 @@ fn expected(error: &Error, method: &Method, path: Option<&ListedPath>) -> Option
 // Something of the request that could not be read.
 fn misread(error: &Error, path: Option<&ListedPath>) -> Option<Refusal> {
     if let Some(ParseRequestPayloadError { reason }) = error.downcast_ref() {
-        return Some(Refusal::InvalidBody { fault: shortened(reason) });
+        return Some(Refusal::InvalidBody { fault: shortened(&plain(reason)) });
     }
     if let Some(ParseParamError { name, reason }) = error.downcast_ref() {
-        return Some(Refusal::invalid(*name, shortened(reason)));
+        return Some(Refusal::invalid(*name, shortened(&plain(reason))));
     }
     if let Some(ParsePathError { name, reason }) = error.downcast_ref() {
         let name = path.and_then(|path| path.parameter(name)).unwrap_or("path");
-        return Some(Refusal::invalid(name, shortened(reason)));
+        return Some(Refusal::invalid(name, shortened(&plain(reason))));
     }
     if let Some(error) = error.downcast_ref::<ReadBodyError>() {
         let refusal = match error {
@@ -73,6 +73,24 @@ fn misread(error: &Error, path: Option<&ListedPath>) -> Option<Refusal> {
     // poem refuses a path whose percent-encoding is no UTF-8, among other malformed requests.
     let is_the_client_s_fault = error.status().is_client_error();
     is_the_client_s_fault.then(|| Refusal::invalid("path", "is malformed"))
+}
+
+/// What poem-openapi found wrong with a value, without the inner names of types that it tells along.
+pub fn plain(fault: &str) -> String {
+    let fault = fault.split(" (occurred while parsing ").next().unwrap_or_default();
+    let mistyped = fault.strip_prefix("Expected input type ").and_then(|rest| rest.split_once(", found "));
+    if let Some((_, found)) = mistyped {
+        return format!("{} does not fit", found.trim_end_matches('.'));
+    }
+    if fault.starts_with("Type ") && fault.ends_with(" expects an input value.") {
+        return "is missing".to_owned();
+    }
+    let unparsed = fault.strip_prefix("failed to parse \"").and_then(|rest| rest.split_once("\": "));
+    match unparsed {
+        Some(("boolean", _)) => "must be true or false".to_owned(),
+        Some((_, own)) => own.replace("verification failed.", "must fit"),
+        None => fault.replace("verification failed.", "must fit"),
+    }
 }
 
 fn shortened(fault: &str) -> String {
@@ -114,6 +132,33 @@ mod tests {
         assert_eq!(refusal(MethodNotAllowedError).code(), "method_not_allowed");
         assert_eq!(refusal(StatusCode::BAD_REQUEST).code(), "invalid_request");
         assert_eq!(refusal(StatusCode::INTERNAL_SERVER_ERROR), Refusal::Internal);
+    }
+
+    #[test]
+    fn no_inner_name_of_a_type_gets_into_a_fault() {
+        for (fault, told) in [
+            (
+                "failed to parse \"boolean\": provided string was not `true` or `false` (occurred while parsing \
+                 \"optional_boolean\")",
+                "must be true or false",
+            ),
+            (
+                "failed to parse \"amount_usd\": amount_usd: is odd (occurred while parsing \"CreditPurchase\")",
+                "amount_usd: is odd",
+            ),
+            (
+                "failed to parse \"Order\": field `name` verification failed. maxLength(3)",
+                "field `name` must fit maxLength(3)",
+            ),
+            (
+                "Expected input type \"JobState\", found \"x\". (occurred while parsing \"optional_JobState\")",
+                "\"x\" does not fit",
+            ),
+            ("Type \"string\" expects an input value.", "is missing"),
+            ("must be a host", "must be a host"),
+        ] {
+            assert_eq!(plain(fault), told);
+        }
     }
 
     #[test]

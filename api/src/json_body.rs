@@ -12,6 +12,7 @@ use poem_openapi::types::{ParseFromJSON, Type};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use serde_json::{Map, Value};
 
+use crate::catch_all::plain;
 use crate::refusal::RefusedCall;
 
 /// A fault may quote what the client sent; this much of it is told.
@@ -31,12 +32,15 @@ impl<T> Deref for JsonBody<T> {
 impl<T: ParseFromJSON> JsonBody<T> {
     fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let body = if bytes.is_empty() { None } else { Some(parse(bytes)?) };
-        let is_left_out = body.is_none() && !T::IS_REQUIRED;
-        if !is_left_out && let Some(fault) = misfit::<T>(body.as_ref().unwrap_or(&Value::Null)) {
+        let fault = match &body {
+            Some(body) => misfit::<T>(body),
+            None => T::IS_REQUIRED.then(|| "it is missing".to_owned()),
+        };
+        if let Some(fault) = fault {
             return Err(Refusal::InvalidBody { fault });
         }
         let parsed = T::parse_from_json(body);
-        parsed.map(Self).map_err(|error| Refusal::InvalidBody { fault: error.into_message() })
+        parsed.map(Self).map_err(|error| Refusal::InvalidBody { fault: plain(error.message()) })
     }
 }
 
@@ -45,7 +49,14 @@ fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
     let parsed = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let fault = error.into_inner();
-        if path == "." { fault.to_string() } else { format!("{}: {fault}", quoted(&path)) }
+        match path.as_str() {
+            _ if fault.is_eof() => {
+                format!("it ends too early, at line {} column {}", fault.line(), fault.column())
+            }
+            // Nothing has a name there.
+            "." | "?" => fault.to_string(),
+            path => format!("{}: {fault}", quoted(path)),
+        }
     });
     let parsed = parsed.and_then(|body| deserializer.end().map(|()| body).map_err(|fault| fault.to_string()));
     parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is no JSON: {fault}") })
@@ -260,7 +271,8 @@ mod tests {
                 "size: is no field of it; it has count, colour, price, name, gift, left",
             ),
             ("[]", "it must be an object, not an array"),
-            ("", "it must be an object, not null"),
+            ("null", "it must be an object, not null"),
+            ("", "it is missing"),
         ] {
             assert_eq!(fault(body.as_bytes()), expected, "{body}");
         }
@@ -274,7 +286,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_told_by_its_place() {
         for (body, place) in [
-            (&b"{"[..], "line 1"),
+            (&b"{"[..], "it is no JSON: it ends too early, at line 1 column 1"),
+            (br#"{"count": "#, "it is no JSON: it ends too early, at line 1 column 10"),
+            (b"nothing", "it is no JSON: expected ident at line 1 column 2"),
             (br#"{"count": NaN}"#, "count: "),
             (br#"{"count": 1, "price": 1e999}"#, "price: "),
             (b"{\"count\": 1, \"name\": \"\xff\"}", "name: "),

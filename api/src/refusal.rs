@@ -92,6 +92,9 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::SessionRequired
         | Refusal::AgentJoinDisabled
         | Refusal::Forbidden { .. }
+        | Refusal::NoAccount
+        | Refusal::ForeignAccount
+        | Refusal::OwnerStays
         | Refusal::NotClaimed
         | Refusal::ForeignPage
         | Refusal::QuotaExceeded { .. }
@@ -111,7 +114,9 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::VersionChanged { .. }
         | Refusal::DecidedMeanwhile { .. }
         | Refusal::JobIs { .. } => StatusCode::CONFLICT,
-        Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
+            StatusCode::PAYLOAD_TOO_LARGE
+        }
         Refusal::UnsupportedMediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -123,7 +128,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Challenge, DevRail, Micro, MissingRight};
+    use domain::{Challenge, Micro, MissingRight, Rails};
     use serde_json::json;
 
     use super::*;
@@ -134,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_code_has_the_status_that_is_promised() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), DevRail::Open);
+        let challenge = Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT);
         let what = || "x".to_owned();
         let promised = [
             (Refusal::invalid("slug", "is empty"), 400),
@@ -150,6 +155,9 @@ mod tests {
             (Refusal::SessionRequired, 403),
             (Refusal::AgentJoinDisabled, 403),
             (Refusal::Forbidden { fault: what() }, 403),
+            (Refusal::NoAccount, 403),
+            (Refusal::ForeignAccount, 403),
+            (Refusal::OwnerStays, 403),
             (Refusal::ForeignPage, 403),
             (Refusal::QuotaExceeded { limit: what() }, 403),
             (Refusal::NotFound(domain::Missing::Artifact), 404),
@@ -168,6 +176,8 @@ mod tests {
             (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
             (Refusal::JobIs { state: "running".into() }, 409),
             (Refusal::TooLarge { limit: what() }, 413),
+            (Refusal::PublishTooLarge { limit: what() }, 413),
+            (Refusal::StorageFull { limit: what() }, 413),
             (Refusal::UnsupportedMediaType { expected: what() }, 415),
             (Refusal::RateLimited { retry_after_seconds: 7 }, 429),
             (Refusal::Internal, 500),
@@ -196,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_402_is_the_challenge_itself() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), DevRail::Open);
+        let challenge = Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT);
         let body = body_of(respond(&Refusal::PaymentRequired(Box::new(challenge)))).await;
         assert_eq!(body["code"], "payment_required");
         assert_eq!(body["reason"], "publish");

@@ -4,6 +4,8 @@
 //! An [`Upload`] is not read until a handler has looked at the caller, so that a sure no costs nobody an upload. It
 //! is read as it streams, within the bounds of [`crate::body`] and [`FileSet`]: a byte too many ends it at once.
 
+use std::error::Error;
+
 use bytes::BytesMut;
 use domain::{FileSet, MalformedMessage, Message, Refusal, SitePath, Slug};
 use futures::{StreamExt, TryStreamExt, future, stream};
@@ -81,7 +83,7 @@ impl Upload {
         drop(fields);
         // A form may end before its body. Nothing is taken from a body that does not come to its own end.
         while let Some(rest) = body.next().await {
-            rest.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
+            rest.map_err(|error| refusal_behind(&error).unwrap_or_else(cut_short))?;
         }
         drop(body);
         parts.finish(room.into_inner())
@@ -227,6 +229,14 @@ fn parse_message(text: &[u8]) -> Result<Message, Refusal> {
     Err(Refusal::invalid("message", fault))
 }
 
+/// The refusal behind an error of reading, if there is one. A body that is too long is a publish that is too large.
+fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
+    body::refusal_behind(error).map(|refusal| match refusal {
+        Refusal::TooLarge { limit } => Refusal::PublishTooLarge { limit },
+        refusal => refusal,
+    })
+}
+
 fn cut_short() -> Refusal {
     Refusal::invalid("body", "ends before the length that was told")
 }
@@ -244,7 +254,7 @@ fn told(name: &str) -> String {
 
 fn unreadable(error: multer::Error) -> Refusal {
     use multer::Error::{DecodeHeaderValue, IncompleteFieldData, ReadHeaderFailed};
-    if let Some(refusal) = body::refusal_behind(&error) {
+    if let Some(refusal) = refusal_behind(&error) {
         return refusal;
     }
     match &error {

@@ -3,6 +3,7 @@
 
 mod plain;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,8 @@ const WAYS: [Way; 4] = [Way::Actor, Way::SelectForUpdate, Way::UpdateWhere, Way:
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let store = Store::open(&new_database(&bench.arguments).await?).await?;
     store.migrate().await?;
-    let bed = Bed::new(store, Plain::new(&new_database(&bench.arguments).await?).await?).await?;
+    let plain = Plain::new(&new_database(&bench.arguments).await?).await?;
+    let bed = Arc::new(Bed::new(store, plain).await?);
     let mut counts = WAYS.map(|_| 0);
     for _ in 0..ROUNDS {
         for (way, count) in WAYS.into_iter().zip(&mut counts) {
@@ -90,16 +92,20 @@ impl Bed {
         })
     }
 
-    /// How many spends all callers together get done in a round.
-    async fn spends(&self, way: Way) -> anyhow::Result<u32> {
+    /// How many spends all callers together get done in a round. Each is a task of its own, as calls of the service are.
+    async fn spends(self: &Arc<Self>, way: Way) -> anyhow::Result<u32> {
         let end = Instant::now() + ROUND;
-        let callers = (0..CALLERS).map(|_| async {
-            let mut spends = 0;
-            while Instant::now() < end {
-                self.spend(way).await?;
-                spends += 1;
-            }
-            anyhow::Ok(spends)
+        let callers = (0..CALLERS).map(|_| {
+            let bed = self.clone();
+            let caller = tokio::spawn(async move {
+                let mut spends = 0;
+                while Instant::now() < end {
+                    bed.spend(way).await?;
+                    spends += 1;
+                }
+                anyhow::Ok(spends)
+            });
+            async { caller.await? }
         });
         Ok(try_join_all(callers).await?.into_iter().sum())
     }

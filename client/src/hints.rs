@@ -26,7 +26,8 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
             "correct that and run the command again; its --help says what it takes"
         }
         "too_large" => {
-            "publish less: .handbillignore names what stays behind; `handbill account` shows the storage"
+            "publish less: .handbillignore names what stays behind; where the account is full, its claim link, which \
+             `handbill account` shows, lifts that"
         }
         "quota_exceeded" => "`handbill delete` what is no longer needed, then run the command again",
         "slug_taken" => "run the command again to add a version to it, or choose another --slug",

@@ -13,6 +13,8 @@ use crate::show::dollars;
 use crate::wire::{Accept, AccountDetail, Challenge};
 
 const PAYMENT_REQUIRED: u16 = 402;
+/// The reason of a challenge to who buys credit: no credit pays for that.
+const CREDITS: &str = "credits";
 /// What stands before the header's value in the instructions of a way to pay.
 const INSTRUCTION: &str = "X-PAYMENT: ";
 
@@ -23,6 +25,13 @@ pub struct Purse {
     price_max: Option<Micro>,
     /// The price that a yes was said to at the terminal.
     agreed: Micro,
+}
+
+/// A price that was not agreed to yet, and what for.
+struct Doubt<'a> {
+    what: &'a str,
+    price: Micro,
+    may_use_credit: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -54,7 +63,8 @@ pub async fn agree_beforehand(context: &Context, what: &str, price: Micro) -> Re
     match purse.judge(price) {
         Judgement::Pay => Ok(purse),
         judgement => {
-            settle_doubt(context, judgement, what, price, Failure::unpaid(what)).await?;
+            let doubt = Doubt { what, price, may_use_credit: true };
+            settle_doubt(context, judgement, doubt, Failure::unpaid(what)).await?;
             Ok(Purse { agreed: price, ..purse })
         }
     }
@@ -86,7 +96,11 @@ pub async fn call_paying(
         Judgement::Pay => {
             context.console.note(&format!("this costs {} ({}); paying", dollars(price), challenge.reason));
         }
-        judgement => settle_doubt(context, judgement, &challenge.message, price, refused).await?,
+        judgement => {
+            let doubt =
+                Doubt { what: &challenge.message, price, may_use_credit: challenge.reason != CREDITS };
+            settle_doubt(context, judgement, doubt, refused).await?;
+        }
     }
     // A second challenge is final: the price has changed since it was agreed to.
     server.call(&request.paying(payment)).await
@@ -96,10 +110,10 @@ pub async fn call_paying(
 async fn settle_doubt(
     context: &Context,
     judgement: Judgement,
-    what: &str,
-    price: Micro,
+    doubt: Doubt<'_>,
     refused: Failure,
 ) -> Result<(), Failure> {
+    let Doubt { what, price, .. } = doubt;
     let price_told = dollars(price);
     if let Judgement::TooDear(price_max) = judgement {
         let most = dollars(price_max);
@@ -110,9 +124,16 @@ async fn settle_doubt(
     match context.console.ask(&format!("{what}\nPay {price_told} now?")).await? {
         Said::Yes => Ok(()),
         Said::No => Err(refused.hinting("nothing was paid")),
-        Said::Nothing => Err(refused.hinting(format!(
-            "--yes pays {price_told}, --max-price {price} pays up to that; `handbill credits 5` buys credit"
-        ))),
+        Said::Nothing => Err(refused.hinting(doubt.advice())),
+    }
+}
+
+impl Doubt<'_> {
+    /// What agrees to the price where nobody can be asked.
+    fn advice(&self) -> String {
+        let price = self.price;
+        let agreeing = format!("--yes pays {}, --max-price {price} pays up to that", dollars(price));
+        if self.may_use_credit { format!("{agreeing}; `handbill credits 5` buys credit") } else { agreeing }
     }
 }
 
@@ -167,6 +188,14 @@ mod tests {
         let purse = |agreed| Purse { agrees: false, price_max: None, agreed: Micro::new(agreed) };
         assert_eq!(purse(5_000).judge(PRICE), Judgement::Pay);
         assert_eq!(purse(4_999).judge(PRICE), Judgement::Ask);
+    }
+
+    #[test]
+    fn who_buys_credit_is_not_advised_to_buy_credit() {
+        let advice =
+            |may_use_credit| Doubt { what: "this costs something", price: PRICE, may_use_credit }.advice();
+        assert!(advice(true).contains("`handbill credits 5`"));
+        assert_eq!(advice(false), "--yes pays $0.005, --max-price 0.005 pays up to that");
     }
 
     #[test]

@@ -126,10 +126,11 @@ mod tests {
             (-20_000, "-$0.02"),
             (0, "$0.00"),
             (1_234_500, "$1.2345"),
+            (4_995_000, "$4.995"),
         ] {
             assert_eq!(dollars(Micro::new(micro)), told);
         }
-        assert_eq!(usd(0.1), "$0.10");
+        assert_eq!((usd(0.1), usd(4.995)), ("$0.10".to_owned(), "$4.995".to_owned()));
     }
 
     #[test]

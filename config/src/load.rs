@@ -201,6 +201,7 @@ impl Settings {
             free_storage_bytes: self.limits.free_storage_bytes,
             free_views: self.limits.free_views,
             dev_rail: if self.dev_mode { DevRail::Open } else { DevRail::Closed },
+            card_rail: self.card.rail(),
             ..Tariff::default()
         }
     }

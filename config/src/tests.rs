@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use domain::{Chance, DevRail};
+use domain::{CardRail, Chance, DevRail};
 use tempfile::TempDir;
 
 mod every_key;
@@ -265,6 +265,17 @@ fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
     assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
     let settings = with_secret(&"s".repeat(32)).unwrap();
     assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
+}
+
+#[test]
+fn a_card_is_taken_where_the_processor_has_an_address_and_a_key() {
+    let address = ("HANDBILL_CARD__API_URL", "https://cards.example");
+    let key = ("HANDBILL_CARD__SECRET_KEY", "sk_test_0123456789");
+    for (variables, rail) in
+        [(&[address, key][..], CardRail::Open), (&[address], CardRail::Closed), (&[], CardRail::Closed)]
+    {
+        assert_eq!(with_variables(variables).unwrap().tariff().card_rail, rail, "{variables:?}");
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 /// A moment in UTC, to the millisecond. It is what the database keeps and what states are compared with.
@@ -50,11 +52,14 @@ impl Time {
 
     /// RFC 3339 in UTC with `Z`, the form that the wire shows.
     pub fn rfc3339(self) -> String {
-        self.timestamp().to_string()
+        match EPOCH.checked_add(SignedDuration::from_millis(self.0)) {
+            Ok(at) => format!("{at}Z"),
+            Err(_) => self.timestamp().to_string(),
+        }
     }
 
-    /// Reads RFC 3339 and nothing else. What lies beyond the last moment that can be told is taken as that moment, since
-    /// people write the end of the year 9999 for "never".
+    /// Reads RFC 3339 and nothing else. People write the end of the year 9999 for "never", which is more than a
+    /// timestamp of jiff holds and no more than its dates do.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         if !is_rfc3339(text) {
             return None;
@@ -62,8 +67,8 @@ impl Time {
         match text.parse::<jiff::Timestamp>() {
             Ok(at) => Some(Self(at.as_millisecond())),
             Err(_) => {
-                let local = text.get(..LOCAL_LENGTH)?.parse::<jiff::civil::DateTime>().ok()?;
-                (local.year() == 9999).then(|| Self(jiff::Timestamp::MAX.as_millisecond()))
+                let in_utc = text.strip_suffix(['Z', 'z'])?.parse::<DateTime>().ok()?;
+                i64::try_from(in_utc.duration_since(EPOCH).as_millis()).ok().map(Self)
             }
         }
     }
@@ -73,6 +78,8 @@ impl Time {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(fallback)
     }
 }
+
+const EPOCH: DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// The length of `2026-01-31T12:00:00`.
 const LOCAL_LENGTH: usize = 19;
@@ -273,8 +280,14 @@ mod tests {
         for good in ["2030-01-31T12:00:00Z", "2030-01-31t12:00:00z", "2030-01-31 12:00:00.5-02:00"] {
             assert!(Time::parse_rfc3339(good).is_some(), "{good}");
         }
-        let never = Time::parse_rfc3339("9999-12-31T23:59:59Z").unwrap();
-        assert_eq!(Time::parse_rfc3339(&never.rfc3339()), Some(never));
+        for kept in [
+            "9999-12-31T23:59:59Z",
+            "9999-12-31T23:59:59.999Z",
+            "9999-12-30T22:00:00Z",
+            "0001-01-01T00:00:00Z",
+        ] {
+            assert_eq!(Time::parse_rfc3339(kept).unwrap().rfc3339(), kept);
+        }
         for bad in [
             "",
             "2030-01-31",
@@ -287,6 +300,7 @@ mod tests {
             "+002030-01-31T12:00:00Z",
             "2030-02-31T12:00:00Z",
             "9999-12-32T00:00:00Z",
+            "9999-12-31T23:59:59-01:00",
             "2030-01-31T12:00:0üZ",
         ] {
             assert!(Time::parse_rfc3339(bad).is_none(), "{bad}");

@@ -23,7 +23,7 @@ impl FileSet {
     /// Takes one more file in, or says why it cannot stand beside the others.
     pub fn add(&mut self, path: &SitePath) -> Result<(), Refusal> {
         if self.paths.len() == Self::FILES_MAX {
-            return Err(Refusal::TooLarge {
+            return Err(Refusal::PublishTooLarge {
                 limit: format!("a publish has at most {} files", Self::FILES_MAX),
             });
         }
@@ -40,7 +40,7 @@ impl FileSet {
     pub fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         self.total_bytes = self.total_bytes.saturating_add(bytes as u64);
         if self.total_bytes > Self::BYTES_MAX {
-            return Err(Refusal::TooLarge {
+            return Err(Refusal::PublishTooLarge {
                 limit: format!("a publish has at most {} bytes of file content (10 MB)", Self::BYTES_MAX),
             });
         }
@@ -94,7 +94,9 @@ mod tests {
         for number in 0..FileSet::FILES_MAX {
             files.add(&format!("{number}.txt").parse().unwrap()).unwrap();
         }
-        assert_eq!(files.add(&"one-more.txt".parse().unwrap()).unwrap_err().code(), "too_large");
+        let refused = files.add(&"one-more.txt".parse().unwrap()).unwrap_err();
+        assert_eq!(refused.code(), "too_large");
+        assert!(refused.hint().contains("replaces all files of its slug"), "{}", refused.hint());
     }
 
     #[test]

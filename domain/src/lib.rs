@@ -62,7 +62,7 @@ pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruli
 pub use money::Micro;
 pub use operator::{OperatorKey, OperatorName, OperatorPassword, OperatorSession, PreviewTicket};
 pub use password::{Password, PasswordHash};
-pub use payment::{Accept, Challenge, DevRail, Payment, Receipt};
+pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt};
 pub use reason::Reason;
 pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind};
 pub use role::{Role, UnknownRole};

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Micro, Time};
 
+const NO_RAIL: &str = "and ask the operator for credit: no payment settles here";
+
 /// What the `X-PAYMENT` header offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -61,17 +63,38 @@ pub enum DevRail {
     Closed,
 }
 
+/// Whether an account's owner buys credit by card on this deployment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardRail {
+    Open,
+    Closed,
+}
+
+/// The ways in which money comes in here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rails {
+    pub dev: DevRail,
+    pub card: CardRail,
+}
+
+impl Rails {
+    /// Those of a deployment of which nothing is set.
+    pub const DEFAULT: Rails = Rails { dev: DevRail::Open, card: CardRail::Closed };
+}
+
 impl Challenge {
     /// The challenge of a call that needs so much money.
-    pub fn new(reason: &str, amount: Micro, dev_rail: DevRail) -> Self {
-        let way = match dev_rail {
-            DevRail::Open => format!(
+    pub fn new(reason: &str, amount: Micro, rails: Rails) -> Self {
+        let way = match rails {
+            Rails { dev: DevRail::Open, .. } => format!(
                 "then resend the identical request with the header X-PAYMENT: dev:{amount}, or buy credit with \
                  POST /v1/credits and retry with no header"
             ),
-            DevRail::Closed => {
-                "have the account's owner buy credit on the dashboard, then retry with no header".to_owned()
+            Rails { card: CardRail::Open, .. } => {
+                "and have the account's owner buy credit on the dashboard, then retry with no header"
+                    .to_owned()
             }
+            Rails { card: CardRail::Closed, .. } => NO_RAIL.to_owned(),
         };
         Self {
             reason: reason.to_owned(),
@@ -80,27 +103,28 @@ impl Challenge {
                 "this call costs {amount} USD and the account has no allowance or credit for it"
             ),
             hint: format!("tell your human the price ({amount} USD), {way}"),
-            accepts: ways_to_pay(amount, dev_rail),
+            accepts: ways_to_pay(amount, rails.dev),
         }
     }
 
     /// The challenge of one who buys credit: it costs what it is worth (spec 4.8).
-    pub fn of_credit(amount: Micro, dev_rail: DevRail) -> Self {
-        let way = match dev_rail {
-            DevRail::Open => {
+    pub fn of_credit(amount: Micro, rails: Rails) -> Self {
+        let way = match rails {
+            Rails { dev: DevRail::Open, .. } => {
                 format!("then resend the identical request with the header X-PAYMENT: dev:{amount}")
             }
-            DevRail::Closed => {
-                "have the account's owner buy credit by card on the dashboard: no payment by header settles here"
+            Rails { card: CardRail::Open, .. } => {
+                "and have the account's owner buy credit by card on the dashboard: no payment by header settles here"
                     .to_owned()
             }
+            Rails { card: CardRail::Closed, .. } => NO_RAIL.to_owned(),
         };
         Self {
             reason: "credits".to_owned(),
             amount,
             message: format!("{amount} USD of credit cost exactly {amount} USD; nothing was paid yet"),
             hint: format!("tell your human the amount ({amount} USD), {way}"),
-            accepts: ways_to_pay(amount, dev_rail),
+            accepts: ways_to_pay(amount, rails.dev),
         }
     }
 
@@ -173,6 +197,9 @@ impl Accept {
 mod tests {
     use super::*;
 
+    const CARD_ALONE: Rails = Rails { dev: DevRail::Closed, card: CardRail::Open };
+    const NONE: Rails = Rails { dev: DevRail::Closed, card: CardRail::Closed };
+
     #[test]
     fn the_header_is_read_exactly_or_not_at_all() {
         assert_eq!(Payment::parse("dev:0.005"), Payment::Dev(Micro::new(5_000)));
@@ -186,7 +213,7 @@ mod tests {
     #[test]
     fn who_calls_tools_is_told_to_buy_credit_where_that_settles_and_nothing_else_elsewhere() {
         let (price, top_up) = (Micro::new(5_000), Micro::new(1_000_000));
-        let open = Challenge::new("publish", price, DevRail::Open).settled_by_tool(top_up);
+        let open = Challenge::new("publish", price, Rails::DEFAULT).settled_by_tool(top_up);
         for text in [&open.hint, open.accepts[0].instructions.as_ref().unwrap()] {
             assert!(
                 text.contains(r#"add_credits with {"amount_usd": 1, "payment_scheme": "dev"}"#),
@@ -195,22 +222,37 @@ mod tests {
             assert!(!text.contains("X-PAYMENT"), "{text}");
         }
         assert_eq!(open.amount, price);
-        let closed = Challenge::new("publish", price, DevRail::Closed);
+        let closed = Challenge::new("publish", price, CARD_ALONE);
         assert_eq!(closed.clone().settled_by_tool(top_up), closed);
     }
 
     #[test]
     fn only_a_rail_that_settles_here_carries_instructions() {
         let price = Micro::new(5_000);
-        let challenges = |rail| [Challenge::new("publish", price, rail), Challenge::of_credit(price, rail)];
-        for open in challenges(DevRail::Open) {
+        let challenges =
+            |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
+        for open in challenges(Rails::DEFAULT) {
             assert!(open.accepts[0].instructions.as_deref().unwrap().ends_with("dev:0.005"));
             assert!(open.hint.contains("X-PAYMENT: dev:0.005"), "{}", open.hint);
         }
-        for closed in challenges(DevRail::Closed) {
+        for closed in [CARD_ALONE, NONE].into_iter().flat_map(challenges) {
             let settles = |accept: &Accept| accept.instructions.is_some() || accept.status.is_none();
             assert!(!closed.accepts.iter().any(settles));
             assert!(!closed.hint.contains("X-PAYMENT"), "{}", closed.hint);
+        }
+    }
+
+    #[test]
+    fn nobody_is_sent_to_the_dashboard_where_no_card_is_taken() {
+        let price = Micro::new(5_000);
+        let hints = |rails| {
+            [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)].map(|one| one.hint)
+        };
+        for hint in hints(CARD_ALONE) {
+            assert!(hint.contains("USD), and have the account's owner buy credit"), "{hint}");
+        }
+        for hint in hints(NONE) {
+            assert!(!hint.contains("dashboard") && hint.contains("USD), and ask the operator"), "{hint}");
         }
     }
 }

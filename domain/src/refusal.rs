@@ -41,7 +41,16 @@ pub enum Refusal {
     RateLimited {
         retry_after_seconds: u64,
     },
+    /// A body that is longer than this call takes.
     TooLarge {
+        limit: String,
+    },
+    /// More files, or larger ones, than one publish has.
+    PublishTooLarge {
+        limit: String,
+    },
+    /// More than a provisional account stores.
+    StorageFull {
         limit: String,
     },
     SlugTaken {
@@ -66,6 +75,12 @@ pub enum Refusal {
     Forbidden {
         fault: String,
     },
+    /// A person who is on no account yet.
+    NoAccount,
+    /// An account that a person named and is not on.
+    ForeignAccount,
+    /// The owner was to be removed.
+    OwnerStays,
     UsernameTaken {
         username: String,
     },
@@ -136,7 +151,9 @@ impl Refusal {
             Refusal::WeakPassword { .. } => "weak_password",
             Refusal::InvalidCredentials => "invalid_credentials",
             Refusal::RateLimited { .. } => "rate_limited",
-            Refusal::TooLarge { .. } => "too_large",
+            Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
+                "too_large"
+            }
             Refusal::SlugTaken { .. } => "slug_taken",
             Refusal::AmbiguousSlug { .. } => "ambiguous_slug",
             Refusal::NotFound(_) => "not_found",
@@ -145,7 +162,12 @@ impl Refusal {
             Refusal::NotConfigured { .. } => "not_configured",
             Refusal::SessionRequired => "session_required",
             Refusal::AgentJoinDisabled => "agent_join_disabled",
-            Refusal::Forbidden { .. } | Refusal::NotClaimed | Refusal::ForeignPage => "forbidden",
+            Refusal::Forbidden { .. }
+            | Refusal::NoAccount
+            | Refusal::ForeignAccount
+            | Refusal::OwnerStays
+            | Refusal::NotClaimed
+            | Refusal::ForeignPage => "forbidden",
             Refusal::UsernameTaken { .. } => "username_taken",
             Refusal::InviteRevoked => "invite_revoked",
             Refusal::InviteExpired => "invite_expired",
@@ -179,7 +201,9 @@ impl Refusal {
             Refusal::RateLimited { retry_after_seconds } => {
                 format!("too many attempts; the next one is free in {retry_after_seconds} s")
             }
-            Refusal::TooLarge { limit } => format!("too large: {limit}"),
+            Refusal::TooLarge { limit }
+            | Refusal::PublishTooLarge { limit }
+            | Refusal::StorageFull { limit } => format!("too large: {limit}"),
             Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
             Refusal::AmbiguousSlug { slug } => format!("several artifacts bear the slug {slug:?}"),
             Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),
@@ -189,6 +213,9 @@ impl Refusal {
             Refusal::SessionRequired => "this call needs a person's session, not a bearer token".into(),
             Refusal::AgentJoinDisabled => "the owner has switched off joining by agents".into(),
             Refusal::Forbidden { fault } => fault.clone(),
+            Refusal::NoAccount => "you are a member of no account yet".into(),
+            Refusal::ForeignAccount => "you are no member of the account that X-Account names".into(),
+            Refusal::OwnerStays => "the owner cannot be removed".into(),
             Refusal::UsernameTaken { username } => format!("the username {username:?} is taken"),
             Refusal::InviteRevoked => "this invite has been revoked".into(),
             Refusal::InviteExpired => "this invite has expired".into(),
@@ -242,10 +269,10 @@ impl Refusal {
                 "send a JSON object as GET /openapi.json describes it, with Content-Type: application/json".into()
             }
             Refusal::WeakPassword { rule } => {
-                format!("choose another password ({rule}) and send POST /auth/register again")
+                format!("choose another password ({rule}) and send the same request again")
             }
             Refusal::InvalidCredentials => {
-                "check both and try POST /auth/login again, or create a sign-in with POST /auth/register; an agent \
+                "check both and send the same request again, or create a sign-in with POST /auth/register; an agent \
                  signs up with POST /v1/signup to get a token"
                     .into()
             }
@@ -253,7 +280,19 @@ impl Refusal {
                 format!("wait {retry_after_seconds} s, then send the request again")
             }
             Refusal::TooLarge { .. } => {
-                "send less, or in several publishes; GET /v1/account shows the account's limits".into()
+                "shorten the body and send the same request again; GET /openapi.json tells how long each field may be"
+                    .into()
+            }
+            // A second publish does not add to the first: it takes its place.
+            Refusal::PublishTooLarge { .. } => {
+                "publish again with fewer or smaller files; what does not fit goes to a site of its own, with POST \
+                 /v1/publish under another slug, because each publish replaces all files of its slug"
+                    .into()
+            }
+            Refusal::StorageFull { .. } => {
+                "have a person open the claim_url of GET /v1/account, which lifts this, then publish again; deleting \
+                 pages does not free it"
+                    .into()
             }
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
@@ -275,6 +314,16 @@ impl Refusal {
             }
             Refusal::Forbidden { .. } => {
                 "ask an admin or the owner of the account; GET /v1/account/members lists them".into()
+            }
+            Refusal::NoAccount => "open a claim link or an invite in the browser where you are signed in".into(),
+            Refusal::ForeignAccount => {
+                "name one of the accounts that GET /auth/me lists, or leave X-Account out; to come onto this one, open \
+                 an invite to it"
+                    .into()
+            }
+            Refusal::OwnerStays => {
+                "nobody can remove the owner, not even they themselves; GET /v1/account/members lists who else there is"
+                    .into()
             }
             Refusal::UsernameTaken { .. } => {
                 "choose another username, or sign in with POST /auth/login if it is yours".into()

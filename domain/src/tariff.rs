@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{AccountStatus, Challenge, DevRail, Micro, Payment};
+use crate::{AccountStatus, CardRail, Challenge, DevRail, Micro, Payment, Rails};
 
 /// What things cost and what is free, in one place.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Tariff {
     pub free_views: u64,
     /// Whether `X-PAYMENT: dev:…` settles.
     pub dev_rail: DevRail,
+    /// Whether credit can be bought by card.
+    pub card_rail: CardRail,
 }
 
 /// What an account has when a price is quoted.
@@ -60,12 +62,17 @@ impl Default for Tariff {
             claimed_artifacts_max: 100,
             free_storage_bytes: 1_000_000_000,
             free_views: 1_000_000,
-            dev_rail: DevRail::Open,
+            dev_rail: Rails::DEFAULT.dev,
+            card_rail: Rails::DEFAULT.card,
         }
     }
 }
 
 impl Tariff {
+    pub fn rails(&self) -> Rails {
+        Rails { dev: self.dev_rail, card: self.card_rail }
+    }
+
     pub fn free_publishes(&self, status: AccountStatus) -> u64 {
         match status {
             AccountStatus::Provisional => self.provisional_free_publishes,
@@ -128,7 +135,7 @@ impl Tariff {
         amount: Micro,
         payment: Option<&Payment>,
     ) -> Result<Settlement, Box<Challenge>> {
-        let challenge = Challenge::of_credit(amount, self.dev_rail);
+        let challenge = Challenge::of_credit(amount, self.rails());
         match payment {
             Some(payment) if self.covers(payment, amount) => {
                 Ok(Settlement { credited: amount, charged: Micro::ZERO })
@@ -168,7 +175,7 @@ impl Tariff {
     }
 
     fn challenge(&self, reason: &str, due: Micro, arrears: Micro) -> Challenge {
-        let challenge = Challenge::new(reason, due, self.dev_rail);
+        let challenge = Challenge::new(reason, due, self.rails());
         if arrears.is_zero() {
             return challenge;
         }

@@ -96,11 +96,9 @@ impl Service {
         let chosen = memberships.into_iter().find(|one| {
             named.is_none_or(|name| one.account.handle == name || one.account.id.to_string() == name)
         });
-        let membership = chosen.ok_or_else(|| Refusal::Forbidden {
-            fault: match named {
-                Some(_) => "you are no member of the account that X-Account names".to_owned(),
-                None => "you are a member of no account yet: open a claim link or an invite".to_owned(),
-            },
+        let membership = chosen.ok_or(match named {
+            Some(_) => Refusal::ForeignAccount,
+            None => Refusal::NoAccount,
         })?;
         Ok(Caller {
             account: membership.account.id,

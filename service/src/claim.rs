@@ -21,7 +21,7 @@ impl Service {
     pub async fn claimable(&self, code: &str) -> Answer<Claimable> {
         must_be_code(code)?;
         let found = self.0.store.account_by_claim_code(code).await?;
-        let account = found.ok_or(Refusal::NotFound(Missing::Account))?;
+        let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
         let now = self.0.clock.now();
         if account.status == AccountStatus::Claimed {
             return Err(Refusal::AlreadyClaimed.into());
@@ -46,7 +46,7 @@ impl Service {
                 tracing::info!(account.handle = %account.handle, user.id = %claimer.user, "account claimed");
                 Ok(*account)
             }
-            Claimed::NoSuchCode => Err(Refusal::NotFound(Missing::Account).into()),
+            Claimed::NoSuchCode => Err(Refusal::NotFound(Missing::ClaimLink).into()),
             Claimed::Expired => Err(Refusal::ClaimExpired.into()),
             Claimed::Already => Err(Refusal::AlreadyClaimed.into()),
         }
@@ -55,5 +55,5 @@ impl Service {
 
 /// What has not the form of a code was given out by nobody, and no database need be asked.
 fn must_be_code(code: &str) -> Result<(), Refusal> {
-    if Account::is_claim_code(code) { Ok(()) } else { Err(Refusal::NotFound(Missing::Account)) }
+    if Account::is_claim_code(code) { Ok(()) } else { Err(Refusal::NotFound(Missing::ClaimLink)) }
 }

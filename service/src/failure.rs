@@ -21,7 +21,11 @@ impl Failure {
     /// Why an outcome is not the success that its deed has.
     pub(crate) fn behind(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Refused(refusal) => Failure::Refused(refusal),
+            // No deed measures a request: what is too large for one is too large for the account.
+            Outcome::Refused(refusal) => Failure::Refused(match *refusal {
+                Refusal::TooLarge { limit } => Box::new(Refusal::StorageFull { limit }),
+                _ => refusal,
+            }),
             other => Failure::Bug(anyhow!("a deed has the outcome of another: {other:?}")),
         }
     }

@@ -1,6 +1,6 @@
 //! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
 
-use domain::{AskedRights, Scope, Token, TokenId, TokenName, TokenSecret};
+use domain::{AskedRights, Missing, Refusal, Scope, Token, TokenId, TokenName, TokenSecret};
 use store::{NewToken, Reach};
 
 use crate::{Answer, Caller, Service};
@@ -56,10 +56,12 @@ impl Service {
     }
 
     /// Revokes a token: its next use is refused, in every process.
-    pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Answer<()> {
+    pub async fn revoke_token(&self, caller: &Caller, id: &str) -> Answer<TokenId> {
         caller.may_write(Scope::TokensManage, self.0.clock.now())?;
+        // What is no id is no token's.
+        let id = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
         self.0.store.revoke_token(&self.change_by(caller), id, caller.revokes()).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %id, "token revoked");
-        Ok(())
+        Ok(id)
     }
 }

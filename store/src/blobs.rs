@@ -1,5 +1,6 @@
 //! The object store: contents by their hash, the spool, and what agents have uploaded. Contents are written once and never overwritten.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,6 +53,9 @@ pub struct Blobs {
     pub(crate) prefix: String,
 }
 
+/// Contents lie here, each in the folder of its first byte.
+const CONTENTS: &str = "blobs";
+
 /// A store that does not answer makes the caller wait no longer than this.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
 const LIST_WAIT_MAX: Duration = Duration::from_secs(60);
@@ -65,7 +69,7 @@ const UPLOADS_LISTED_MAX: usize = 1_000;
 impl Blobs {
     /// Blobs as files below a folder; a put has reached the disk when it returns.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
+        make_folders(folder).with_context(|| format!("make the folder {}", folder.display()))?;
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
         Ok(Self { objects: Arc::new(files), prefix: String::new() })
     }
@@ -276,7 +280,7 @@ impl Blobs {
         match key {
             StorageKey::Blob(hash) => {
                 let hash = hash.to_string();
-                self.join(&format!("blobs/{}/{hash}", &hash[..2]))
+                self.join(&format!("{CONTENTS}/{}/{hash}", &hash[..2]))
             }
             StorageKey::Spool(version) => self.join(&format!("spool/{version}")),
             StorageKey::Upload(UploadTicket { account, upload }) => {
@@ -288,6 +292,21 @@ impl Blobs {
     fn join(&self, rest: &str) -> Key {
         Key::from(format!("{}/{rest}", self.prefix))
     }
+}
+
+/// Makes the folders in which contents lie, all of them: whoever put the first content into one would have to make it,
+/// and wait until the disk has it and its name.
+fn make_folders(folder: &Path) -> std::io::Result<()> {
+    let contents = folder.join(CONTENTS);
+    std::fs::create_dir_all(&contents)?;
+    for first in 0..=u8::MAX {
+        match std::fs::create_dir(contents.join(format!("{first:02x}"))) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    std::fs::File::open(&contents)?.sync_all()?;
+    std::fs::File::open(folder)?.sync_all()
 }
 
 /// Waits no longer than a caller can. A store that is silent is away.

@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, EntityName, EntityTrait, Statement};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, Statement};
 
 use crate::many::insertion;
 

@@ -189,7 +189,9 @@ fn form_to(path: &str) -> poem::RequestBuilder {
 
 #[tokio::test]
 async fn a_path_that_takes_no_form_has_a_small_body_whatever_its_content_type_says() {
-    for (path, is_taken) in [(LOGIN, false), ("/v1/artifacts/my-page", false), (PUBLISH, true)] {
+    for (path, is_taken) in
+        [(LOGIN, false), ("/v1/artifacts/my-page", false), (rest::EVENTS_PATH, true), (PUBLISH, true)]
+    {
         let mut request = form_to(path).body(kilobytes(65).0);
         bound(&mut request, BodyTerms::default(), &Turn::free());
         match request.take_body().into_vec().await {
@@ -198,6 +200,22 @@ async fn a_path_that_takes_no_form_has_a_small_body_whatever_its_content_type_sa
                 assert!(!is_taken, "{path}");
                 assert_eq!(refusal_behind(&error).unwrap().code(), "too_large", "{path}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
+    let document: serde_json::Value =
+        serde_json::from_str(&rest::open_api("http://localhost").spec()).unwrap();
+    assert!(document["paths"][rest::EVENTS_PATH]["post"].is_object());
+    for (body, is_taken) in [(kilobytes(1_024).0, true), (kilobytes(1_025).0, false)] {
+        let mut request = Request::builder().uri(rest::EVENTS_PATH.parse().unwrap()).body(body);
+        bound(&mut request, BodyTerms::default(), &Turn::free());
+        let read = request.take_body().into_vec().await;
+        assert_eq!(read.is_ok(), is_taken);
+        if let Err(error) = read {
+            assert_eq!(refusal_behind(&error).unwrap().code(), "too_large");
         }
     }
 }

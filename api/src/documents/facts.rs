@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::link::Addresses;
-use domain::{DevRail, FileSet, Host, InviteTerms, Message, Micro, Slug, Tariff};
+use domain::{CardRail, DevRail, FileSet, Host, InviteTerms, Message, Micro, Rails, Slug, Tariff};
 
 use crate::wire::CreditPurchase;
 
@@ -18,8 +18,7 @@ pub struct Facts {
     pub serve_url: String,
     /// Where a page with the host `my-page-a1b2` is served.
     pub page_url: String,
-    /// Whether a call can pay with `X-PAYMENT`.
-    pub takes_payments: bool,
+    pub rails: Rails,
     pub publish_price: Micro,
     pub visibility_price: Micro,
     pub storage_price_per_gb: Micro,
@@ -55,7 +54,7 @@ impl Facts {
             page_url: "my-page-a1b2"
                 .parse()
                 .map_or_else(|_| String::new(), |host: Host| addresses.page(&host)),
-            takes_payments: tariff.dev_rail == DevRail::Open,
+            rails: tariff.rails(),
             publish_price: tariff.publish_price,
             visibility_price: tariff.visibility_price,
             storage_price_per_gb: tariff.storage_price_per_gb,
@@ -70,6 +69,17 @@ impl Facts {
             credit_usd_min: CreditPurchase::USD_MIN,
             credit_usd_max: CreditPurchase::USD_MAX,
         }
+    }
+}
+
+impl Facts {
+    /// Whether a call can pay with `X-PAYMENT`.
+    pub fn takes_payments(&self) -> bool {
+        self.rails.dev == DevRail::Open
+    }
+
+    pub fn takes_cards(&self) -> bool {
+        self.rails.card == CardRail::Open
     }
 }
 

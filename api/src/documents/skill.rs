@@ -18,15 +18,14 @@ pub struct Skill {
 
 impl Skill {
     pub fn new(facts: Facts) -> Self {
-        let rail = if facts.takes_payments { domain::DevRail::Open } else { domain::DevRail::Closed };
-        let challenge = Challenge::new("visibility", facts.visibility_price, rail);
+        let challenge = Challenge::new("visibility", facts.visibility_price, facts.rails);
         Self { challenge: wire::Challenge::from(&challenge).to_json_string(), facts }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::Tariff;
+    use domain::{CardRail, Tariff};
 
     use super::*;
     use crate::documents::errors;
@@ -82,9 +81,13 @@ mod tests {
 
     #[test]
     fn where_no_call_can_pay_it_does_not_say_how() {
-        let skill = skill(&Tariff { dev_rail: domain::DevRail::Closed, ..Tariff::default() });
-        assert!(!skill.contains("dev:") && skill.contains("/dashboard"), "{skill}");
-        assert!(skill.contains(r#""scheme":"dev","status":"disabled""#), "{skill}");
+        const CREDIT: &str = "buy credit on http://127.0.0.1:8080/dashboard";
+        let closed = Tariff { dev_rail: domain::DevRail::Closed, ..Tariff::default() };
+        for (card_rail, is_told) in [(CardRail::Open, true), (CardRail::Closed, false)] {
+            let skill = skill(&Tariff { card_rail, ..closed.clone() });
+            assert!(!skill.contains("dev:") && skill.contains(CREDIT) == is_told, "{skill}");
+            assert!(skill.contains(r#""scheme":"dev","status":"disabled""#), "{skill}");
+        }
     }
 
     /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.

@@ -213,7 +213,7 @@ fn refused(
 /// Whatever was wrong with what was pasted is told beside the field.
 fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
-        Refusal::TooLarge { .. } => Faults::beside_field(
+        Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => Faults::beside_field(
             "html",
             "That is too large for one page. A publish has at most 10 MB; link large pictures instead.",
         ),
@@ -252,7 +252,7 @@ pub fn samples() -> Vec<(String, String)> {
         let faults = refusal.as_ref().map(faults_of).unwrap_or_default();
         let html = if refusal.is_some() { "<h1>Hello</h1>" } else { "" };
         let form = HomePage::new(&facts, faults, html);
-        let is_left_out = matches!(refusal, Some(Refusal::TooLarge { .. }));
+        let is_left_out = matches!(refusal, Some(Refusal::PublishTooLarge { .. }));
         HomePage { is_left_out, ..form }.render().unwrap()
     };
     let published = PublishedPage {
@@ -268,7 +268,7 @@ pub fn samples() -> Vec<(String, String)> {
         ("home".into(), form(None)),
         ("home-invalid_request".into(), form(Some(Refusal::invalid("html", "is empty")))),
         ("home-rate_limited".into(), form(Some(Refusal::RateLimited { retry_after_seconds: 7 }))),
-        ("home-too_large".into(), form(Some(Refusal::TooLarge { limit: "10 MB".into() }))),
+        ("home-too_large".into(), form(Some(Refusal::PublishTooLarge { limit: "10 MB".into() }))),
         ("published".into(), published.render().unwrap()),
     ]
 }

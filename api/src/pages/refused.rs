@@ -66,7 +66,7 @@ impl RefusalForm {
         vec![
             of(Refusal::ClaimExpired, "/claim/abc"),
             of(Refusal::AlreadyClaimed, "/claim/abc"),
-            of(Refusal::NotFound(domain::Missing::Account), "/claim/abc"),
+            of(Refusal::NotFound(domain::Missing::ClaimLink), "/claim/abc"),
             of(Refusal::InviteExpired, "/invite/abc"),
             of(Refusal::InviteRevoked, "/invite/abc"),
             of(Refusal::InviteUsedUp, "/invite/abc"),

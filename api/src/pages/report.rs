@@ -2,7 +2,6 @@
 //! that does.
 
 use askama::Template;
-use domain::link::Addresses;
 use poem::http::{StatusCode, header};
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
@@ -23,7 +22,6 @@ const FIELDS: &[&str] = &["host", "reason"];
 pub const THANKS: &str = "/report/thanks";
 /// People paste addresses; this much of one is shown again.
 const NAME_LENGTH_MAX: usize = 300;
-const ENDS_OF_A_NAME: [char; 3] = ['/', '?', '#'];
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -96,31 +94,8 @@ fn seen_at(path: &'static str) -> Response {
 }
 
 async fn take(form: &ReportForm, from: ClientIp, service: &Service) -> Result<ReportTaken, RefusedCall> {
-    let host = named_in(form.host.trim(), service.addresses());
-    let (host, reason) = read_report(&host, form.reason.as_deref())?;
+    let (host, reason) = read_report(&form.host, form.reason.as_deref(), service.addresses())?;
     Ok(service.report(from.0, host, reason).await?)
-}
-
-/// The page's name, also where its address was pasted, however much of it: the name follows `/site/` where pages are
-/// served by their path, and is the host's first label everywhere else.
-fn named_in(text: &str, addresses: &Addresses) -> String {
-    let text = text.to_ascii_lowercase();
-    if !text.contains(['/', '.', ':']) {
-        return text;
-    }
-    let (authority, path) = split(&text);
-    let (ours, _) = split(&addresses.serve_url);
-    let name = match path.strip_prefix("/site/") {
-        Some(path) if authority.eq_ignore_ascii_case(ours) => path.split(ENDS_OF_A_NAME).next(),
-        _ => authority.split(['.', ':']).next(),
-    };
-    name.unwrap_or_default().to_owned()
-}
-
-/// An address after its scheme, if it has one: the authority, and all that follows.
-fn split(address: &str) -> (&str, &str) {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    rest.split_at(rest.find(ENDS_OF_A_NAME).unwrap_or(rest.len()))
 }
 
 fn shortened(text: &str) -> String {
@@ -149,8 +124,6 @@ pub fn samples() -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use domain::link::UrlStyle;
-
     use super::*;
 
     #[test]
@@ -159,32 +132,5 @@ mod tests {
             ReportPage { host: r#""><script>alert(1)</script>"#, reason: "", faults: Faults::default() };
         let page = template.render().unwrap();
         assert!(!page.contains("<script>") && page.contains("alert(1)"), "{page}");
-    }
-
-    #[test]
-    fn a_page_is_named_by_its_name_or_by_its_address() {
-        let addresses = Addresses {
-            base_url: "https://handbill.example".into(),
-            serve_url: "https://Pages.example:8443".into(),
-            edge_domain: "pages.example".into(),
-            url_style: UrlStyle::Path,
-        };
-        for named in [
-            "my-page-a1b2",
-            "My-Page-A1B2",
-            "https://pages.example:8443/site/my-page-a1b2/",
-            "HTTPS://PAGES.EXAMPLE:8443/site/my-page-a1b2/about?x=1#y",
-            "pages.example:8443/site/my-page-a1b2",
-            "pages.example:8443/site/my-page-a1b2?x",
-            "https://my-page-a1b2.pages.example",
-            "https://my-page-a1b2.pages.example/site/another-page/",
-            "my-page-a1b2.pages.example:8443/about",
-            "my-page-a1b2.pages.example?x=/site/y",
-            "my-page-a1b2/",
-        ] {
-            assert_eq!(named_in(named, &addresses), "my-page-a1b2", "{named}");
-        }
-        assert_eq!(named_in("https://elsewhere.example/site/my-page-a1b2/", &addresses), "elsewhere");
-        assert_eq!(named_in("https://", &addresses), "");
     }
 }

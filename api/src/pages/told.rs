@@ -44,7 +44,7 @@ pub fn sentence(text: &str) -> String {
 fn what(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotSignedIn => "You are not signed in.".into(),
-        Refusal::NotFound(Missing::Account) => "This link leads to no account.".into(),
+        Refusal::NotFound(Missing::ClaimLink) => "This link leads to no account.".into(),
         Refusal::NotFound(Missing::Invite) => "This link leads to no invite.".into(),
         Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "There is no such page.".into(),
         Refusal::NotFound(Missing::Version | Missing::ReviewedVersion) => {
@@ -82,7 +82,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             "If it was you who claimed it, it is on your dashboard. If not, ask whoever claimed it for an invite.",
             dashboard(),
         ),
-        Refusal::NotFound(Missing::Account) => (
+        Refusal::NotFound(Missing::ClaimLink) => (
             "It may be cut short, or a newer link has replaced it, or the account is long gone. Ask your agent for a \
              fresh claim link.",
             to("/", "See what Handbill is"),
@@ -113,6 +113,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         Refusal::NotConfigured { .. } => ("Ask whoever runs this service.", dashboard()),
         Refusal::PaymentRequired(_) => ("Buy credit first, then do it again.", dashboard()),
         Refusal::NotClaimed => ("Claim the account first: open its claim link.", dashboard()),
+        Refusal::NoAccount | Refusal::ForeignAccount => ("Open a claim link or an invite.", dashboard()),
         Refusal::Forbidden { .. } | Refusal::InsufficientScope(_) => {
             ("Ask an admin or the owner of the account.", dashboard())
         }

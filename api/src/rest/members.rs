@@ -1,6 +1,5 @@
 //! The people of the account. Removing one takes along every token and invite that came from them.
 
-use domain::{Missing, Refusal};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Path;
@@ -43,9 +42,7 @@ impl Members {
         user_id: Path<String>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::RemovedMember>, Remove> {
-        // What is no id is nobody's.
-        let user = user_id.parse().map_err(|_| Refusal::NotFound(Missing::Member))?;
-        let tokens_revoked = service.remove_member(&caller.0, user).await?;
+        let (user, tokens_revoked) = service.remove_member(&caller.0, &user_id).await?;
         Ok(Json(wire::RemovedMember { user_id: user.to_string(), removed: true, tokens_revoked }))
     }
 }

@@ -50,6 +50,7 @@ type AboutOperator = (internal::Internal, review::Review, queues::Queues, schedu
 
 pub use auth::end_session;
 pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;
+pub use webhook::PATH as EVENTS_PATH;
 
 #[derive(Tags)]
 enum Tag {

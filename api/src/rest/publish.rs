@@ -25,7 +25,7 @@ pub struct Publish;
 refusals! {
     PublishCall:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
-        QuotaExceeded, PaymentRequired, IdempotencyConflict, TooLarge, UnsupportedMediaType;
+        QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType;
 }
 
 #[derive(ApiResponse)]

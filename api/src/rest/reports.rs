@@ -31,7 +31,7 @@ impl Reports {
         body: JsonBody<wire::Report>,
         service: Data<&Service>,
     ) -> Answer<Created<wire::ReportTaken>, ReportCall> {
-        let (host, reason) = body.read()?;
+        let (host, reason) = body.read(service.addresses())?;
         Ok(Created::Created(Json(service.report(from.0, host, reason).await?.into())))
     }
 }

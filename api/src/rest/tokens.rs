@@ -1,6 +1,5 @@
 //! The account's tokens: listed, minted and revoked. A secret is shown in the answer to a mint and nowhere else.
 
-use domain::{Missing, Refusal};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Path;
@@ -62,9 +61,7 @@ impl Tokens {
         id: Path<String>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::RevokedToken>, Revoke> {
-        // What is no id is no token's.
-        let id = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
-        service.revoke_token(&caller.0, id).await?;
+        let id = service.revoke_token(&caller.0, &id).await?;
         Ok(Json(wire::RevokedToken { id: id.to_string(), revoked: true }))
     }
 }

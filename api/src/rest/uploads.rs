@@ -21,7 +21,7 @@ pub const PATH_PREFIX: &str = "/v1/uploads/";
 pub struct Uploads;
 
 refusals! {
-    Keep: InvalidRequest, AccountExpired, NotFound, UploadTaken, TooLarge;
+    Keep: InvalidRequest, AccountExpired, NotFound, UploadTaken, PublishTooLarge;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]

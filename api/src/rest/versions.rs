@@ -24,7 +24,7 @@ pub struct Versions;
 refusals! {
     Add:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
-        PaymentRequired, NotFound, IdempotencyConflict, TooLarge, UnsupportedMediaType;
+        PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, NotFound, TooLarge, UnsupportedMediaType;

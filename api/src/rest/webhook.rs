@@ -16,6 +16,9 @@ use crate::answer::{Answer, refusals};
 use crate::call_header::{CallHeader, Header};
 use crate::wire;
 
+/// Where the processor sends its events.
+pub const PATH: &str = "/webhooks/card-processor";
+
 #[derive(Default)]
 pub struct Webhook;
 

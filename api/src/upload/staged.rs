@@ -10,9 +10,9 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
 use super::{
-    BodyShare, RoomTaken, Upload, Uploaded, cut_short, files_schema, html_schema, inline, requiring,
+    BodyShare, RoomTaken, Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind,
+    requiring,
 };
-use crate::body;
 use crate::turns::Turn;
 
 /// A body that has not been read yet.
@@ -71,7 +71,7 @@ impl PageBody {
         let mut page = BytesMut::new();
         let mut body = Box::pin(self.body.into_bytes_stream());
         while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(|error| body::refusal_behind(&error).unwrap_or_else(cut_short))?;
+            let chunk = chunk.map_err(|error| refusal_behind(&error).unwrap_or_else(cut_short))?;
             set.grow(chunk.len())?;
             room.grow(chunk.len()).await?;
             page.extend_from_slice(&chunk);

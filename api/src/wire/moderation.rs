@@ -1,12 +1,16 @@
 //! Reports and a moderator's word as callers see them.
 
+use domain::link::Addresses;
 use domain::{Host, MalformedReason, Refusal, ReportReason, Ruling};
 use poem_openapi::{Enum, Object};
 
 use super::artifact::ModerationStatus;
 use super::text::typed_texts;
 
+const ENDS_OF_A_NAME: [char; 3] = ['/', '?', '#'];
+
 typed_texts! {
+    TypedAddress: min_length: Some(1);
     TypedHost: pattern: Some(Host::PATTERN.to_owned());
     TypedReason: max_length: Some(ReportReason::LENGTH_MAX), pattern: Some(ReportReason::PATTERN.to_owned());
 }
@@ -14,8 +18,8 @@ typed_texts! {
 /// A page that should not be there.
 #[derive(Object)]
 pub struct Report {
-    /// The page's host, as it stands in its address.
-    pub host: TypedHost,
+    /// The page's host, such as `my-page-a1b2`, or its address, in which the host stands.
+    pub host: TypedAddress,
     /// What is wrong with the page, for the moderators.
     pub reason: Option<TypedReason>,
 }
@@ -53,22 +57,48 @@ pub struct Moderated {
 
 impl Report {
     /// The host and the reason; a reason of nothing but space is none.
-    pub fn read(&self) -> Result<(Host, Option<ReportReason>), Refusal> {
+    pub fn read(&self, addresses: &Addresses) -> Result<(Host, Option<ReportReason>), Refusal> {
         let reason = self.reason.as_ref().map(|reason| reason.0.as_str());
-        read_report(&self.host.0, reason)
+        read_report(&self.host.0, reason, addresses)
     }
 }
 
 /// Reads what a report says, from a body or from the form of the page.
-pub fn read_report(host: &str, reason: Option<&str>) -> Result<(Host, Option<ReportReason>), Refusal> {
-    let host = read_host(host)?;
+pub fn read_report(
+    host: &str,
+    reason: Option<&str>,
+    addresses: &Addresses,
+) -> Result<(Host, Option<ReportReason>), Refusal> {
+    let host = read_host(&named_in(host.trim(), addresses))?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
     Ok((host, reason.map_err(told)?))
 }
 
 pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {
-    text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
+    text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page, such as my-page-a1b2"))
+}
+
+/// The page's name, also where its address was pasted, however much of it: the name follows `/site/` where pages are
+/// served by their path, and is the host's first label everywhere else.
+fn named_in(text: &str, addresses: &Addresses) -> String {
+    let text = text.to_ascii_lowercase();
+    if !text.contains(['/', '.', ':']) {
+        return text;
+    }
+    let (authority, path) = split(&text);
+    let (ours, _) = split(&addresses.serve_url);
+    let name = match path.strip_prefix("/site/") {
+        Some(path) if authority.eq_ignore_ascii_case(ours) => path.split(ENDS_OF_A_NAME).next(),
+        _ => authority.split(['.', ':']).next(),
+    };
+    name.unwrap_or_default().to_owned()
+}
+
+/// An address after its scheme, if it has one: the authority, and all that follows.
+fn split(address: &str) -> (&str, &str) {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split_at(rest.find(ENDS_OF_A_NAME).unwrap_or(rest.len()))
 }
 
 impl From<Action> for Ruling {
@@ -97,5 +127,39 @@ impl From<service::Moderated> for Moderated {
             host: moderated.host.to_string(),
             moderation_status: moderated.moderation.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::link::UrlStyle;
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_named_by_its_name_or_by_its_address() {
+        let addresses = Addresses {
+            base_url: "https://handbill.example".into(),
+            serve_url: "https://Pages.example:8443".into(),
+            edge_domain: "pages.example".into(),
+            url_style: UrlStyle::Path,
+        };
+        for named in [
+            "my-page-a1b2",
+            "My-Page-A1B2",
+            "https://pages.example:8443/site/my-page-a1b2/",
+            "HTTPS://PAGES.EXAMPLE:8443/site/my-page-a1b2/about?x=1#y",
+            "pages.example:8443/site/my-page-a1b2",
+            "pages.example:8443/site/my-page-a1b2?x",
+            "https://my-page-a1b2.pages.example",
+            "https://my-page-a1b2.pages.example/site/another-page/",
+            "my-page-a1b2.pages.example:8443/about",
+            "my-page-a1b2.pages.example?x=/site/y",
+            "my-page-a1b2/",
+        ] {
+            assert_eq!(named_in(named, &addresses), "my-page-a1b2", "{named}");
+        }
+        assert_eq!(named_in("https://elsewhere.example/site/my-page-a1b2/", &addresses), "elsewhere");
+        assert_eq!(named_in("https://", &addresses), "");
     }
 }

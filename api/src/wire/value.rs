@@ -45,7 +45,7 @@ impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Type
     type RawValueType = Self;
     type RawElementValueType = Self;
 
-    // It stands in the fault of a body, so it is the field's.
+    // A fault begins with it, so it is the field's.
     fn name() -> Cow<'static, str> {
         "amount_usd".into()
     }
@@ -73,7 +73,7 @@ impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> ParseFromJSO
 {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
         let amount = value.as_ref().and_then(Value::as_f64).and_then(Self::read);
-        amount.ok_or_else(|| ParseError::custom(Self::fault()))
+        amount.ok_or_else(|| ParseError::custom(format!("{}: {}", Self::name(), Self::fault())))
     }
 }
 

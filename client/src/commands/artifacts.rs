@@ -23,12 +23,21 @@ pub async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get(ARTIFACTS).await?;
     context.console.answer(&reply, |artifacts: Vec<Artifact>| {
         let rows = artifacts.into_iter().map(|artifact| {
-            let Artifact { slug, visibility, moderation_status, version, url, .. } = artifact;
-            [slug, or_nothing(version), visibility, moderation_status, url]
+            let link = link_in_list(&artifact);
+            let Artifact { slug, visibility, moderation_status, version, .. } = artifact;
+            [slug, or_nothing(version), visibility, moderation_status, link]
         });
         let empty = "nothing is published yet; `handbill publish PATH` does that";
         table(["SLUG", "LIVE", "VISIBILITY", "SCAN", "URL"], rows, empty)
     })
+}
+
+/// The bare address of a private page answers nobody, and a list does not have the signed one.
+fn link_in_list(artifact: &Artifact) -> String {
+    if artifact.visibility == PRIVATE && artifact.signed_url.is_none() {
+        return format!("`handbill show {}` has the private link", artifact.slug);
+    }
+    artifact.link().to_owned()
 }
 
 pub async fn show(context: &Context, slug: &Slug) -> Result<(), Failure> {
@@ -205,6 +214,22 @@ mod tests {
             "moderation_status": "pass", "version": live, "created_at": "", "updated_at": "", "versions": versions,
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_list_shows_no_link_of_a_private_page_that_answers_nobody() {
+        let listed = |visibility: &str, signed_url: Option<&str>| {
+            let mut artifact = detail(Some(1), &[1]).artifact;
+            artifact.visibility = visibility.to_owned();
+            artifact.signed_url = signed_url.map(str::to_owned);
+            link_in_list(&artifact)
+        };
+        assert_eq!(listed("unlisted", None), "http://a/");
+        assert_eq!(listed("private", None), "`handbill show my-page` has the private link");
+        assert_eq!(
+            listed("private", Some("http://a/?sig=0123456789abcdef")),
+            "http://a/?sig=0123456789abcdef"
+        );
     }
 
     #[test]

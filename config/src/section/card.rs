@@ -1,6 +1,8 @@
 //! How the card processor is reached, and the secrets shared with it. All of it may be unset: a missing part must
 //! never keep the program from starting.
 
+use domain::CardRail;
+
 use crate::reader::Reader;
 use crate::secret::Secret;
 use crate::value::WebAddress;
@@ -14,6 +16,12 @@ pub struct Card {
 }
 
 impl Card {
+    /// Whether a checkout can be opened: that takes an address and a key.
+    pub fn rail(&self) -> CardRail {
+        let is_open = self.api_url.is_some() && self.secret_key.is_some();
+        if is_open { CardRail::Open } else { CardRail::Closed }
+    }
+
     pub(crate) fn read(reader: &mut Reader) -> Self {
         Self {
             webhook_secret: reader.optional("card.webhook_secret"),

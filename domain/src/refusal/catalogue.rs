@@ -4,7 +4,7 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind};
-use crate::{Challenge, DevRail, FileSet, Micro, ModerationStatus};
+use crate::{Challenge, FileSet, Micro, ModerationStatus, Rails};
 
 /// One kind of refusal, as the reference page has it.
 #[derive(Clone, Debug)]
@@ -54,7 +54,11 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::RateLimited => {
             "Too many calls in a minute; `Retry-After` says when the next one is free."
         }
-        RefusalKind::TooLarge => "More bytes or files than a request, a publish or the account may have.",
+        RefusalKind::TooLarge => "The request's body is longer than the call takes.",
+        RefusalKind::PublishTooLarge => "A publish has more files or bytes than one may have.",
+        RefusalKind::StorageFull => {
+            "A provisional account stores as much as it may; claiming it lifts the limit."
+        }
         RefusalKind::SlugTaken => "Another call on the account took this slug a moment ago.",
         RefusalKind::AmbiguousSlug => "Several artifacts bear this slug; a host names just one.",
         RefusalKind::NotFound => "There is no such thing, or none that the caller may know of.",
@@ -66,6 +70,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::Forbidden => {
             "The person's role is too low, they do not belong to the account, or the owner cannot be removed."
         }
+        RefusalKind::NoAccount => "The person who calls belongs to no account yet.",
+        RefusalKind::ForeignAccount => "`X-Account` names an account that the caller does not belong to.",
+        RefusalKind::OwnerStays => "The owner was to be removed, which nobody can do.",
         RefusalKind::UsernameTaken => "Somebody else has this username.",
         RefusalKind::InviteRevoked => "The invite has been revoked.",
         RefusalKind::InviteExpired => "The invite's time is over.",
@@ -104,7 +111,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::AccountExpired => Refusal::AccountExpired,
         RefusalKind::ClaimExpired => Refusal::ClaimExpired,
         RefusalKind::PaymentRequired => {
-            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), DevRail::Open)))
+            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT)))
         }
         RefusalKind::InsufficientScope => Refusal::InsufficientScope(MissingRight::ArtifactsWrite),
         RefusalKind::InvalidRequest => Refusal::malformed_slug(),
@@ -113,7 +120,13 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::InvalidCredentials => Refusal::InvalidCredentials,
         RefusalKind::RateLimited => Refusal::RateLimited { retry_after_seconds: 42 },
         RefusalKind::TooLarge => {
-            Refusal::TooLarge { limit: format!("a publish has at most {} files", FileSet::FILES_MAX) }
+            Refusal::TooLarge { limit: "this request's body has at most 65536 bytes".into() }
+        }
+        RefusalKind::PublishTooLarge => {
+            Refusal::PublishTooLarge { limit: format!("a publish has at most {} files", FileSet::FILES_MAX) }
+        }
+        RefusalKind::StorageFull => {
+            Refusal::StorageFull { limit: "a provisional account stores at most 20 MB".into() }
         }
         RefusalKind::SlugTaken => Refusal::SlugTaken { slug: "my-page".into() },
         RefusalKind::AmbiguousSlug => Refusal::AmbiguousSlug { slug: "my-page".into() },
@@ -125,7 +138,12 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::NotConfigured => Refusal::NotConfigured { what: "the card rail".into() },
         RefusalKind::SessionRequired => Refusal::SessionRequired,
         RefusalKind::AgentJoinDisabled => Refusal::AgentJoinDisabled,
-        RefusalKind::Forbidden => Refusal::Forbidden { fault: "the owner cannot be removed".into() },
+        RefusalKind::Forbidden => {
+            Refusal::Forbidden { fault: "this needs the role admin; yours on this account is member".into() }
+        }
+        RefusalKind::NoAccount => Refusal::NoAccount,
+        RefusalKind::ForeignAccount => Refusal::ForeignAccount,
+        RefusalKind::OwnerStays => Refusal::OwnerStays,
         RefusalKind::UsernameTaken => Refusal::UsernameTaken { username: "ada".into() },
         RefusalKind::InviteRevoked => Refusal::InviteRevoked,
         RefusalKind::InviteExpired => Refusal::InviteExpired,

@@ -8,7 +8,7 @@ use crate::Scope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    Account,
+    ClaimLink,
     Artifact,
     Version,
     Endpoint,
@@ -66,7 +66,7 @@ impl From<Scope> for MissingRight {
 impl Missing {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Missing::Account => "account",
+            Missing::ClaimLink => "claim link",
             Missing::Artifact => "artifact",
             Missing::Version | Missing::ReviewedVersion => "version",
             Missing::Endpoint => "endpoint",
@@ -85,8 +85,12 @@ impl Missing {
 
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Missing::Account => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
-            Missing::Artifact | Missing::Host => "GET /v1/artifacts lists what there is",
+            Missing::ClaimLink => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
+            Missing::Artifact => "GET /v1/artifacts lists what there is",
+            Missing::Host => {
+                "send it again with the page's host: the first part of its address, such as my-page-a1b2, or the part \
+                 after /site/"
+            }
             Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
             Missing::ReviewedHost => {
                 "GET /internal/moderation lists the pages that wait, GET /internal/audit what was decided"
@@ -95,7 +99,9 @@ impl Missing {
                 "GET /internal/moderation/{host} tells the live version and its files; GET /internal/moderation lists the \
                  pages that wait"
             }
-            Missing::Endpoint => "GET /openapi.json lists every endpoint",
+            Missing::Endpoint => {
+                "GET /openapi.json lists the routes of the API, GET /llms.txt the documents and the endpoint of MCP"
+            }
             Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",
             Missing::Token => "GET /v1/tokens lists the tokens",

@@ -77,8 +77,13 @@ in_both_modes! {
             }
             call(&method).raw("text/plain", "{}").await.refused(415, "unsupported_media_type");
             let too_much = format!("{{\"no_such_field\":\"{}\"}}", "x".repeat(70_000));
-            call(&method).raw("application/json", too_much).await.refused(413, "too_large");
+            let refused = call(&method).raw("application/json", too_much).await.refused(413, "too_large");
+            assert!(refused.string("hint").contains("shorten the body"), "{refused:?}");
         }
+        let empty = agent.post("/v1/artifacts/my-page/activate").raw("application/json", "");
+        empty.await.refused(400, "invalid_body").naming("it is missing");
+        let cut_off = agent.post("/v1/artifacts/my-page/activate").raw("application/json", "{");
+        cut_off.await.refused(400, "invalid_body").naming("it ends too early, at line 1 column 1");
         before.assert_unchanged(&agent).await;
     }
 
@@ -92,6 +97,8 @@ in_both_modes! {
         agent.artifact("%ff%fe%fd").await.refused(400, "invalid_request").naming("path");
         let add = agent.post("/v1/artifacts/my-page/versions?activate=%ff").field("html", PAGE);
         add.await.refused(400, "invalid_request").naming("activate");
+        let add = agent.post("/v1/artifacts/my-page/versions?activate=FALSE").field("html", PAGE);
+        assert_eq!(add.await.refused(400, "invalid_request").string("message"), "activate: must be true or false");
         for key in ["sch\u{fc}ssel", "with space"] {
             let call = agent.publish("my-page", PAGE).idempotency_key(key);
             call.await.refused(400, "invalid_request").naming("Idempotency-Key");

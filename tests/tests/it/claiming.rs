@@ -63,8 +63,11 @@ in_both_modes! {
         assert_eq!((me.string("user.username"), me.string("accounts.0.role")), ("ada".into(), "owner".into()));
 
         let elsewhere = world.human();
-        submit(&elsewhere, &second, "ada", "wrong horse battery").await.refused(401, "invalid_credentials");
-        submit(&elsewhere, &second, "bob", "weak").await.refused(400, "weak_password");
+        let wrong = submit(&elsewhere, &second, "ada", "wrong horse battery").await;
+        let weak = submit(&elsewhere, &second, "bob", "weak").await;
+        for refused in [wrong.refused(401, "invalid_credentials"), weak.refused(400, "weak_password")] {
+            assert!(refused.string("hint").contains("send the same request again"), "{refused:?}");
+        }
         submit(&elsewhere, &second, "b", PASSWORD).await.refused(400, "invalid_request").naming("username");
         let path = elsewhere.path_of(&claim_url(&second)).to_owned();
         elsewhere.post(&path).await.refused(401, "unauthorized");
@@ -160,7 +163,7 @@ in_both_modes! {
         let human = world.human();
         human.dev_login("ada").await.expect(200);
         for path in ["/claim/0123456789abcdefghijABCDEFGHIJxy", "/claim/x", "/claim/%00", "/claim/%27"] {
-            human.claim(path).await.refused(404, "not_found");
+            human.claim(path).await.refused(404, "not_found").naming("claim link");
             human.get(path).await.refused(404, "not_found");
             assert_page(&human.get(path).header("Accept", BROWSER).await, 404);
         }

@@ -171,7 +171,8 @@ in_both_modes! {
 
     async fn a_body_far_too_large_is_refused_before_it_is_read(world: World) {
         let agent = world.agent().await;
-        agent.publish("my-page", "x".repeat(64 * MB)).await.refused(413, "too_large");
+        let refused = agent.publish("my-page", "x".repeat(64 * MB)).await.refused(413, "too_large");
+        assert!(refused.string("hint").contains("fewer or smaller files"), "{refused:?}");
         assert_untouched(&agent).await;
     }
 
@@ -179,7 +180,8 @@ in_both_modes! {
         let agent = world.agent().await;
         let names: Vec<_> = (0..51).map(|number| format!("{number}.txt")).collect();
         let files: Vec<_> = names.iter().map(|name| (name.as_str(), name.as_bytes())).collect();
-        agent.publish_files("too-many", &files).await.refused(413, "too_large");
+        let refused = agent.publish_files("too-many", &files).await.refused(413, "too_large");
+        assert!(refused.string("hint").contains("under another slug"), "{refused:?}");
         assert_untouched(&agent).await;
         agent.publish_files("just-so", &files[..50]).await.expect(201);
         let detail = agent.artifact("just-so").await.expect(200);
@@ -192,7 +194,8 @@ in_both_modes! {
         for byte in [b'a', b'b'] {
             agent.publish_files("my-site", &[("a.txt", &content(byte))]).await.expect(201);
         }
-        agent.publish_files("my-site", &[("a.txt", &content(b'c'))]).await.refused(413, "too_large");
+        let refused = agent.publish_files("my-site", &[("a.txt", &content(b'c'))]).await.refused(413, "too_large");
+        assert!(refused.string("hint").contains("claim_url of GET /v1/account"), "{refused:?}");
         // What is stored already takes no more room.
         agent.publish_files("my-site", &[("again.txt", &content(b'a'))]).await.expect(201);
     }

@@ -48,7 +48,8 @@ in_both_modes! {
         let published = agent.publish("my-page", PAGE).await.expect(201);
         agent.delete("my-page").await.expect(200);
         for host in [published.string("host").as_str(), "no-such-page-0000"] {
-            report(&world, host).await.refused(404, "not_found").naming("host");
+            let refused = report(&world, host).await.refused(404, "not_found").naming("host");
+            assert!(refused.string("hint").contains("the first part of its address"), "{refused:?}");
         }
     }
 
@@ -57,7 +58,7 @@ in_both_modes! {
         let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
         let host = published.string("host");
         let report = || world.stranger().post("/v1/reports");
-        for bad in ["", "short", "My-Page-a1b2", "my page a1b2", "../../etc/passwd", &"a".repeat(46)] {
+        for bad in ["", "short", "my page a1b2", "../../etc/passwd", &"a".repeat(46)] {
             report().json(&json!({ "host": bad })).await.refused(400, "invalid_request").naming("host");
         }
         for bad in ["x".repeat(2_001), "a\u{0}b".to_owned()] {
@@ -71,6 +72,11 @@ in_both_modes! {
             (json!({ "host": host, "why": "x" }), "why"),
         ] {
             report().json(&bad).await.refused(400, "invalid_body").naming(field);
+        }
+        let on_a_host_of_its_own = format!("{host}.localhost");
+        for same in [&host.to_uppercase(), &published.string("url"), &on_a_host_of_its_own] {
+            let taken = report().json(&json!({ "host": same })).await.expect(201);
+            assert_eq!(taken.string("host"), host);
         }
         for good in [json!({ "host": host, "reason": "ü".repeat(2_000) }), json!({ "host": host, "reason": null })] {
             report().json(&good).await.expect(201);

@@ -124,6 +124,12 @@ in_both_modes! {
                 assert_refused(kind.by(&lesser, "my-page").await, "insufficient_scope").naming(lacking);
             }
         }
+        // What is no id is looked for by nobody who lacks the scope.
+        let lesser = agent.minted(&json!({ "scopes": READ })).await;
+        for path in ["/v1/tokens/x", "/v1/account/members/x", "/v1/account/invites/x"] {
+            assert_refused(lesser.call(Method::DELETE, path).await, "insufficient_scope");
+            agent.call(Method::DELETE, path).await.refused(404, "not_found");
+        }
         // With the scope alone, no call is refused for a scope.
         for scope in ALL {
             let just = agent.minted(&json!({ "scopes": scope })).await;

@@ -159,7 +159,8 @@ in_both_modes! {
             person.account().await.refused(403, "forbidden");
         }
         let owner_id = owner.user_id().await;
-        owner.remove_member(&owner_id).await.refused(403, "forbidden").naming("owner");
+        let refused = owner.remove_member(&owner_id).await.refused(403, "forbidden").naming("owner");
+        assert!(refused.string("hint").contains("nobody can remove the owner"), "{refused:?}");
         agent.remove_member(&owner_id).await.refused(403, "forbidden").naming("owner");
         for unknown in ["no-id", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "%00"] {
             agent.remove_member(unknown).await.refused(404, "not_found").naming("member");

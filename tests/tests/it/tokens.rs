@@ -119,6 +119,15 @@ in_both_modes! {
         agent.account().await.expect(200);
     }
 
+    async fn the_end_of_the_year_9999_is_kept_as_it_was_asked_for(world: World) {
+        let agent = world.agent().await;
+        let never = "9999-12-31T23:59:59Z";
+        let minted = agent.mint(&json!({ "expires_at": never })).await.expect(201);
+        assert_eq!(minted.string("expires_at"), never);
+        assert_eq!(agent.tokens().await.expect(200).string("0.expires_at"), never);
+        agent.with_token(&minted.string("token")).account().await.expect(200);
+    }
+
     async fn what_is_asked_for_and_malformed_is_refused_by_name(world: World) {
         let agent = world.agent().await;
         let refused = [
@@ -127,6 +136,7 @@ in_both_modes! {
             ("scopes", json!("")),
             ("expires_at", json!("tomorrow")),
             ("expires_at", json!("2030-02-31T00:00:00Z")),
+            ("expires_at", json!("9999-12-31T23:59:59-01:00")),
             ("expires_at", json!("2020-01-01T00:00:00Z")),
             ("name", json!("")),
             ("name", json!("a\u{0}b")),

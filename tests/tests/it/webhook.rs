@@ -163,9 +163,24 @@ in_both_modes! {
             let header = processor.header_at(processor.now_seconds, body);
             processor.call(&header, body.to_vec()).await.refused(400, "invalid_body");
         }
-        let long = format!("\"{}\"", "x".repeat(70_000));
-        let header = processor.header_at(processor.now_seconds, long.as_bytes());
-        processor.call(&header, long).await.refused(413, "too_large");
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_long_event_that_does_nothing_is_acknowledged_and_an_endless_one_is_not_read(world: World) {
+        let processor = world.processor();
+        let event = |bytes: usize| {
+            let object = json!({ "id": "in_1", "lines": "x".repeat(bytes) });
+            json!({ "id": "evt_1", "type": "invoice.paid", "data": { "object": object } }).to_string()
+        };
+        for bytes in [70_000, 1_000_000] {
+            let long = event(bytes);
+            let header = processor.header_at(processor.now_seconds, long.as_bytes());
+            let told = processor.call(&header, long).await.expect(200);
+            assert_eq!(told.json(), json!({ "received": true, "credited": false }));
+        }
+        let endless = event(1_048_576);
+        let header = processor.header_at(processor.now_seconds, endless.as_bytes());
+        processor.call(&header, endless).await.refused(413, "too_large");
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]

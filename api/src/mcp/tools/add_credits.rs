@@ -38,7 +38,7 @@ when they have agreed.
 
 Each call buys amount_usd once more: do not repeat it to be sure, look at credits_usd of get_account instead. The \
 scheme dev settles at once and moves no real money; where it is switched off the call is refused with \
-payment_required, and the account's owner buys credit by card on the dashboard.
+payment_required, and the hint says how else the account comes by credit.
 
 Returns {credits_usd, receipt: {rail, amount_usd, id, settled_at}}. Next: make the refused call again, unchanged; a \
 publish past the free allowance costs {publish_price} USD. Needs the scope account:manage.";

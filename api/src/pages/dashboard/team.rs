@@ -186,9 +186,8 @@ pub async fn ask_to_remove(request: &Request, service: Data<&Service>) -> Result
 #[handler]
 pub async fn remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let desk = Desk::change(request, &service, Tab::Team).await?;
-    let id = member_of(request)?;
-    service.remove_member(&desk.caller, id).await?;
-    let is_self = id == desk.person.user;
+    let (removed, _) = service.remove_member(&desk.caller, id_in(request)).await?;
+    let is_self = removed == desk.person.user;
     Ok(found_at(&if is_self { "/dashboard?done=left".to_owned() } else { desk.path("/team?done=removed") }))
 }
 
@@ -215,8 +214,11 @@ async fn render(
 }
 
 fn member_of(request: &Request) -> Result<UserId, Refusal> {
-    let id = request.raw_path_param("id").unwrap_or_default();
-    id.parse().map_err(|_| Refusal::NotFound(Missing::Member))
+    id_in(request).parse().map_err(|_| Refusal::NotFound(Missing::Member))
+}
+
+fn id_in(request: &Request) -> &str {
+    request.raw_path_param("id").unwrap_or_default()
 }
 
 /// The people of a team by their ids.

@@ -160,7 +160,7 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
 #[handler]
 pub async fn revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let desk = Desk::change(request, &service, Tab::Tokens).await?;
-    service.revoke_token(&desk.caller, token_of(request)?).await?;
+    service.revoke_token(&desk.caller, id_in(request)).await?;
     Ok(found_at(&desk.path("/tokens?done=token-revoked")))
 }
 
@@ -220,8 +220,11 @@ impl TokenRow {
 }
 
 fn token_of(request: &Request) -> Result<TokenId, Refusal> {
-    let id = request.raw_path_param("id").unwrap_or_default();
-    id.parse().map_err(|_| Refusal::NotFound(Missing::Token))
+    id_in(request).parse().map_err(|_| Refusal::NotFound(Missing::Token))
+}
+
+fn id_in(request: &Request) -> &str {
+    request.raw_path_param("id").unwrap_or_default()
 }
 
 /// For who may revoke a token.

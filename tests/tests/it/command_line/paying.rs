@@ -102,13 +102,15 @@ async fn credit_is_bought_once_it_is_agreed_to_and_then_pays() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     assert_eq!(shell.run(&["credits"]).await.ok().line(), "$0.00");
-    shell.run(&["credits", "5"]).await.failed(5);
+    let unasked = shell.run(&["credits", "5"]).await.failed(5);
+    assert!(unasked.err.contains("--yes pays $5.00") && !unasked.err.contains("`handbill credits"), "{unasked:?}");
     shell.run(&["credits", "5", "--max-price", "4"]).await.failed(5);
     shell.run(&["credits", "500", "--yes"]).await.failed(2);
     assert_eq!(shell.run(&["credits", "5", "--yes"]).await.ok().line(), "$5.00");
     let published = shell.run(&PUBLISH).await.ok();
     assert!(published.err.contains("spent $0.005 of credit"), "{published:?}");
     assert_eq!(shell.run(&["credits", "--json"]).await.ok().json()["credits_usd"], 4.995);
+    assert_eq!(shell.run(&["credits"]).await.ok().line(), "$4.995");
     let help = shell.run(&["publish", "--help"]).await.ok().out;
     assert!(help.contains("spends credit without asking"), "{help}");
 }
@@ -169,6 +171,8 @@ async fn a_yes_at_the_terminal_is_asked_for_once_also_when_no_credit_is_there() 
     // A further publish prints the link that works, and so does making a version live.
     shell.write("page.html", page_saying("second"));
     let signed = shell.run(&PUBLISH).await.ok().line();
+    let list = shell.run(&["list"]).await.ok();
+    assert!(list.out.contains("`handbill show my-page` has the private link"), "{list:?}");
     assert_eq!(world.visitor().open(&url).await.status, 403);
     assert_serves(&world.visitor().open(&signed).await, &page_saying("second"));
     let signed = shell.run(&["rollback", "my-page"]).await.ok().line();
