@@ -3,6 +3,7 @@
 mod field;
 mod label;
 mod place;
+mod raised;
 mod reader;
 mod run;
 mod written;
@@ -22,6 +23,8 @@ pub(crate) struct Part {
     pub(crate) file: usize,
     pub(crate) titles: Vec<String>,
     pub(crate) blocks: Vec<Block>,
+    /// What elements say of themselves when they are pointed at or read aloud. They name things and ask for none.
+    pub(crate) tips: Vec<Block>,
     pub(crate) fields: Vec<Field>,
 }
 

@@ -16,6 +16,7 @@ mod names;
 mod places;
 mod quotes;
 mod reader;
+mod seams;
 #[cfg(test)]
 mod tests;
 mod tree;

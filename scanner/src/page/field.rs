@@ -62,6 +62,8 @@ pub(crate) enum Kind {
 pub(crate) struct Shape {
     /// An example in it looks like the number of a payment card.
     pub(crate) shows_card_number: bool,
+    /// An example in it is somebody's address: `you@gmail.com` names no site.
+    pub(crate) shows_address: bool,
     /// A password manager is told to fill it in.
     pub(crate) is_for_managers: bool,
     /// Its name is that of a search box. What it says of itself may be different.
@@ -235,6 +237,7 @@ fn shape(element: Element<'_>) -> Shape {
     let length_max = element.text("maxlength").trim().parse::<u32>().ok();
     Shape {
         shows_card_number: looks_like_card_number(element.text("placeholder")),
+        shows_address: element.text("placeholder").contains('@'),
         is_for_managers: element.text("autocomplete").contains("current-password"),
         is_named_search: matches!(element.text("name"), "q" | "query" | "search"),
         is_tick: matches!(&*type_of(element), "checkbox" | "radio"),

@@ -8,7 +8,7 @@ use html5ever::local_name;
 use super::field::Field;
 use super::label::Labels;
 use super::run::{Run, SetAs};
-use super::{Form, Part, Region, Role, Spot};
+use super::{Form, Part, Region, Role, Spot, raised};
 use crate::document::{Document, Element, NodeId};
 use crate::style::{Looks, Shown};
 
@@ -46,6 +46,8 @@ struct Open {
     samples: usize,
     /// What is written in them is read from its end.
     overrides: usize,
+    /// What is set above or below the line.
+    raised: usize,
     editables: usize,
 }
 
@@ -164,6 +166,7 @@ impl<'d> Place<'d> {
             local_name!("button") => &mut open.buttons,
             local_name!("a") => &mut open.links,
             local_name!("pre") | local_name!("xmp") | local_name!("listing") => &mut open.samples,
+            local_name!("sup") | local_name!("sub") => &mut open.raised,
             local_name!("plaintext") | local_name!("samp") => &mut open.samples,
             local_name!("bdo") if element.text("dir").eq_ignore_ascii_case("rtl") => &mut open.overrides,
             _ => match element.text("role") {
@@ -179,6 +182,10 @@ impl<'d> Place<'d> {
         self.open.links > 0
     }
 
+    pub(super) fn is_in_button(&self) -> bool {
+        self.open.buttons > 0
+    }
+
     /// Whether the editable element that was just opened stands in another, and so is no field of its own.
     pub(super) fn is_in_other_editable(&self) -> bool {
         self.open.editables > 1
@@ -186,10 +193,11 @@ impl<'d> Place<'d> {
 
     /// A text as it is read where the reader is.
     pub(super) fn as_read<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.open.overrides {
-            0 => Cow::Borrowed(text),
-            _ => Cow::Owned(text.chars().rev().collect()),
+        if self.open.overrides > 0 {
+            return Cow::Owned(text.chars().rev().collect());
         }
+        let mark = if self.open.raised > 0 { raised::mark(text) } else { None };
+        mark.map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     pub(super) fn role_of(&self, run: &Run) -> Role {

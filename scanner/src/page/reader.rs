@@ -1,6 +1,7 @@
 //! Reads a document from top to bottom: what is seen becomes texts and fields, frames are read where they stand, and
 //! scripts are put aside as stretches of their own.
 
+mod attributes;
 mod embedding;
 
 use std::borrow::Cow;
@@ -10,7 +11,7 @@ use html5ever::local_name;
 
 use embedding::open_text;
 
-use super::field::{Field, LABEL_CHARS_MAX, type_of};
+use super::field::{Field, LABEL_CHARS_MAX};
 use super::place::Place;
 use super::run::Run;
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
@@ -159,6 +160,7 @@ impl<'a> Reader<'a> {
                 }
                 return Onward::Past;
             }
+            local_name!("title") if element.is_svg() => self.take_title_of_drawing(place, node),
             local_name!("link") if element.text("rel").eq_ignore_ascii_case("import") => {
                 self.embed(element.text("href"))
             }
@@ -254,43 +256,6 @@ impl<'a> Reader<'a> {
         {
             place.labels.take_text(text);
             self.take_text(place, node, text);
-        }
-    }
-
-    /// Attributes that visitors see stand in the line like text; what a button says is a text of its own.
-    fn show_attributes(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
-        if element.is_bare() {
-            return;
-        }
-        let says = match element.name() {
-            "img" | "area" => {
-                [element.text("alt"), element.text("title")].into_iter().find(|says| !says.trim().is_empty())
-            }
-            "svg" | "button" | "a" | "section" | "form" | "div" | "main" | "h1" | "h2"
-                if !Field::is(element) =>
-            {
-                element.get("aria-label")
-            }
-            "input" => return self.show_button(place, node, element),
-            _ => None,
-        };
-        let says = says.filter(|says| !says.trim().is_empty());
-        if let Some(says) = says.map(|says| format!(" {says} ")) {
-            self.show_generated(place, node, Some(&says));
-        }
-    }
-
-    fn show_button(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
-        let says = match &*type_of(element) {
-            "image" => element.text("alt"),
-            "submit" | "button" | "reset" => element.text("value"),
-            _ => return,
-        };
-        if place.is_readable(node, &mut self.regions_seen) {
-            self.end_run_in(place);
-            self.run.push(says);
-            self.run.region = place.region(node, &mut self.regions_seen);
-            self.end_run(Role::Button, place.spot(None));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::page::{Kind, Role};
+use crate::page::{Form, Kind, Role};
 use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
 use super::nearby::{At, Stretch, Told, is_prose, says_nothing};
@@ -135,7 +135,20 @@ impl<'p> At<'_, 'p> {
         if behind.is_some() || wanted.is_digits {
             return behind;
         }
-        self.asked_before(wanted).or_else(|| self.asked_elsewhere(wanted))
+        self.asked_before(wanted)
+            .or_else(|| self.asked_elsewhere(wanted))
+            .or_else(|| self.asked_by_button(wanted))
+    }
+
+    /// By what a press of its button does: "Send seed phrase". A button that shows or copies one asks for none.
+    fn asked_by_button(self, wanted: Wanted) -> Option<String> {
+        let is_beside_talk = self.stretch.is_article && self.field.spot.form == Form::None;
+        // A field in dots that has a word of its own is for the password of whatever the button opens.
+        let is_for_password = self.field.kind == Kind::Password && !self.is_unnamed();
+        if is_beside_talk || is_for_password || self.is_sent_as_another() {
+            return None;
+        }
+        self.handing_in().find_map(|button| wanted.at_least(Sense::Requested, button.text(), self))
     }
 
     fn asked_beside(self, wanted: Wanted) -> Option<String> {

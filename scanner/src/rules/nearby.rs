@@ -55,6 +55,10 @@ pub(super) struct Stretch<'p> {
     pub(super) lures: OnceCell<Lures>,
     /// The lures in the names that the page bears.
     pub(super) names: OnceCell<Lures>,
+    /// The lures in what the fields and the tips of each form say.
+    pub(super) lures_by_form: OnceCell<BTreeMap<Form, Lures>>,
+    /// The lures in the tips that speak for the whole page.
+    pub(super) lures_of_tips: OnceCell<Lures>,
     words_by_form: OnceCell<BTreeMap<Form, usize>>,
 }
 
@@ -138,6 +142,8 @@ impl<'p> Stretch<'p> {
             titled: RefCell::default(),
             lures: OnceCell::new(),
             names: OnceCell::new(),
+            lures_by_form: OnceCell::new(),
+            lures_of_tips: OnceCell::new(),
             words_by_form: OnceCell::new(),
         }
     }
@@ -204,6 +210,19 @@ impl<'v, 'p> At<'v, 'p> {
         let form = self.field.spot.form;
         let is_its_own = move |block: &&Block| block.spot.form == form || form == Form::None;
         self.after().filter(|block| block.role == Role::Button).filter(is_its_own)
+    }
+
+    /// The buttons by which what is typed into it is handed in: those of its form, or what follows it at once.
+    pub(super) fn handing_in(self) -> impl Iterator<Item = &'p Block> {
+        let form = self.field.spot.form;
+        let next = self.stretch.part.fields.get(self.number + 1).map(|next| next.blocks_before);
+        let group_end = next.unwrap_or(self.stretch.part.blocks.len());
+        let end = if form == Form::None { group_end } else { self.stretch.part.blocks.len() };
+        let belongs = move |block: &&Block| form != Form::None || block.role != Role::Heading;
+        let group = self.down_to(end).take_while(belongs);
+        let words_max = if form == Form::None { WORDS_BEHIND_MAX } else { usize::MAX };
+        within(group, LOOK_MAX, words_max)
+            .filter(move |block| block.role == Role::Button && block.spot.form == form)
     }
 
     pub(super) fn is_in_form_of(self, block: &Block) -> bool {
@@ -282,7 +301,7 @@ fn is_followed(block: &Block) -> bool {
 }
 
 /// Whether a text speaks for the page, and not for a step to come, a story that it tells, or what else there is.
-fn is_of_the_page(block: &Block) -> bool {
+pub(super) fn is_of_the_page(block: &Block) -> bool {
     let spot = block.spot;
     is_followed(block) && spot.region.is_none() && spot.margin.is_none() && spot.story.is_none()
 }

@@ -1,13 +1,13 @@
 //! A password field next to a lure: a page that may pretend to be somebody else's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Rule;
-use crate::page::{Block, Form, Kind, Role};
+use crate::page::{Block, Field, Form, Kind, Role};
 use crate::words::{Hint, Text, lures, possible_lures};
 
 use super::Found;
-use super::nearby::{At, Purpose, Stretch, TOP_MAX, View, is_prose};
+use super::nearby::{At, Purpose, Stretch, TOP_MAX, View, is_of_the_page, is_prose};
 
 /// A page of so many words is read as a whole.
 const SHORT_PAGE_WORDS_MAX: usize = 400;
@@ -40,10 +40,14 @@ fn lured(at: At<'_, '_>) -> Option<Found> {
     let purpose = at.purpose();
     let near = at.around().filter(|block| speaks_for_field(at, block, purpose));
     near.for_each(|block| found.take(block.text()));
+    if purpose == Purpose::ThisForm || at.field.spot.form != Form::None {
+        lures_by_form(at.stretch).get(&at.field.spot.form).into_iter().for_each(|lures| found.join(lures));
+    }
     for stretch in &at.view.stretches {
         found.join(names_of_page(stretch));
         if purpose == Purpose::ThisForm {
             found.join(lures_of_page(stretch));
+            found.join(lures_of_tips(stretch));
         }
     }
     let words = found.that_count(at.view);
@@ -92,6 +96,42 @@ fn lures_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     })
 }
 
+/// Lures in what the fields of each form say, and in the tips that stand in it.
+fn lures_by_form<'s>(stretch: &'s Stretch<'_>) -> &'s BTreeMap<Form, Lures> {
+    stretch.lures_by_form.get_or_init(|| {
+        let mut by_form: BTreeMap<Form, Lures> = BTreeMap::new();
+        // Most fields say none, and a hostile page has a million of them.
+        let mut put = |form: Form, said: &Lures| {
+            if !said.is_empty() {
+                by_form.entry(form).or_default().join(said);
+            }
+        };
+        for field in stretch.part.fields.iter().filter(|field| is_filled_in(field)) {
+            let hints = field.hints().iter().filter(|_| !field.shape.shows_address);
+            put(field.spot.form, &Lures::of(field.labels().chain(hints)));
+        }
+        for tip in stretch.part.tips.iter().filter(|tip| tip.spot.form != Form::None) {
+            put(tip.spot.form, &Lures::of([tip.text()]));
+        }
+        by_form
+    })
+}
+
+/// Whether it is part of what is handed in, and not a search or a choice.
+fn is_filled_in(field: &Field) -> bool {
+    field.takes_anything() && field.kind != Kind::Search && !field.shape.is_named_search
+}
+
+/// Lures in what elements of the page say when they are pointed at.
+fn lures_of_tips<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
+    stretch.lures_of_tips.get_or_init(|| {
+        let mut found = Lures::default();
+        let tips = stretch.part.tips.iter().filter(|tip| !stretch.is_article && is_of_the_page(tip));
+        tips.for_each(|tip| found.take(tip.text()));
+        found
+    })
+}
+
 /// Lures in the names that the page bears: in its title, at its top, in its imprint.
 fn names_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     stretch.names.get_or_init(|| {
@@ -123,6 +163,16 @@ fn is_imprint(block: &Block) -> bool {
 }
 
 impl Lures {
+    fn of<'t>(texts: impl IntoIterator<Item = &'t Text>) -> Lures {
+        let mut found = Lures::default();
+        texts.into_iter().for_each(|text| found.take(text));
+        found
+    }
+
+    fn is_empty(&self) -> bool {
+        self.certain.is_empty() && self.possible.is_empty()
+    }
+
     fn take(&mut self, text: &Text) {
         self.certain.extend(lures(text));
         self.possible.extend(possible_lures(text));

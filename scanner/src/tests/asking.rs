@@ -252,3 +252,127 @@ fn what_a_script_has_a_field_say_is_asked_for() {
         ],
     );
 }
+
+#[test]
+fn a_mark_behind_a_word_hides_nothing() {
+    let marks = [
+        "¹",
+        "²",
+        "₁",
+        "™",
+        "℠",
+        "®",
+        "①",
+        "⑴",
+        "❶",
+        "ª",
+        "1",
+        "TM",
+        "ᵃ",
+        "†",
+        "<sup>1</sup>",
+        "<sup>[2]</sup>",
+    ];
+    let more = [
+        "<sup>TM</sup>",
+        "<sub>3</sub>",
+        "<sup>a</sup>",
+        "<sup><a href=#n>12</a></sup>",
+        "&trade;",
+        "&sup1;",
+    ];
+    for mark in marks.into_iter().chain(more) {
+        let phrase = format!("<form>Seed phrase{mark}<input></form>");
+        let key = format!("<form><label>Private key{mark} <input></label></form>");
+        let card = format!("<form>Card number{mark} <input> CVV{mark}<input></form>");
+        assert_all(Blocked, &[(&phrase, &phrase), (&key, &key), (&card, &card)]);
+        let brand = format!("<h1>PayPal{mark}</h1><input type=password>");
+        let bank = format!("<p>Bank{mark} login</p><input type=password>");
+        assert_all(Review, &[(&brand, &brand), (&bank, &bank)]);
+    }
+}
+
+#[test]
+fn a_mark_may_stand_before_a_word_or_in_the_middle_of_a_name() {
+    assert_all(
+        Blocked,
+        &[
+            ("before the first word", "<form>¹Seed phrase<input></form>"),
+            ("a step in a ring", "<form>②Private key<input></form>"),
+            ("between the words", "<form>Seed¹ phrase²<input></form>"),
+            ("a sign between the words", "<form>Seed<sup>™</sup> phrase<input></form>"),
+            ("a letter of another kind that looks like a colon", "<form>Seed phraseː<input></form>"),
+            ("behind a number", "<form>24-word¹ seed phrase<input></form>"),
+            ("digits of full width", "<form>Your ２４ word seed phrase<input></form>"),
+            ("a word in Cyrillic letters", "<form>Приватный ключ¹<input></form>"),
+            ("a word without spaces", "<form>シードフレーズ¹<input></form>"),
+            ("a number that is part of the label", "<form>Nº de tarjeta <input> CVV <input></form>"),
+        ],
+    );
+}
+
+#[test]
+fn letters_that_are_set_like_marks_are_letters() {
+    assert_all(
+        Blocked,
+        &[
+            ("above the line", "<form>ˢᵉᵉᵈ ᵖʰʳᵃˢᵉ<input></form>"),
+            ("above the line by markup", "<form>S<sup>e</sup>ed phr<sup>a</sup>se<input></form>"),
+            ("in rings", "<form>ⓢⓔⓔⓓ ⓟⓗⓡⓐⓢⓔ<input></form>"),
+            ("in brackets", "<form>⒮⒠⒠⒟ phrase<input></form>"),
+        ],
+    );
+    assert_all(
+        Review,
+        &[
+            ("a number of the brand", "<h1>MICROSOFT365</h1><input type=password>"),
+            ("the same above the line", "<h1>MICROSOFT³⁶⁵</h1><input type=password>"),
+            ("a digit that stands for a letter", "<h1>PayPa1</h1><input type=password>"),
+            ("the same above the line", "<h1>PayPa¹</h1><input type=password>"),
+            ("letters of another script behind it", "<h1>PayPal에 로그인</h1><input type=password>"),
+        ],
+    );
+}
+
+#[test]
+fn a_button_says_what_is_handed_in() {
+    assert_all(
+        Blocked,
+        &[
+            ("a submit button", "<form><input><input type=submit value='Send seed phrase'></form>"),
+            ("a button", "<form><textarea></textarea><button>Verify seed phrase</button></form>"),
+            ("a private key", "<form><input type=password><button>Import private key</button></form>"),
+            ("outside of forms", "<div><textarea></textarea><button>Submit recovery phrase</button></div>"),
+            ("German", "<form><textarea></textarea><button>Seed-Phrase bestätigen</button></form>"),
+            (
+                "an empty prompt",
+                "<form><textarea placeholder='Enter here'></textarea><button>Restore from seed phrase</button></form>",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn lures_are_found_where_elements_tell_of_themselves() {
+    assert_all(
+        Review,
+        &[
+            ("the field before", "<form><input placeholder='Google account'><input type=password></form>"),
+            ("a field without a form", "<input placeholder='PayPal ID'><input type=password>"),
+            ("the name of a field", "<form><input aria-label='Apple ID'><input type=password></form>"),
+            ("a tip", "<div title='PayPal'>Log in</div><form><input type=password></form>"),
+            (
+                "a name for readers of the screen",
+                "<span role=img aria-label='Microsoft'></span><input type=password>",
+            ),
+            (
+                "the title of a drawing",
+                "<svg><title>PayPal</title><path d='M0 0'/></svg><form><input type=password></form>",
+            ),
+            ("words set apart by capitals", "<h1>PayPalLogin</h1><input type=password>"),
+            ("a bank in capitals", "<h1>SecureBank</h1><input type=password>"),
+            ("a wallet in capitals", "<title>MyWallet</title><input type=password>"),
+            ("a number behind a brand", "<h1>Google1</h1><input type=password>"),
+        ],
+    );
+}

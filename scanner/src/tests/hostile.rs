@@ -40,6 +40,9 @@ fn hostile_pages_take_neither_the_stack_nor_the_time() {
         ("lines", "a<br>".repeat(200_000)),
         ("places to edit in each other", "<div contenteditable>a".repeat(50_000)),
         ("logins", "<form><p>Card number<input><p>PIN<input type=password></form>".repeat(15_000)),
+        ("tips", "<form title='x'><p title=Garden>x<input type=password></form>".repeat(15_000)),
+        ("buttons", format!("<form>{}</form>", "<input><button>Copy it</button>".repeat(30_000))),
+        ("notes", "<p>phrase<sup>1</sup>".repeat(40_000)),
         ("comments in comments", format!("{}-->", "<!--".repeat(250_000))),
     ];
     for (name, page) in pages {

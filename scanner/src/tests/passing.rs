@@ -153,3 +153,61 @@ fn scripts_that_ask_for_something_else_pass() {
         ],
     );
 }
+
+#[test]
+fn buttons_that_hand_nothing_in_ask_for_nothing() {
+    assert_all(
+        Pass,
+        &[
+            ("copy", "<form><input><button>Copy seed phrase</button></form>"),
+            ("show", "<form><input><button>Show private key</button></form>"),
+            ("make", "<form><textarea></textarea><button>Generate seed phrase</button></form>"),
+            ("back up", "<form><input><button>Back up your seed phrase</button></form>"),
+            ("learn", "<form><input><button>Learn about seed phrases</button></form>"),
+            ("no field", "<form><button>Verify seed phrase</button></form>"),
+            ("a search", "<form><input type=search><button>Import seed phrase</button></form>"),
+            ("a warning", "<form><input><button>Never send your seed phrase</button></form>"),
+            ("a promise", "<form><input><button>I wrote down my seed phrase</button></form>"),
+            (
+                "a password for a key",
+                "<form><input type=password placeholder=Passphrase><button>Unlock private key</button></form>",
+            ),
+            ("an address", "<form><input type=email><button>Send the seed phrase guide</button></form>"),
+            (
+                "another field",
+                "<form><input placeholder='Your name'><button>Verify seed phrase</button></form>",
+            ),
+            (
+                "a button of another part",
+                "<input><h2>For wallets</h2><p>All you need.</p><button>Import seed phrase</button>",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn names_that_only_hold_a_lure_are_none() {
+    assert_all(
+        Pass,
+        &[
+            ("a river", "<h1>RiverBank Rowing</h1><input type=password>"),
+            ("a fruit", "<h1>PineApple Press</h1><input type=password>"),
+            ("data", "<h1>DataBank</h1><input type=password>"),
+            ("small letters", "<h1>snapple riverbank</h1><input type=password>"),
+            (
+                "an example of an address",
+                "<form><input placeholder='you@gmail.com'><input type=password></form>",
+            ),
+            (
+                "another login",
+                "<input type=password><a href=/g title='Google'>G</a><button title='Apple'>A</button>",
+            ),
+            ("a sign of a shop", "<h1>Fernwood™ Outfitters¹</h1><input type=password>"),
+            (
+                "a drawing on a button",
+                "<input type=password><button><svg><title>Google</title></svg>Continue with Google</button>",
+            ),
+            ("a hidden tip", "<div hidden><p title='PayPal'>x</p></div><input type=password>"),
+        ],
+    );
+}

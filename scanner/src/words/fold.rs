@@ -5,11 +5,23 @@ use std::iter;
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// A character folded, and whether it was a capital before.
+/// A character folded, and what it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Folded {
     pub(super) character: char,
     pub(super) was_capital: bool,
+    /// Set above or below the line, or in a ring or brackets of its own: what marks are written with.
+    pub(super) was_raised: bool,
+}
+
+impl Folded {
+    fn plain(character: char) -> Folded {
+        Folded { character, was_capital: false, was_raised: false }
+    }
+
+    fn capital(character: char) -> Folded {
+        Folded { character, was_capital: true, was_raised: false }
+    }
 }
 
 /// Folds a text: compatibility forms become plain, marks and invisible characters go, capitals become small.
@@ -22,10 +34,10 @@ pub(super) fn folded(raw: &str) -> impl Iterator<Item = Folded> {
             let character = characters.next()?;
             if character.is_ascii() {
                 let was_capital = character.is_ascii_uppercase();
-                return Some(Folded { character: character.to_ascii_lowercase(), was_capital });
+                return Some(Folded { was_capital, ..Folded::plain(character.to_ascii_lowercase()) });
             }
             if is_plain(character) {
-                return Some(Folded { character, was_capital: false });
+                return Some(Folded::plain(character));
             }
             if let Some(letter) = indicator_letter(character) {
                 let others = characters.clone().take(2).take_while(|next| indicator_letter(*next).is_some());
@@ -34,10 +46,10 @@ pub(super) fn folded(raw: &str) -> impl Iterator<Item = Folded> {
                     1 if !is_in_indicators => characters.next(),
                     more => {
                         is_in_indicators = more > 0;
-                        return Some(Folded { character: letter, was_capital: true });
+                        return Some(Folded::capital(letter));
                     }
                 };
-                return Some(Folded { character: ' ', was_capital: false });
+                return Some(Folded::plain(' '));
             }
             fold_wide(character, |folded| waiting.push_back(folded));
         }
@@ -72,17 +84,57 @@ fn fold_wide(character: char, mut fold: impl FnMut(Folded)) {
         return;
     }
     if let Some(letter) = boxed_letter(character) {
-        return fold(Folded { character: letter, was_capital: true });
+        return fold(Folded::capital(letter));
+    }
+    if is_trade_mark(character) {
+        return fold(Folded::plain(' '));
+    }
+    if let Some(number) = ringed_number(character) {
+        return number.to_string().chars().for_each(|digit| fold(raised(Folded::plain(digit))));
     }
     // Its compatible form is a sigma, which nobody would take for the c that this looks like.
     if matches!(character, 'ϲ' | 'Ϲ') {
         return fold_one(character).for_each(&mut fold);
     }
-    decompose_compatible(character, |part| {
-        if !is_combining_mark(part) {
-            fold_one(part).for_each(&mut fold);
-        }
+    let was_raised = is_raised(character);
+    decompose_compatible(character, |part| match part {
+        // The brackets around `⑴` and the dot behind `⒈` are part of the mark.
+        '(' | ')' | '.' | ',' if was_raised => {}
+        part if is_combining_mark(part) => {}
+        part => fold_one(part).for_each(|folded| fold(Folded { was_raised, ..folded })),
     });
+}
+
+fn raised(folded: Folded) -> Folded {
+    Folded { was_raised: true, ..folded }
+}
+
+/// Signs that say whose a name is. Their compatible forms are letters, which nobody reads as part of the name.
+fn is_trade_mark(character: char) -> bool {
+    matches!(character, '™' | '℠' | '\u{1f16a}'..='\u{1f16c}')
+}
+
+/// Digits and letters above or below the line, and those in rings and brackets.
+fn is_raised(character: char) -> bool {
+    matches!(character,
+        'ª' | 'º' | '¹' | '²' | '³' | '\u{2b0}'..='\u{2ff}' | '\u{1d2c}'..='\u{1d6a}' | '\u{1d78}'
+        | '\u{1d9b}'..='\u{1dbf}' | '\u{2070}'..='\u{209c}' | '\u{2460}'..='\u{24ea}' | '\u{2c7c}' | '\u{2c7d}'
+        | '\u{1f100}'..='\u{1f10a}')
+}
+
+/// Numbers in rings of which Unicode knows no compatible form.
+fn ringed_number(character: char) -> Option<u32> {
+    let first = match character {
+        '\u{24eb}'..='\u{24f4}' => 0x24eb - 11,
+        '\u{24f5}'..='\u{24fe}' => 0x24f5 - 1,
+        '\u{24ff}' => 0x24ff,
+        '\u{2776}'..='\u{277f}' => 0x2776 - 1,
+        '\u{2780}'..='\u{2789}' => 0x2780 - 1,
+        '\u{278a}'..='\u{2793}' => 0x278a - 1,
+        '\u{1f10b}' | '\u{1f10c}' => u32::from(character),
+        _ => return None,
+    };
+    Some(u32::from(character) - first)
 }
 
 /// Folds a phrase of the tables in the same way.
@@ -103,7 +155,7 @@ fn fold_one(character: char) -> impl Iterator<Item = Folded> {
         'ς' => ('σ', None),
         other => (other.to_lowercase().next().unwrap_or(other), None),
     };
-    iter::once(first).chain(second).map(move |character| Folded { character, was_capital })
+    iter::once(first).chain(second).map(move |character| Folded { was_capital, ..Folded::plain(character) })
 }
 
 /// Characters that take no place: what may be put between letters without anyone seeing it.

@@ -1,5 +1,7 @@
 //! A text into sentences of words, and each sentence into what the lexicon finds in it. Only one sentence is held at a time.
 
+mod ending;
+
 use std::iter::Peekable;
 
 use super::fold::{Folded, folded, is_unspaced};
@@ -9,7 +11,7 @@ use super::letters::join_letters;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::Lures;
 use super::quotes::Quotes;
-use super::{Hint, Sense, Text, alike};
+use super::{Hint, Sense, Text};
 
 /// A longer sentence is cut: judging one takes time by the square of its length.
 const SENTENCE_WORDS_MAX: usize = 160;
@@ -65,6 +67,8 @@ pub(super) struct Reading {
     word_chars: usize,
     /// Bit n: the n-th character of the word was a capital.
     capitals: u64,
+    /// The same for characters above or below the line.
+    raised: u64,
     has_symbol: bool,
     is_capital: bool,
     unspaced: Vec<char>,
@@ -88,6 +92,7 @@ impl Reading {
             word: String::new(),
             word_chars: 0,
             capitals: 0,
+            raised: 0,
             has_symbol: false,
             is_capital: false,
             unspaced: Vec::new(),
@@ -166,6 +171,7 @@ impl Reading {
     fn take_letter(&mut self, folded: Folded) {
         if self.word_chars < WORD_CHARS_MAX {
             self.capitals |= u64::from(folded.was_capital) << self.word_chars;
+            self.raised |= u64::from(folded.was_raised) << self.word_chars;
             self.word.push(folded.character);
             self.word_chars += 1;
         }
@@ -245,63 +251,6 @@ impl Reading {
     fn end_word(&mut self) {
         self.end_letters();
         self.end_unspaced();
-    }
-
-    fn end_letters(&mut self) {
-        if self.word.is_empty() {
-            return;
-        }
-        // The buffer stays: to grow a new one for every word takes longer than to copy the word.
-        let word = self.word.as_str().to_owned();
-        self.word.clear();
-        self.word_chars = 0;
-        let capitals = std::mem::take(&mut self.capitals);
-        let has_symbol = std::mem::take(&mut self.has_symbol);
-        self.is_capital = capitals & 1 == 1;
-        let ids = LEXICON.ids(&word);
-        if ids != [0; 4] || !alike::may_be_disguised(&word, capitals) {
-            return self.push(word, ids);
-        }
-        let capital_at = |at: usize| at < 64 && capitals >> at & 1 == 1;
-        for reading in alike::readings(&word, capital_at) {
-            let ids = LEXICON.ids(&reading);
-            if ids != [0; 4] {
-                return self.push(reading, ids);
-            }
-        }
-        if has_symbol {
-            return word.split(['@', '$', '!']).filter(|part| !part.is_empty()).for_each(|part| {
-                self.push(part.to_owned(), LEXICON.ids(part));
-            });
-        }
-        self.push(word, ids);
-    }
-
-    fn end_unspaced(&mut self) {
-        if self.unspaced.is_empty() {
-            return;
-        }
-        self.is_capital = false;
-        let run = std::mem::take(&mut self.unspaced);
-        let mut unknown = String::new();
-        let mut at = 0;
-        while at < run.len() {
-            let Some(length) = LEXICON.unspaced_word(&run[at..]) else {
-                unknown.push(run[at]);
-                at += 1;
-                continue;
-            };
-            if !unknown.is_empty() {
-                self.push(std::mem::take(&mut unknown), [0; 4]);
-            }
-            let word: String = run[at..at + length].iter().collect();
-            let ids = LEXICON.ids(&word);
-            self.push(word, ids);
-            at += length;
-        }
-        if !unknown.is_empty() {
-            self.push(unknown, [0; 4]);
-        }
     }
 
     fn push(&mut self, folded: String, ids: Ids) {

@@ -296,6 +296,8 @@ pub(super) const ENGLISH: Language = Language {
                 "e g",
                 "for example|instance",
                 "usually|typically|often|normally",
+                // The sign of a trade mark, where it is typed in letters.
+                "tm|sm",
             ],
         ),
         (

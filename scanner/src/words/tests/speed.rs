@@ -33,6 +33,11 @@ fn long_and_hostile_texts_are_read_in_good_time() {
         "GΜАІL1l ",
         "16 digits on the back of ",
         "ﷺ",
+        "phrase¹ ",
+        "1phrase1tm ",
+        "aBcDeFgHiJkLmNoP ",
+        "PayPalBankLogin ",
+        "①⑴❶",
     ] {
         let raw = unit.repeat(SIZE_BYTES / unit.len());
         let began = Instant::now();

@@ -1,0 +1,52 @@
+//! What is set above or below the line by markup, written with the characters that stand there by themselves, so that
+//! `phrase<sup>1</sup>` and `phrase¹` are read alike. Only marks are: whatever else stands there is read as text.
+
+/// A longer text is no mark.
+const MARK_BYTES_MAX: usize = 12;
+const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
+/// The mark that a raised text is; none when it is none.
+pub(super) fn mark(text: &str) -> Option<String> {
+    let text = text.trim();
+    let bare = text.trim_matches(['(', ')', '[', ']']);
+    if text.len() > MARK_BYTES_MAX || bare.is_empty() {
+        return None;
+    }
+    let is_sign = ["TM", "SM", "MC", "MD"].iter().any(|sign| bare.eq_ignore_ascii_case(sign));
+    if is_sign {
+        return Some("™".to_owned());
+    }
+    if bare.eq_ignore_ascii_case("r") {
+        return Some("®".to_owned());
+    }
+    // Several notes are one mark.
+    let notes = bare.chars().filter(|one| !matches!(one, ',' | ' ' | '*'));
+    let digits: Option<String> =
+        notes.map(|one| one.to_digit(10).map(|digit| DIGITS[digit as usize])).collect();
+    digits.filter(|digits| !digits.is_empty()).or_else(|| ringed(bare))
+}
+
+/// A single letter may be a note, or a letter of the word: in a ring it is either.
+fn ringed(text: &str) -> Option<String> {
+    let mut letters = text.chars();
+    let letter = letters.next().filter(|letter| letter.is_ascii_alphabetic() && letters.next().is_none())?;
+    let at = letter.to_ascii_lowercase() as u32 - u32::from('a');
+    char::from_u32(u32::from('ⓐ') + at).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mark;
+
+    #[test]
+    fn marks_are_told_from_text_that_is_set_like_them() {
+        for (text, wanted) in
+            [("1", "¹"), (" [12] ", "¹²"), ("1, 2", "¹²"), ("TM", "™"), ("sm", "™"), ("R", "®"), ("e", "ⓔ")]
+        {
+            assert_eq!(mark(text).as_deref(), Some(wanted), "{text}");
+        }
+        for text in ["", "ee", "th", "Enter it", "()", "*", "é", "123 456 789 012"] {
+            assert_eq!(mark(text), None, "{text}");
+        }
+    }
+}

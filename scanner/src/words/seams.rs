@@ -1,0 +1,197 @@
+//! Where a word ends that has more glued to it: a mark for a note or a trade mark (`phrase¹`), a number (`PayPal2`),
+//! letters of another script, or another word that begins with a capital (`PayPalLogin`). It is only asked for a word
+//! that is no word of the tables as it stands, but for numbers above the line, which are never part of a name.
+
+use super::lexicon::{Class, Ids, LEXICON};
+
+/// A shorter word at a number is a part of something: `p2p`, `2nd`.
+const CORE_BYTES_MIN: usize = 3;
+/// A word of more capitals is made by a machine.
+const PARTS_MAX: usize = 8;
+/// A name that is written with capitals inside has so many of them: `iCloud`, `HalkBank`.
+const NAME_PARTS_MAX: usize = 3;
+/// What is written for the sign of a trade mark where letters cannot be set above the line.
+const TRADE_MARKS: [&str; 2] = ["tm", "sm"];
+
+/// A word as it was written: for each of its first characters a bit.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'w> {
+    pub(super) word: &'w str,
+    pub(super) capitals: u64,
+    pub(super) raised: u64,
+}
+
+/// A word without what is glued to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Core<'w> {
+    pub(super) before: &'w str,
+    pub(super) core: &'w str,
+    /// What stands behind it; empty for a mark, of which nothing is read.
+    pub(super) behind: &'w str,
+}
+
+/// Whether a word that looks like no other may have the letters of a trade mark at its end.
+pub(super) fn may_bear_a_sign(word: &str) -> bool {
+    TRADE_MARKS.iter().any(|sign| word.ends_with(sign))
+}
+
+impl Core<'_> {
+    fn is_known(&self) -> bool {
+        self.core.len() >= CORE_BYTES_MIN && LEXICON.ids(self.core) != [0; 4]
+    }
+}
+
+impl<'w> Written<'w> {
+    /// Without the digits above or below the line at its ends: `phrase¹`, `CVV²`, `24¹`. None if it has none.
+    pub(super) fn without_notes(self) -> Option<Core<'w>> {
+        let is_note = |at: usize, one: char| self.is_raised(at) && one.is_ascii_digit();
+        let core = self.cut(is_note).filter(|core| !core.core.is_empty())?;
+        Some(Core { behind: "", ..core })
+    }
+
+    /// Without the numbers, whatever stands above the line and a trade mark in capitals at its ends, if what is left
+    /// means something.
+    pub(super) fn without_mark(self) -> Option<Core<'w>> {
+        let marked = self.cut(|at, _| self.is_raised(at)).map(|core| Core { behind: "", ..core });
+        let numbered = || self.cut(|_, one| one.is_ascii_digit());
+        let signed = || self.without_sign().filter(|core| self.is_capital(core.core.chars().count()));
+        marked.filter(Core::is_known).or_else(|| numbered().filter(Core::is_known)).or_else(signed)
+    }
+
+    /// Without whatever else may be glued to it, if what is left means something.
+    pub(super) fn without_rest(self) -> Option<Core<'w>> {
+        let foreign = || self.cut(|_, one| one.is_ascii_digit() || !one.is_ascii()).filter(Core::is_known);
+        self.without_mark().or_else(|| self.without_sign()).or_else(foreign)
+    }
+
+    /// Without the letters of a trade mark at its end: `PayPalTM`.
+    fn without_sign(self) -> Option<Core<'w>> {
+        let core = TRADE_MARKS.iter().find_map(|sign| self.word.strip_suffix(sign))?;
+        Some(Core { before: "", core, behind: "" }).filter(Core::is_known)
+    }
+
+    /// The words that capitals or numbers in it set apart, if any of them names what the tables are about:
+    /// `PayPalLogin`, `SecureBank`, `SeedPhraseInput`, but not `YouTube`.
+    pub(super) fn parts(self) -> Option<Vec<(&'w str, bool)>> {
+        let edges = self.edges()?;
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at + 1 < edges.len() {
+            let reach = (at + 1 + NAME_PARTS_MAX).min(edges.len());
+            let known = |end: &usize| LEXICON.ids(&self.word[edges[at]..edges[*end]]) != [0; 4];
+            let end = (at + 1..reach).rev().find(known).unwrap_or(at + 1);
+            parts.push((&self.word[edges[at]..edges[end]], self.is_capital(edges[at])));
+            at = end;
+        }
+        let ids: Vec<Ids> = parts.iter().map(|(part, _)| LEXICON.ids(part)).collect();
+        (0..ids.len()).any(|at| names_something(&ids[at..])).then_some(parts)
+    }
+
+    /// Where its parts begin, and its end; none for a word in one piece.
+    fn edges(self) -> Option<Vec<usize>> {
+        let bytes = self.word.as_bytes();
+        if !self.word.is_ascii() {
+            return None;
+        }
+        let mut edges = vec![0];
+        for at in 1..bytes.len() {
+            let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+            let begins = self.is_capital(at) && !self.is_capital(at - 1);
+            // The last capital of several begins the next word: `PAYPALLogin`.
+            let ends = self.is_capital(at)
+                && self.is_capital(at - 1)
+                && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase)
+                && !self.is_capital(at + 1);
+            if begins || ends || is_digit(at) != is_digit(at - 1) {
+                edges.push(at);
+            }
+        }
+        edges.push(bytes.len());
+        (3..=PARTS_MAX + 1).contains(&edges.len()).then_some(edges)
+    }
+
+    /// Cuts off what is glued to its ends; none where nothing is, or nothing else.
+    fn cut(self, is_glued: impl Fn(usize, char) -> bool) -> Option<Core<'w>> {
+        let mut inner = self.word.char_indices().enumerate().filter(|(at, (_, one))| !is_glued(*at, *one));
+        let (_, (from, first)) = inner.next()?;
+        let (last, one) = inner.last().map_or((from, first), |(_, last)| last);
+        let to = last + one.len_utf8();
+        (from > 0 || to < self.word.len()).then(|| Core {
+            before: &self.word[..from],
+            core: &self.word[from..to],
+            behind: &self.word[to..],
+        })
+    }
+
+    fn is_raised(self, at: usize) -> bool {
+        is_set(self.raised, at)
+    }
+
+    fn is_capital(self, at: usize) -> bool {
+        is_set(self.capitals, at)
+    }
+}
+
+fn is_set(bits: u64, at: usize) -> bool {
+    at < 64 && bits >> at & 1 == 1
+}
+
+/// Whether words begin with a phrase that is a thing or a lure, or looks like one.
+fn names_something(words: &[Ids]) -> bool {
+    let mut is_name = false;
+    LEXICON.phrases_at(words, |_, classes| {
+        is_name |= classes.iter().any(|class| {
+            matches!(
+                class,
+                Class::Thing(_) | Class::NoThing | Class::Lure(_) | Class::PossibleLure(_) | Class::NoLure
+            )
+        });
+    });
+    is_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> (String, u64) {
+        let capitals = text.chars().enumerate().filter(|(_, one)| one.is_uppercase());
+        let bits = capitals.fold(0, |bits, (at, _)| bits | 1 << at);
+        (text.to_lowercase(), bits)
+    }
+
+    #[test]
+    fn a_word_is_cut_from_the_number_at_its_end() {
+        for (text, core) in
+            [("phrase1", "phrase"), ("paypal24", "paypal"), ("1seed", "seed"), ("paypaltm", "paypal")]
+        {
+            let cut = Written { word: text, capitals: 0, raised: 0 }.without_rest();
+            assert_eq!(cut.map(|cut| cut.core), Some(core), "{text}");
+        }
+        for text in ["xyzzy1", "garden", "2nd", "12"] {
+            assert_eq!(Written { word: text, capitals: 0, raised: 0 }.without_rest(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn capitals_set_words_apart_where_one_of_them_names_something() {
+        for (text, parts) in [
+            ("PayPalLogin", "paypal login"),
+            ("PAYPALLogin", "paypal login"),
+            ("SecureBank", "secure bank"),
+            ("MyWallet", "my wallet"),
+            ("iCloudSecurity", "icloud security"),
+            ("SeedPhraseInput", "seedphrase input"),
+            ("Bank24Login", "bank 24 login"),
+        ] {
+            let (word, capitals) = written(text);
+            let found = Written { word: &word, capitals, raised: 0 }.parts().unwrap_or_default();
+            let found: Vec<&str> = found.into_iter().map(|(part, _)| part).collect();
+            assert_eq!(found.join(" "), parts, "{text}");
+        }
+        for text in ["YouTube", "JavaScript", "Riverbank", "Pineapple", "McDonald"] {
+            let (word, capitals) = written(text);
+            assert_eq!(Written { word: &word, capitals, raised: 0 }.parts(), None, "{text}");
+        }
+    }
+}
