@@ -69,7 +69,9 @@ const UPLOADS_LISTED_MAX: usize = 1_000;
 impl Blobs {
     /// Blobs as files below a folder; a put has reached the disk when it returns.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
-        make_folders(folder).with_context(|| format!("make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
+        // Who may only read needs none; whoever puts a content makes what is missing.
+        let _ = make_content_folders(folder);
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
         Ok(Self { objects: Arc::new(files), prefix: String::new() })
     }
@@ -296,7 +298,7 @@ impl Blobs {
 
 /// Makes the folders in which contents lie, all of them: whoever put the first content into one would have to make it,
 /// and wait until the disk has it and its name.
-fn make_folders(folder: &Path) -> std::io::Result<()> {
+fn make_content_folders(folder: &Path) -> std::io::Result<()> {
     let contents = folder.join(CONTENTS);
     std::fs::create_dir_all(&contents)?;
     for first in 0..=u8::MAX {

@@ -103,7 +103,10 @@ async fn credit_is_bought_once_it_is_agreed_to_and_then_pays() {
     let shell = used_up(&world).await;
     assert_eq!(shell.run(&["credits"]).await.ok().line(), "$0.00");
     let unasked = shell.run(&["credits", "5"]).await.failed(5);
-    assert!(unasked.err.contains("--yes pays $5.00") && !unasked.err.contains("`handbill credits"), "{unasked:?}");
+    assert!(
+        unasked.err.contains("--yes pays $5.00") && !unasked.err.contains("`handbill credits"),
+        "{unasked:?}"
+    );
     shell.run(&["credits", "5", "--max-price", "4"]).await.failed(5);
     shell.run(&["credits", "500", "--yes"]).await.failed(2);
     assert_eq!(shell.run(&["credits", "5", "--yes"]).await.ok().line(), "$5.00");
