@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Serialize};
 
 /// A moment in UTC, to the millisecond. It is what the database keeps and what states are compared with.
@@ -67,7 +68,9 @@ impl Time {
         match text.parse::<jiff::Timestamp>() {
             Ok(at) => Some(Self(at.as_millisecond())),
             Err(_) => {
-                let in_utc = text.strip_suffix(['Z', 'z'])?.parse::<DateTime>().ok()?;
+                let pieces = Pieces::parse(text).ok()?;
+                let offset = SignedDuration::from_secs(pieces.to_numeric_offset()?.seconds().into());
+                let in_utc = pieces.date().to_datetime(pieces.time()?).checked_sub(offset).ok()?;
                 i64::try_from(in_utc.duration_since(EPOCH).as_millis()).ok().map(Self)
             }
         }
@@ -287,6 +290,12 @@ mod tests {
             "0001-01-01T00:00:00Z",
         ] {
             assert_eq!(Time::parse_rfc3339(kept).unwrap().rfc3339(), kept);
+        }
+        for (with_offset, in_utc) in [
+            ("9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59Z"),
+            ("9999-12-31t23:59:59.999999+02:00", "9999-12-31T21:59:59.999Z"),
+        ] {
+            assert_eq!(Time::parse_rfc3339(with_offset).unwrap().rfc3339(), in_utc);
         }
         for bad in [
             "",

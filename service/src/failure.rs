@@ -21,7 +21,8 @@ impl Failure {
     /// Why an outcome is not the success that its deed has.
     pub(crate) fn behind(outcome: Outcome) -> Self {
         match outcome {
-            // No deed measures a request: what is too large for one is too large for the account.
+            // No deed measures a request: what is too large for one is too large for the account. It is kept in the form
+            // that releases before this one read.
             Outcome::Refused(refusal) => Failure::Refused(match *refusal {
                 Refusal::TooLarge { limit } => Box::new(Refusal::StorageFull { limit }),
                 _ => refusal,

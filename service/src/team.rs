@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use bus::RateLimit;
 use domain::{
-    Invite, InviteCode, InviteTerms, Missing, Refusal, Role, Scopes, Token, TokenId, TokenSecret, UserId,
+    Invite, InviteCode, InviteTerms, Missing, Refusal, Scopes, Token, TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
@@ -118,11 +118,6 @@ impl Service {
         }
         // What is no id is nobody's.
         let user = user.ok_or(Refusal::NotFound(Missing::Member))?;
-        // Spec 2.5: the owner cannot be removed. The store makes sure of it; here it is told in words of its own.
-        let memberships = self.0.store.memberships(user).await?;
-        if memberships.iter().any(|one| one.account.id == caller.account && one.role == Role::Owner) {
-            return Err(Refusal::OwnerStays.into());
-        }
         let tokens_revoked = self.0.store.remove_member(&self.change_by(caller), user).await?;
         tracing::info!(account.handle = %caller.handle, user.id = %user, tokens.revoked = tokens_revoked, "member removed");
         Ok((user, tokens_revoked))

@@ -74,9 +74,7 @@ impl Store {
         match role_of(transaction, change.account, user).await? {
             None => return Err(Refusal::NotFound(Missing::Member).into()),
             // Spec 2.5: the owner cannot be removed.
-            Some(Role::Owner) => {
-                return Err(Refusal::Forbidden { fault: "the owner cannot be removed".to_owned() }.into());
-            }
+            Some(Role::Owner) => return Err(Refusal::OwnerStays.into()),
             Some(Role::Member | Role::Admin) => {}
         }
         entity::membership::Entity::delete_by_id((change.account.to_string(), user.to_string()))

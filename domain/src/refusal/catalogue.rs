@@ -67,9 +67,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::NotConfigured => "This deployment has no card rail, or no webhook secret.",
         RefusalKind::SessionRequired => "The call is for people: a bearer token is no session.",
         RefusalKind::AgentJoinDisabled => "The owner has switched off joining by agents.",
-        RefusalKind::Forbidden => {
-            "The person's role is too low, they do not belong to the account, or the owner cannot be removed."
-        }
+        RefusalKind::Forbidden => "The person's role is too low.",
         RefusalKind::NoAccount => "The person who calls belongs to no account yet.",
         RefusalKind::ForeignAccount => "`X-Account` names an account that the caller does not belong to.",
         RefusalKind::OwnerStays => "The owner was to be removed, which nobody can do.",

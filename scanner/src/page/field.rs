@@ -62,8 +62,6 @@ pub(crate) enum Kind {
 pub(crate) struct Shape {
     /// An example in it looks like the number of a payment card.
     pub(crate) shows_card_number: bool,
-    /// An example in it is somebody's address: `you@gmail.com` names no site.
-    pub(crate) shows_address: bool,
     /// A password manager is told to fill it in.
     pub(crate) is_for_managers: bool,
     /// Its name is that of a search box. What it says of itself may be different.
@@ -88,7 +86,7 @@ impl Field {
             description: describe(element),
             blocks_before: 0,
             labels: Vec::new(),
-            hints: exactly(hints.map(|text| Text::of(clip(text)))),
+            hints: exactly(hints.map(|text| Text::of(&without_domains(clip(text))))),
             names: Names { raw: exactly(names.map(|name| clip(name).to_owned())), texts: OnceCell::new() },
             autocomplete: element.get("autocomplete").map(Text::of_name),
             shape: shape(element),
@@ -237,12 +235,23 @@ fn shape(element: Element<'_>) -> Shape {
     let length_max = element.text("maxlength").trim().parse::<u32>().ok();
     Shape {
         shows_card_number: looks_like_card_number(element.text("placeholder")),
-        shows_address: element.text("placeholder").contains('@'),
         is_for_managers: element.text("autocomplete").contains("current-password"),
         is_named_search: matches!(element.text("name"), "q" | "query" | "search"),
         is_tick: matches!(&*type_of(element), "checkbox" | "radio"),
         is_tiny: length_max.is_some_and(|length| length <= 2),
     }
+}
+
+/// Somebody's address names no site: `you@gmail.com` is read as `you@`.
+fn without_domains(text: &str) -> Cow<'_, str> {
+    if !text.contains('@') {
+        return Cow::Borrowed(text);
+    }
+    let without_domain = |word: &str| match word.split_once('@') {
+        Some((name, _)) if name.ends_with(char::is_alphanumeric) => format!("{name}@"),
+        _ => word.to_owned(),
+    };
+    Cow::Owned(text.split(' ').map(without_domain).collect::<Vec<_>>().join(" "))
 }
 
 /// Four groups of four, in digits or in what stands for them.

@@ -16,9 +16,6 @@ pub(super) fn mark(text: &str) -> Option<String> {
     if is_sign {
         return Some("™".to_owned());
     }
-    if bare.eq_ignore_ascii_case("r") {
-        return Some("®".to_owned());
-    }
     // Several notes are one mark.
     let notes = bare.chars().filter(|one| !matches!(one, ',' | ' ' | '*'));
     let digits: Option<String> =
@@ -41,7 +38,7 @@ mod tests {
     #[test]
     fn marks_are_told_from_text_that_is_set_like_them() {
         for (text, wanted) in
-            [("1", "¹"), (" [12] ", "¹²"), ("1, 2", "¹²"), ("TM", "™"), ("sm", "™"), ("R", "®"), ("e", "ⓔ")]
+            [("1", "¹"), (" [12] ", "¹²"), ("1, 2", "¹²"), ("TM", "™"), ("sm", "™"), ("R", "ⓡ"), ("e", "ⓔ")]
         {
             assert_eq!(mark(text).as_deref(), Some(wanted), "{text}");
         }

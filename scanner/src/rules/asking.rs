@@ -143,9 +143,8 @@ impl<'p> At<'_, 'p> {
     /// By what a press of its button does: "Send seed phrase". A button that shows or copies one asks for none.
     fn asked_by_button(self, wanted: Wanted) -> Option<String> {
         let is_beside_talk = self.stretch.is_article && self.field.spot.form == Form::None;
-        // A field in dots that has a word of its own is for the password of whatever the button opens.
-        let is_for_password = self.field.kind == Kind::Password && !self.is_unnamed();
-        if is_beside_talk || is_for_password || self.is_sent_as_another() {
+        // A field that has a word of its own is for that, whatever the button opens next.
+        if is_beside_talk || !self.is_unnamed() || self.is_sent_as_another() {
             return None;
         }
         self.handing_in().find_map(|button| wanted.at_least(Sense::Requested, button.text(), self))

@@ -107,8 +107,7 @@ fn lures_by_form<'s>(stretch: &'s Stretch<'_>) -> &'s BTreeMap<Form, Lures> {
             }
         };
         for field in stretch.part.fields.iter().filter(|field| is_filled_in(field)) {
-            let hints = field.hints().iter().filter(|_| !field.shape.shows_address);
-            put(field.spot.form, &Lures::of(field.labels().chain(hints)));
+            put(field.spot.form, &Lures::of(field.labels().chain(field.hints())));
         }
         for tip in stretch.part.tips.iter().filter(|tip| tip.spot.form != Form::None) {
             put(tip.spot.form, &Lures::of([tip.text()]));

@@ -318,6 +318,8 @@ fn letters_that_are_set_like_marks_are_letters() {
         &[
             ("above the line", "<form>ˢᵉᵉᵈ ᵖʰʳᵃˢᵉ<input></form>"),
             ("above the line by markup", "<form>S<sup>e</sup>ed phr<sup>a</sup>se<input></form>"),
+            ("a letter that might be a sign", "<form>Seed ph<sup>r</sup>ase<input></form>"),
+            ("below the line by markup", "<form>P<sub>r</sub>ivate key<input></form>"),
             ("in rings", "<form>ⓢⓔⓔⓓ ⓟⓗⓡⓐⓢⓔ<input></form>"),
             ("in brackets", "<form>⒮⒠⒠⒟ phrase<input></form>"),
         ],
@@ -359,6 +361,10 @@ fn lures_are_found_where_elements_tell_of_themselves() {
         &[
             ("the field before", "<form><input placeholder='Google account'><input type=password></form>"),
             ("a field without a form", "<input placeholder='PayPal ID'><input type=password>"),
+            (
+                "beside somebody's address",
+                "<form><input placeholder='Google account (you@example.com)'><input type=password></form>",
+            ),
             ("the name of a field", "<form><input aria-label='Apple ID'><input type=password></form>"),
             ("a tip", "<div title='PayPal'>Log in</div><form><input type=password></form>"),
             (

@@ -207,6 +207,18 @@ fn names_that_only_hold_a_lure_are_none() {
                 "a drawing on a button",
                 "<input type=password><button><svg><title>Google</title></svg>Continue with Google</button>",
             ),
+            (
+                "an address that is filled in",
+                "<form><input type=email value='ada@gmail.com'><input type=password></form>",
+            ),
+            (
+                "icons for later",
+                "<svg><defs><symbol id=i><title>Google</title><path/></symbol></defs></svg><form><input type=password></form>",
+            ),
+            (
+                "a button that opens another step",
+                "<form><input placeholder='My savings'><button>Create</button><button>Import private key</button></form>",
+            ),
             ("a hidden tip", "<div hidden><p title='PayPal'>x</p></div><input type=password>"),
         ],
     );

@@ -12,6 +12,18 @@ const SAID_IN_LINE: [&str; 9] = ["svg", "button", "a", "section", "form", "div",
 const FIELDS: [&str; 4] = ["input", "textarea", "select", "option"];
 /// Nobody points at more elements than so many.
 const TIPS_MAX: usize = 10_000;
+/// A sprite's icons are not nested deeper.
+const DRAWING_DEPTH_MAX: usize = 8;
+
+/// Whether part of a drawing is only there to be drawn elsewhere, as the icons of a sprite are.
+fn is_for_later(place: &Place<'_>, part: NodeId) -> bool {
+    let within = std::iter::successors(Some(part), |node| place.document.parent(*node));
+    within
+        .take(DRAWING_DEPTH_MAX)
+        .filter_map(|node| place.document.element(node))
+        .take_while(|element| element.name() != "svg")
+        .any(|element| matches!(element.name(), "symbol" | "defs"))
+}
 
 impl Reader<'_> {
     /// Attributes that visitors see stand in the line like text; what a button says is a text of its own.
@@ -61,7 +73,9 @@ impl Reader<'_> {
 
     /// A drawing shows its title where it is pointed at.
     pub(super) fn take_title_of_drawing(&mut self, place: &mut Place<'_>, title: NodeId) {
-        if let Some(drawing) = place.document.parent(title) {
+        if let Some(drawing) = place.document.parent(title)
+            && !is_for_later(place, drawing)
+        {
             let says = place.document.text_below(title, LABEL_CHARS_MAX);
             self.take_tip(place, drawing, &says);
         }
