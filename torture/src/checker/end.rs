@@ -21,6 +21,15 @@ pub async fn check_the_end(scene: &Scene) {
     if cleaned.is_none_or(|reply| reply.status != 200) {
         scene.journal.violation(WHOLE, "the operator's cleanup failed");
     }
+    // The schedule comes to it by itself, and perhaps not before this looks.
+    let sweep = || {
+        let run = scene.world.operator().post("/internal/schedules/sweep-records/run");
+        run.header("X-Operator", "torture")
+    };
+    let swept = told(scene, WHOLE, sweep).await;
+    if swept.is_none_or(|reply| reply.status != 200) {
+        scene.journal.violation(WHOLE, "the sweep of what nobody came for could not be run");
+    }
     super::drain(scene).await;
     let scrubbed = scene.world.command(&["scrub"], &[]).await;
     let is_bad = |line: &&str| line.contains("ORPHAN") || line.contains("DAMAGE");
