@@ -77,6 +77,15 @@ pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Blobs> {
     }
 }
 
+/// Saves the first publishes time; where it cannot be done, each makes its own.
+pub(crate) fn make_shelves(settings: &Settings) {
+    if let Storage::Folder(folder) = &settings.storage
+        && let Err(error) = Blobs::make_shelves(folder)
+    {
+        tracing::warn!(error = %error, "the shelves for contents could not be made");
+    }
+}
+
 /// The bus between processes, or the one inside this process when there is no Redis.
 pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
     let clock = clock();

@@ -26,7 +26,7 @@ use crate::args::QueueShare;
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
 use crate::ops::{self, Needs};
-use crate::{load, say, stop};
+use crate::{load, parts, say, stop};
 
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
@@ -122,7 +122,12 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
     let house = House::open(settings, roles.schema).await?;
-    let office = if roles.has_office() { Some(Office::open(settings, &house).await?) } else { None };
+    let office = if roles.has_office() {
+        parts::make_shelves(settings);
+        Some(Office::open(settings, &house).await?)
+    } else {
+        None
+    };
     let stop_work = CancellationToken::new();
     let vitals = ops::vitals(settings, &house, roles.needs(), &stop);
     let stop_telling = CancellationToken::new();

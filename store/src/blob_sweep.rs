@@ -3,7 +3,8 @@
 //! Each such sweep takes the next number, in the transaction that marks what it will delete. A publish reads the number
 //! when it looks for blobs, by the same statement and never by a later one, and commits only if it still stands when its
 //! own references are written. The lock on the references puts the two in order: either the sweep sees them and leaves the
-//! blobs alone, or the publish sees a new number, fails, and looks again. So nothing here may mark a blob outside that transaction.
+//! blobs alone, or the publish sees a new number, fails, and looks again. So nothing here may mark a blob outside that
+//! transaction.
 
 use anyhow::{Context, ensure};
 use domain::{BlobHash, SweepNumber, Time};

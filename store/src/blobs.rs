@@ -70,10 +70,28 @@ impl Blobs {
     /// Blobs as files below a folder; a put has reached the disk when it returns.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
-        // Who may only read needs none; whoever puts a content makes what is missing.
-        let _ = make_content_folders(folder);
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
         Ok(Self { objects: Arc::new(files), prefix: String::new() })
+    }
+
+    /// Makes the shelves on which contents lie below a folder, all of them: whoever put the first content onto one would
+    /// have to make it, and wait until the disk has it and its name. Only for who puts contents: they become its own.
+    pub fn make_shelves(folder: &Path) -> std::io::Result<()> {
+        let contents = folder.join(CONTENTS);
+        std::fs::create_dir_all(&contents)?;
+        let mut is_any_new = false;
+        for first in 0..=u8::MAX {
+            match std::fs::create_dir(contents.join(format!("{first:02x}"))) {
+                Ok(()) => is_any_new = true,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if is_any_new {
+            std::fs::File::open(&contents)?.sync_all()?;
+            std::fs::File::open(folder)?.sync_all()?;
+        }
+        Ok(())
     }
 
     pub fn s3(settings: &S3Settings) -> anyhow::Result<Self> {
@@ -294,21 +312,6 @@ impl Blobs {
     fn join(&self, rest: &str) -> Key {
         Key::from(format!("{}/{rest}", self.prefix))
     }
-}
-
-/// Makes the folders in which contents lie, all of them: whoever put the first content into one would have to make it,
-/// and wait until the disk has it and its name.
-fn make_content_folders(folder: &Path) -> std::io::Result<()> {
-    let contents = folder.join(CONTENTS);
-    std::fs::create_dir_all(&contents)?;
-    for first in 0..=u8::MAX {
-        match std::fs::create_dir(contents.join(format!("{first:02x}"))) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    std::fs::File::open(&contents)?.sync_all()?;
-    std::fs::File::open(folder)?.sync_all()
 }
 
 /// Waits no longer than a caller can. A store that is silent is away.
