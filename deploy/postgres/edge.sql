@@ -1,13 +1,73 @@
--- A login for the edges, which may read what there is and do no more than they must: add the views that they count to the
--- queue, and say that they live. Whoever breaks into an edge can change no page, no balance and no account.
+-- A login for the edges, which may do no more than they must: read where pages are, add the views that they count to the
+-- queue, and say that they live. Whoever breaks into an edge can change no page, no balance and no account, can give the
+-- workers nothing to do but to count views, and reads no code, no hash and no job. What they can do is to count views that
+-- nobody made.
 --
--- Run it once after `handbill migrate`, as the login that migrates, in the database that holds both data and queue:
+-- Run it after `handbill migrate`, as the login that migrates, which must be allowed to make logins. Where the queue has a
+-- database of its own, run it in both: each gets what it needs. It may be run again at any time, beside edges that work,
+-- and is to be with each release, which may read something new:
 --
---   psql "$HANDBILL_DATABASE__URL" --file deploy/postgres/edge.sql      # with a password of your own below
-CREATE ROLE handbill_edge LOGIN PASSWORD 'PASSWORD';
-GRANT USAGE ON SCHEMA public, apalis TO handbill_edge;
-GRANT SELECT ON ALL TABLES IN SCHEMA public, apalis TO handbill_edge;
-GRANT INSERT ON apalis.jobs TO handbill_edge;
-GRANT INSERT, UPDATE, DELETE ON public.handbill_processes TO handbill_edge;
--- What a later release adds is read as well.
-ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO handbill_edge;
+--   psql "$HANDBILL_DATABASE__URL" --set ON_ERROR_STOP=1 --file deploy/postgres/edge.sql
+--
+-- It gives no password. Once, and on each server:
+--
+--   psql "$HANDBILL_DATABASE__URL" --command '\password handbill_edge'
+BEGIN;
+-- Who waits for a table in use makes everybody wait who comes after. If it says so, run it again.
+SET LOCAL lock_timeout = '3s';
+
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'handbill_edge') THEN
+        CREATE ROLE handbill_edge LOGIN;
+    END IF;
+END $$;
+
+-- From nothing, whatever an earlier edition of this file gave.
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM handbill_edge;
+ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON TABLES FROM handbill_edge;
+GRANT USAGE ON SCHEMA public TO handbill_edge;
+
+-- The data.
+DO $$ BEGIN
+    IF to_regclass('public.routes') IS NOT NULL THEN
+        GRANT SELECT ON public.routes TO handbill_edge;
+        -- Whether the schema is new enough, for the edge; whether the schedules keep time, for its `handbill doctor`.
+        GRANT SELECT ON public.seaql_migrations, public.schedules TO handbill_edge;
+    END IF;
+END $$;
+
+-- The queue.
+DO $$ BEGIN
+    IF to_regclass('apalis.jobs') IS NULL THEN
+        RETURN;
+    END IF;
+    REVOKE ALL ON ALL TABLES IN SCHEMA apalis FROM handbill_edge;
+    GRANT USAGE ON SCHEMA apalis TO handbill_edge;
+    GRANT SELECT ON apalis._sqlx_migrations TO handbill_edge;
+
+    -- How many jobs there are and how old, for `handbill doctor`; never what is in them.
+    GRANT SELECT (id, job_type, status, attempts, max_attempts, run_at, lock_at, lock_by, done_at) ON apalis.jobs
+        TO handbill_edge;
+    GRANT SELECT (id, job_id, at_ms, kind) ON public.handbill_job_events TO handbill_edge;
+    GRANT SELECT ON public.handbill_pauses TO handbill_edge;
+
+    -- Nothing but views, and nothing as any other process. For everybody else these rules change nothing.
+    GRANT INSERT (id, job_type, job, max_attempts, run_at) ON apalis.jobs TO handbill_edge;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON public.handbill_processes TO handbill_edge;
+    IF NOT EXISTS (SELECT FROM pg_policies WHERE policyname = 'handbill_edge_adds_views') THEN
+        CREATE POLICY handbill_everybody ON apalis.jobs USING (true) WITH CHECK (true);
+        CREATE POLICY handbill_edge_adds_views ON apalis.jobs AS RESTRICTIVE FOR INSERT TO handbill_edge
+            WITH CHECK (job_type = 'views');
+        ALTER TABLE apalis.jobs ENABLE ROW LEVEL SECURITY;
+
+        CREATE POLICY handbill_everybody ON public.handbill_processes USING (true) WITH CHECK (true);
+        CREATE POLICY handbill_edge_adds_itself ON public.handbill_processes AS RESTRICTIVE FOR INSERT TO handbill_edge
+            WITH CHECK (role = 'edge');
+        CREATE POLICY handbill_edge_stays_itself ON public.handbill_processes AS RESTRICTIVE FOR UPDATE TO handbill_edge
+            USING (role = 'edge') WITH CHECK (role = 'edge');
+        CREATE POLICY handbill_edge_leaves ON public.handbill_processes AS RESTRICTIVE FOR DELETE TO handbill_edge
+            USING (role = 'edge');
+        ALTER TABLE public.handbill_processes ENABLE ROW LEVEL SECURITY;
+    END IF;
+END $$;
+COMMIT;

@@ -11,6 +11,22 @@ async fn run_as(url: &str, statements: &str) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(statements.to_owned()))).await.map(|_| ())
 }
 
+/// A job that no operation of ours has asked for.
+fn forged_job(queue: &str) -> String {
+    format!(
+        "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
+         VALUES ('01KC4GZJ2Q8W5T7RXN3VB6M9DE', '{queue}', '{{\"kind\":\"cleanup\"}}', 8, now())"
+    )
+}
+
+fn process_calling_itself(role: &str) -> String {
+    format!(
+        "INSERT INTO handbill_processes
+             (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
+         VALUES ('made-up', '{role}', 'here', 1, '0', '{{}}', '{{}}', 0, 0)"
+    )
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_do_no_other() {
     let world = World::with(Mode::Production, program!()).start().await;
@@ -19,8 +35,11 @@ async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_
     let (_, address) = server.rsplit_once('@').unwrap();
     // Logins are the whole server's, which other tests use too.
     let login = format!("edge_of_{database}");
-    run_as(&owner, &page("postgres/edge.sql").replace("handbill_edge", &login)).await.unwrap();
-    let own = format!("postgres://{login}:PASSWORD@{address}/{database}");
+    // With each release it is run again, beside edges that work.
+    for _ in 0..2 {
+        run_as(&owner, &page("postgres/edge.sql").replace("handbill_edge", &login)).await.unwrap();
+    }
+    let own = format!("postgres://{login}@{address}/{database}");
     let edge = world.start_edge_with(&[("HANDBILL_DATABASE__URL", &own)]).await;
 
     let agent = world.agent().await;
@@ -36,10 +55,31 @@ async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_
         "UPDATE apalis.jobs SET attempts = 0",
         "DELETE FROM handbill_pauses",
         "CREATE TABLE made_by_an_edge (number int)",
+        "SELECT claim_code FROM accounts",
+        "SELECT code FROM invites",
+        "SELECT password_hash FROM users",
+        "SELECT job FROM apalis.jobs",
+        "SELECT error FROM handbill_job_events",
     ] {
         let refused = run_as(&own, forbidden).await.unwrap_err().to_string();
         assert!(refused.contains("permission denied"), "{forbidden}: {refused}");
     }
+    for queue in ["publish", "scan", "upkeep", "rescan", "a queue of a later release"] {
+        let refused = run_as(&own, &forged_job(queue)).await.unwrap_err().to_string();
+        assert!(refused.contains("row-level security"), "{queue}: {refused}");
+    }
+    let refused = run_as(&own, &process_calling_itself("worker")).await.unwrap_err().to_string();
+    assert!(refused.contains("row-level security"), "{refused}");
+    run_as(&own, &process_calling_itself("edge")).await.unwrap();
+    // Nor does it take anybody else off the board.
+    run_as(&own, "DELETE FROM handbill_processes WHERE role <> 'edge'").await.unwrap();
+    run_as(&owner, "DO $$ BEGIN ASSERT EXISTS (SELECT FROM handbill_processes WHERE role <> 'edge'); END $$")
+        .await
+        .unwrap();
+    // Whoever looks after an edge can ask what is wrong.
+    let asked = [("HANDBILL_DATABASE__URL", own.as_str()), ("HANDBILL_QUEUE__URL", own.as_str())];
+    let examined = world.command(&["doctor"], &asked).await.output;
+    assert!(examined.contains("ok    queue") && !examined.contains("permission denied"), "{examined}");
     assert_eq!(edge.terminate().await.status.code(), Some(0));
     assert!(!edge.log().contains("permission denied"), "{}", edge.log());
     run_as(&owner, &format!("DROP OWNED BY {login}; DROP ROLE {login}")).await.unwrap();
