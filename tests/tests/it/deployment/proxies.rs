@@ -2,8 +2,9 @@
 //! the client: it speaks HTTP/2 as browsers do, and goes where a name would lead.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use handbill_tests::{Mode, PATIENCE, Port, Value, World, eventually, program};
 use tokio::process::{Child, Command};
@@ -13,6 +14,10 @@ use super::page;
 /// One byte more than a publish may hold, and the envelope.
 const TOO_LARGE_BYTES: usize = 11 * 1024 * 1024;
 const SIGNUPS_PER_MINUTE: usize = 3;
+/// Larger than what the edge, the proxy and the kernels take on ahead of a reader.
+const FILM_BYTES: usize = 9 * 1024 * 1024;
+/// What opens something, and must stand in no log.
+const CODE: &str = "a-code-that-opens";
 
 /// A proxy that runs, and how it is reached.
 struct Proxy {
@@ -21,6 +26,7 @@ struct Proxy {
     pages: &'static str,
     plain: Port,
     secure: Port,
+    log: PathBuf,
     _process: Child,
 }
 
@@ -40,13 +46,7 @@ impl Proxy {
 
     /// Whatever the name, the connection goes to the proxy.
     async fn curl(&self, args: &[&str], url: &str) -> Answer {
-        let port = if url.starts_with("https") { &self.secure } else { &self.plain };
-        let told = "%{stderr}%{http_code}\n%{http_version}\n%header{content-encoding}\n%header{location}\n\
-                    %header{strict-transport-security}\n";
-        let mut command = Command::new("curl");
-        command.args(["--silent", "--insecure", "--max-time", "60", "--write-out", told]);
-        command.arg("--connect-to").arg(format!("::127.0.0.1:{}", port.number));
-        let done = command.args(args).arg(url).output().await.expect("curl runs");
+        let done = self.curl_command(args, url).output().await.expect("curl runs");
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         let mut told = told.lines().map(str::to_owned);
         let mut next = || told.next().unwrap_or_default();
@@ -58,6 +58,17 @@ impl Proxy {
             transport: next(),
             body: String::from_utf8_lossy(&done.stdout).into_owned(),
         }
+    }
+
+    fn curl_command(&self, args: &[&str], url: &str) -> Command {
+        let port = if url.starts_with("https") { &self.secure } else { &self.plain };
+        let told = "%{stderr}%{http_code}\n%{http_version}\n%header{content-encoding}\n%header{location}\n\
+                    %header{strict-transport-security}\n";
+        let mut command = Command::new("curl");
+        command.args(["--silent", "--insecure", "--max-time", "60", "--write-out", told]);
+        command.arg("--connect-to").arg(format!("::127.0.0.1:{}", port.number));
+        command.args(args).arg(url).kill_on_drop(true);
+        command
     }
 }
 
@@ -82,6 +93,9 @@ async fn world_named(api: &str, pages: &str) -> World {
         .env("HANDBILL_EDGE__DOMAIN", pages)
         .env("HANDBILL_EDGE__URL_STYLE", "host")
         .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", SIGNUPS_PER_MINUTE.to_string())
+        // One for each address: half of them for one alone.
+        .env("HANDBILL_EDGE__STREAMED_ANSWERS_MAX", "2")
+        .env("HANDBILL_EDGE__WAIT_MAX", "500ms")
         .start()
         .await
 }
@@ -94,8 +108,14 @@ fn with(page: &str, changes: &[(&str, String)]) -> String {
     })
 }
 
-async fn run(mut command: Command, log: &Path, plain: Port, secure: Port, names: [&'static str; 2]) -> Proxy {
-    let output = fs::File::create(log).unwrap();
+async fn run(
+    mut command: Command,
+    log: PathBuf,
+    plain: Port,
+    secure: Port,
+    names: [&'static str; 2],
+) -> Proxy {
+    let output = fs::File::create(&log).unwrap();
     let process = command
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())
@@ -104,7 +124,7 @@ async fn run(mut command: Command, log: &Path, plain: Port, secure: Port, names:
         .spawn()
         .expect("the proxy starts");
     let [api, pages] = names;
-    let proxy = Proxy { api, pages, plain, secure, _process: process };
+    let proxy = Proxy { api, pages, plain, secure, log, _process: process };
     let status = proxy.api("/v1/status");
     eventually(PATIENCE, "a proxy that answers", async || {
         (proxy.curl(&[], &status).await.status == "200").then_some(())
@@ -125,16 +145,19 @@ async fn start_nginx(world: &World) -> Proxy {
     fs::write(&certificate, both).unwrap();
 
     let [api, edge] = [world.base_url(), world.serve_url()].map(|url| url.replace("http://", ""));
-    let certificate = format!("{};", certificate.display());
+    let (certificate, log) = (format!("{};", certificate.display()), folder.join("nginx-access.log"));
     let page = with(
         &page("nginx/handbill.conf"),
         &[
             ("server 127.0.0.1:8080;", format!("server {api};")),
             ("server 127.0.0.1:8081;", format!("server {edge};")),
+            ("    listen [::]:80 default_server;\n", String::new()),
             ("    listen [::]:80;\n", String::new()),
+            ("    listen [::]:443 ssl http2 default_server;\n", String::new()),
             ("    listen [::]:443 ssl http2;\n", String::new()),
-            ("listen 80;", format!("listen {};", plain.address())),
-            ("listen 443 ssl http2;", format!("listen {} ssl http2;", secure.address())),
+            ("listen 80", format!("listen {}", plain.address())),
+            ("listen 443", format!("listen {}", secure.address())),
+            ("/var/log/nginx/handbill.log", log.display().to_string()),
             ("/etc/ssl/handbill/api.pem;", certificate.clone()),
             ("/etc/ssl/handbill/api.key;", certificate.clone()),
             ("/etc/ssl/handbill/pages.pem;", certificate.clone()),
@@ -155,7 +178,9 @@ async fn start_nginx(world: &World) -> Proxy {
     let mut nginx = Command::new("nginx");
     nginx.arg("-e").arg("stderr").arg("-p").arg(folder).arg("-c").arg(settings);
     let names = ["api.example.com", "pages.example.net"];
-    run(nginx, &folder.join("nginx.log"), plain, secure, names).await
+    let mut proxy = run(nginx, folder.join("nginx.log"), plain, secure, names).await;
+    proxy.log = log;
+    proxy
 }
 
 async fn start_caddy(world: &World) -> Proxy {
@@ -173,7 +198,7 @@ async fn start_caddy(world: &World) -> Proxy {
         caddy.env(name, url.replace("http://", ""));
     }
     let names = ["api.localhost", "pages.localhost"];
-    run(caddy, &folder.join("caddy.log"), plain, secure, names).await
+    run(caddy, folder.join("caddy.log"), plain, secure, names).await
 }
 
 async fn assert_publishes_and_serves(proxy: &Proxy) -> String {
@@ -242,8 +267,52 @@ async fn assert_a_client_cannot_choose_its_address(proxy: &Proxy) {
     assert_eq!(statuses.last(), Some(&"429".to_owned()), "{statuses:?}");
 }
 
+/// A place for a large file is its reader's own, and this machine has any number: whoever calls himself another, who has
+/// one place alone, is this machine all the same.
+async fn assert_a_reader_cannot_choose_its_address(proxy: &Proxy, folder: &Path, bearer: &str) {
+    let film = folder.join("film.bin");
+    fs::write(&film, vec![b'x'; FILM_BYTES]).unwrap();
+    let film = format!("files=@{};filename=film.bin", film.display());
+    let publish =
+        ["--header", bearer, "--form", "slug=my-film", "--form-string", "html=<p>Look", "--form", &film];
+    let published = proxy.curl(&publish, &proxy.api("/v1/publish")).await.expect("201").json();
+    let url = format!("{}film.bin", published["url"].as_str().unwrap());
+    let lie = ["--header", "X-Forwarded-For: 203.0.113.9", "--output", "/dev/null"];
+    let slowly = [&lie[..], &["--limit-rate", "100k"]].concat();
+    let mut slow = proxy.curl_command(&slowly, &url).stderr(Stdio::null()).spawn().expect("curl runs");
+    // Until it has its place.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(slow.try_wait().unwrap().is_none(), "the slow reader is through already");
+    proxy.curl(&lie, &url).await.expect("200");
+    slow.kill().await.unwrap();
+}
+
+/// Addresses are in the proxy's log alone; what opens something is in none.
+async fn assert_tells_who_asked_and_not_by_which_code(proxy: &Proxy) {
+    let urls = [
+        proxy.api(&format!("/claim/{CODE}")),
+        proxy.api(&format!("/v1/uploads/{CODE}?x=1")),
+        format!("https://my-page.{}/asked-for?x=1&sig={CODE}", proxy.pages),
+    ];
+    for url in &urls {
+        let bearer = format!("Authorization: Bearer {CODE}");
+        proxy.curl(&["--header", &bearer], url).await.expect("404");
+    }
+    let told = eventually(PATIENCE, "the log", async || {
+        let told = fs::read_to_string(&proxy.log).unwrap();
+        told.contains("/asked-for").then_some(told)
+    })
+    .await;
+    for place in ["/claim/-", "/v1/uploads/-", "sig=-", "127.0.0.1"] {
+        assert!(told.contains(place), "{place} is not in {told}");
+    }
+    assert!(!told.contains(CODE), "{told}");
+}
+
 async fn assert_carries_the_service(proxy: &Proxy, world: &World) {
     let bearer = assert_publishes_and_serves(proxy).await;
+    assert_a_reader_cannot_choose_its_address(proxy, world.folder(), &bearer).await;
+    assert_tells_who_asked_and_not_by_which_code(proxy).await;
     assert_too_much_is_told_so(proxy, world.folder(), &bearer).await;
     assert_nobody_outside_is_an_operator(proxy, world).await;
     assert_a_client_cannot_choose_its_address(proxy).await;
@@ -254,6 +323,9 @@ async fn nginx_with_our_page_carries_the_service_and_lets_nobody_be_an_operator(
     let world = world_named("api.example.com", "pages.example.net").await;
     let proxy = start_nginx(&world).await;
     assert_carries_the_service(&proxy, &world).await;
+    for url in ["http://elsewhere.example/", "https://elsewhere.example/"] {
+        proxy.curl(&[], url).await.expect("000");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
