@@ -84,11 +84,12 @@ impl Value for DatabaseUrl {
 }
 
 impl Value for RedisUrl {
-    const EXPECTED: &'static str = "an address such as redis://host:6379/0";
+    const EXPECTED: &'static str = "an address such as redis://host:6379/0, or rediss://… for TLS";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str) -> Option<Self> {
-        (text.starts_with("redis://") && has_host(text)).then(|| Self(text.to_owned()))
+        let is_redis = text.starts_with("redis://") || text.starts_with("rediss://");
+        (is_redis && has_host(text)).then(|| Self(text.to_owned()))
     }
 
     fn show(&self) -> String {

@@ -334,7 +334,7 @@ fn addresses_of_parts_take_only_their_schemes() {
         ("HANDBILL_DATABASE__URL", "postgres:///nohost"),
         ("HANDBILL_QUEUE__URL", "file:///queue"),
         ("HANDBILL_QUEUE__URL", "sqlite://"),
-        ("HANDBILL_REDIS__URL", "rediss://host"),
+        ("HANDBILL_REDIS__URL", "http://host"),
         ("HANDBILL_STORAGE__URL", "gs://bucket"),
         ("HANDBILL_STORAGE__URL", "s3:///prefix"),
         ("HANDBILL_API__BASE_URL", "http://user@host"),

@@ -3,6 +3,7 @@
 
 mod edge_login;
 mod proxies;
+mod redis_tls;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
