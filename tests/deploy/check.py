@@ -122,7 +122,7 @@ def check_kubernetes(image):
     listed = set(kustomization["resources"]) | {"kustomization.yaml", "ingress.yaml"}
     demand({path.name for path in manifests} == listed, "kustomization.yaml does not list what there is")
     everything = [manifest for found in every.values() for manifest in found]
-    workloads = {m["metadata"]["name"]: m for m in everything if m.get("kind") in ("Deployment", "Job")}
+    workloads = {m["metadata"]["name"]: m for m in everything if m.get("kind") in ("Deployment", "Job", "CronJob")}
     services = {m["metadata"]["name"]: m for m in everything if m.get("kind") == "Service"}
     for name, service in services.items():
         [container] = workloads[name]["spec"]["template"]["spec"]["containers"]
@@ -137,7 +137,8 @@ def check_kubernetes(image):
     secrets = {"handbill": "secrets.env", "handbill-edge": "edge-secrets.env"}
     environments = {}
     for name, workload in workloads.items():
-        [container] = workload["spec"]["template"]["spec"]["containers"]
+        spec = workload["spec"].get("jobTemplate", workload)["spec"]
+        [*_, container] = spec["template"]["spec"]["containers"]
         config, secret = container["envFrom"]
         demand(config["configMapRef"]["name"] == settings["metadata"]["name"], f"{name} is told nothing")
         own = env_file(folder / secrets[secret["secretRef"]["name"]])

@@ -112,13 +112,14 @@ async fn check_files() -> Value {
 #[tokio::test]
 async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
     let folder = tempfile::tempdir().unwrap();
-    let units =
-        files_of(&["deploy/systemd"]).into_iter().filter(|file| file.extension() == Some("service".as_ref()));
+    let of_kind = |kind: &'static str| {
+        files_of(&["deploy/systemd"]).into_iter().filter(move |file| file.extension() == Some(kind.as_ref()))
+    };
     let mut count = 0;
-    for unit in units {
+    for unit in of_kind("service") {
         // A program that is there, in the place of the one that is yet to be installed.
         let text = fs::read_to_string(&unit).unwrap();
-        assert!(text.contains("ExecStart=/usr/local/bin/handbill "), "{}", unit.display());
+        assert!(text.contains("/usr/local/bin/handbill "), "{}", unit.display());
         let copy = folder.path().join(unit.file_name().unwrap());
         fs::write(&copy, text.replace("/usr/local/bin/handbill", program!())).unwrap();
         systemd_analyze(&["verify", "--man=no"], &copy).await;
@@ -126,7 +127,15 @@ async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
         systemd_analyze(&["security", "--offline=true", "--no-pager", &threshold], &copy).await;
         count += 1;
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 6);
+    for timer in of_kind("timer") {
+        // What it sets off stands beside it.
+        let copy = folder.path().join(timer.file_name().unwrap());
+        fs::copy(&timer, &copy).unwrap();
+        systemd_analyze(&["verify", "--man=no"], &copy).await;
+        count += 1;
+    }
+    assert_eq!(count, 8);
 }
 
 /// Fails the test on any word of complaint: a key that systemd does not know is a warning to it, and no protection.
