@@ -126,6 +126,7 @@ impl Side {
 async fn open_queues(settings: &Settings) -> anyhow::Result<Queues> {
     Queues::open(Opening {
         url: settings.queue.url.reveal(),
+        connections_max: settings.queue.connections_max,
         instance: "migrate-data",
         clock: parts::clock(),
         chance: Chance::from_system(),

@@ -18,7 +18,8 @@ const DATA_DIR_MODE: u32 = 0o700;
 
 pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     make_data_dir(settings)?;
-    Store::open(settings.database.url.reveal()).await
+    let database = &settings.database;
+    Store::open_with(database.url.reveal(), database.connections_max).await
 }
 
 /// Opens the store of an installation that is there. Another command would make an empty one, in which nothing is wrong.
@@ -43,6 +44,7 @@ pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Resul
     let announcing = bus.clone();
     Queues::open(Opening {
         url: settings.queue.url.reveal(),
+        connections_max: settings.queue.connections_max,
         instance: bus.instance(),
         clock: clock(),
         chance: Chance::from_system(),
@@ -55,6 +57,7 @@ pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Resul
 pub(crate) async fn open_queue_file(file: &Path) -> anyhow::Result<Queues> {
     Queues::open(Opening {
         url: DatabaseUrl::sqlite(file).reveal(),
+        connections_max: 1,
         instance: "copy",
         clock: clock(),
         chance: Chance::from_system(),

@@ -96,7 +96,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let proxies = api.as_ref().map(|api| api.trusted_proxies.clone()).unwrap_or_default();
     let edge = Edge::read(reader, mode, &proxies);
     let database = Database::read(reader, &folder);
-    let queue = Queue::read(reader, &folder, &database);
+    let queue = Queue::read(reader, &folder, database.as_ref());
     let redis = Redis::read(reader);
     let storage = Storage::read(reader, &folder);
     let secrets = Secrets::read(reader, mode);
@@ -111,8 +111,8 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
         log: log?,
         api: api?,
         edge: edge?,
-        database,
-        queue,
+        database: database?,
+        queue: queue?,
         redis,
         storage: storage?,
         secrets,

@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -34,6 +35,10 @@ pub(crate) struct Concurrency(pub usize);
 /// How many of something there are at a time, such as connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AtATime(pub usize);
+
+/// Connections of a process to a database. Some of its work holds one while it asks for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolSize(pub u32);
 
 /// What the head of a request may take. HTTP itself cannot do with less than the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +198,7 @@ impl Value for Concurrency {
 }
 
 /// A whole number within bounds.
-fn whole_number(text: &str, bounds: RangeInclusive<usize>) -> Option<usize> {
+fn whole_number<N: FromStr + PartialOrd>(text: &str, bounds: RangeInclusive<N>) -> Option<N> {
     text.parse().ok().filter(|number| bounds.contains(number))
 }
 
@@ -202,6 +207,18 @@ impl Value for AtATime {
 
     fn parse(text: &str) -> Option<Self> {
         whole_number(text, 1..=1_000_000).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Value for PoolSize {
+    const EXPECTED: &'static str = "a whole number from 4 to 1000";
+
+    fn parse(text: &str) -> Option<Self> {
+        whole_number(text, 4..=1_000).map(Self)
     }
 
     fn show(&self) -> String {

@@ -12,7 +12,6 @@ use sea_orm::{
 };
 
 const ACQUIRE_WAIT: Duration = Duration::from_secs(5);
-const POSTGRES_CONNECTIONS_MAX: u32 = 24;
 const SQLITE_READERS_MAX: u32 = 4;
 /// A connection that has rested so long may be one to a server that has gone away: it is tried before it is used. Busy
 /// ones are not, which saves a question for each answer.
@@ -29,14 +28,15 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
+    /// SQLite has the connections that it can use, whatever is asked for.
+    pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {
         if url.starts_with("sqlite:") {
             // The writer makes the file; readers find it.
             let writer = sqlite(url, 1).await?;
             return Ok(Self { writer, reader: sqlite(url, SQLITE_READERS_MAX).await? });
         }
         if url.starts_with("postgres") {
-            let pool = postgres(url).await?;
+            let pool = postgres(url, postgres_connections_max).await?;
             return Ok(Self { writer: pool.clone(), reader: pool });
         }
         bail!("the database URL begins with neither sqlite nor postgres")
@@ -97,10 +97,10 @@ async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConne
     SeaDatabase::connect(options).await.context("open the SQLite database")
 }
 
-async fn postgres(url: &str) -> anyhow::Result<DatabaseConnection> {
+async fn postgres(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConnection> {
     let mut options = ConnectOptions::new(url);
     options
-        .max_connections(POSTGRES_CONNECTIONS_MAX)
+        .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_WAIT)
         .connect_timeout(ACQUIRE_WAIT)
         .sqlx_logging(false)
@@ -127,7 +127,7 @@ mod tests {
     async fn what_is_committed_after_the_disk_was_full_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("full.db").display());
-        let database = Database::open(&url).await.unwrap();
+        let database = Database::open(&url, 1).await.unwrap();
         let writer = &database.writer;
         writer.execute_unprepared("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)").await.unwrap();
         // No room for one page more: SQLite ends the whole transaction by itself, and its driver does not notice.

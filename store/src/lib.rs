@@ -96,6 +96,9 @@ use anyhow::Context;
 use database::Database;
 use domain::Time;
 
+/// Unless somebody asks for more or less.
+const CONNECTIONS_MAX: u32 = 24;
+
 /// The database of the service.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -104,7 +107,12 @@ pub struct Store {
 
 impl Store {
     pub async fn open(url: &str) -> anyhow::Result<Self> {
-        Ok(Self { database: Database::open(url).await? })
+        Self::open_with(url, CONNECTIONS_MAX).await
+    }
+
+    /// With so many connections at most, where they are to PostgreSQL.
+    pub async fn open_with(url: &str, connections_max: u32) -> anyhow::Result<Self> {
+        Ok(Self { database: Database::open(url, connections_max).await? })
     }
 
     /// Brings the schema to the newest version.

@@ -10,8 +10,6 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection, Executor};
 
-/// A worker of each queue, the pushes, a postponement and the operator at the same time.
-const POSTGRES_CONNECTIONS_MAX: u32 = 8;
 /// A connection that has rested so long is tried before it is used.
 const TESTED_AFTER: Duration = Duration::from_millis(500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,10 +40,13 @@ macro_rules! on_either {
 pub(crate) use on_either;
 
 impl Database {
-    pub(crate) async fn open(url: &str) -> anyhow::Result<Self> {
+    /// SQLite has one connection, whatever is asked for.
+    pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
             Some("sqlite") => Ok(Self::Sqlite(open_sqlite(url).await?)),
-            Some("postgres" | "postgresql") => Ok(Self::Postgres(open_postgres(url).await?)),
+            Some("postgres" | "postgresql") => {
+                Ok(Self::Postgres(open_postgres(url, postgres_connections_max).await?))
+            }
             _ => bail!("the queue's URL must begin with sqlite:// or postgres://"),
         }
     }
@@ -79,12 +80,12 @@ async fn open_sqlite(url: &str) -> anyhow::Result<SqlitePool> {
         .context("the queue's SQLite file does not open")
 }
 
-async fn open_postgres(url: &str) -> anyhow::Result<PgPool> {
+async fn open_postgres(url: &str, connections_max: u32) -> anyhow::Result<PgPool> {
     let options = PgConnectOptions::from_str(url)
         .context("the queue's URL is no Postgres URL")?
         .application_name("handbill-queue");
     PgPoolOptions::new()
-        .max_connections(POSTGRES_CONNECTIONS_MAX)
+        .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         // Only what has rested may be a connection to a server that has gone away.
         .test_before_acquire(false)

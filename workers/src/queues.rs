@@ -25,6 +25,8 @@ pub struct Queues {
 pub struct Opening<'a> {
     /// `sqlite://<path>` or `postgres://…`.
     pub url: &'a str,
+    /// To PostgreSQL, where a worker of each queue, the pushes, a postponement and the operator ask at the same time.
+    pub connections_max: u32,
     /// The process's name, as it appears in the names of its workers.
     pub instance: &'a str,
     pub clock: Clock,
@@ -37,7 +39,7 @@ pub struct Opening<'a> {
 impl Queues {
     pub async fn open(opening: Opening<'_>) -> anyhow::Result<Self> {
         Ok(Self {
-            database: Database::open(opening.url).await?,
+            database: Database::open(opening.url, opening.connections_max).await?,
             wakes: Arc::new(Wakes::new(opening.on_pushed)),
             clock: opening.clock,
             chance: opening.chance,

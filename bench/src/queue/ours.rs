@@ -27,6 +27,7 @@ impl Ours {
         let (clock, chance) = (Clock::system(), Chance::from_system());
         let opening = Opening {
             url: database,
+            connections_max: 8,
             instance: "bench",
             clock: clock.clone(),
             chance: chance.clone(),

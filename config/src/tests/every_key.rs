@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 76] = [
+pub const EVERY_KEY: [(&str, &str, &str); 78] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -49,7 +49,9 @@ pub const EVERY_KEY: [(&str, &str, &str); 76] = [
     ("edge.waiting_max", "49", "49"),
     ("edge.wait_max", "46s", "46s"),
     ("database.url", "postgres://me:dbpass@db/handbill", "postgres://me:hidden@db/handbill"),
+    ("database.connections_max", "61", "61"),
     ("queue.url", "postgresql://me@jobs/queue?password=dbpass", "postgresql://me@jobs/queue?(hidden)"),
+    ("queue.connections_max", "62", "62"),
     ("redis.url", "redis://:redispass@cache:6379/3", "redis://:hidden@cache:6379/3"),
     ("storage.url", "s3://bucket/some/prefix/", "s3://bucket/some/prefix"),
     ("storage.endpoint", "http://s3.internal:9000", "http://s3.internal:9000"),

@@ -137,6 +137,28 @@ async fn migrating_twice_changes_nothing() {
     assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_opens_as_many_connections_to_the_databases_as_it_is_told() {
+    let world = World::with(Mode::Production, program!())
+        .with_ops()
+        .env("HANDBILL_DATABASE__CONNECTIONS_MAX", "4")
+        .env("HANDBILL_QUEUE__CONNECTIONS_MAX", "5")
+        .start()
+        .await;
+    let agent = world.agent().await;
+    for number in 1..=5 {
+        let published = agent.publish(&format!("page-{number}"), PAGE).await.expect(201);
+        assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+    }
+    for process in [world.api(), world.edge(), world.worker()] {
+        let metrics = world.ask_ops(&process, "/metrics").await.expect(200).text();
+        for line in [r#"{pool="database"} 4"#, r#"{pool="queue"} 5"#] {
+            let line = format!("handbill_database_connections_max{line}");
+            assert!(metrics.lines().any(|told| told == line), "{}: {metrics}", process.name());
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;

@@ -192,7 +192,7 @@ pub(super) struct JobRow {
 async fn open(url: &str, instance: &str, rung: Arc<Mutex<Vec<Queue>>>) -> Queues {
     let on_pushed = Arc::new(move |queue| rung.lock().unwrap_or_else(PoisonError::into_inner).push(queue));
     let (clock, chance) = (Clock::system(), Chance::from_system());
-    Queues::open(Opening { url, instance, clock, chance, on_pushed }).await.unwrap()
+    Queues::open(Opening { url, connections_max: 8, instance, clock, chance, on_pushed }).await.unwrap()
 }
 
 pub(super) fn new_id() -> JobId {

@@ -133,6 +133,7 @@ async fn a_snapshot_forgets_who_worked_on_it() {
     bed.queues.snapshot_into(&file).await.unwrap();
     let opening = Opening {
         url: &format!("sqlite://{}", file.display()),
+        connections_max: 1,
         instance: "copy",
         clock: Clock::system(),
         chance: Chance::from_system(),

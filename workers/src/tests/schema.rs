@@ -140,6 +140,7 @@ async fn a_committed_job_survives_the_process_on_sqlite() {
 async fn an_unknown_kind_of_url_is_refused_without_repeating_it() {
     let opening = crate::Opening {
         url: "mysql://user:password@host/db",
+        connections_max: 8,
         instance: "one",
         clock: domain::Clock::system(),
         chance: domain::Chance::from_system(),
