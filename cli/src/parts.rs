@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
@@ -17,7 +17,7 @@ use workers::{Opening, Queues};
 const DATA_DIR_MODE: u32 = 0o700;
 
 pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
-    make_data_dir(settings)?;
+    make_data_dir_if_used(settings)?;
     let database = &settings.database;
     Store::open_with(database.url.reveal(), database.connections_max).await
 }
@@ -40,7 +40,7 @@ pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Sto
 }
 
 pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Result<Queues> {
-    make_data_dir(settings)?;
+    make_data_dir_if_used(settings)?;
     let announcing = bus.clone();
     Queues::open(Opening {
         url: settings.queue.url.reveal(),
@@ -123,6 +123,27 @@ pub(crate) fn clock() -> Clock {
     Clock::system()
 }
 
+/// The folders on this machine that what is kept grows in; none where all of it is kept elsewhere.
+pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for url in [&settings.database.url, &settings.queue.url] {
+        let file = store::sqlite_file(url.reveal())?;
+        folders.extend(file.and_then(|file| file.parent().map(Path::to_owned)));
+    }
+    if let Storage::Folder(contents) = &settings.storage {
+        folders.push(contents.clone());
+    }
+    folders.into_iter().map(|folder| absolute(&folder)).collect()
+}
+
+/// A host whose data is all elsewhere need not have a place that may be written to. A signing secret that is made makes
+/// the folder by itself.
+fn make_data_dir_if_used(settings: &Settings) -> anyhow::Result<()> {
+    let data_dir = absolute(&settings.data_dir)?;
+    let is_used = folders_of_data(settings)?.iter().any(|folder| folder.starts_with(&data_dir));
+    if is_used { make_data_dir(settings) } else { Ok(()) }
+}
+
 pub(crate) fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
     // What lies in it is nobody else's on this machine: the hashes of passwords, the codes of claims and invites.
     DirBuilder::new()
@@ -130,4 +151,10 @@ pub(crate) fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
         .mode(DATA_DIR_MODE)
         .create(&settings.data_dir)
         .with_context(|| format!("make the data directory {}", settings.data_dir.display()))
+}
+
+fn absolute(folder: &Path) -> anyhow::Result<PathBuf> {
+    // A file that is named without a folder lies in the working directory.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    std::path::absolute(folder).with_context(|| format!("look for {}", folder.display()))
 }

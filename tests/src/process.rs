@@ -25,7 +25,9 @@ pub(crate) struct Launch {
     pub name: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
+    /// Where its log is kept.
     pub folder: PathBuf,
+    pub working_dir: PathBuf,
     /// Where it answers; it is ready when all of these do.
     pub addresses: Vec<String>,
     /// Where it tells of itself.
@@ -199,7 +201,7 @@ fn spawn(launch: &Launch, env: &[(&str, &str)]) -> Child {
         .envs(inherited)
         .envs(&launch.env)
         .envs(env.iter().copied())
-        .current_dir(&launch.folder)
+        .current_dir(&launch.working_dir)
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a second handle on the log"))
         .stderr(log)

@@ -3,6 +3,7 @@
 mod setup;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub struct World {
     client: Client,
     clock: WorldClock,
     processes: Mutex<Vec<Process>>,
+    /// Where every process finds itself.
+    working_dir: PathBuf,
     /// Whether every process has an operator's address of its own.
     has_ops: bool,
     /// Whether somebody has looked at it already, and wants to look at its folder later.
@@ -252,6 +255,7 @@ impl World {
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             env: self.env.clone().into_iter().chain(own).collect(),
             folder: self.folder.path().to_owned(),
+            working_dir: self.working_dir.clone(),
             addresses,
             ops_url: None,
         }

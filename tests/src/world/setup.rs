@@ -12,6 +12,9 @@ use crate::server::postgres::OwnDatabase;
 use crate::server::{card, redis, s3};
 use crate::{CardServer, Collector, S3};
 
+/// The kernel's own, in which it makes no folder for anybody.
+const UNWRITABLE: &str = "/sys";
+
 /// A world under construction.
 #[derive(Debug)]
 pub struct Setup {
@@ -23,6 +26,7 @@ pub struct Setup {
     card_server: bool,
     collector: bool,
     has_ops: bool,
+    is_without_folder: bool,
 }
 
 impl Setup {
@@ -36,6 +40,7 @@ impl Setup {
             card_server: false,
             collector: false,
             has_ops: false,
+            is_without_folder: false,
         }
     }
 
@@ -82,6 +87,13 @@ impl Setup {
         self
     }
 
+    /// Names no data directory to the program, and has every process find itself where nobody may write, not even root.
+    #[must_use]
+    pub fn without_folder(mut self) -> Self {
+        self.is_without_folder = true;
+        self
+    }
+
     /// Starts everything and waits until it answers.
     pub async fn start(self) -> World {
         let world = self.prepare().await;
@@ -100,6 +112,7 @@ impl Setup {
             client: crate::call::client(),
             clock: WorldClock::at(folder.path().join("clock")),
             processes: Mutex::default(),
+            working_dir: if self.is_without_folder { UNWRITABLE.into() } else { folder.path().to_owned() },
             has_ops: self.has_ops,
             is_kept: false,
             commands: AtomicU32::new(0),
@@ -110,6 +123,9 @@ impl Setup {
             folder,
         };
         world.env = world.addresses();
+        if self.is_without_folder {
+            world.env.remove("HANDBILL_DATA_DIR");
+        }
         if self.mode == Mode::Production {
             world.open_servers(&self).await;
         }

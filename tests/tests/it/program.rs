@@ -129,6 +129,21 @@ async fn a_single_role_refuses_an_old_schema_and_names_the_command() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn roles_whose_data_is_all_elsewhere_ask_for_no_folder() {
+    let world = World::with(Mode::Production, program!()).without_folder().start().await;
+    let migrated = world.command(&["migrate"], &[]).await;
+    assert!(migrated.status.success(), "{migrated:?}");
+    let agent = world.agent().await;
+    let published = agent.publish("my-page", PAGE).await.expect(201);
+    assert_serves(&front_page(&world.visitor(), &published).await, PAGE);
+    let embedded =
+        [("HANDBILL_DATABASE__URL", ""), ("HANDBILL_QUEUE__URL", ""), ("HANDBILL_STORAGE__URL", "")];
+    let refused = world.command(&["migrate"], &embedded).await;
+    assert!(!refused.status.success(), "{refused:?}");
+    assert!(refused.output.contains("make the data directory ./data"), "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn migrating_twice_changes_nothing() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
