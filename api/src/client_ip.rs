@@ -10,6 +10,9 @@ use poem::{FromRequest, Request, RequestBody};
 /// The leading bits of the smallest IPv6 network that anybody gets.
 const IPV6_NETWORK_BITS: u32 = 64;
 
+/// What proxies put on a request.
+const FORWARDED: [&str; 3] = ["x-forwarded-for", "forwarded", "via"];
+
 /// The networks of the proxies that stand before a door.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Arc<[IpNet]>);
@@ -68,6 +71,13 @@ pub fn client_of(request: &Request) -> IpAddr {
     request.data::<TrustedProxies>().cloned().unwrap_or_default().client_of(request)
 }
 
+/// Whether the API was called from this very machine, as far as can be told: whoever comes through a proxy did not.
+pub fn is_from_here(request: &Request) -> bool {
+    let peer = request.remote_addr().as_socket_addr();
+    let is_forwarded = FORWARDED.iter().any(|name| request.headers().contains_key(*name));
+    !is_forwarded && peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+}
+
 /// What stands for an address where addresses have shares: whoever gets IPv6 addresses gets a network of them at once.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -86,11 +96,38 @@ impl<'a> FromRequest<'a> for ClientIp {
 
 #[cfg(test)]
 mod tests {
+    use poem::Addr;
+    use poem::http::uri::Scheme;
+    use poem::web::{LocalAddr, RemoteAddr};
+
     use super::*;
 
     fn client(trusted: &[&str], peer: &str, forwarded: &[&str]) -> String {
         let networks = trusted.iter().map(|network| network.parse().unwrap()).collect();
         TrustedProxies::new(networks).client(peer.parse().unwrap(), forwarded).to_string()
+    }
+
+    fn is_here(peer: &str, header: Option<&'static str>) -> bool {
+        let mut head = poem::http::Request::new(()).into_parts().0;
+        if let Some(name) = header {
+            head.headers.insert(name, "127.0.0.1".parse().unwrap());
+        }
+        let peer = RemoteAddr(Addr::SocketAddr(peer.parse().unwrap()));
+        let head = (head, LocalAddr::default(), peer, Scheme::HTTP);
+        is_from_here(&Request::from_parts(head.into(), poem::Body::empty()))
+    }
+
+    #[test]
+    fn this_machine_is_known_by_the_connection_and_nobody_is_brought_here_by_a_proxy() {
+        for peer in ["127.0.0.1:4711", "127.8.9.1:4711", "[::1]:4711", "[::ffff:127.0.0.1]:4711"] {
+            assert!(is_here(peer, None), "{peer}");
+            for header in FORWARDED {
+                assert!(!is_here(peer, Some(header)), "{peer} {header}");
+            }
+        }
+        for peer in ["192.0.2.1:4711", "10.0.0.1:4711", "[2001:db8::1]:4711", "[::ffff:10.0.0.1]:4711"] {
+            assert!(!is_here(peer, None), "{peer}");
+        }
     }
 
     #[test]

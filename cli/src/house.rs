@@ -120,10 +120,10 @@ async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow
 }
 
 fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
-    if settings.is_admin_open_to_others() {
+    if settings.is_admin_for_this_machine_alone() {
         tracing::warn!(
             listen = %settings.api.listen,
-            "dev mode without secrets.operator_password: /admin is open to whoever reaches this address"
+            "dev mode without secrets.operator_password: /admin is open to this machine, and is not there for others"
         );
     }
     Ok(Rules {

@@ -131,8 +131,8 @@ impl Settings {
         &self.lines
     }
 
-    /// Whether `/admin` is open to whoever reaches the API, from other machines too.
-    pub fn is_admin_open_to_others(&self) -> bool {
+    /// Whether `/admin` is open, and others reach the API who do not get in there.
+    pub fn is_admin_for_this_machine_alone(&self) -> bool {
         let is_open = self.dev_mode && self.secrets.operator_password.is_none();
         is_open && !self.api.listen.ip().is_loopback()
     }

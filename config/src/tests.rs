@@ -245,10 +245,10 @@ fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
     );
     assert!(faults[1].contains("HANDBILL_DEV_MODE"), "{faults:?}");
     let allowed = [&public[..], &[("HANDBILL_ALLOW_PUBLIC_DEV", "true")]].concat();
-    assert!(with_variables(&allowed).unwrap().is_admin_open_to_others());
+    assert!(with_variables(&allowed).unwrap().is_admin_for_this_machine_alone());
     let with_password = [&allowed[..], &[("HANDBILL_SECRETS__OPERATOR_PASSWORD", "short")]].concat();
-    assert!(!with_variables(&with_password).unwrap().is_admin_open_to_others());
-    assert!(!with_variables(&[]).unwrap().is_admin_open_to_others());
+    assert!(!with_variables(&with_password).unwrap().is_admin_for_this_machine_alone());
+    assert!(!with_variables(&[]).unwrap().is_admin_for_this_machine_alone());
     assert!(with_variables(&[("HANDBILL_API__LISTEN", "[::1]:80")]).is_ok());
 }
 

@@ -112,7 +112,7 @@ pub struct Rules {
     pub addresses: Addresses,
     pub signing_key: SigningKey,
     pub link_key: LinkKey,
-    /// What opens `/admin`; without it that is open in dev mode and not there otherwise.
+    /// What opens `/admin`; without it that is open to this machine in dev mode and not there otherwise.
     pub operator_password: Option<OperatorPassword>,
     pub is_dev_mode: bool,
     pub signups_per_minute: u32,

@@ -14,7 +14,7 @@ use crate::{Answer, Service};
 pub enum AdminDoor {
     /// By a password.
     Password,
-    /// By anybody: in dev mode, while no password is set.
+    /// By anybody on this machine: in dev mode, while no password is set.
     Open,
     /// By nobody: it must look as if it were not there.
     Closed,

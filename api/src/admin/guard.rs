@@ -9,6 +9,7 @@ use service::{AdminDoor, Service};
 
 use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
+use crate::client_ip::is_from_here;
 use crate::operator::{is_operator, name_told};
 use crate::pages::{accepts_html, found_at};
 use crate::refusal::RefusedCall;
@@ -32,7 +33,7 @@ where
 {
     let service = service_of(&request)?;
     let Some(at_desk) = who(&request, service)? else {
-        demand_door(service)?;
+        demand_door(&request, service)?;
         return Ok(to_sign_in(&request));
     };
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
@@ -51,7 +52,7 @@ where
         return page.call(request).await;
     }
     if has_ticket(&request) && accepts_html(&request) && who(&request, service)?.is_none() {
-        demand_door(service)?;
+        demand_door(&request, service)?;
         // The sign-in would not be shown in the frame.
         return Ok(in_frame(StatusCode::FORBIDDEN, LAPSED));
     }
@@ -64,10 +65,10 @@ where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    match service.admin_door() {
+    match door_for(&request, service) {
         AdminDoor::Password => {}
         AdminDoor::Open => return Ok(found_at(super::QUEUE)),
-        AdminDoor::Closed => demand_door(service)?,
+        AdminDoor::Closed => return Err(nothing_here().into()),
     }
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
     page.call(request).await
@@ -96,7 +97,7 @@ fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCa
             has_session: false,
         }));
     }
-    Ok(match service.admin_door() {
+    Ok(match door_for(request, service) {
         AdminDoor::Closed => None,
         AdminDoor::Open => Some(AtDesk { name: OperatorName::unnamed(), has_session: false }),
         AdminDoor::Password => cookie::session(request)
@@ -105,12 +106,24 @@ fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCa
     })
 }
 
-/// Without a door there is nothing here.
-fn demand_door(service: &Service) -> Result<(), RefusedCall> {
+/// What is open to anybody is open on this machine only, wherever the API listens.
+fn door_for(request: &Request, service: &Service) -> AdminDoor {
     match service.admin_door() {
-        AdminDoor::Closed => Err(Refusal::NotFound(Missing::Endpoint).into()),
+        AdminDoor::Open if !is_from_here(request) => AdminDoor::Closed,
+        door => door,
+    }
+}
+
+/// Without a door there is nothing here.
+fn demand_door(request: &Request, service: &Service) -> Result<(), RefusedCall> {
+    match door_for(request, service) {
+        AdminDoor::Closed => Err(nothing_here()),
         AdminDoor::Open | AdminDoor::Password => Ok(()),
     }
+}
+
+fn nothing_here() -> RefusedCall {
+    Refusal::NotFound(Missing::Endpoint).into()
 }
 
 /// And back to where they wanted to go, if that can be opened.

@@ -115,6 +115,17 @@ in_both_modes! {
         front_page(&world.visitor(), &published).await.expect(451);
     }
 
+    async fn in_dev_mode_without_a_password_it_is_there_for_this_machine_alone(world: World) {
+        let human = world.human();
+        human.get("/admin/moderation").await.expect(200);
+        for path in ["/admin/moderation", "/admin/queues", "/admin/signin"] {
+            for through in ["X-Forwarded-For", "Forwarded", "Via"] {
+                human.get(path).header(through, "127.0.0.1").await.refused(404, "not_found").naming("endpoint");
+            }
+        }
+        world.operator().call(Method::GET, "/admin/queues").header("X-Forwarded-For", "192.0.2.1").await.expect(200);
+    }
+
     #[settings("HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
     async fn a_decision_on_the_page_leads_on_and_a_late_one_shows_what_is_live_now(world: World) {
         let (agent, human) = (world.agent().await, world.human());
