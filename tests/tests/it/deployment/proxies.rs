@@ -273,8 +273,8 @@ async fn assert_a_reader_cannot_choose_its_address(proxy: &Proxy, folder: &Path,
     let film = folder.join("film.bin");
     fs::write(&film, vec![b'x'; FILM_BYTES]).unwrap();
     let film = format!("files=@{};filename=film.bin", film.display());
-    let publish =
-        ["--header", bearer, "--form", "slug=my-film", "--form-string", "html=<p>Look", "--form", &film];
+    let page = "files=Look;filename=index.html";
+    let publish = ["--header", bearer, "--form", "slug=my-film", "--form", page, "--form", &film];
     let published = proxy.curl(&publish, &proxy.api("/v1/publish")).await.expect("201").json();
     let url = format!("{}film.bin", published["url"].as_str().unwrap());
     let lie = ["--header", "X-Forwarded-For: 203.0.113.9", "--output", "/dev/null"];
