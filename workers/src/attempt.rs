@@ -192,6 +192,11 @@ impl Attempts {
                 };
             }
         };
+        // Whoever may write into one queue, as an edge into that of the views, may not have the work of another done.
+        if envelope.job.queue() != self.queue {
+            let (kind, queue) = (envelope.job.kind(), self.queue.name());
+            return Verdict::Dead { error: anyhow!("a job of the kind {kind} is none of the queue {queue}") };
+        }
         let span = telemetry::spans::attempt(&envelope, self.queue, attempt.number);
         let attempted = self.run(envelope, attempt).instrument(span.clone()).await;
         if attempted.is_err() {

@@ -66,6 +66,20 @@ on_both! {
         pool.stop().await;
     }
 
+    async fn a_job_in_the_row_of_another_queue_is_dead_at_once_and_nothing_of_it_is_done(bed: Bed) {
+        bed.ready().await;
+        let forged = cleanup();
+        bed.insert_raw(&forged.id.to_string(), "views", &serde_json::to_string(&forged).unwrap()).await;
+        let starts = Starts::default();
+        let pool = Pool::start(&bed.queues, starts.then(|_, _| async { Ok(()) }.boxed()));
+        bed.status_becomes(forged.id, "Killed").await;
+        assert!(starts.of(forged.id).is_empty());
+        let dead = bed.dead().await;
+        assert_eq!((dead[0].queue, dead[0].attempts), (Queue::Views, 1));
+        assert_eq!(dead[0].last_error.as_deref(), Some("a job of the kind cleanup is none of the queue views"));
+        pool.stop().await;
+    }
+
     async fn a_panic_is_a_failed_attempt_and_no_stuck_row(bed: Bed) {
         let queue = bed.ready().await;
         let starts = Starts::default();
