@@ -3,6 +3,7 @@
 
 mod backups;
 mod doctors;
+mod dumps;
 mod ledgers;
 mod moving;
 mod scrubs;

@@ -4,10 +4,11 @@
 //! The next release is made up here. It expands every table there is, which is more than any release will do: so
 //! whatever of this one leans on the exact form of a table shows.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use handbill_tests::World;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use handbill_tests::{Mode, World, program};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 
 use crate::cluster::load::{Client, Load, Temper};
 use crate::cluster::{ALLOWANCE, assert_nothing_is_lost_or_twice, nothing_is_left_to_do, paying_world};
@@ -35,6 +36,15 @@ const HISTORY: [&str; 2] = [
     "INSERT INTO apalis._sqlx_migrations (version, description, success, checksum, execution_time)
         VALUES (29990101000000, 'the next release', true, '\\x00', 0)",
 ];
+
+/// Every table of a file, but those that note which changes were made.
+const FILE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+    AND name NOT IN ('seaql_migrations', '_sqlx_migrations')";
+const FILE_HISTORY: &str = "INSERT INTO seaql_migrations (version, applied_at)
+    VALUES ('m9999_the_next_release', unixepoch())";
+const QUEUE_FILE_HISTORY: &str =
+    "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+    VALUES (29990101000000, 'the next release', true, x'00', 0)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn this_release_does_not_mind_the_schema_of_the_next_one_coming_while_it_runs() {
@@ -73,6 +83,41 @@ async fn a_process_of_this_release_starts_and_works_on_the_schema_of_the_next_on
     assert_eq!(published.integer("version"), 2);
     assert_serves(&front_page(&world.visitor(), &published).await, &page_saying("after"));
     every_job_went_well(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn this_release_starts_and_works_on_the_files_that_the_next_one_left() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    agent.publish("my-page", page_saying("before")).await.expect(201);
+    assert!(world.api().terminate().await.status.success(), "{}", world.api().log());
+    for (file, history) in [("handbill.db", FILE_HISTORY), ("queue.db", QUEUE_FILE_HISTORY)] {
+        expand_file(&world.folder().join("data").join(file), history).await;
+    }
+    let migrated = world.command(&["migrate"], &[]).await;
+    assert!(migrated.status.success(), "{migrated:?}");
+    world.api().restart().await;
+    let published = agent.publish("my-page", page_saying("after")).await.expect(201);
+    assert_eq!(published.integer("version"), 2);
+    assert_serves(&front_page(&world.visitor(), &published).await, &page_saying("after"));
+    every_job_went_well(&world).await;
+}
+
+/// What the next release's `handbill serve` would do to a file.
+async fn expand_file(file: &Path, history: &'static str) {
+    let url = format!("sqlite://{}", file.display());
+    let mut connection = SqliteConnection::connect(&url).await.unwrap();
+    let tables: Vec<String> = sqlx::query_scalar(FILE_TABLES).fetch_all(&mut connection).await.unwrap();
+    assert!(tables.len() > 3, "{tables:?}");
+    for table in tables {
+        let columns = format!(
+            "ALTER TABLE {table} ADD COLUMN next_note TEXT;
+             ALTER TABLE {table} ADD COLUMN next_count INTEGER NOT NULL DEFAULT 0;"
+        );
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(columns))).await.unwrap();
+    }
+    connection.execute("CREATE TABLE next_notes (id TEXT PRIMARY KEY)").await.unwrap();
+    connection.execute(history).await.unwrap();
 }
 
 /// What the next release's `handbill migrate` would do.
