@@ -36,6 +36,9 @@ use places::{Place, Places};
 
 pub(crate) use turned_away::TurnedAway;
 
+/// Connections that a door may have beside those in their places: who waits for one, of all or of an address's, and who
+/// is told that there is none.
+pub(crate) const WAITING_AND_TOLD_MAX: usize = 2 * places::WAITING_MAX + turned_away::TOLD_MAX;
 /// How long a door waits, once it is closed, for the requests that it has.
 const STOP_WAIT: Duration = Duration::from_secs(20);
 /// When no connection can be taken, as for want of files, it is tried again after this.

@@ -18,6 +18,7 @@ mod load;
 mod logging;
 mod manual;
 mod migrate_data;
+mod open_files;
 mod ops;
 mod parts;
 mod progress;

@@ -25,6 +25,7 @@ use workers::{PoolSettings, Presence};
 use crate::args::QueueShare;
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
+use crate::open_files::{self, HasDoors};
 use crate::ops::{self, Needs};
 use crate::{load, parts, say, stop};
 
@@ -121,6 +122,8 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     // Cancelled by a signal, and by any part that ends on its own: half a house helps nobody.
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
+    open_files::allow_all();
+    open_files::warn_if_short(settings, HasDoors { api: roles.api, edge: roles.edge });
     let house = House::open(settings, roles.schema).await?;
     let office = if roles.has_office() {
         parts::make_shelves(settings);

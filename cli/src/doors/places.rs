@@ -22,7 +22,7 @@ use crate::doors::room::{Free, Room, Seat};
 /// How long a newcomer waits for a place that somebody is to leave.
 const LEAVE_WAIT: Duration = Duration::from_secs(3);
 /// How many wait at a time for one of all places, and how many for one of their address's part.
-const WAITING_MAX: usize = 1_024;
+pub(super) const WAITING_MAX: usize = 1_024;
 /// How many of one address do either.
 const OF_ADDRESS_WAITING_MAX: usize = 256;
 

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 const RETRY_AFTER_SECONDS: u64 = 2;
-const TOLD_MAX: usize = 1_024;
+pub(super) const TOLD_MAX: usize = 1_024;
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
 /// What is read of a request that is not answered.
 const READ_BYTES: usize = 8 * 1024;
