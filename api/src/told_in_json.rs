@@ -36,6 +36,11 @@ pub fn cancelled(queue: Queue, id: JobId) -> String {
     wire::JobCancelled::of(queue, id).to_json_string()
 }
 
+/// As the discarding of a job is answered.
+pub fn discarded(queue: Queue, id: JobId) -> String {
+    wire::JobDiscarded::of(queue, id).to_json_string()
+}
+
 /// As a pause is answered.
 pub fn paused(queue: Queue) -> String {
     wire::QueueSteered { queue: queue.into(), paused: true }.to_json_string()
@@ -49,6 +54,11 @@ pub fn resumed(queue: Queue) -> String {
 /// As `POST /internal/queues/{queue}/requeue-dead` answers.
 pub fn requeued(queue: Queue, jobs: u64) -> String {
     wire::DeadRequeued { queue: queue.into(), requeued: jobs }.to_json_string()
+}
+
+/// As `POST /internal/queues/{queue}/discard-dead` answers.
+pub fn dead_discarded(queue: Queue, jobs: u64) -> String {
+    wire::DeadDiscarded { queue: queue.into(), discarded: jobs }.to_json_string()
 }
 
 /// As `POST /internal/schedules/{schedule}/run` answers.

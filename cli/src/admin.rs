@@ -53,8 +53,14 @@ async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<
         AdminCommand::Job(named) => jobs::show(service, form, *named).await?,
         AdminCommand::Retry { job, signed } => jobs::retry(service, form, *job, &signed.name()).await?,
         AdminCommand::Cancel { job, signed } => jobs::cancel(service, form, *job, &signed.name()).await?,
+        AdminCommand::Discard { job, signed } => {
+            jobs::discard(service, form, *job, &signed.name()).await?;
+        }
         AdminCommand::RequeueDead { queue, signed } => {
             board::requeue_dead(service, form, *queue, &signed.name()).await?;
+        }
+        AdminCommand::DiscardDead { queue, signed } => {
+            board::discard_dead(service, form, *queue, &signed.name()).await?;
         }
         AdminCommand::Pause { queue, signed } => {
             board::pause(service, form, *queue, &signed.name()).await?;

@@ -189,6 +189,7 @@ async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
             running: queue.running,
             failed: queue.failed,
             dead: queue.dead,
+            cancelled: queue.cancelled,
             oldest_waiting: queue.oldest_waiting_since.map(waits_since).unwrap_or_default(),
             is_paused: queue.paused.is_some(),
         });

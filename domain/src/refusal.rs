@@ -358,8 +358,8 @@ impl Refusal {
                 "look again with GET /internal/moderation/{host}, and send its seen along with the decision".into()
             }
             Refusal::JobIs { .. } => {
-                "look at it with GET /internal/queues/{queue}/jobs/{id}: what is dead or failed can be retried, what \
-                 waits or failed can be cancelled, what runs ends by itself"
+                "look at it with GET /internal/queues/{queue}/jobs/{id}: what is dead, cancelled or failed can be \
+                 retried, what waits or failed can be cancelled, what is dead can be discarded, what runs ends by itself"
                     .into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => format!(

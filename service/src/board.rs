@@ -29,8 +29,11 @@ pub struct QueueShown {
     pub running: u64,
     /// Waiting for another attempt.
     pub failed: u64,
+    /// Given up: they wait for a person.
     pub dead: u64,
-    /// Since when the oldest job that is due has not been begun.
+    /// Called off by an operator, before they were begun or when they were dead.
+    pub cancelled: u64,
+    /// Since when the oldest job that is due, for its first attempt or for another, has not been begun.
     pub oldest_waiting_since: Option<Time>,
     /// Attempts that ended well, and badly, in the last minute that is over, in all processes.
     pub done_last_minute: u64,
@@ -92,14 +95,22 @@ pub enum JobState {
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// Given up, or cancelled.
+    /// Given up: no attempt was left, or none could help.
     Dead,
+    /// Called off by an operator. It is forgotten with what is done.
+    Cancelled,
     Done,
 }
 
 impl JobState {
-    pub const ALL: [JobState; 5] =
-        [JobState::Waiting, JobState::Running, JobState::Failed, JobState::Dead, JobState::Done];
+    pub const ALL: [JobState; 6] = [
+        JobState::Waiting,
+        JobState::Running,
+        JobState::Failed,
+        JobState::Dead,
+        JobState::Cancelled,
+        JobState::Done,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -107,6 +118,7 @@ impl JobState {
             JobState::Running => "running",
             JobState::Failed => "failed",
             JobState::Dead => "dead",
+            JobState::Cancelled => "cancelled",
             JobState::Done => "done",
         }
     }
@@ -210,12 +222,16 @@ pub trait Board: Send + Sync {
     async fn shown(&self) -> anyhow::Result<BoardShown>;
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
-    /// Has a job that is dead, or waits for another attempt, begun anew now, with all its attempts before it.
+    /// Has a job that is dead or cancelled, or waits for another attempt, begun anew now, with all its attempts before it.
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
-    /// Ends a job that waits: it goes to the dead list. One that runs is let be.
+    /// Ends a job that waits: it is cancelled. One that runs is let be.
     async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
+    /// Gives a dead job up for good: it is cancelled.
+    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
     /// Has every dead job of the queue begun anew. How many there were.
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
+    /// Gives every dead job of the queue up for good. How many there were.
+    async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
     /// No worker begins a job of the queue until it is resumed; what runs is finished. Pausing twice keeps the first.
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()>;
     async fn resume(&self, queue: Queue) -> anyhow::Result<()>;
@@ -247,10 +263,23 @@ impl Service {
         Ok(())
     }
 
+    pub async fn discard_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> Answer<()> {
+        settled(self.0.board.discard(queue, id, by).await?)?;
+        tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator discards a job");
+        Ok(())
+    }
+
     /// How many jobs begin anew.
     pub async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> Answer<u64> {
         let jobs = self.0.board.requeue_dead(queue, by).await?;
         tracing::info!(jobs.requeued = jobs, queue.name = queue.name(), operator.name = %by, "an operator requeues the dead");
+        Ok(jobs)
+    }
+
+    /// How many jobs are discarded.
+    pub async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> Answer<u64> {
+        let jobs = self.0.board.discard_dead(queue, by).await?;
+        tracing::info!(jobs.discarded = jobs, queue.name = queue.name(), operator.name = %by, "an operator discards the dead");
         Ok(jobs)
     }
 

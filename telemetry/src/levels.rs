@@ -15,6 +15,7 @@ pub struct QueueLevel {
     pub running: u64,
     pub failed: u64,
     pub dead: u64,
+    pub cancelled: u64,
     pub oldest_waiting: Duration,
     pub is_paused: bool,
 }
@@ -36,6 +37,7 @@ pub fn set_queue(level: &QueueLevel) {
         ("running", level.running),
         ("failed", level.failed),
         ("dead", level.dead),
+        ("cancelled", level.cancelled),
     ];
     for (state, count) in jobs {
         metrics.queue_jobs.with_label_values(&[queue, state]).set(whole(count));

@@ -287,6 +287,7 @@ mod tests {
             running: 0,
             failed: 0,
             dead: 0,
+            cancelled: 0,
             oldest_waiting: Duration::ZERO,
             is_paused: false,
         });

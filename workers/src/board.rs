@@ -20,7 +20,7 @@ use service::{
     Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, ProcessShown, QueueOnBoard, Steered,
 };
 
-pub(crate) use events::FailedAttempt;
+pub(crate) use events::{FailedAttempt, called_off};
 pub(crate) use pauses::Pauses;
 pub use processes::Presence;
 #[cfg(test)]
@@ -33,24 +33,8 @@ use crate::{Queues, schedule};
 #[async_trait]
 impl Board for Queues {
     async fn shown(&self) -> anyhow::Result<BoardShown> {
-        let at = self.clock.now();
-        let (depths, paused) = (self.depth().await?, self.paused().await?);
-        let (processes, counts) = self.processes(at).await?;
-        let queues = depths.into_iter().map(|depth| {
-            let (done_last_minute, failed_last_minute) = counts.of(depth.queue);
-            QueueOnBoard {
-                queue: depth.queue,
-                waiting: depth.waiting,
-                running: depth.running,
-                failed: depth.failed,
-                dead: depth.dead,
-                oldest_waiting_since: depth.oldest_waiting_since,
-                done_last_minute,
-                failed_last_minute,
-                paused: paused.get(&depth.queue).cloned(),
-            }
-        });
-        Ok(BoardShown { at, queues: queues.collect(), processes: self.with_running(processes).await? })
+        let shown = self.shown_from_afar().await?;
+        Ok(BoardShown { processes: self.with_running(shown.processes).await?, ..shown })
     }
 
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
@@ -69,8 +53,16 @@ impl Board for Queues {
         self.call_off(queue, id, by).await
     }
 
+    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+        self.give_up(queue, id, by).await
+    }
+
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
         self.raise_the_dead(queue, by).await
+    }
+
+    async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
+        self.give_up_the_dead(queue, by).await
     }
 
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()> {
@@ -87,6 +79,29 @@ impl Board for Queues {
 }
 
 impl Queues {
+    /// The board without the jobs themselves: for who may not read any, such as an edge.
+    pub async fn shown_from_afar(&self) -> anyhow::Result<BoardShown> {
+        let at = self.clock.now();
+        let (depths, paused) = (self.depth().await?, self.paused().await?);
+        let (processes, counts) = self.processes(at).await?;
+        let queues = depths.into_iter().map(|depth| {
+            let (done_last_minute, failed_last_minute) = counts.of(depth.queue);
+            QueueOnBoard {
+                queue: depth.queue,
+                waiting: depth.waiting,
+                running: depth.running,
+                failed: depth.failed,
+                dead: depth.dead,
+                cancelled: depth.cancelled,
+                oldest_waiting_since: depth.oldest_waiting_since,
+                done_last_minute,
+                failed_last_minute,
+                paused: paused.get(&depth.queue).cloned(),
+            }
+        });
+        Ok(BoardShown { at, queues: queues.collect(), processes })
+    }
+
     /// The processes with what they run now.
     async fn with_running(&self, mut processes: Vec<ProcessShown>) -> anyhow::Result<Vec<ProcessShown>> {
         for (instance, job) in self.running().await? {

@@ -1,16 +1,49 @@
-//! Forgetting finished jobs. How long they are kept is also how long a second push of the same id is noticed.
+//! Forgetting finished jobs, and those that an operator called off. How long they are kept is also how long a second push of
+//! the same id is noticed.
 
 use anyhow::Context;
 use domain::Time;
 
 use crate::Queues;
+use crate::board::called_off;
 use crate::database::{Database, on_either};
 
+/// Deletes some jobs that ended in this way before a time, and returns their ids.
+macro_rules! sqlite_forget {
+    ($ended:expr) => {
+        concat!(
+            "DELETE FROM Jobs WHERE id IN (SELECT id FROM Jobs WHERE ",
+            $ended,
+            " AND done_at < ?1 LIMIT ?2) RETURNING id"
+        )
+    };
+}
+// What somebody has begun anew, or is about to, is left to a later time, and never waited for.
+macro_rules! postgres_forget {
+    ($ended:expr) => {
+        concat!(
+            "WITH forgotten AS MATERIALIZED (
+                 SELECT id FROM apalis.jobs WHERE ",
+            $ended,
+            " AND done_at < to_timestamp($1::float8 / 1000) LIMIT $2 FOR UPDATE SKIP LOCKED
+             )
+             DELETE FROM apalis.jobs USING forgotten WHERE jobs.id = forgotten.id RETURNING jobs.id"
+        )
+    };
+}
+macro_rules! is_called_off {
+    () => {
+        concat!("status = 'Killed' AND id IN (", called_off!(), ")")
+    };
+}
+const SQLITE_FORGET: [&str; 2] = [sqlite_forget!("status = 'Done'"), sqlite_forget!(is_called_off!())];
+const POSTGRES_FORGET: [&str; 2] = [postgres_forget!("status = 'Done'"), postgres_forget!(is_called_off!())];
+
 impl Queues {
-    /// Deletes at most `limit` jobs that were done before that time, with their events, and tells how many. Dead jobs
-    /// stay. Workers and processes that have been silent since then are forgotten with them.
+    /// Deletes at most `limit` jobs that were done or called off before that time, with their events, and tells how many.
+    /// Dead jobs stay. Workers and processes that have been silent since then are forgotten with them.
     pub async fn delete_finished(&self, done_before: Time, limit: u32) -> anyhow::Result<u64> {
-        let deleted = self.delete_done(done_before, limit).await.context("deleting finished jobs")?;
+        let deleted = self.delete_ended(done_before, limit).await.context("deleting finished jobs")?;
         self.forget_events(&deleted).await?;
         self.forget_silent_workers(done_before).await.context("forgetting silent workers")?;
         let text = "DELETE FROM handbill_processes WHERE seen_at_ms < $1";
@@ -22,29 +55,24 @@ impl Queues {
     }
 
     /// The ids of those that are gone.
-    async fn delete_done(&self, done_before: Time, limit: u32) -> sqlx::Result<Vec<String>> {
-        match &self.database {
-            Database::Sqlite(pool) => {
-                let delete = sqlx::query_scalar(
-                    "DELETE FROM Jobs WHERE id IN
-                        (SELECT id FROM Jobs WHERE status = 'Done' AND done_at < ?1 LIMIT ?2)
-                     RETURNING id",
-                );
-                delete.bind(done_before.millis() / 1000).bind(i64::from(limit)).fetch_all(pool).await
-            }
-            Database::Postgres(pool) => {
-                // What somebody has begun anew, or is about to, is left to a later time, and never waited for.
-                let delete = sqlx::query_scalar(
-                    "WITH forgotten AS MATERIALIZED (
-                         SELECT id FROM apalis.jobs
-                         WHERE status = 'Done' AND done_at < to_timestamp($1::float8 / 1000) LIMIT $2
-                         FOR UPDATE SKIP LOCKED
-                     )
-                     DELETE FROM apalis.jobs USING forgotten WHERE jobs.id = forgotten.id RETURNING jobs.id",
-                );
-                delete.bind(done_before.millis()).bind(i64::from(limit)).fetch_all(pool).await
-            }
+    async fn delete_ended(&self, ended_before: Time, limit: u32) -> anyhow::Result<Vec<String>> {
+        let forget = match &self.database {
+            Database::Sqlite(_) => SQLITE_FORGET,
+            Database::Postgres(_) => POSTGRES_FORGET,
+        };
+        let ended_before = match &self.database {
+            Database::Sqlite(_) => ended_before.millis() / 1000,
+            Database::Postgres(_) => ended_before.millis(),
+        };
+        let mut deleted: Vec<String> = Vec::new();
+        for forget in forget {
+            let rest = i64::from(limit) - i64::try_from(deleted.len())?;
+            let gone: Vec<String> = on_either!(&self.database, pool => {
+                sqlx::query_scalar(forget).bind(ended_before).bind(rest).fetch_all(pool).await?
+            });
+            deleted.extend(gone);
         }
+        Ok(deleted)
     }
 
     async fn forget_silent_workers(&self, since: Time) -> sqlx::Result<()> {

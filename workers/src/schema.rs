@@ -81,7 +81,9 @@ macro_rules! board_tables {
                 error TEXT,
                 retry_at_ms BIGINT
             );
-            CREATE INDEX IF NOT EXISTS handbill_job_events_by_job ON handbill_job_events (job_id, id);"
+            CREATE INDEX IF NOT EXISTS handbill_job_events_by_job ON handbill_job_events (job_id, id);
+            CREATE INDEX IF NOT EXISTS handbill_job_events_cancelled ON handbill_job_events (job_id, id)
+                WHERE kind = 'cancelled';"
         )
     };
 }
@@ -170,8 +172,9 @@ async fn is_sqlite_current(pool: &SqlitePool) -> sqlx::Result<bool> {
     let is_arranged: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'job_id_is_ulid')
             AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'LIdx')
-            AND (SELECT count(*) = 4 FROM sqlite_master WHERE name IN
-                ('handbill_jobs_done', 'handbill_processes', 'handbill_pauses', 'handbill_job_events_by_job'))",
+            AND (SELECT count(*) = 5 FROM sqlite_master WHERE name IN
+                ('handbill_jobs_done', 'handbill_processes', 'handbill_pauses', 'handbill_job_events_by_job',
+                 'handbill_job_events_cancelled'))",
     )
     .fetch_one(pool)
     .await?;
@@ -193,6 +196,7 @@ async fn is_postgres_current(pool: &PgPool) -> sqlx::Result<bool> {
             AND to_regclass('handbill_processes') IS NOT NULL
             AND to_regclass('handbill_pauses') IS NOT NULL
             AND to_regclass('handbill_job_events_by_job') IS NOT NULL
+            AND to_regclass('handbill_job_events_cancelled') IS NOT NULL
             AND to_regclass('apalis.lidx') IS NULL
             AND to_regclass('apalis.idx_apalis_jobs_lock_by') IS NULL",
     )

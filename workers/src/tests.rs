@@ -6,6 +6,7 @@ mod board_plans;
 mod copying;
 mod counting;
 mod crashes;
+mod discarding;
 mod failures;
 mod overtaken;
 mod pauses;

@@ -85,7 +85,7 @@ fn of_board(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
         ("QueueShown", "depth") => json!(14),
         ("QueueShown", "waiting") => json!(12),
-        ("QueueShown", "running" | "failed" | "dead" | "failed_last_minute") => json!(1),
+        ("QueueShown", "running" | "failed" | "dead" | "cancelled" | "failed_last_minute") => json!(1),
         ("QueueShown", "done_last_minute") => json!(240),
         ("Pause" | "JobEvent", "by") => json!("Ada"),
         ("Process", "host") => json!("node-3"),
@@ -93,7 +93,7 @@ fn of_board(owner: &str, name: &str) -> Option<Value> {
         ("Process", "process_id") => json!(4711),
         ("Process", "version") => json!(env!("CARGO_PKG_VERSION")),
         ("QueueTaken", "concurrency") => json!(4),
-        ("DeadRequeued", "requeued") => json!(3),
+        ("DeadRequeued", "requeued") | ("DeadDiscarded", "discarded") => json!(3),
         ("Schedule", "name") => json!("sweep-records"),
         ("Schedule", "kind") => json!("sweep_records"),
         ("Schedule" | "ScheduleRun", "queue") => json!("upkeep"),
@@ -223,7 +223,7 @@ fn of_states(name: &str) -> Option<Value> {
     Some(match name {
         "moderation_status" => json!("pass"),
         "allow_agent_join" | "deleted" | "live" | "removed" | "revoked" | "signed_out" | "received"
-        | "credited" | "taken" | "retried" | "cancelled" | "paused" => {
+        | "credited" | "taken" | "retried" | "cancelled" | "discarded" | "paused" => {
             json!(true)
         }
         "has_more" | "passed_by_moderator" | "lost" => json!(false),

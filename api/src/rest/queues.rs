@@ -31,7 +31,7 @@ impl Queues {
     /// Show all queues and processes
     ///
     /// Begin here when something is slow. A queue with `dead` jobs: list them, read one's `last_error`, mend the cause,
-    /// then requeue them. One whose `oldest_waiting_since` grows old: look whether it is `paused` or not `taken`; else
+    /// then requeue them, or discard them if nobody needs them. One whose `oldest_waiting_since` grows old: look whether it is `paused` or not `taken`; else
     /// it needs more workers. Without the operator's secret: 404.
     #[oai(path = "/internal/queues", method = "get", operation_id = "show_queues")]
     async fn show(
@@ -44,8 +44,8 @@ impl Queues {
 
     /// List the jobs of a queue
     ///
-    /// Up to 50 in one state, the newest first. What is done is forgotten after 48 hours. Without the operator's
-    /// secret: 404.
+    /// Up to 50 in one state, the newest first. What is done or cancelled is forgotten after 48 hours. Without the
+    /// operator's secret: 404.
     #[oai(path = "/internal/queues/:queue/jobs", method = "get", operation_id = "list_jobs")]
     async fn list(
         &self,
@@ -84,7 +84,7 @@ impl Queues {
 
     /// Retry a job
     ///
-    /// One that is dead, or waits for another attempt: it begins now, with all its attempts before it. It does no harm:
+    /// One that is dead or cancelled, or waits for another attempt: it begins now, with all its attempts before it. It does no harm:
     /// what a job has done it does not do twice. Without the operator's secret: 404.
     #[oai(path = "/internal/queues/:queue/jobs/:id/retry", method = "post", operation_id = "retry_job")]
     async fn retry(
@@ -105,8 +105,8 @@ impl Queues {
 
     /// Cancel a job
     ///
-    /// One that waits, for its first attempt or for another: it is dead then, and can be retried. One that runs is let
-    /// be. Without the operator's secret: 404.
+    /// One that waits, for its first attempt or for another. It can be retried until it is forgotten, after 48 hours. One
+    /// that runs is let be. Without the operator's secret: 404.
     #[oai(path = "/internal/queues/:queue/jobs/:id/cancel", method = "post", operation_id = "cancel_job")]
     async fn cancel(
         &self,
@@ -122,6 +122,27 @@ impl Queues {
     ) -> Answer<Json<wire::JobCancelled>, SteerJob> {
         service.cancel_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobCancelled::of(queue.0, id.0)))
+    }
+
+    /// Discard a job
+    ///
+    /// One that is dead and that nobody needs any more: it is `cancelled` then, keeps its `last_error`, and is forgotten
+    /// after 48 hours with what it carries. Until then it can be retried. Without the operator's secret: 404.
+    #[oai(path = "/internal/queues/:queue/jobs/:id/discard", method = "post", operation_id = "discard_job")]
+    async fn discard(
+        &self,
+        _operator: Operator,
+        /// Who of the operator's people does it; it stands in the job's timeline.
+        #[oai(name = "X-Operator")]
+        who: Header<DecidedBy>,
+        /// The job's queue.
+        queue: Path<Queue>,
+        /// The job's id.
+        id: Path<JobId>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::JobDiscarded>, SteerJob> {
+        service.discard_job(queue.0, id.0, &who.0.0).await?;
+        Ok(Json(wire::JobDiscarded::of(queue.0, id.0)))
     }
 
     /// Pause a queue
@@ -163,8 +184,8 @@ impl Queues {
 
     /// Requeue the dead jobs of a queue
     ///
-    /// Every one begins anew, those that were cancelled too. Mend first what killed them. Without the operator's
-    /// secret: 404.
+    /// Every one begins anew, but for those that were cancelled: each of them is retried by itself. Mend first what killed
+    /// them. Without the operator's secret: 404.
     #[oai(path = "/internal/queues/:queue/requeue-dead", method = "post", operation_id = "requeue_dead_jobs")]
     async fn requeue_dead(
         &self,
@@ -178,5 +199,24 @@ impl Queues {
     ) -> Answer<Json<wire::DeadRequeued>, Steer> {
         let requeued = service.requeue_dead(queue.0, &who.0.0).await?;
         Ok(Json(wire::DeadRequeued { queue: queue.0.into(), requeued }))
+    }
+
+    /// Discard the dead jobs of a queue
+    ///
+    /// When nobody needs them any more: they are `cancelled` then, and forgotten after 48 hours. Each can be retried until
+    /// then, but only by itself. Without the operator's secret: 404.
+    #[oai(path = "/internal/queues/:queue/discard-dead", method = "post", operation_id = "discard_dead_jobs")]
+    async fn discard_dead(
+        &self,
+        _operator: Operator,
+        /// Who of the operator's people does it; it stands in the jobs' timelines.
+        #[oai(name = "X-Operator")]
+        who: Header<DecidedBy>,
+        /// Which queue.
+        queue: Path<Queue>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::DeadDiscarded>, Steer> {
+        let discarded = service.discard_dead(queue.0, &who.0.0).await?;
+        Ok(Json(wire::DeadDiscarded { queue: queue.0.into(), discarded }))
     }
 }

@@ -17,8 +17,10 @@ pub enum JobState {
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// Given up, or cancelled.
+    /// Given up: no attempt was left, or none could help.
     Dead,
+    /// Called off by one of the operator's people.
+    Cancelled,
     Done,
 }
 
@@ -49,7 +51,7 @@ pub struct Job {
     /// When the last attempt began.
     #[oai(nullable)]
     pub begun_at: Option<Timestamp>,
-    /// When it was done or given up.
+    /// When it was done, given up or called off.
     #[oai(nullable)]
     pub ended_at: Option<Timestamp>,
     /// Who has it, or had it last; it begins with the `instance` of a process.
@@ -117,13 +119,22 @@ pub struct JobRetried {
     pub retried: bool,
 }
 
-/// A job that was cancelled: it is dead.
+/// A job that was cancelled.
 #[derive(Debug, Object)]
 pub struct JobCancelled {
     pub queue: QueueName,
     pub id: String,
     /// Always true.
     pub cancelled: bool,
+}
+
+/// A dead job that was discarded: it is `cancelled` from now on.
+#[derive(Debug, Object)]
+pub struct JobDiscarded {
+    pub queue: QueueName,
+    pub id: String,
+    /// Always true.
+    pub discarded: bool,
 }
 
 impl JobRetried {
@@ -138,6 +149,12 @@ impl JobCancelled {
     }
 }
 
+impl JobDiscarded {
+    pub fn of(queue: Queue, id: JobId) -> Self {
+        Self { queue: queue.into(), id: id.to_string(), discarded: true }
+    }
+}
+
 impl From<JobState> for service::JobState {
     fn from(state: JobState) -> Self {
         match state {
@@ -145,6 +162,7 @@ impl From<JobState> for service::JobState {
             JobState::Running => service::JobState::Running,
             JobState::Failed => service::JobState::Failed,
             JobState::Dead => service::JobState::Dead,
+            JobState::Cancelled => service::JobState::Cancelled,
             JobState::Done => service::JobState::Done,
         }
     }
@@ -157,6 +175,7 @@ impl From<service::JobState> for JobState {
             service::JobState::Running => JobState::Running,
             service::JobState::Failed => JobState::Failed,
             service::JobState::Dead => JobState::Dead,
+            service::JobState::Cancelled => JobState::Cancelled,
             service::JobState::Done => JobState::Done,
         }
     }

@@ -28,11 +28,11 @@ pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
 pub use error::{Challenge, Error};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
-pub use jobs::{JobCancelled, JobDetail, JobList, JobRetried, JobState};
+pub use jobs::{JobCancelled, JobDetail, JobDiscarded, JobList, JobRetried, JobState};
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
-pub use queues::{DeadRequeued, QueueBoard, QueueSteered, Schedule, ScheduleRun};
+pub use queues::{DeadDiscarded, DeadRequeued, QueueBoard, QueueSteered, Schedule, ScheduleRun};
 pub use review::{DecisionLog, Queue, QueueStatus, ReviewItem};
 pub use team::{
     ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember,

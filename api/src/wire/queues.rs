@@ -37,10 +37,12 @@ pub struct QueueShown {
     pub running: u64,
     /// Waiting for another attempt, which comes by itself.
     pub failed: u64,
-    /// Given up or cancelled: nothing happens to them until somebody retries them.
+    /// Given up: nothing happens to them until somebody retries or discards them.
     pub dead: u64,
-    /// Since when the oldest job that is due has not been begun; null when none waits. Minutes mean that there are too
-    /// few workers, or none.
+    /// Called off by one of the operator's people: they are forgotten after 48 hours, and until then can be retried.
+    pub cancelled: u64,
+    /// Since when the oldest job that is due, for its first attempt or for another, has not been begun; null when none
+    /// is. Minutes mean that there are too few workers, or none.
     #[oai(nullable)]
     pub oldest_waiting_since: Option<Timestamp>,
     /// Attempts that ended well in the last minute that is over, in all processes.
@@ -117,6 +119,14 @@ pub struct DeadRequeued {
     pub requeued: u64,
 }
 
+/// The dead jobs of a queue, given up for good: they are `cancelled` from now on.
+#[derive(Debug, Object)]
+pub struct DeadDiscarded {
+    pub queue: QueueName,
+    /// How many there were.
+    pub discarded: u64,
+}
+
 /// What happens by itself, and when.
 #[derive(Debug, Object)]
 pub struct Schedule {
@@ -182,6 +192,7 @@ impl QueueShown {
             running: queue.running,
             failed: queue.failed,
             dead: queue.dead,
+            cancelled: queue.cancelled,
             oldest_waiting_since: queue.oldest_waiting_since.map(Timestamp::from),
             done_last_minute: queue.done_last_minute,
             failed_last_minute: queue.failed_last_minute,

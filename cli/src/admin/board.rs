@@ -58,6 +58,26 @@ pub(super) async fn requeue_dead(
     Ok(())
 }
 
+pub(super) async fn discard_dead(
+    service: &Service,
+    form: Form,
+    queue: Queue,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    let jobs = service.discard_dead(queue, by).await?;
+    let words = || {
+        let queue = queue.name();
+        let discarded = match jobs {
+            0 => return format!("nothing to do: no job of {queue} is dead"),
+            1 => format!("1 dead job of {queue} is discarded"),
+            jobs => format!("{jobs} dead jobs of {queue} are discarded"),
+        };
+        format!("{discarded}. For 48 hours they are listed: handbill admin jobs {queue} --state cancelled")
+    };
+    form.answer(words, || told_in_json::dead_discarded(queue, jobs));
+    Ok(())
+}
+
 pub(super) async fn schedules(service: &Service, form: Form) -> Result<(), Failure> {
     let (shown, now) = (service.schedules().await?, service.clock().now());
     form.answer(|| planned(&shown, now), || told_in_json::schedules(shown.clone()));
@@ -84,6 +104,7 @@ fn told(board: &BoardShown) -> String {
         "RUNNING",
         "FAILED",
         "DEAD",
+        "CANCELLED",
         "OLDEST",
         "DONE/MIN",
         "FAILED/MIN",
@@ -102,7 +123,7 @@ fn told(board: &BoardShown) -> String {
     parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
 }
 
-fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 10] {
+fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 11] {
     let state = match &queue.paused {
         Some(paused) => format!("paused by {}, {}", paused.by, moment(paused.since, board.at)),
         None if !board.is_taken(queue.queue) => "nobody works on it".to_owned(),
@@ -115,6 +136,7 @@ fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 10] {
         queue.running.to_string(),
         queue.failed.to_string(),
         queue.dead.to_string(),
+        queue.cancelled.to_string(),
         or_nothing(queue.oldest_waiting_since.map(|since| moment(since, board.at))),
         queue.done_last_minute.to_string(),
         queue.failed_last_minute.to_string(),
@@ -188,6 +210,7 @@ mod tests {
             running: 0,
             failed: 0,
             dead: 0,
+            cancelled: 0,
             oldest_waiting_since: None,
             done_last_minute: 0,
             failed_last_minute: 0,
@@ -216,12 +239,13 @@ mod tests {
             running: 1,
             failed: 2,
             dead: 3,
+            cancelled: 4,
             oldest_waiting_since: Some(before(90)),
             done_last_minute: 240,
             failed_last_minute: 1,
             ..calm(Queue::Publish)
         };
-        let scan = QueueOnBoard { paused, ..calm(Queue::Scan) };
+        let scan = QueueOnBoard { cancelled: 1, paused, ..calm(Queue::Scan) };
         BoardShown { at: now(), queues: vec![publish, scan], processes: vec![worker] }
     }
 
@@ -234,7 +258,8 @@ mod tests {
     fn the_board_says_in_columns_what_is_to_be_done_and_by_whom() {
         let shown = told(&board());
         let lines: Vec<_> = shown.lines().collect();
-        let publish = ["publish", "15", "12", "1", "2", "3", "90 s ago", "240", "1", "nobody works on it"];
+        let publish =
+            ["publish", "15", "12", "1", "2", "3", "4", "90 s ago", "240", "1", "nobody works on it"];
         assert_eq!(columns(lines[1]), publish, "{shown}");
         assert!(lines[2].starts_with("scan ") && lines[2].ends_with("paused by Ada, 30 s ago"), "{shown}");
         assert_eq!(lines[1].find("15"), lines[2].find('0'), "aligned:\n{shown}");

@@ -27,15 +27,22 @@ pub(crate) enum AdminCommand {
     Jobs(JobsNamed),
     /// Show one job: what it is about, why it failed, what happened to it.
     Job(JobNamed),
-    /// Have a job begun anew that is dead or waits for another attempt.
+    /// Have a job begun anew that is dead or cancelled, or waits for another attempt.
     Retry {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// End a job that waits. It is dead then and can be retried.
+    /// End a job that waits. It can be retried for 48 hours.
     Cancel {
+        #[command(flatten)]
+        job: JobNamed,
+        #[command(flatten)]
+        signed: Signed,
+    },
+    /// Give a dead job up for good. It counts as cancelled then, and can be retried for 48 hours.
+    Discard {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
@@ -43,6 +50,14 @@ pub(crate) enum AdminCommand {
     },
     /// Have all dead jobs of a queue begun anew. Mend first what killed them.
     RequeueDead {
+        /// Which queue.
+        #[arg(value_parser = parse_queue)]
+        queue: Queue,
+        #[command(flatten)]
+        signed: Signed,
+    },
+    /// Give all dead jobs of a queue up for good. Each can be retried for 48 hours, one by one.
+    DiscardDead {
         /// Which queue.
         #[arg(value_parser = parse_queue)]
         queue: Queue,
@@ -82,7 +97,7 @@ pub(crate) struct JobsNamed {
     /// Which queue.
     #[arg(value_parser = parse_queue)]
     queue: Queue,
-    /// In which state: waiting, running, failed, dead or done.
+    /// In which state: waiting, running, failed, dead, cancelled or done.
     #[arg(long, default_value = "dead", value_parser = parse_state)]
     state: JobState,
     /// Only those that are older than this one.

@@ -58,6 +58,24 @@ pub(super) async fn cancel(
     Ok(())
 }
 
+pub(super) async fn discard(
+    service: &Service,
+    form: Form,
+    named: JobNamed,
+    by: &OperatorName,
+) -> Result<(), Failure> {
+    let JobNamed { queue, id } = named;
+    service.discard_job(queue, id, by).await?;
+    let words = || {
+        let queue = queue.name();
+        format!(
+            "the job is discarded: in 48 hours it is forgotten. To have it done after all: handbill admin retry {queue} {id}"
+        )
+    };
+    form.answer(words, || told_in_json::discarded(queue, id));
+    Ok(())
+}
+
 fn listed(wanted: JobsWanted, jobs: &JobsShown, now: Time) -> String {
     let (queue, state) = (wanted.queue.name(), wanted.state.name());
     let rows = jobs.jobs.iter().map(|job| {
@@ -95,7 +113,14 @@ fn told(detail: &JobDetail, now: Time) -> String {
     });
     let timeline = table(["WHEN", "WHAT", "MORE"], rows, "nothing has happened to it yet");
     let next = match job.state {
-        JobState::Dead => format!("\n\nTo have it done after all: handbill admin retry {queue} {}", job.id),
+        JobState::Dead => format!(
+            "\n\nTo have it done after all: handbill admin retry {queue} {0}\n\
+             To give it up: handbill admin discard {queue} {0}",
+            job.id
+        ),
+        JobState::Cancelled => {
+            format!("\n\nTo have it done after all: handbill admin retry {queue} {}", job.id)
+        }
         _ => String::new(),
     };
     // The JSON escapes whatever a terminal would obey, but for the ends of its lines.
@@ -116,6 +141,7 @@ fn state_told(job: &JobShown, now: Time) -> String {
         JobState::Running => ("running, begun", job.begun_at.unwrap_or(job.due_at)),
         JobState::Failed => ("failed, again", job.due_at),
         JobState::Dead => ("dead,", ended),
+        JobState::Cancelled => ("cancelled,", ended),
         JobState::Done => ("done,", ended),
     };
     format!("{name} {}", moment(at, now))
@@ -197,6 +223,6 @@ mod tests {
         for part in ["answers to  api-1", "\"about a page\"", "died at attempt 8", "2026-11-21T14:05:00Z"] {
             assert!(told.contains(part), "{told}");
         }
-        assert!(told.ends_with(&format!("handbill admin retry scan {}", id())), "{told}");
+        assert!(told.ends_with(&format!("handbill admin discard scan {}", id())), "{told}");
     }
 }

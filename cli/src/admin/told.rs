@@ -38,20 +38,21 @@ pub(super) fn refused(refusal: &Refusal, command: &AdminCommand, form: Form) -> 
 
 fn words(refusal: &Refusal, command: &AdminCommand) -> String {
     let job = match command {
-        AdminCommand::Job(job) | AdminCommand::Retry { job, .. } | AdminCommand::Cancel { job, .. } => {
-            Some(job)
-        }
+        AdminCommand::Job(job)
+        | AdminCommand::Retry { job, .. }
+        | AdminCommand::Cancel { job, .. }
+        | AdminCommand::Discard { job, .. } => Some(job),
         _ => None,
     };
     match (refusal, job) {
         (Refusal::NotFound(Missing::Job), Some(job)) => format!(
-            "the queue {0} has no such job; what is done is forgotten after 48 hours. List them: handbill admin jobs \
+            "the queue {0} has no such job; what is done or cancelled is forgotten after 48 hours. List them: handbill admin jobs \
              {0} --state waiting",
             job.queue.name()
         ),
         (Refusal::JobIs { state }, Some(job)) => format!(
-            "the job is {state}: what is dead or failed can be retried, what waits or failed can be cancelled, what runs \
-             ends by itself. Look at it: handbill admin job {} {}",
+            "the job is {state}: what is dead, cancelled or failed can be retried, what waits or failed can be cancelled, \
+             what is dead can be discarded, what runs ends by itself. Look at it: handbill admin job {} {}",
             job.queue.name(),
             job.id
         ),

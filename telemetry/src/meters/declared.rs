@@ -95,12 +95,13 @@ impl Declared {
             )?,
             queue_jobs: at.int_gauges(
                 "handbill_queue_jobs",
-                "Jobs in the queue of the whole deployment: waiting, running, failed (waits for another attempt), dead.",
+                "Jobs in the queue of the whole deployment: waiting, running, failed (waits for another attempt), dead, cancelled \
+                 (by an operator, and forgotten after 48 hours).",
                 &["queue", "state"],
             )?,
             queue_oldest_waiting: at.gauges(
                 "handbill_queue_oldest_waiting_seconds",
-                "For how long the oldest job that is due has waited; 0 when none does.",
+                "For how long the oldest job that is due, for its first attempt or for another, has waited; 0 when none does.",
                 &["queue"],
             )?,
             queue_paused: at.int_gauges(

@@ -67,6 +67,7 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
         "GET /internal/queues/{queue}/jobs/{id}": { "queue": "upkeep", "id": job },
         "POST /internal/queues/{queue}/jobs/{id}/retry": { "queue": "upkeep", "id": job },
         "POST /internal/queues/{queue}/jobs/{id}/cancel": { "queue": "upkeep", "id": job },
+        "POST /internal/queues/{queue}/jobs/{id}/discard": { "queue": "upkeep", "id": job },
         "POST /internal/schedules/{schedule}/run": { "schedule": "sweep-records" },
         "POST /v1/account/join": { "code": invite },
         "POST /v1/uploads/{ticket}": { "ticket": posted },

@@ -70,7 +70,7 @@ in_both_modes! {
         let worker = world.worker();
         let metrics = Metrics::at(&world, &worker).await;
         for queue in ["publish", "scan", "views", "upkeep", "rescan"] {
-            for state in ["waiting", "running", "failed", "dead"] {
+            for state in ["waiting", "running", "failed", "dead", "cancelled"] {
                 assert!(metrics.find("handbill_queue_jobs", &[("queue", queue), ("state", state)]).is_some());
             }
             assert!(metrics.value("handbill_queue_oldest_waiting_seconds", &[("queue", queue)]) < 5.0);

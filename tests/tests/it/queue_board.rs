@@ -46,7 +46,7 @@ in_both_modes! {
         let by = done.at("timeline").as_array().unwrap().iter().find(|event| event["what"] == "retried").cloned();
         assert_eq!(by.unwrap()["by"], "Ada");
         assert_eq!(counts(&world, "rescan").await["dead"], 0);
-        for verb in ["retry", "cancel"] {
+        for verb in ["retry", "cancel", "discard"] {
             let late = steer(&world, &format!("{path}/{verb}")).await.refused(409, "job_state");
             assert!(late.string("message").contains("done"), "{late:?}");
         }
@@ -62,6 +62,33 @@ in_both_modes! {
         becomes_state(&world, &path, "done").await;
         let again = steer(&world, "/internal/queues/rescan/requeue-dead").await.expect(200);
         assert_eq!(again.integer("requeued"), 0);
+    }
+
+    async fn a_dead_job_is_discarded_and_counts_as_dead_no_more(world: World) {
+        let host = judged_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let path = dead_rescan(&world, &host).await;
+        world.worker().restart().await;
+        let discard = format!("{path}/discard");
+        world.operator().post(&discard).await.refused(400, "invalid_request").naming("X-Operator");
+        let discarded = steer(&world, &discard).await.expect(200);
+        let id = discarded.string("id");
+        assert_eq!(discarded.json(), json!({ "queue": "rescan", "id": id, "discarded": true }));
+        let counted = counts(&world, "rescan").await;
+        assert_eq!((&counted["dead"], &counted["cancelled"]), (&json!(0), &json!(1)), "{counted}");
+        let late = steer(&world, &discard).await.refused(409, "job_state");
+        assert!(late.string("message").contains("cancelled"), "{late:?}");
+        let job = get(&world, &path).await.expect(200);
+        assert_eq!(job.string("state"), "cancelled");
+        assert!(job.string("last_error").contains("scan.before_judge"), "{job:?}");
+        for verb in ["requeue-dead", "discard-dead"] {
+            let none = steer(&world, &format!("/internal/queues/rescan/{verb}")).await.expect(200);
+            assert_eq!(none.json().as_object().unwrap().values().filter(|it| **it == json!(0)).count(), 1, "{none:?}");
+        }
+        let listed = get(&world, "/internal/queues/rescan/jobs?state=cancelled").await.expect(200);
+        assert_eq!(list(&listed, "items")[0]["id"], id.as_str());
+        steer(&world, &format!("{path}/retry")).await.expect(200);
+        becomes_state(&world, &path, "done").await;
     }
 
     async fn a_queue_that_is_paused_does_nothing_until_it_is_resumed(world: World) {
@@ -90,12 +117,14 @@ in_both_modes! {
         let path = format!("/internal/queues/scan/jobs/{}", waiting["id"].as_str().unwrap());
         steer(&world, &format!("{path}/cancel")).await.expect(200);
         let cancelled = get(&world, &path).await.expect(200);
-        assert_eq!((cancelled.string("state"), cancelled.integer("attempts")), ("dead".into(), 0), "{cancelled:?}");
+        assert_eq!((cancelled.string("state"), cancelled.integer("attempts")), ("cancelled".into(), 0), "{cancelled:?}");
         assert_eq!(happened(&cancelled), ["pushed", "cancelled"]);
+        let counted = counts(&world, "scan").await;
+        assert_eq!((&counted["dead"], &counted["cancelled"]), (&json!(0), &json!(1)), "{counted}");
         let resumed = steer(&world, "/internal/queues/scan/resume").await.expect(200);
         assert_eq!(resumed.json(), json!({ "queue": "scan", "paused": false }));
         in_force(&world).await;
-        assert_eq!(get(&world, &path).await.string("state"), "dead", "what is cancelled stays so");
+        assert_eq!(get(&world, &path).await.string("state"), "cancelled", "what is cancelled stays so");
         steer(&world, &format!("{path}/retry")).await.expect(200);
         becomes(&agent, "my-page", "pass").await;
         assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
@@ -175,9 +204,11 @@ in_both_modes! {
             &job,
             &format!("{job}/retry"),
             &format!("{job}/cancel"),
+            &format!("{job}/discard"),
             "/internal/queues/scan/pause",
             "/internal/queues/scan/resume",
             "/internal/queues/scan/requeue-dead",
+            "/internal/queues/scan/discard-dead",
             "/internal/schedules",
             "/internal/schedules/cleanup/run",
         ] {
@@ -263,12 +294,21 @@ in_both_modes! {
         let job = admin(&world, &["job", "rescan", &id]).await;
         assert!(job.output.contains("by Bea") && job.output.contains("handbill admin retry rescan"), "{job:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id], &[]).await;
-        assert!(late.status.code() == Some(1) && late.output.contains("the job is dead"), "{late:?}");
+        assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
         assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
         // What somebody has cancelled stays so until it is asked for by name.
         let requeued = admin(&world, &["requeue-dead", "rescan"]).await;
         assert!(requeued.output.contains("nothing to do"), "{requeued:?}");
+        let discarded = admin(&world, &["discard-dead", "rescan"]).await;
+        assert!(discarded.output.contains("nothing to do"), "{discarded:?}");
+        let late = world.command(&["admin", "discard", "rescan", &id], &[]).await;
+        assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
+        let board = in_json(&admin(&world, &["--json", "queues"]).await);
+        assert_eq!((&board["queues"][4]["dead"], &board["queues"][4]["cancelled"]), (&json!(0), &json!(1)), "{board}");
+        assert!(!admin(&world, &["queues"]).await.output.contains("Why jobs died"));
+        let listed = admin(&world, &["jobs", "rescan", "--state", "cancelled"]).await;
+        assert!(listed.output.contains(&id), "{listed:?}");
         admin(&world, &["retry", "rescan", &id]).await;
         admin(&world, &["resume", "rescan"]).await;
         becomes_state(&world, &format!("/internal/queues/rescan/jobs/{id}"), "done").await;

@@ -62,6 +62,35 @@ in_both_modes! {
         assert_eq!(browser.evaluate("document.querySelectorAll('#retry, #cancel').length").await, 0);
     }
 
+    async fn the_dead_are_discarded_by_a_click_and_one_of_them_had_back(world: World) {
+        let host = judged_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let browser = Browser::start().await;
+        browser.open(&format!("{}/admin/queues/rescan", world.base_url())).await;
+        admin(&world, &["rescan", "--host", &host]).await;
+        eventually(TO_DIE, "the rescan is seen dead", async || {
+            browser.evaluate("document.querySelectorAll('#discard summary').length").await.as_u64().filter(|seen| *seen == 1)
+        })
+        .await;
+        world.worker().restart().await;
+        browser.open(&format!("{}/admin/queues/rescan", world.base_url())).await;
+        browser.evaluate("void document.querySelector('#discard summary').click()").await;
+        browser.inspect("admin-jobs-discard").await;
+        browser.follow("#discard button").await;
+        assert!(browser.text(".notice").await.contains("1 dead job of rescan is discarded"));
+        assert_eq!(browser.evaluate("document.querySelectorAll('#discard, #requeue').length").await, 0);
+        browser.open(&format!("{}/admin/queues", world.base_url())).await;
+        assert_eq!(browser.text("#queue-rescan td[data-label=Dead]").await, "0");
+        browser.follow("#queue-rescan td[data-label=Cancelled] a").await;
+        browser.follow("tbody th a").await;
+        assert!(browser.text("#state").await.starts_with("cancelled"));
+        browser.follow("#retry").await;
+        eventually(PATIENCE, "the job is seen done", async || {
+            browser.text("#state").await.starts_with("done").then_some(())
+        })
+        .await;
+    }
+
     async fn a_queue_is_paused_and_resumed_by_clicks_also_without_scripts(world: World) {
         let browser = Browser::start().await;
         browser.with_scripts(Scripts::Refused).await;

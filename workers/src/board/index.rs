@@ -6,6 +6,7 @@ use domain::{Queue, Time};
 use serde::Deserialize;
 use service::{JOBS_SHOWN_MAX, JobShown, JobState, JobsShown, JobsWanted};
 
+use super::events::called_off;
 use crate::Queues;
 use crate::database::{Database, on_either};
 
@@ -14,48 +15,94 @@ pub(super) const KIND_BYTES_MAX: i64 = 512;
 /// Behind every ULID.
 const AFTER_ALL_IDS: &str = "8";
 
-/// What a job's row tells, times in milliseconds, behind the columns the payload or the beginning of it.
+/// What a job's row tells, times in milliseconds, behind the columns the payload or the beginning of it. The status is
+/// given: the one that is listed, or [`one_status`].
 macro_rules! sqlite_columns {
-    () => {
-        "SELECT id, job_type, status, attempts, max_attempts, run_at * 1000, lock_at * 1000, done_at * 1000, lock_by, \
-         last_result, "
+    ($status:expr) => {
+        concat!(
+            "SELECT id, job_type, ",
+            $status,
+            ", attempts, max_attempts, run_at * 1000, lock_at * 1000, done_at * 1000, lock_by, last_result, "
+        )
     };
 }
 macro_rules! postgres_columns {
+    ($status:expr) => {
+        concat!(
+            "SELECT id, job_type, ",
+            $status,
+            ", attempts::bigint, max_attempts::bigint, (extract(epoch FROM run_at) * 1000)::bigint, \
+             (extract(epoch FROM lock_at) * 1000)::bigint, (extract(epoch FROM done_at) * 1000)::bigint, lock_by, \
+             last_result::text, "
+        )
+    };
+}
+
+/// A row's status, or `Cancelled` for a dead one that somebody called off.
+macro_rules! one_status {
     () => {
-        "SELECT id, job_type, status, attempts::bigint, max_attempts::bigint, \
-         (extract(epoch FROM run_at) * 1000)::bigint, (extract(epoch FROM lock_at) * 1000)::bigint, \
-         (extract(epoch FROM done_at) * 1000)::bigint, lock_by, last_result::text, "
+        "CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id \
+         ORDER BY id DESC LIMIT 1) = 'cancelled' THEN 'Cancelled' ELSE status END"
     };
 }
 
 // What is done is walked in the order of an index of its own; everything else is so little that it is sorted. The plus
 // keeps SQLite, and the fence Postgres, from looking for it by going backwards through millions of ids instead.
 const SQLITE_DONE: &str = concat!(
-    sqlite_columns!(),
+    sqlite_columns!("?2"),
     "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = 'Done' AND id < ?3 ORDER BY id DESC LIMIT ?4"
 );
 const SQLITE_LIST: &str = concat!(
-    sqlite_columns!(),
+    sqlite_columns!("?2"),
     "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4"
 );
+const SQLITE_DEAD: &str = concat!(
+    sqlite_columns!("?2"),
+    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 AND +id NOT IN (",
+    called_off!(),
+    ") ORDER BY +id DESC LIMIT ?4"
+);
+const SQLITE_CANCELLED: &str = concat!(
+    sqlite_columns!("?2"),
+    "substr(job, 1, ?5) FROM Jobs WHERE +job_type = ?1 AND +status = 'Killed' AND +id < ?3 AND id IN (",
+    called_off!(),
+    ") ORDER BY +id DESC LIMIT ?4"
+);
 const POSTGRES_OVER: &str = concat!(
-    postgres_columns!(),
+    postgres_columns!("$2::text"),
     "substr(job, 1, $5::integer) FROM apalis.jobs
      WHERE job_type = $1 AND status = $2 AND id < $3 ORDER BY id DESC LIMIT $4"
+);
+const POSTGRES_DEAD: &str = concat!(
+    postgres_columns!("$2::text"),
+    "substr(job, 1, $5::integer) FROM apalis.jobs
+     WHERE job_type = $1 AND status = $2 AND id < $3 AND id NOT IN (",
+    called_off!(),
+    ") ORDER BY id DESC LIMIT $4"
+);
+const POSTGRES_CANCELLED: &str = concat!(
+    postgres_columns!("$2::text"),
+    "substr(job, 1, $5::integer) FROM apalis.jobs
+     WHERE job_type = $1 AND status = 'Killed' AND id < $3 AND id IN (",
+    called_off!(),
+    ") ORDER BY id DESC LIMIT $4"
 );
 const POSTGRES_LIST: &str = concat!(
     "WITH listed AS MATERIALIZED (
          SELECT id FROM apalis.jobs WHERE job_type = $1 AND status = $2 AND id < $3
      ) ",
-    postgres_columns!(),
+    postgres_columns!("$2::text"),
     "substr(job, 1, $5::integer) FROM apalis.jobs
      WHERE id IN (SELECT id FROM listed ORDER BY id DESC LIMIT $4) ORDER BY id DESC"
 );
 pub(super) const SQLITE_ONE: &str =
-    concat!(sqlite_columns!(), "job FROM Jobs WHERE id = ?1 AND job_type = ?2");
+    concat!(sqlite_columns!(one_status!()), "job FROM Jobs WHERE id = ?1 AND job_type = ?2");
 pub(super) const POSTGRES_ONE: &str =
-    concat!(postgres_columns!(), "job FROM apalis.jobs WHERE id = $1 AND job_type = $2");
+    concat!(postgres_columns!(one_status!()), "job FROM apalis.jobs WHERE id = $1 AND job_type = $2");
+pub(super) const SQLITE_STATUS: &str =
+    concat!("SELECT ", one_status!(), " FROM Jobs WHERE id = ?1 AND job_type = ?2");
+pub(super) const POSTGRES_STATUS: &str =
+    concat!("SELECT ", one_status!(), " FROM apalis.jobs WHERE id = $1 AND job_type = $2");
 
 /// In the order of the columns.
 pub(super) type JobRow = (
@@ -102,20 +149,25 @@ impl Database {
     pub(crate) fn list_of(&self, status: &str) -> &'static str {
         match (self, status) {
             (Database::Sqlite(_), "Done") => SQLITE_DONE,
+            (Database::Sqlite(_), "Killed") => SQLITE_DEAD,
+            (Database::Sqlite(_), "Cancelled") => SQLITE_CANCELLED,
             (Database::Sqlite(_), _) => SQLITE_LIST,
-            (Database::Postgres(_), "Done" | "Failed" | "Killed") => POSTGRES_OVER,
+            (Database::Postgres(_), "Done" | "Failed") => POSTGRES_OVER,
+            (Database::Postgres(_), "Killed") => POSTGRES_DEAD,
+            (Database::Postgres(_), "Cancelled") => POSTGRES_CANCELLED,
             (Database::Postgres(_), _) => POSTGRES_LIST,
         }
     }
 }
 
-/// As apalis writes them.
+/// As apalis writes them; `Cancelled` is ours, for those of its `Killed` that somebody called off.
 fn statuses(state: JobState) -> &'static [&'static str] {
     match state {
         JobState::Waiting => &["Pending"],
         JobState::Running => &["Queued", "Running"],
         JobState::Failed => &["Failed"],
         JobState::Dead => &["Killed"],
+        JobState::Cancelled => &["Cancelled"],
         JobState::Done => &["Done"],
     }
 }

@@ -1,17 +1,17 @@
-//! What operators do to jobs: have one begun anew, call one off, raise the dead. Each is one transaction with its
-//! event, so that the timeline tells of it if and only if it happened.
+//! What operators do to jobs: have one begun anew, call one off, raise the dead or give them up. Each is one transaction
+//! with its event, so that the timeline tells of it if and only if it happened.
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Queue};
 use service::{JobState, Steered};
 
-use super::events::{Steering, insert_steered};
-use super::index::state_of;
+use super::events::{Steering, called_off, insert_steered};
+use super::index::{POSTGRES_STATUS, SQLITE_STATUS, state_of};
 use crate::Queues;
 use crate::database::{Database, on_either};
 
-/// The dead that one transaction raises.
-const RAISED_AT_ONCE: i64 = 500;
+/// The dead that one transaction raises, or gives up.
+const DEAD_AT_ONCE: i64 = 500;
 
 const SQLITE_RETRY: &str = "
     UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
@@ -29,37 +29,69 @@ const POSTGRES_CANCEL: &str = "
     UPDATE apalis.jobs SET status = 'Killed', done_at = now(), last_result = $3::jsonb
     WHERE id = $1 AND job_type = $2 AND status IN ('Pending', 'Failed')";
 
+// A dead job that is given up counts as called off, and keeps what it died of. From now on it is kept as long as what is
+// done: whoever gave it up by mistake can have it back.
+const SQLITE_DISCARD: &str = concat!(
+    "UPDATE Jobs SET done_at = unixepoch() WHERE id = $1 AND job_type = $2 AND status = 'Killed' AND id NOT IN (",
+    called_off!(),
+    ")"
+);
+const POSTGRES_DISCARD: &str = concat!(
+    "UPDATE apalis.jobs SET done_at = now() WHERE id = $1 AND job_type = $2 AND status = 'Killed' AND id NOT IN (",
+    called_off!(),
+    ")"
+);
+
 // Only those that were dead when it was asked for, by the clock that wrote when they died: one that dies again at once is
 // not raised for ever.
 const SQLITE_NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const POSTGRES_NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigint";
 
-// What somebody called off did not die, and stays called off until somebody retries that very job. The last that happened
-// to it tells.
-const SQLITE_RAISE: &str = "
-    UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
-        done_at = NULL
-    WHERE id IN (SELECT id FROM Jobs
+/// Sets something on many of the dead of a queue, and returns which they were. What somebody called off did not die, and
+/// stays called off until somebody retries that very job.
+macro_rules! sqlite_dead {
+    ($set:literal) => {
+        concat!(
+            "UPDATE Jobs SET ",
+            $set,
+            " WHERE id IN (SELECT id FROM Jobs
                  WHERE job_type = $1 AND status = 'Killed' AND (done_at IS NULL OR done_at * 1000 <= $2)
-                    AND (SELECT kind FROM handbill_job_events WHERE job_id = Jobs.id ORDER BY id DESC LIMIT 1)
-                        IS NOT 'cancelled'
-                 LIMIT $3)
-    RETURNING id";
+                    AND id NOT IN (",
+            called_off!(),
+            ") LIMIT $3)
+             RETURNING id"
+        )
+    };
+}
 // Taken in the order of their ids, as by everybody who takes many (`hurry`): two who meet then wait for each other, and
 // never both. Asked of the row itself as well: the one that waited would else take a job that meanwhile runs again out of
 // its worker's hands.
-const POSTGRES_RAISE: &str = "
-    WITH dead AS MATERIALIZED (
-        SELECT id FROM apalis.jobs
-        WHERE job_type = $1 AND status = 'Killed' AND (done_at IS NULL OR done_at <= to_timestamp($2::float8 / 1000))
-            AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id ORDER BY id DESC LIMIT 1)
-                IS DISTINCT FROM 'cancelled'
-        ORDER BY id LIMIT $3 FOR UPDATE
-    )
-    UPDATE apalis.jobs SET status = 'Pending', attempts = 0, run_at = now(), lock_by = NULL, lock_at = NULL,
-        done_at = NULL
-    FROM dead WHERE jobs.id = dead.id AND jobs.status = 'Killed'
-    RETURNING jobs.id";
+macro_rules! postgres_dead {
+    ($set:literal) => {
+        concat!(
+            "WITH dead AS MATERIALIZED (
+                 SELECT id FROM apalis.jobs
+                 WHERE job_type = $1 AND status = 'Killed'
+                    AND (done_at IS NULL OR done_at <= to_timestamp($2::float8 / 1000))
+                    AND id NOT IN (",
+            called_off!(),
+            ") ORDER BY id LIMIT $3 FOR UPDATE
+             )
+             UPDATE apalis.jobs SET ",
+            $set,
+            " FROM dead WHERE jobs.id = dead.id AND jobs.status = 'Killed'
+             RETURNING jobs.id"
+        )
+    };
+}
+const SQLITE_RAISE: &str = sqlite_dead!(
+    "status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL, done_at = NULL"
+);
+const POSTGRES_RAISE: &str = postgres_dead!(
+    "status = 'Pending', attempts = 0, run_at = now(), lock_by = NULL, lock_at = NULL, done_at = NULL"
+);
+const SQLITE_DISCARD_DEAD: &str = sqlite_dead!("done_at = unixepoch()");
+const POSTGRES_DISCARD_DEAD: &str = postgres_dead!("done_at = now()");
 
 impl Queues {
     pub(super) async fn begin_again(
@@ -91,6 +123,20 @@ impl Queues {
         };
         let result = serde_json::json!({ "Err": format!("cancelled by {by}") }).to_string();
         let is_done = self.steer(cancel, queue, id, Some(result), &self.steering("cancelled", by)).await?;
+        self.came_of(is_done, queue, id).await
+    }
+
+    pub(super) async fn give_up(
+        &self,
+        queue: Queue,
+        id: JobId,
+        by: &OperatorName,
+    ) -> anyhow::Result<Steered> {
+        let discard = match &self.database {
+            Database::Sqlite(_) => SQLITE_DISCARD,
+            Database::Postgres(_) => POSTGRES_DISCARD,
+        };
+        let is_done = self.steer(discard, queue, id, None, &self.steering("cancelled", by)).await?;
         self.came_of(is_done, queue, id).await
     }
 
@@ -136,13 +182,10 @@ impl Queues {
         let (id, queue) = (id.to_string(), queue.name());
         let status: Option<String> = match &self.database {
             Database::Sqlite(pool) => {
-                let select = sqlx::query_scalar("SELECT status FROM Jobs WHERE id = ?1 AND job_type = ?2");
-                select.bind(id).bind(queue).fetch_optional(pool).await
+                sqlx::query_scalar(SQLITE_STATUS).bind(id).bind(queue).fetch_optional(pool).await
             }
             Database::Postgres(pool) => {
-                let select =
-                    sqlx::query_scalar("SELECT status FROM apalis.jobs WHERE id = $1 AND job_type = $2");
-                select.bind(id).bind(queue).fetch_optional(pool).await
+                sqlx::query_scalar(POSTGRES_STATUS).bind(id).bind(queue).fetch_optional(pool).await
             }
         }
         .context("reading a job's state")?;
@@ -150,41 +193,61 @@ impl Queues {
     }
 
     pub(super) async fn raise_the_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
-        let asked_at_ms: i64 = match &self.database {
-            Database::Sqlite(pool) => sqlx::query_scalar(SQLITE_NOW_MS).fetch_one(pool).await?,
-            Database::Postgres(pool) => sqlx::query_scalar(POSTGRES_NOW_MS).fetch_one(pool).await?,
-        };
-        let mut raised = 0;
-        loop {
-            let chunk = self.raise_some(queue, asked_at_ms, &self.steering("retried", by)).await?;
-            if chunk == 0 {
-                return Ok(raised);
-            }
-            raised += chunk;
-            self.wakes.ring(queue);
-        }
-    }
-
-    async fn raise_some(
-        &self,
-        queue: Queue,
-        asked_at_ms: i64,
-        steering: &Steering<'_>,
-    ) -> anyhow::Result<u64> {
         let raise = match &self.database {
             Database::Sqlite(_) => SQLITE_RAISE,
             Database::Postgres(_) => POSTGRES_RAISE,
         };
-        let raised = on_either!(&self.database, pool => {
+        self.steer_the_dead(raise, queue, &self.steering("retried", by), || self.wakes.ring(queue)).await
+    }
+
+    pub(super) async fn give_up_the_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
+        let discard = match &self.database {
+            Database::Sqlite(_) => SQLITE_DISCARD_DEAD,
+            Database::Postgres(_) => POSTGRES_DISCARD_DEAD,
+        };
+        self.steer_the_dead(discard, queue, &self.steering("cancelled", by), || {}).await
+    }
+
+    /// Does it to every job that is dead by now, some at a time. How many there were.
+    async fn steer_the_dead(
+        &self,
+        update: &'static str,
+        queue: Queue,
+        steering: &Steering<'_>,
+        on_some: impl Fn(),
+    ) -> anyhow::Result<u64> {
+        let asked_at_ms: i64 = match &self.database {
+            Database::Sqlite(pool) => sqlx::query_scalar(SQLITE_NOW_MS).fetch_one(pool).await?,
+            Database::Postgres(pool) => sqlx::query_scalar(POSTGRES_NOW_MS).fetch_one(pool).await?,
+        };
+        let mut steered = 0;
+        loop {
+            let some = self.steer_some(update, queue, asked_at_ms, steering).await?;
+            if some == 0 {
+                return Ok(steered);
+            }
+            steered += some;
+            on_some();
+        }
+    }
+
+    async fn steer_some(
+        &self,
+        update: &'static str,
+        queue: Queue,
+        asked_at_ms: i64,
+        steering: &Steering<'_>,
+    ) -> anyhow::Result<u64> {
+        let steered = on_either!(&self.database, pool => {
             let mut transaction = pool.begin().await?;
-            let raise = sqlx::query_scalar(raise).bind(queue.name()).bind(asked_at_ms).bind(RAISED_AT_ONCE);
-            let ids: Vec<String> = raise.fetch_all(&mut *transaction).await?;
+            let update = sqlx::query_scalar(update).bind(queue.name()).bind(asked_at_ms).bind(DEAD_AT_ONCE);
+            let ids: Vec<String> = update.fetch_all(&mut *transaction).await?;
             if !ids.is_empty() {
                 insert_steered(&ids, steering).build().execute(&mut *transaction).await?;
             }
             transaction.commit().await?;
             ids.len()
         });
-        Ok(u64::try_from(raised)?)
+        Ok(u64::try_from(steered)?)
     }
 }

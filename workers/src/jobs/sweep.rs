@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn depth_of(queue: Queue, waiting: u64, failed: u64) -> QueueDepth {
-        QueueDepth { queue, waiting, running: 0, failed, dead: 0, oldest_waiting_since: None }
+        QueueDepth { queue, waiting, running: 0, failed, dead: 0, cancelled: 0, oldest_waiting_since: None }
     }
 
     #[test]

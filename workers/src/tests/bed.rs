@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, Queue, ScanJob, VersionId};
+use anyhow::anyhow;
+use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, ScanJob, VersionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use service::{Board, JobDetail, JobHappening, JobQueue, JobShown, JobState, JobsWanted};
@@ -15,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::database::{Database, on_either};
-use crate::{Attempt, Handler, Opening, PoolSettings, Queues};
+use crate::{Attempt, GiveUp, Handler, Opening, PoolSettings, Queues};
 
 /// Longer than any wait that succeeds, also on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(40);
@@ -155,6 +156,13 @@ impl Bed {
         dead
     }
 
+    /// How many scans are counted as dead, and as cancelled.
+    pub(super) async fn scans_ended(&self) -> (u64, u64) {
+        let depth = self.queues.depth().await.unwrap();
+        let scans = depth.into_iter().find(|depth| depth.queue == Queue::Scan).unwrap();
+        (scans.dead, scans.cancelled)
+    }
+
     /// A job with everything that is known of it.
     pub(super) async fn detail(&self, job: &JobEnvelope) -> JobDetail {
         self.queues.job(job.job.queue(), job.id).await.unwrap().unwrap()
@@ -207,6 +215,10 @@ pub(super) fn scan() -> JobEnvelope {
 
 pub(super) fn cleanup() -> JobEnvelope {
     JobEnvelope { id: new_id(), reply_to: None, trace: None, job: Job::Cleanup }
+}
+
+pub(super) fn ada() -> OperatorName {
+    OperatorName::cleaned("ada").unwrap()
 }
 
 pub(super) async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
@@ -293,5 +305,22 @@ impl Pool {
     pub(super) async fn die(self) {
         self.running.abort();
         assert!(self.running.await.unwrap_err().is_cancelled());
+    }
+}
+
+/// A handler under which every job dies at once.
+pub(super) fn hopeless(starts: &Starts) -> Handler {
+    starts.then(|_, _| async { Err(GiveUp(anyhow!("no")).into()) }.boxed())
+}
+
+pub(super) fn name_of(what: &JobHappening) -> String {
+    match what {
+        JobHappening::Pushed => "pushed".into(),
+        JobHappening::Began { attempt, .. } => format!("began {attempt}"),
+        JobHappening::Failed { attempt, error, .. } => format!("failed {attempt}: {error}"),
+        JobHappening::Died { attempt, error } => format!("died {attempt}: {error}"),
+        JobHappening::Done { attempt } => format!("done {attempt}"),
+        JobHappening::Retried { by } => format!("retried by {by}"),
+        JobHappening::Cancelled { by } => format!("cancelled by {by}"),
     }
 }

@@ -1,22 +1,13 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use domain::{JobId, OperatorName, Queue, Time};
+use domain::{JobId, Queue, Time};
 use futures::FutureExt;
 use service::{Board, JOBS_SHOWN_MAX, JobHappening, JobState, JobsWanted, ProcessShown, Steered};
 use tokio_util::sync::CancellationToken;
 
-use super::bed::{Bed, Pool, Starts, cleanup, new_id, on_both, scan, until};
-use crate::{GiveUp, Handler, PoolSettings, Presence, Queues};
-
-fn ada() -> OperatorName {
-    OperatorName::cleaned("ada").unwrap()
-}
-
-/// A handler under which every job dies at once.
-fn hopeless(starts: &Starts) -> Handler {
-    starts.then(|_, _| async { Err(GiveUp(anyhow!("no")).into()) }.boxed())
-}
+use super::bed::{Bed, Pool, Starts, ada, cleanup, hopeless, name_of, new_id, on_both, scan, until};
+use crate::{GiveUp, PoolSettings, Presence, Queues};
 
 fn presence(role: &'static str, takes: &[(Queue, usize)]) -> Presence {
     Presence { role, host: "a-host".into(), takes: takes.iter().copied().collect() }
@@ -138,12 +129,16 @@ on_both! {
         let refused = bed.queues.cancel(Queue::Upkeep, running.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Running));
         let refused = bed.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Dead));
+        assert_eq!(refused, Steered::Is(JobState::Cancelled));
+        let refused = bed.queues.discard(Queue::Upkeep, running.id, &ada()).await.unwrap();
+        assert_eq!(refused, Steered::Is(JobState::Running));
+        let refused = bed.queues.discard(Queue::Scan, waiting.id, &ada()).await.unwrap();
+        assert_eq!(refused, Steered::Is(JobState::Cancelled));
 
-        let dead = bed.detail(&waiting).await;
-        assert_eq!((dead.job.state, dead.job.attempts), (JobState::Dead, 0));
-        assert_eq!(dead.job.last_error.as_deref(), Some("cancelled by ada"));
-        let told: Vec<_> = dead.timeline.iter().map(|event| name_of(&event.what)).collect();
+        let cancelled = bed.detail(&waiting).await;
+        assert_eq!((cancelled.job.state, cancelled.job.attempts), (JobState::Cancelled, 0));
+        assert_eq!(cancelled.job.last_error.as_deref(), Some("cancelled by ada"));
+        let told: Vec<_> = cancelled.timeline.iter().map(|event| name_of(&event.what)).collect();
         assert_eq!(told, ["pushed", "cancelled by ada"]);
         let shown = bed.detail(&running).await.job;
         assert_eq!((shown.state, shown.attempts, shown.ended_at), (JobState::Running, 1, None));
@@ -215,8 +210,14 @@ on_both! {
         let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
         bed.status_becomes(dead.id, "Killed").await;
         pool.stop().await;
+        // What is counted as dead is what is raised.
+        assert_eq!(bed.scans_ended().await, (1, 1));
         assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
-        assert_eq!(bed.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [called_off.id]);
+        assert_eq!(bed.scans_ended().await, (0, 1));
+        assert!(bed.dead().await.is_empty());
+        let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Cancelled, before: None };
+        let listed = bed.queues.jobs(wanted).await.unwrap().jobs;
+        assert_eq!(listed.iter().map(|job| (job.id, job.state)).collect::<Vec<_>>(), [(called_off.id, JobState::Cancelled)]);
         // Retried, it is a job like others, and can die as they do.
         assert_eq!(bed.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
         let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
@@ -224,6 +225,7 @@ on_both! {
             bed.status_becomes(job.id, "Killed").await;
         }
         pool.stop().await;
+        assert_eq!(bed.scans_ended().await, (2, 0));
         assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 2);
     }
 
@@ -263,8 +265,14 @@ on_both! {
             (JobState::Failed, "Failed"),
             (JobState::Dead, "Killed"),
             (JobState::Done, "Done"),
+            (JobState::Cancelled, "Killed"),
         ] {
             bed.sql(&format!("UPDATE {{jobs}} SET status = '{status}'")).await;
+            if state == JobState::Cancelled {
+                let call_off = "INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt)
+                                SELECT id, 0, 'cancelled', 0 FROM {jobs}";
+                bed.sql(call_off).await;
+            }
             let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
             loop {
                 let page = bed.queues.jobs(JobsWanted { queue: Queue::Scan, state, before }).await.unwrap();
@@ -412,16 +420,4 @@ async fn every_schedule_is_planned_with_its_next_slot() {
     let cleanup = planned.iter().find(|planned| planned.name == "cleanup").unwrap();
     assert_eq!((cleanup.next.rfc3339().as_str(), cleanup.job.kind()), ("2026-03-05T13:07:00Z", "cleanup"));
     assert!(planned.len() >= 5 && planned.iter().all(|planned| planned.next > now));
-}
-
-fn name_of(what: &JobHappening) -> String {
-    match what {
-        JobHappening::Pushed => "pushed".into(),
-        JobHappening::Began { attempt, .. } => format!("began {attempt}"),
-        JobHappening::Failed { attempt, error, .. } => format!("failed {attempt}: {error}"),
-        JobHappening::Died { attempt, error } => format!("died {attempt}: {error}"),
-        JobHappening::Done { attempt } => format!("done {attempt}"),
-        JobHappening::Retried { by } => format!("retried by {by}"),
-        JobHappening::Cancelled { by } => format!("cancelled by {by}"),
-    }
 }

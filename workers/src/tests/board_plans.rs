@@ -8,7 +8,7 @@ use crate::database::Database;
 /// Enough that reading all of them would not pass for cheap.
 const FINISHED: u32 = 20_000;
 
-/// Finished publishes, and a handful of everything else.
+/// Finished publishes that failed once, and a handful of everything else.
 async fn crowded(bed: &Bed) {
     bed.queues.migrate().await.unwrap();
     let id = |prefix: &str| format!("'{prefix}' || substr('0000000000000000000000' || n, -22)");
@@ -35,6 +35,14 @@ async fn crowded(bed: &Bed) {
     {
         bed.sql(&row(status, "scan", prefix, 9)).await;
     }
+    let events = |kind: &str, queue: &str| {
+        format!(
+            "INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt)
+             SELECT id, 0, '{kind}', 1 FROM {{jobs}} WHERE job_type = '{queue}'"
+        )
+    };
+    bed.sql(&events("failed", "publish")).await;
+    bed.sql(&format!("{} AND status = 'Killed' AND id LIKE '%5'", events("cancelled", "scan"))).await;
     bed.sql("ANALYZE").await;
 }
 
@@ -49,7 +57,7 @@ fn list(bed: &Bed, queue: Queue, status: &str) -> String {
 }
 
 fn lists(bed: &Bed) -> Vec<String> {
-    let of_scans = ["Done", "Pending", "Queued", "Running", "Failed", "Killed"];
+    let of_scans = ["Done", "Pending", "Queued", "Running", "Failed", "Killed", "Cancelled"];
     let of_scans = of_scans.map(|status| list(bed, Queue::Scan, status));
     of_scans
         .into_iter()
@@ -72,9 +80,17 @@ async fn lists_and_counts_walk_an_index_on_sqlite() {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
         let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
         let steps: Vec<_> = plan.into_iter().map(|step| step.3).collect();
-        let is_sought = |step: &String| step.starts_with("SEARCH Jobs USING") && step.contains("(job_type=?");
+        let is_sought = |step: &String| {
+            step.starts_with("SEARCH Jobs USING") && (step.contains("(job_type=?") || step.contains("(id=?"))
+        };
         assert!(steps.iter().any(is_sought), "{question}\n{steps:#?}");
         assert!(!steps.iter().any(|step| step.starts_with("SCAN Jobs")), "{question}\n{steps:#?}");
+        // Of what happened to jobs, what was called off alone is walked through.
+        let walks = |step: &&String| {
+            step.starts_with("SCAN") && !step.contains("USING COVERING INDEX handbill_job_events_cancelled")
+        };
+        let walked: Vec<_> = steps.iter().filter(walks).filter(|step| step.contains("called")).collect();
+        assert!(walked.is_empty(), "{question}\n{steps:#?}");
         let is_sorted = steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
         assert!(!(question.contains("'Done'") && is_sorted), "{question}\n{steps:#?}");
     }
@@ -99,7 +115,12 @@ async fn lists_and_counts_walk_an_index_on_postgres() {
             continue;
         }
         // By one of the indexes that lead to few jobs or are in the order of the list.
-        let by = ["handbill_jobs_over", "jobs_in_hand", "idx_apalis_jobs_fetch_partial"];
+        let by = [
+            "handbill_jobs_over",
+            "jobs_in_hand",
+            "idx_apalis_jobs_fetch_partial",
+            "handbill_job_events_cancelled",
+        ];
         assert!(by.iter().any(|index| plan.contains(index)), "{question}\n{plan}");
         let walks_all_ids =
             ["jobs_pkey", "unique_job_id"].map(|ids| plan.contains(&format!("Backward using {ids}")));

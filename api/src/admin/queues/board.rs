@@ -147,7 +147,7 @@ impl QueueRow {
     }
 }
 
-/// The states that jobs wait in to be looked at; what is done is not counted.
+/// The states that jobs can be looked at in; what is done is not counted.
 pub fn counts_of(queue: &QueueOnBoard) -> Vec<StateCount> {
     let of = |state, label, count: u64, is_loud| StateCount {
         label,
@@ -160,6 +160,7 @@ pub fn counts_of(queue: &QueueOnBoard) -> Vec<StateCount> {
         of(JobState::Running, "Running", queue.running, false),
         of(JobState::Failed, "Failed", queue.failed, false),
         of(JobState::Dead, "Dead", queue.dead, true),
+        of(JobState::Cancelled, "Cancelled", queue.cancelled, false),
     ]
 }
 

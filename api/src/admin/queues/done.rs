@@ -13,8 +13,11 @@ pub enum Done {
     Resumed(Queue),
     /// So many dead jobs begin anew.
     Requeued(Queue, u64),
+    /// So many dead jobs are given up.
+    DiscardedDead(Queue, u64),
     Retried,
     Cancelled,
+    Discarded,
     /// A schedule, whose job went to this queue.
     Ran(String, Queue),
 }
@@ -37,8 +40,12 @@ impl Done {
             Done::Requeued(queue, jobs) => {
                 format!("{}?done=requeued&queue={}&jobs={jobs}", path_of(*queue), queue.name())
             }
+            Done::DiscardedDead(queue, jobs) => {
+                format!("{}?done=discarded-dead&queue={}&jobs={jobs}", path_of(*queue), queue.name())
+            }
             Done::Retried => format!("{page}?done=retried"),
             Done::Cancelled => format!("{page}?done=cancelled"),
+            Done::Discarded => format!("{page}?done=discarded"),
             Done::Ran(schedule, queue) => {
                 format!("{BOARD}?done=ran&schedule={schedule}&queue={}", queue.name())
             }
@@ -53,8 +60,10 @@ impl Done {
             "paused" => queue.map(Done::Paused),
             "resumed" => queue.map(Done::Resumed),
             "requeued" => Some(Done::Requeued(queue?, told.jobs)),
+            "discarded-dead" => Some(Done::DiscardedDead(queue?, told.jobs)),
             "retried" => Some(Done::Retried),
             "cancelled" => Some(Done::Cancelled),
+            "discarded" => Some(Done::Discarded),
             "ran" if is_name(&told.schedule) => Some(Done::Ran(told.schedule, queue?)),
             _ => None,
         }
@@ -72,8 +81,19 @@ impl Done {
             Done::Requeued(queue, jobs) => {
                 format!("Done: {jobs} dead jobs of {} begin anew.", queue.name())
             }
+            Done::DiscardedDead(_, 0) => "There was no dead job to discard.".to_owned(),
+            Done::DiscardedDead(queue, 1) => {
+                format!("Done: 1 dead job of {} is discarded. It can be retried for 48 hours.", queue.name())
+            }
+            Done::DiscardedDead(queue, jobs) => {
+                format!(
+                    "Done: {jobs} dead jobs of {} are discarded. Each can be retried for 48 hours.",
+                    queue.name()
+                )
+            }
             Done::Retried => "Done: the job begins anew, with all its attempts before it.".to_owned(),
-            Done::Cancelled => "Done: the job is cancelled. It can be retried.".to_owned(),
+            Done::Cancelled => "Done: the job is cancelled. It can be retried for 48 hours.".to_owned(),
+            Done::Discarded => "Done: the job is discarded. It can be retried for 48 hours.".to_owned(),
             Done::Ran(schedule, queue) => format!("Done: {schedule} is queued in {}.", queue.name()),
         }
     }
@@ -100,8 +120,10 @@ mod tests {
             Done::Paused(Queue::Scan),
             Done::Resumed(Queue::Scan),
             Done::Requeued(Queue::Views, 3),
+            Done::DiscardedDead(Queue::Views, 3),
             Done::Retried,
             Done::Cancelled,
+            Done::Discarded,
             Done::Ran("sweep-records".into(), Queue::Upkeep),
         ] {
             assert_eq!(told(&done.path("/admin/queues/scan/01")), Some(done));

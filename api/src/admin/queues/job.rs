@@ -61,7 +61,7 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     shown(request, &service, StatusCode::OK, Faults::default()).await
 }
 
-/// Retries or cancels the job. Where it is in another state by now, the page shows it as it is.
+/// Retries, cancels or discards the job. Where it is in another state by now, the page shows it as it is.
 #[handler]
 pub async fn steer(
     request: &Request,
@@ -72,7 +72,8 @@ pub async fn steer(
     let steered = match form.action.as_str() {
         "retry" => service.retry_job(queue, id, by).await.map(|()| Done::Retried),
         "cancel" => service.cancel_job(queue, id, by).await.map(|()| Done::Cancelled),
-        _ => return Err(Refusal::invalid("action", "is retry or cancel").into()),
+        "discard" => service.discard_job(queue, id, by).await.map(|()| Done::Discarded),
+        _ => return Err(Refusal::invalid("action", "is retry, cancel or discard").into()),
     };
     match steered.map_err(RefusedCall::from) {
         Ok(done) => Ok(found_at(&done.path(&path_of_job(queue, id)))),
@@ -122,11 +123,15 @@ impl<'a> JobPage<'a> {
     }
 
     pub fn may_be_retried(&self) -> bool {
-        matches!(self.state, JobState::Dead | JobState::Failed)
+        matches!(self.state, JobState::Dead | JobState::Cancelled | JobState::Failed)
     }
 
     pub fn may_be_cancelled(&self) -> bool {
         matches!(self.state, JobState::Waiting | JobState::Failed)
+    }
+
+    pub fn may_be_discarded(&self) -> bool {
+        self.state == JobState::Dead
     }
 }
 

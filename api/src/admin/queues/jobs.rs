@@ -89,7 +89,7 @@ pub async fn show(
     live_page(StatusCode::OK, &JobsPage::new(&frame, wanted, board, jobs))
 }
 
-/// Pauses or resumes the queue, or has its dead begun anew.
+/// Pauses or resumes the queue, or has its dead begun anew or given up.
 #[handler]
 pub async fn steer(
     request: &Request,
@@ -101,7 +101,8 @@ pub async fn steer(
         "pause" => service.pause_queue(queue, by).await.map(|()| Done::Paused(queue))?,
         "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
         "requeue-dead" => Done::Requeued(queue, service.requeue_dead(queue, by).await?),
-        _ => return Err(Refusal::invalid("action", "is pause, resume or requeue-dead").into()),
+        "discard-dead" => Done::DiscardedDead(queue, service.discard_dead(queue, by).await?),
+        _ => return Err(Refusal::invalid("action", "is pause, resume, requeue-dead or discard-dead").into()),
     };
     Ok(found_at(&done.path(request.uri().path())))
 }
@@ -111,7 +112,8 @@ impl Asked {
         let state = match self.state.as_deref() {
             None => JobState::Dead,
             Some(name) => {
-                let unknown = || Refusal::invalid("state", "is waiting, running, failed, dead or done");
+                let unknown =
+                    || Refusal::invalid("state", "is waiting, running, failed, dead, cancelled or done");
                 JobState::parse(name).ok_or_else(unknown)?
             }
         };
@@ -194,6 +196,7 @@ pub fn when(job: &JobShown, now: Time) -> WhenTold {
         JobState::Running => told("begun", job.begun_at.unwrap_or(job.due_at)),
         JobState::Failed => told("tried again", job.due_at),
         JobState::Dead => told("died", ended),
+        JobState::Cancelled => told("cancelled", ended),
         JobState::Done => told("done", ended),
     }
 }

@@ -38,6 +38,7 @@ fn calm(queue: Queue) -> QueueOnBoard {
         running: 0,
         failed: 0,
         dead: 0,
+        cancelled: 0,
         oldest_waiting_since: None,
         done_last_minute: 0,
         failed_last_minute: 0,
@@ -76,6 +77,7 @@ fn full() -> BoardShown {
                 running: 16,
                 failed: 2,
                 dead: 3,
+                cancelled: 4,
                 oldest_waiting_since: Some(before(400)),
                 done_last_minute: 2_400,
                 failed_last_minute: 2,
@@ -110,7 +112,7 @@ fn schedules() -> Vec<ScheduleShown> {
 
 fn job(state: JobState) -> JobShown {
     let has_begun = state != JobState::Waiting;
-    let has_failed = matches!(state, JobState::Failed | JobState::Dead);
+    let has_failed = matches!(state, JobState::Failed | JobState::Dead | JobState::Cancelled);
     JobShown {
         id: id(),
         queue: Queue::Scan,
@@ -120,7 +122,7 @@ fn job(state: JobState) -> JobShown {
         attempts_max: 8,
         due_at: if state == JobState::Failed { after(4) } else { before(5) },
         begun_at: has_begun.then(|| before(5)),
-        ended_at: matches!(state, JobState::Dead | JobState::Done).then(|| before(4)),
+        ended_at: matches!(state, JobState::Dead | JobState::Cancelled | JobState::Done).then(|| before(4)),
         worker: has_begun.then(|| "worker-1-scan-0".into()),
         last_error: has_failed.then(|| format!("injected <fault>: {}", "why ".repeat(60))),
     }
@@ -214,6 +216,7 @@ fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
     let board = read(told_in_json::board(full()));
     let publish = &board["queues"][0];
     assert_eq!((&publish["name"], &publish["depth"]), (&json!("publish"), &json!(1_252)));
+    assert_eq!((&publish["dead"], &publish["cancelled"]), (&json!(3), &json!(4)));
     assert_eq!((&publish["taken"], &publish["paused"]), (&json!(true), &Value::Null));
     assert_eq!(board["queues"][1]["paused"]["by"], "Ada <Lovelace>");
     // Whom nobody has heard of takes nothing.
@@ -241,15 +244,16 @@ fn a_job_in_json_has_its_timeline_with_whatever_belongs_to_each_event() {
 
 #[test]
 fn what_can_be_done_with_a_job_is_offered_in_its_state_alone() {
-    for (state, retry, cancel) in [
-        (JobState::Waiting, false, true),
-        (JobState::Running, false, false),
-        (JobState::Failed, true, true),
-        (JobState::Dead, true, false),
-        (JobState::Done, false, false),
+    for (state, retry, cancel, discard) in [
+        (JobState::Waiting, false, true, false),
+        (JobState::Running, false, false, false),
+        (JobState::Failed, true, true, false),
+        (JobState::Dead, true, false, true),
+        (JobState::Cancelled, true, false, false),
+        (JobState::Done, false, false, false),
     ] {
         let page = JobPage::new(&plain(), detail(state), now(), Faults::default()).render().unwrap();
-        let offers = ["value=\"retry\"", "value=\"cancel\""].map(|button| page.contains(button));
-        assert_eq!(offers, [retry, cancel], "{}", state.name());
+        let offers = ["retry", "cancel", "discard"].map(|word| page.contains(&format!("value=\"{word}\"")));
+        assert_eq!(offers, [retry, cancel, discard], "{}", state.name());
     }
 }

@@ -116,9 +116,11 @@ pub fn rules() -> Vec<Rule> {
         // One that is done.
         operators("POST /internal/queues/{queue}/jobs/{id}/retry", 409),
         operators("POST /internal/queues/{queue}/jobs/{id}/cancel", 409),
+        operators("POST /internal/queues/{queue}/jobs/{id}/discard", 409),
         operators("POST /internal/queues/{queue}/pause", 200),
         operators("POST /internal/queues/{queue}/resume", 200),
         operators("POST /internal/queues/{queue}/requeue-dead", 200),
+        operators("POST /internal/queues/{queue}/discard-dead", 200),
         operators("GET /internal/schedules", 200),
         operators("POST /internal/schedules/{schedule}/run", 200),
         operators("POST /internal/views", 200),

@@ -1,0 +1,41 @@
+use domain::Queue;
+use service::{Board, JobState, Steered};
+
+use super::bed::{Bed, Pool, Starts, ada, cleanup, hopeless, name_of, on_both, scan};
+
+on_both! {
+    async fn a_dead_job_that_is_discarded_keeps_what_it_died_of_and_can_be_had_back(bed: Bed) {
+        let queue = bed.ready().await;
+        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        bed.status_becomes(job.id, "Killed").await;
+        pool.stop().await;
+        assert_eq!(bed.queues.discard(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
+        assert_eq!(bed.queues.discard(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(bed.queues.discard(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Is(JobState::Cancelled));
+        assert_eq!(bed.scans_ended().await, (0, 1));
+        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 0);
+        let detail = bed.detail(&job).await;
+        assert_eq!((detail.job.state, detail.job.last_error.as_deref()), (JobState::Cancelled, Some("no")));
+        let told: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
+        assert_eq!(told, ["pushed", "began 1", "died 1: no", "cancelled by ada"]);
+        assert_eq!(bed.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(bed.scans_ended().await, (0, 0));
+    }
+
+    async fn the_dead_of_one_queue_are_discarded_together_and_those_of_others_stay(bed: Bed) {
+        let queue = bed.ready().await;
+        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        let jobs = [scan(), scan(), scan(), cleanup()];
+        for job in &jobs {
+            queue.push(job.clone()).await.unwrap();
+            bed.status_becomes(job.id, "Killed").await;
+        }
+        pool.stop().await;
+        assert_eq!(bed.queues.discard_dead(Queue::Scan, &ada()).await.unwrap(), 3);
+        assert_eq!(bed.queues.discard_dead(Queue::Scan, &ada()).await.unwrap(), 0);
+        assert_eq!(bed.scans_ended().await, (0, 3));
+        assert_eq!(bed.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[3].id]);
+    }
+}
