@@ -9,7 +9,7 @@ use futures::FutureExt;
 use poem::http::Method;
 use poem::{Endpoint, Request, Response};
 use service::Board;
-use telemetry::levels::{self, QueueLevel};
+use telemetry::levels::{self, ModerationLevel, QueueLevel};
 use telemetry::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -20,6 +20,9 @@ use crate::house::House;
 
 /// Whoever scrapes and probes needs a handful.
 const CONNECTIONS_MAX: usize = 64;
+
+/// The roles that processes tell of themselves. Whatever else stands in the board's table is no label.
+const ROLES: [&str; 4] = ["serve", "api", "edge", "worker"];
 
 /// What a process is there for, which says how much of the house it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +51,7 @@ pub(crate) fn vitals(
     }
     if let Some(when_away) = needs.storage() {
         parts.push(storage(house, when_away));
-        readings.push(queue_levels(house));
+        readings.extend([queue_levels(house), schedules(house), moderation(house)]);
     }
     Vitals::new(VitalsParts { parts, readings, stopping: stopping.clone() })
 }
@@ -192,7 +195,48 @@ async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
             cancelled: queue.cancelled,
             oldest_waiting: queue.oldest_waiting_since.map(waits_since).unwrap_or_default(),
             is_paused: queue.paused.is_some(),
+            workers: count(shown.takers(queue.queue)),
         });
     }
+    for role in ROLES {
+        let of_role = shown.processes.iter().filter(|process| !process.is_lost && process.role == role);
+        levels::set_processes(role, count(of_role));
+    }
     Ok(())
+}
+
+fn count<T>(things: impl Iterator<Item = T>) -> u64 {
+    things.fold(0, |count, _| count + 1)
+}
+
+fn schedules(house: &House) -> Reading {
+    let queues = house.queues.clone();
+    let read = move || {
+        let queues = queues.clone();
+        async move {
+            let done = queues.schedules_done().await?;
+            done.into_iter().for_each(|(schedule, last_done)| levels::set_schedule(schedule, last_done));
+            Ok(())
+        }
+        .boxed()
+    };
+    Reading { read: Box::new(read), forget: levels::forget_schedules }
+}
+
+fn moderation(house: &House) -> Reading {
+    let (store, clock) = (house.store.clone(), house.clock.clone());
+    let read = move || {
+        let (store, now) = (store.clone(), clock.now());
+        async move {
+            let backlog = store.backlog(now).await?;
+            levels::set_moderation(&ModerationLevel {
+                waiting: backlog.pages,
+                oldest_waiting: backlog.oldest_since.map(|since| now.since(since)).unwrap_or_default(),
+                open_reports: backlog.reports,
+            });
+            Ok(())
+        }
+        .boxed()
+    };
+    Reading { read: Box::new(read), forget: levels::forget_moderation }
 }

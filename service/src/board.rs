@@ -44,8 +44,13 @@ pub struct QueueShown {
 impl BoardShown {
     /// Whether some process that lives takes jobs of this queue. If none does, they wait for ever.
     pub fn is_taken(&self, queue: Queue) -> bool {
-        let takes = |process: &ProcessShown| process.takes.iter().any(|(taken, _)| *taken == queue);
-        self.processes.iter().any(|process| !process.is_lost && takes(process))
+        self.takers(queue).next().is_some()
+    }
+
+    /// The processes that live and take jobs of this queue.
+    pub fn takers(&self, queue: Queue) -> impl Iterator<Item = &ProcessShown> {
+        let takes = move |process: &ProcessShown| process.takes.iter().any(|(taken, _)| *taken == queue);
+        self.processes.iter().filter(move |process| !process.is_lost && takes(process))
     }
 }
 

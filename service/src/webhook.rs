@@ -33,6 +33,7 @@ impl Service {
         match event {
             CardEvent::Paid(paid) => self.credit_checkout(paid).await,
             CardEvent::Unusable { session, fault } => {
+                telemetry::checkout_uncredited();
                 tracing::error!(card.session = %session, card.fault = fault, "a paid checkout cannot be credited");
                 Ok(false)
             }
@@ -43,7 +44,7 @@ impl Service {
     /// An expired account is credited too: the money is there, and keeps the account from being purged.
     async fn credit_checkout(&self, paid: PaidCheckout) -> Answer<bool> {
         let Some(account) = self.0.store.account_named(&paid.account).await? else {
-            log_unknown_account(&paid);
+            note_unknown_account(&paid);
             return Ok(false);
         };
         let deed = CreditDeed {
@@ -56,7 +57,7 @@ impl Service {
             Outcome::Moved(Moved { is_new, .. }) => Ok(is_new),
             // It was purged since the look.
             Outcome::Refused(_) => {
-                log_unknown_account(&paid);
+                note_unknown_account(&paid);
                 Ok(false)
             }
             outcome => Err(Failure::behind(outcome)),
@@ -64,7 +65,8 @@ impl Service {
     }
 }
 
-fn log_unknown_account(paid: &PaidCheckout) {
+fn note_unknown_account(paid: &PaidCheckout) {
+    telemetry::checkout_uncredited();
     let name: String = paid.account.chars().take(NAME_CHARS_MAX).collect();
     tracing::error!(card.session = %paid.session, account.named = ?name, "a paid checkout names no account");
 }

@@ -90,7 +90,7 @@ pub use sweep::Purged;
 pub use tables::{LedgerTotals, TABLES, TableCount};
 pub use tokens::{NewToken, Reach, TokenGrant, TokenUse};
 pub use users::{PasswordChange, User};
-pub use waiting::{Waiting, WaitingFor, WaitingPlace};
+pub use waiting::{Backlog, Waiting, WaitingFor, WaitingPlace};
 
 use anyhow::Context;
 use database::Database;

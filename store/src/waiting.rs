@@ -17,6 +17,20 @@ const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
 /// More reports than these weigh no more: whoever sends many must not decide what is looked at.
 const REPORTS_WEIGHED_MAX: i64 = 3;
 
+/// Pages and reports that a backlog counts, lest many of them make the counting slow.
+const BACKLOG_COUNTED_MAX: u64 = 10_000;
+
+/// What waits for a moderator, in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Pages that wait for a person, up to 10,000.
+    pub pages: u64,
+    /// Since when the oldest of these does.
+    pub oldest_since: Option<Time>,
+    /// Open reports on pages that are served, up to 10,000.
+    pub reports: u64,
+}
+
 /// For what the pages of a list wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingFor {
@@ -77,6 +91,29 @@ impl WaitingFor {
         }
     }
 
+    /// How many wait, and since when the first does. What is counted is bounded, whatever waits.
+    fn count(self) -> String {
+        format!(
+            "SELECT COUNT(*) AS pages, MIN(since) AS oldest FROM (
+                SELECT COALESCE(
+                    CASE WHEN route.moderation_status = 'review' THEN (
+                        SELECT MIN(decision.created_at) FROM moderation_decisions AS decision
+                        WHERE decision.version_id = route.version_id AND decision.status = 'review'
+                    ) END,
+                    (
+                        SELECT MIN(created_at) FROM reports
+                        WHERE reports.artifact_id = route.artifact_id AND handled_at IS NULL
+                    ),
+                    route.published_at
+                ) AS since
+                FROM routes AS route
+                WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $1)
+                LIMIT {BACKLOG_COUNTED_MAX}
+            ) AS waiting",
+            condition = self.condition()
+        )
+    }
+
     /// A page in review waits since the decision that sent it there, any other since its first open report.
     fn query(self) -> String {
         format!(
@@ -111,6 +148,17 @@ impl WaitingFor {
             condition = self.condition()
         )
     }
+}
+
+#[derive(FromQueryResult)]
+struct BacklogRow {
+    pages: i64,
+    oldest: Option<i64>,
+}
+
+#[derive(FromQueryResult)]
+struct ReportsRow {
+    reports: i64,
 }
 
 #[derive(FromQueryResult)]
@@ -168,6 +216,28 @@ impl Store {
         let versions = found.iter().map(|row| row.version_id.clone()).collect();
         let evidence = self.last_scans(versions).await?;
         found.into_iter().map(|row| row.read(&evidence)).collect()
+    }
+
+    /// What waits for a moderator, in figures.
+    pub async fn backlog(&self, now: Time) -> anyhow::Result<Backlog> {
+        let reader = &self.database.reader;
+        let backend = reader.get_database_backend();
+        let count = WaitingFor::Review.count();
+        let count = Statement::from_sql_and_values(backend, count, [Value::from(now.millis())]);
+        let pages = BacklogRow::find_by_statement(count).one(reader).await.context("count what waits")?;
+        let count = format!(
+            "SELECT COUNT(*) AS reports FROM (
+                SELECT 1 FROM reports JOIN routes ON routes.artifact_id = reports.artifact_id
+                WHERE reports.handled_at IS NULL LIMIT {BACKLOG_COUNTED_MAX}
+            ) AS open"
+        );
+        let count = Statement::from_string(backend, count);
+        let open = ReportsRow::find_by_statement(count).one(reader).await.context("count open reports")?;
+        Ok(Backlog {
+            pages: pages.as_ref().map_or(0, |row| rows::count(row.pages)),
+            oldest_since: pages.and_then(|row| row.oldest).map(Time::from_millis),
+            reports: open.map_or(0, |row| rows::count(row.reports)),
+        })
     }
 }
 

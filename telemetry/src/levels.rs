@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::Queue;
+use domain::{Queue, Time};
 
 use crate::meters::declared;
 
@@ -18,6 +18,16 @@ pub struct QueueLevel {
     pub cancelled: u64,
     pub oldest_waiting: Duration,
     pub is_paused: bool,
+    /// Processes that live and take its jobs.
+    pub workers: u64,
+}
+
+/// What waits for a moderator.
+#[derive(Clone, Copy, Debug)]
+pub struct ModerationLevel {
+    pub waiting: u64,
+    pub oldest_waiting: Duration,
+    pub open_reports: u64,
 }
 
 /// How busy a pool of connections is.
@@ -44,14 +54,62 @@ pub fn set_queue(level: &QueueLevel) {
     }
     metrics.queue_oldest_waiting.with_label_values(&[queue]).set(level.oldest_waiting.as_secs_f64());
     metrics.queue_paused.with_label_values(&[queue]).set(i64::from(level.is_paused));
+    metrics.queue_workers.with_label_values(&[queue]).set(whole(level.workers));
 }
 
-/// Nothing is known of the queues.
+/// How many processes of a role live.
+pub fn set_processes(role: &'static str, alive: u64) {
+    if let Some(metrics) = declared() {
+        metrics.processes.with_label_values(&[role]).set(whole(alive));
+    }
+}
+
+/// When what a schedule does was last done, if it ever was.
+pub fn set_schedule(schedule: &'static str, last_done: Option<Time>) {
+    if let Some(metrics) = declared() {
+        let seconds = last_done.map_or(0, |done| done.millis() / 1000);
+        metrics.schedule_last_done.with_label_values(&[schedule]).set(seconds);
+    }
+}
+
+/// Nothing is known of the schedules.
+pub fn forget_schedules() {
+    if let Some(metrics) = declared() {
+        metrics.schedule_last_done.reset();
+    }
+}
+
+pub fn set_moderation(level: &ModerationLevel) {
+    let Some(metrics) = declared() else { return };
+    metrics.moderation_waiting.with_label_values::<&str>(&[]).set(whole(level.waiting));
+    let oldest = metrics.moderation_oldest_waiting.with_label_values::<&str>(&[]);
+    oldest.set(level.oldest_waiting.as_secs_f64());
+    metrics.reports_open.with_label_values::<&str>(&[]).set(whole(level.open_reports));
+}
+
+/// Nothing is known of what waits for a moderator.
+pub fn forget_moderation() {
+    let Some(metrics) = declared() else { return };
+    metrics.moderation_waiting.reset();
+    metrics.moderation_oldest_waiting.reset();
+    metrics.reports_open.reset();
+}
+
+/// Whether a part that this process works with answers.
+pub(crate) fn set_part(part: &'static str, is_ready: bool) {
+    if let Some(metrics) = declared() {
+        metrics.part_ready.with_label_values(&[part]).set(i64::from(is_ready));
+    }
+}
+
+/// Nothing is known of the queues, nor of the processes.
 pub fn forget_queues() {
     let Some(metrics) = declared() else { return };
     metrics.queue_jobs.reset();
     metrics.queue_oldest_waiting.reset();
     metrics.queue_paused.reset();
+    metrics.queue_workers.reset();
+    metrics.processes.reset();
 }
 
 pub fn set_pool(level: &PoolLevel) {

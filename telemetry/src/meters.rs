@@ -186,6 +186,13 @@ impl ConnectionMeter {
     }
 }
 
+/// A checkout that was paid and could not be credited: somebody is owed money.
+pub fn checkout_uncredited() {
+    if let Some(metrics) = declared() {
+        metrics.checkouts_uncredited.inc();
+    }
+}
+
 pub fn redis_reconnected() {
     if let Some(metrics) = declared() {
         metrics.redis_reconnects.inc();

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::kept::Kept;
+use crate::levels::set_part;
 use crate::meters::text;
 
 /// A part that has not answered by then does not answer.
@@ -51,7 +52,7 @@ pub enum WhenAway {
 #[derive(Default)]
 pub struct VitalsParts {
     pub parts: Vec<Part>,
-    /// What a scrape has to read first, in turn.
+    /// What a scrape has to read first, all at once.
     pub readings: Vec<Reading>,
     /// Cancelled when a stop begins.
     pub stopping: CancellationToken,
@@ -128,9 +129,12 @@ impl Vitals {
         Told::json(code, &Readiness { status, parts: (audience == Audience::Operator).then_some(&states) })
     }
 
-    /// For `/metrics`: all that is counted, and what could be read beside it.
+    /// For `/metrics`: all that is counted, and what could be read beside it. It takes no longer than a part may take to
+    /// answer.
     pub async fn metrics(&self) -> Told {
-        self.0.read.or_ask(self.0.read_all()).await;
+        let read = self.0.read.or_ask(self.0.read_all());
+        let (states, ()) = tokio::join!(self.0.asked.or_ask(self.0.ask_all()), read);
+        states.iter().for_each(|state| set_part(state.name, state.is_ready));
         match text() {
             Ok(body) => Told { status: 200, content_type: PROMETHEUS, body },
             Err(error) => {
@@ -149,11 +153,12 @@ impl Inner {
     }
 
     async fn read_all(&self) {
-        for reading in &self.parts.readings {
+        join_all(self.parts.readings.iter().map(|reading| async {
             if !matches!(timeout(READING_WAIT, (reading.read)()).await, Ok(Ok(()))) {
                 (reading.forget)();
             }
-        }
+        }))
+        .await;
     }
 
     fn log_change(&self, states: &[State]) {
@@ -290,6 +295,7 @@ mod tests {
             cancelled: 0,
             oldest_waiting: Duration::ZERO,
             is_paused: false,
+            workers: 1,
         });
         let readings =
             vec![Reading { read: Box::new(|| futures::future::pending().boxed()), forget: forget_queues }];
@@ -298,5 +304,21 @@ mod tests {
         assert_eq!(told.status, 200);
         assert!(told.body.contains("handbill_build_info{version="), "{}", told.body);
         assert!(!told.body.contains("handbill_queue_jobs{"), "{}", told.body);
+        assert!(!told.body.contains("handbill_queue_workers{"), "{}", told.body);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_scrape_tells_which_parts_answer_and_waits_two_seconds_for_one_that_does_not() {
+        let there = Arc::new(AtomicBool::new(true));
+        let ask: Ask = Box::new(|| futures::future::pending().boxed());
+        let silent = Part { name: "silent", when_away: WhenAway::Degraded, ask };
+        let read: Ask = Box::new(|| futures::future::pending().boxed());
+        let readings = vec![Reading { read, forget: || {} }];
+        let parts = vec![part("there", WhenAway::NotReady, &there), silent];
+        let vitals = Vitals::new(VitalsParts { parts, readings, ..VitalsParts::default() });
+        let told = timeout(ANSWER_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
+        for line in ["handbill_part_ready{part=\"there\"} 1\n", "handbill_part_ready{part=\"silent\"} 0\n"] {
+            assert!(told.body.contains(line), "{}", told.body);
+        }
     }
 }

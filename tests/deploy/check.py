@@ -7,6 +7,7 @@ hand is only what holds several of our files together. It must never reach for a
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -161,6 +162,7 @@ def check_alerts():
         demand(rule["labels"]["severity"] in ("page", "ticket"), f"{name} calls nobody")
         demand(rule["annotations"]["summary"].count("{{") == rule["annotations"]["summary"].count("}}"), name)
         expressions.append((name, rule["expr"]))
+    check_by_promtool(DEPLOY / "prometheus" / "alerts.yaml")
     sections = set(re.findall(r"^### (Handbill\w+)$", operations, re.MULTILINE))
     demand(named == sections, f"alerts and their sections in OPERATIONS.md differ: {sorted(named ^ sections)}")
     scaled = (DEPLOY / "kubernetes" / "scaling" / "keda.yaml").read_text()
@@ -173,6 +175,14 @@ def check_alerts():
         for metric in re.findall(r"\bhandbill_\w+", expression):
             family = re.sub(r"_(bucket|sum|count)$", "", metric)
             demand(family in told, f"{name}: OPERATIONS.md knows no {family}")
+
+
+def check_by_promtool(rules):
+    """Prometheus' own word, where it is installed."""
+    if not (promtool := shutil.which("promtool")):
+        return
+    checked = subprocess.run([promtool, "check", "rules", rules], capture_output=True, text=True, timeout=60)
+    demand(checked.returncode == 0, f"promtool: {checked.stdout}{checked.stderr}")
 
 
 def main():

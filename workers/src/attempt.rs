@@ -155,7 +155,7 @@ impl Attempts {
         self.log(&delivery, &kind, &verdict, took);
         match verdict {
             Verdict::Done => {
-                self.rates.count_done(self.queue, self.clock.now());
+                self.note_done(known_kind).await;
                 Ok(())
             }
             Verdict::Dead { error } => {
@@ -219,6 +219,19 @@ impl Attempts {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(panic)) => Err(anyhow!("panicked: {}", words_of(panic.as_ref()))),
             Err(_) => Err(anyhow!("not done after {:?}", self.timeout)),
+        }
+    }
+
+    /// Counts a job that is done, and has it remembered when what a schedule does was done.
+    async fn note_done(&self, kind: &'static str) {
+        let now = self.clock.now();
+        self.rates.count_done(self.queue, now);
+        if let Err(error) = self.database.note_done(kind, now).await {
+            tracing::warn!(
+                job.kind = kind,
+                error = format!("{error:#}"),
+                "the metrics do not hear that this was done"
+            );
         }
     }
 

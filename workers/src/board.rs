@@ -12,6 +12,7 @@ mod pauses;
 mod payload;
 mod processes;
 mod rates;
+mod schedules;
 mod steer;
 
 use async_trait::async_trait;

@@ -22,6 +22,17 @@ pub(crate) struct Schedule {
     job: Job,
 }
 
+impl Schedule {
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Of its jobs.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.job.kind()
+    }
+}
+
 /// The schedule, with a reason a line.
 pub(crate) const SCHEDULES: [Schedule; 5] = [
     // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own, and a look every minute

@@ -83,7 +83,11 @@ macro_rules! board_tables {
             );
             CREATE INDEX IF NOT EXISTS handbill_job_events_by_job ON handbill_job_events (job_id, id);
             CREATE INDEX IF NOT EXISTS handbill_job_events_cancelled ON handbill_job_events (job_id, id)
-                WHERE kind = 'cancelled';"
+                WHERE kind = 'cancelled';
+            CREATE TABLE IF NOT EXISTS handbill_schedules_done (
+                schedule TEXT PRIMARY KEY,
+                done_at_ms BIGINT NOT NULL
+            );"
         )
     };
 }
@@ -172,9 +176,9 @@ async fn is_sqlite_current(pool: &SqlitePool) -> sqlx::Result<bool> {
     let is_arranged: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'job_id_is_ulid')
             AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'LIdx')
-            AND (SELECT count(*) = 5 FROM sqlite_master WHERE name IN
+            AND (SELECT count(*) = 6 FROM sqlite_master WHERE name IN
                 ('handbill_jobs_done', 'handbill_processes', 'handbill_pauses', 'handbill_job_events_by_job',
-                 'handbill_job_events_cancelled'))",
+                 'handbill_job_events_cancelled', 'handbill_schedules_done'))",
     )
     .fetch_one(pool)
     .await?;
@@ -197,6 +201,7 @@ async fn is_postgres_current(pool: &PgPool) -> sqlx::Result<bool> {
             AND to_regclass('handbill_pauses') IS NOT NULL
             AND to_regclass('handbill_job_events_by_job') IS NOT NULL
             AND to_regclass('handbill_job_events_cancelled') IS NOT NULL
+            AND to_regclass('handbill_schedules_done') IS NOT NULL
             AND to_regclass('apalis.lidx') IS NULL
             AND to_regclass('apalis.idx_apalis_jobs_lock_by') IS NULL",
     )

@@ -5,8 +5,8 @@ use sea_orm::EntityTrait;
 
 use super::*;
 use crate::{
-    DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, SameContentWanted, SamePage, Seen, Waiting,
-    WaitingFor,
+    Backlog, DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, SameContentWanted, SamePage, Seen,
+    Waiting, WaitingFor,
 };
 
 const DONE: Ruled = Ruled::Done { has_more: false };
@@ -107,6 +107,30 @@ on_both_databases! {
         bed.reported(&pages[3], START.plus(9 * HOUR)).await;
         assert_eq!(before[0].slug.as_str(), "passed");
         assert_eq!(rank(&bed.waiting(WaitingFor::Review).await), rank(&before));
+    }
+
+    async fn the_backlog_counts_what_the_queue_shows_and_its_reports(bed: &Bed) {
+        let backlog = async || bed.store.backlog(START).await.unwrap();
+        assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
+        let account = bed.claimed().await;
+        let mut pages = Vec::new();
+        for slug in ["first", "second", "passed", "unscanned", "blocked"] {
+            pages.push(bed.publish(account, slug, b"one").await);
+        }
+        bed.scanned(&pages[0], ModerationStatus::Review, START.plus(2 * HOUR)).await;
+        bed.scanned(&pages[1], ModerationStatus::Review, START.plus(HOUR)).await;
+        bed.scanned(&pages[2], ModerationStatus::Pass, START).await;
+        bed.scanned(&pages[4], ModerationStatus::Blocked, START).await;
+        for hours in [3, 4] {
+            bed.reported(&pages[2], START.plus(hours * HOUR)).await;
+        }
+        assert_eq!(backlog().await, Backlog { pages: 3, oldest_since: Some(START.plus(HOUR)), reports: 2 });
+        for page in &pages[..2] {
+            bed.rule(page, Ruling::Pass, None).await;
+        }
+        assert_eq!(backlog().await, Backlog { pages: 1, oldest_since: Some(START.plus(3 * HOUR)), reports: 2 });
+        bed.rule(&pages[2], Ruling::Pass, None).await;
+        assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
     }
 
     async fn the_queue_is_read_list_by_list(bed: &Bed) {

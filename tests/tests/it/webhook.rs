@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use handbill_tests::{
-    Mode, PATIENCE, Processor, Value, WEBHOOK_SECRET, World, eventually, in_both_modes, json, program, sign,
+    Method, Mode, PATIENCE, Processor, Value, WEBHOOK_SECRET, World, eventually, in_both_modes, json,
+    program, sign,
 };
 
 use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
@@ -58,7 +59,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn what_cannot_be_credited_is_acknowledged_and_stands_in_the_log(world: World) {
+    async fn what_cannot_be_credited_is_acknowledged_counted_and_stands_in_the_log(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let handle = agent.handle();
         let unknown = ["acct_nobody", "", "01K0000000000000000000000A", &handle.to_uppercase(), "a'; --", "\n"];
@@ -86,6 +87,8 @@ in_both_modes! {
             assert_credited(&processor, &event, false).await;
             assert_told(&world, &session);
         }
+        let counted = world.operator().call(Method::GET, "/metrics").await.expect(200).text();
+        assert!(counted.contains("\nhandbill_checkouts_uncredited_total 16\n"), "{counted}");
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 

@@ -38,4 +38,31 @@ on_both! {
         assert_eq!(bed.scans_ended().await, (0, 3));
         assert_eq!(bed.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[3].id]);
     }
+
+    async fn when_a_schedule_s_job_was_done_is_known_and_when_it_failed_is_not(bed: Bed) {
+        let queue = bed.ready().await;
+        let last_done = async |schedule: &str| {
+            let done = bed.queues.schedules_done().await.unwrap();
+            done.into_iter().find(|(name, _)| *name == schedule).unwrap().1
+        };
+        assert_eq!(last_done("cleanup").await, None);
+        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        let failed = cleanup();
+        queue.push(failed.clone()).await.unwrap();
+        bed.status_becomes(failed.id, "Killed").await;
+        pool.stop().await;
+        assert_eq!(last_done("cleanup").await, None);
+
+        let before = bed.queues.clock.now();
+        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+        let mut told = Vec::new();
+        for job in [cleanup(), cleanup()] {
+            queue.push(job.clone()).await.unwrap();
+            bed.status_becomes(job.id, "Done").await;
+            told.push(last_done("cleanup").await.unwrap());
+        }
+        pool.stop().await;
+        assert!(before <= told[0] && told[0] <= told[1] && told[1] <= bed.queues.clock.now(), "{told:?}");
+        assert_eq!(last_done("metering").await, None);
+    }
 }

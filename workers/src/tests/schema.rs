@@ -50,7 +50,7 @@ on_both! {
 
     async fn the_board_s_tables_and_index_are_made_in_a_queue_of_the_release_before(bed: Bed) {
         bed.queues.migrate().await.unwrap();
-        for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events"] {
+        for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events", "handbill_schedules_done"] {
             bed.sql(&format!("DROP TABLE {gone}")).await;
         }
         let queue = bed.pushing();
