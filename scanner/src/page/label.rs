@@ -13,6 +13,8 @@ use crate::words::Text;
 const LABELLED_BY_MAX: usize = 8;
 /// Labels `for` one field that count.
 const LABELS_FOR_MAX: usize = 4;
+/// What labels may amount to, all together, that are put together of several elements. Past it each stands for itself.
+const JOINED_BYTES_MAX: usize = 1 << 20;
 
 /// A label that is being read.
 pub(super) struct OpenLabel {
@@ -91,10 +93,8 @@ impl<'d> Labels<'d> {
     }
 
     pub(super) fn put(self, document: &'d Document, part: &mut Part) {
-        // Many fields may name the same long element.
-        let mut texts: HashMap<NodeId, Rc<Text>> = HashMap::new();
+        let mut pointed = Pointed::new(document, self.elements_by_id(document));
         let mut given: HashSet<&str> = HashSet::new();
-        let element_by_id = self.elements_by_id(document);
         for wanting in &self.wanting {
             // An id means the first element that bears it.
             if given.insert(wanting.id) {
@@ -102,11 +102,48 @@ impl<'d> Labels<'d> {
                 said.for_each(|said| give(said, wanting.field, part));
             }
             let Some(field) = part.fields.get_mut(wanting.field) else { continue };
-            for node in wanting.ids().filter_map(|id| element_by_id.get(id)) {
-                let read = || Rc::new(Text::of(&document.text_below(*node, LABEL_CHARS_MAX)));
-                field.add_label(texts.entry(*node).or_insert_with(read).clone());
+            for list in wanting.labelled_by {
+                pointed.labels(list).into_iter().for_each(|label| field.add_label(label));
             }
         }
+    }
+}
+
+/// What elements say that fields point at. Many fields may name the same long element.
+struct Pointed<'d> {
+    document: &'d Document,
+    element_by_id: HashMap<&'d str, NodeId>,
+    texts: HashMap<NodeId, Rc<Text>>,
+    joined: HashMap<&'d str, Rc<Text>>,
+    joined_bytes: usize,
+}
+
+impl<'d> Pointed<'d> {
+    fn new(document: &'d Document, element_by_id: HashMap<&'d str, NodeId>) -> Self {
+        Self { document, element_by_id, texts: HashMap::new(), joined: HashMap::new(), joined_bytes: 0 }
+    }
+
+    /// The label that a list of ids makes: the texts of its elements, read as one.
+    fn labels(&mut self, list: &'d str) -> Vec<Rc<Text>> {
+        if let Some(known) = self.joined.get(list) {
+            return vec![known.clone()];
+        }
+        let nodes: Vec<NodeId> = ids(list).filter_map(|id| self.element_by_id.get(id).copied()).collect();
+        if nodes.len() < 2 || self.joined_bytes >= JOINED_BYTES_MAX {
+            return nodes.into_iter().map(|node| self.label(node)).collect();
+        }
+        let parts: Vec<String> =
+            nodes.iter().map(|node| self.document.text_below(*node, LABEL_CHARS_MAX)).collect();
+        let whole = parts.join(" ");
+        self.joined_bytes += whole.len();
+        let label = Rc::new(Text::of(clip(&whole)));
+        self.joined.insert(list, label.clone());
+        vec![label]
+    }
+
+    fn label(&mut self, node: NodeId) -> Rc<Text> {
+        let read = || Rc::new(Text::of(&self.document.text_below(node, LABEL_CHARS_MAX)));
+        self.texts.entry(node).or_insert_with(read).clone()
     }
 }
 
@@ -126,8 +163,12 @@ impl<'d> Labels<'d> {
 
 impl<'d> Wanting<'d> {
     fn ids(&self) -> impl Iterator<Item = &'d str> {
-        self.labelled_by.into_iter().flat_map(|ids| ids.split_ascii_whitespace().take(LABELLED_BY_MAX))
+        self.labelled_by.into_iter().flat_map(ids)
     }
+}
+
+fn ids(list: &str) -> impl Iterator<Item = &str> {
+    list.split_ascii_whitespace().take(LABELLED_BY_MAX)
 }
 
 /// Gives a label to its field. Beside a box to tick, it is a choice.

@@ -3,7 +3,7 @@
 //! as long as the allowance lasts.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::elements::Elements;
 use super::encodings;
@@ -58,6 +58,10 @@ pub(super) struct Machine<'s> {
     /// Names that were met before anything was known of them: whether they were shown, whether used otherwise.
     pub(super) early_uses: HashMap<NameId, (bool, bool)>,
     pub(super) declared: HashMap<NameId, Option<usize>>,
+    /// Fields that data described so far.
+    pub(super) described: usize,
+    /// Names under which the page shows what data has.
+    bound: HashSet<NameId>,
     pub(super) work_left: usize,
     steps: usize,
     furthest: usize,
@@ -89,11 +93,23 @@ impl<'s> Machine<'s> {
             literals_read: 0,
             early_uses: HashMap::new(),
             declared: HashMap::new(),
+            described: 0,
+            bound: HashSet::new(),
             work_left: allowance(source.len(), WORK_FACTOR, WORK_BYTES_MORE),
             steps: 0,
             furthest: 0,
             replayed_max,
         }
+    }
+
+    /// Notes that the page shows what data has under this name.
+    pub(super) fn bind_to_page(&mut self, name: &str) {
+        let name = self.names.id(Cow::Owned(name.to_owned()));
+        self.bound.insert(name);
+    }
+
+    pub(super) fn is_bound_to_page(&self, name: NameId) -> bool {
+        self.bound.contains(&name)
     }
 
     pub(super) fn run(&mut self) {

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::Script;
 use super::elements::Built;
 use super::encodings::{self, has_tag};
 use super::lexer::lex;
 use super::machine::{Machine, allowance};
 use super::texts::{Fate, Record, Seen, TextId};
 use super::tokens::{Kind, Tokens};
+use super::{Bound, Script};
 
 /// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
 /// out before still are.
@@ -42,14 +42,16 @@ const PAGE_WORDS: [&str; 20] = [
     "$",
 ];
 
-pub(super) fn read(source: &str, depth_left: usize) -> Script {
+pub(super) fn read(source: &str, bound: &Bound, depth_left: usize) -> Script {
     let tokens = lex(source);
     let mut machine = Machine::new(source, tokens);
+    bound.names().for_each(|name| machine.bind_to_page(name));
     machine.run();
-    Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }.finish(depth_left)
+    Report::of(machine).finish(depth_left)
 }
 
-/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
+/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels. A list of
+/// fields in it is the form that a script makes of it.
 pub(super) fn json(source: &str) -> Script {
     let tokens = lex(source);
     let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
@@ -60,8 +62,26 @@ pub(super) fn json(source: &str) -> Script {
     });
     let (markup, texts) = texts.partition(|text| has_tag(text));
     let mut script = Script { markup, texts, ..Script::default() };
+    script.markup.extend(forms(source));
     script.unify();
     script
+}
+
+/// The forms that a JSON text describes.
+fn forms(source: &str) -> Vec<String> {
+    // In brackets, so that it is no block.
+    let value = format!("({source})");
+    let tokens = lex(&value);
+    let mut machine = Machine::new(&value, tokens);
+    machine.run();
+    let mut report = Report::of(machine);
+    report.bytes_left = allowance(source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+    report.add_elements();
+    let forms = report.script.into_iter().filter_map(|(_, item)| match item {
+        Item::Markup(markup) => Some(markup),
+        Item::Text(_) | Item::Inner(_) => None,
+    });
+    forms.collect()
 }
 
 fn is_json_value(tokens: &Tokens, at: usize) -> bool {
@@ -82,7 +102,11 @@ struct Report<'s> {
     bytes_left: usize,
 }
 
-impl Report<'_> {
+impl<'s> Report<'s> {
+    fn of(machine: Machine<'s>) -> Self {
+        Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }
+    }
+
     fn finish(mut self, depth_left: usize) -> Script {
         self.bytes_left = allowance(self.machine.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
         if let Some(written) = self.machine.page.written {
@@ -212,7 +236,7 @@ impl Report<'_> {
             }
         }
         if let Some(order) = place.filter(|_| depth_left > 0) {
-            self.script.push((order, Item::Inner(read(&inner, depth_left - 1))));
+            self.script.push((order, Item::Inner(read(&inner, &Bound::default(), depth_left - 1))));
         }
     }
 }

@@ -30,7 +30,7 @@ impl Machine<'_> {
         if let Value::Element(element) = owner {
             return self.set_on_element(element, &name, value);
         }
-        if let (Value::Text(before), true) = (current, is_markup_property(&name)) {
+        if let (Value::Text(before), true) = (current, is_markup_property(&name) && !self.is_told_better()) {
             self.texts.absorb(before);
         }
         match &*name {
@@ -65,6 +65,7 @@ impl Machine<'_> {
         match self.names.text(name) {
             "__html" | "srcdoc" | "innerHTML" => self.write(value),
             "textContent" | "innerText" | "placeholder" => self.settle(value.into(), Fate::Shown),
+            _ if self.is_bound_to_page(name) => self.show(value),
             _ => {}
         }
         self.heap.set(object, name, value);
@@ -213,7 +214,9 @@ impl Machine<'_> {
 
     /// Pieces that are added to one target make one whole.
     fn add_to(&mut self, call: &Call, value: Value) {
-        let (Some(base), Value::Text(part)) = (call.base_name, value) else { return self.write(value) };
+        let (Some(base), Value::Text(part), false) = (call.base_name, value, self.is_told_better()) else {
+            return self.write(value);
+        };
         let name = self.names.id("innerHTML".into());
         let whole = match self.scopes.member(base, name) {
             Some(Value::Text(before)) => {

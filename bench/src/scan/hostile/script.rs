@@ -48,6 +48,8 @@ fn writes() -> Vec<Flood> {
             "e{n}=document.createElement('p');e{m}.append(e{n});",
             END,
         ),
+        page("fields that data describes", "<script>x=[", "[{type:'tel',label:'PIN {n}'}],", END),
+        page("names that the page shows", "<script>x=[", "{{a{n}}},{a{n}:'<p>'},", END),
         page("programs in programs", "<script>", "eval(\"eval('e.innerHTML=1')\");setTimeout('x()');", END),
         page("addresses", "<script>", "fetch('{n}.txt');", END),
         page("messages", "<script>", "alert('Enter your seed');e.textContent='<p>{n}';", END),
