@@ -63,3 +63,8 @@ pub(crate) fn read(source: &str, bound: &Bound) -> Script {
 pub(crate) fn read_json(source: &str) -> Script {
     report::json(source)
 }
+
+/// What JSON tells by itself: the forms that it describes, and what the page shows of it by name.
+pub(crate) fn read_data(sources: &[String], bound: &Bound) -> Script {
+    report::data(sources, bound)
+}

@@ -28,7 +28,7 @@ pub(crate) struct Site<'a> {
     sheet_bytes: Cell<usize>,
     /// What each style sheet imports, by number. Told at the first look.
     imports: Vec<OnceCell<Vec<usize>>>,
-    /// What its pages show of their data.
+    /// What its pages show of data. Scripts in files of their own may hold it.
     bound: Bound,
     readings: Vec<Reading>,
 }
@@ -44,7 +44,8 @@ impl<'a> Site<'a> {
         let paths = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
         let sources: Vec<_> = files.iter().map(|file| document::read(file.path, file.bytes)).collect();
         let mut bound = Bound::default();
-        sources.iter().filter(|source| may_bind(source.kind)).for_each(|source| bound.take(&source.text));
+        let binding = sources.iter().filter(|source| may_bind(source.kind));
+        binding.for_each(|source| bound.join(&Bound::of(&source.text)));
         let sheet_bytes = Cell::new(0);
         let imports = files.iter().map(|_| OnceCell::new()).collect();
         let mut site = Self { paths, sources, files, sheet_bytes, imports, bound, readings: Vec::new() };
@@ -120,7 +121,9 @@ impl<'a> Site<'a> {
 
     fn reading_of(&self, file: usize, text: &str) -> Reading {
         let sheets = |address: &str| self.sheet(file, address);
-        let around = Around { file, sheets: &sheets, bound: &self.bound };
+        let is_for_all = matches!(self.sources[file].kind, Kind::Script | Kind::Json);
+        let own = if is_for_all { Bound::default() } else { Bound::of(text) };
+        let around = Around { file, sheets: &sheets, bound: if is_for_all { &self.bound } else { &own } };
         match self.sources[file].kind {
             Kind::Html => page::read(&document::parse_html(text), canvas_of(text), around),
             Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, around),
@@ -129,7 +132,12 @@ impl<'a> Site<'a> {
                 page::read(&document::parse_html(text), Canvas::Unknown, around)
             }
             Kind::Script => page::read_script(script::read(text, &self.bound), text.len(), around),
-            Kind::Json => page::read_script(script::read_json(text), text.len(), around),
+            Kind::Json => {
+                let mut reading = page::read_script(script::read_json(text), text.len(), around);
+                let data = script::read_data(&[text.to_owned()], &self.bound);
+                reading.join(page::read_script(data, text.len(), around));
+                reading
+            }
             Kind::Text => page::read_text(text, around),
             Kind::Style | Kind::Binary => Reading::default(),
         }

@@ -181,7 +181,9 @@ pub(super) fn clip(text: &str) -> &str {
 /// The type of an input as browsers take it. One that may come to be a password, as a library sets it, is one.
 pub(super) fn type_of(element: Element<'_>) -> Cow<'_, str> {
     let written = element.text("type").trim();
-    if written.is_empty() && BOUND_TYPES.iter().any(|name| element.text(name).contains("password")) {
+    if matches!(written, "" | "text")
+        && BOUND_TYPES.iter().any(|name| element.text(name).contains("password"))
+    {
         return Cow::Borrowed("password");
     }
     match written.bytes().any(|byte| byte.is_ascii_uppercase()) {

@@ -13,8 +13,10 @@ use crate::words::Text;
 const LABELLED_BY_MAX: usize = 8;
 /// Labels `for` one field that count.
 const LABELS_FOR_MAX: usize = 4;
-/// What labels may amount to, all together, that are put together of several elements. Past it each stands for itself.
-const JOINED_BYTES_MAX: usize = 1 << 20;
+/// Labels that are put together of several elements; past so many each stands for itself.
+const JOINED_MAX: usize = 1_000;
+/// A longer one is no label.
+const JOINED_BYTES_MAX: usize = 200;
 
 /// A label that is being read.
 pub(super) struct OpenLabel {
@@ -113,37 +115,35 @@ impl<'d> Labels<'d> {
 struct Pointed<'d> {
     document: &'d Document,
     element_by_id: HashMap<&'d str, NodeId>,
-    texts: HashMap<NodeId, Rc<Text>>,
-    joined: HashMap<&'d str, Rc<Text>>,
-    joined_bytes: usize,
+    labels: HashMap<NodeId, (String, Rc<Text>)>,
+    joined: usize,
 }
 
 impl<'d> Pointed<'d> {
     fn new(document: &'d Document, element_by_id: HashMap<&'d str, NodeId>) -> Self {
-        Self { document, element_by_id, texts: HashMap::new(), joined: HashMap::new(), joined_bytes: 0 }
+        Self { document, element_by_id, labels: HashMap::new(), joined: 0 }
     }
 
-    /// The label that a list of ids makes: the texts of its elements, read as one.
+    /// The labels that a list of ids makes: each element's, and when they are short all of them read as one.
     fn labels(&mut self, list: &'d str) -> Vec<Rc<Text>> {
-        if let Some(known) = self.joined.get(list) {
-            return vec![known.clone()];
-        }
         let nodes: Vec<NodeId> = ids(list).filter_map(|id| self.element_by_id.get(id).copied()).collect();
-        if nodes.len() < 2 || self.joined_bytes >= JOINED_BYTES_MAX {
-            return nodes.into_iter().map(|node| self.label(node)).collect();
+        let (texts, mut labels): (Vec<String>, Vec<Rc<Text>>) =
+            nodes.iter().map(|node| self.label(*node)).unzip();
+        if nodes.len() > 1 && self.joined < JOINED_MAX {
+            self.joined += 1;
+            let whole = texts.join(" ");
+            labels.extend((whole.len() <= JOINED_BYTES_MAX).then(|| Rc::new(Text::of(&whole))));
         }
-        let parts: Vec<String> =
-            nodes.iter().map(|node| self.document.text_below(*node, LABEL_CHARS_MAX)).collect();
-        let whole = parts.join(" ");
-        self.joined_bytes += whole.len();
-        let label = Rc::new(Text::of(clip(&whole)));
-        self.joined.insert(list, label.clone());
-        vec![label]
+        labels
     }
 
-    fn label(&mut self, node: NodeId) -> Rc<Text> {
-        let read = || Rc::new(Text::of(&self.document.text_below(node, LABEL_CHARS_MAX)));
-        self.texts.entry(node).or_insert_with(read).clone()
+    fn label(&mut self, node: NodeId) -> (String, Rc<Text>) {
+        let known = self.labels.entry(node).or_insert_with(|| {
+            let text = self.document.text_below(node, LABEL_CHARS_MAX);
+            let label = Rc::new(Text::of(&text));
+            (text, label)
+        });
+        known.clone()
     }
 }
 

@@ -14,10 +14,9 @@ use embedding::open_text;
 use super::field::{Field, LABEL_CHARS_MAX};
 use super::place::Place;
 use super::run::Run;
-use super::written::read_script;
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
 use crate::document::{Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
-use crate::script::{self, Bound};
+use crate::script::Bound;
 use crate::style::{self, Canvas, Shown};
 
 /// Fields without a word of their own that are kept: nobody fills in so many.
@@ -45,9 +44,7 @@ pub(crate) fn read(document: &Document, canvas: Canvas, around: Around<'_>) -> R
     let data = std::mem::take(&mut reader.data);
     let (mut reading, scripts) = reader.finish();
     reading.take_scripts(&scripts, around);
-    for data in data {
-        reading.join(read_script(script::read_json(&data), data.len(), around));
-    }
+    reading.take_data(&data, around);
     reading
 }
 

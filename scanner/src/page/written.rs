@@ -23,6 +23,16 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Adds the forms that data describes, and what the page shows of it.
+    pub(super) fn take_data(&mut self, sources: &[String], around: Around<'_>) {
+        if !sources.is_empty() {
+            let bytes = sources.iter().map(String::len).sum();
+            self.join(read_script(script::read_data(sources, around.bound), bytes, around));
+        }
+    }
+}
+
 /// What one script of so many bytes would write, and what it would fetch.
 pub(crate) fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
     let mut reader = Reader::new(around);

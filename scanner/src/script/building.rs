@@ -81,10 +81,14 @@ impl Machine<'_> {
             return None;
         }
         let given = call.arguments.get(2..).unwrap_or(&[]);
-        let properties = match call.argument(1) {
-            Value::Object(properties) => properties,
-            _ => self.heap.object(),
-        };
+        let properties = self.heap.object();
+        if let Value::Object(more) = call.argument(1)
+            && self.may_copy(self.heap.keys(more).len())
+        {
+            for (name, value) in self.heap.entries(more) {
+                self.heap.set(properties, name, value);
+            }
+        }
         if !given.is_empty() && !call.name.contains("jsx") && self.may_copy_items(given.len()) {
             let children = self.heap.list(given.to_vec());
             let name = self.names.id("children".into());

@@ -3,8 +3,10 @@
 //! as long as the allowance lasts.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::bound::Bound;
+use super::described::Described;
 use super::elements::Elements;
 use super::encodings;
 use super::frame::{Ahead, Frame, Kind as Level, Verb};
@@ -58,10 +60,10 @@ pub(super) struct Machine<'s> {
     /// Names that were met before anything was known of them: whether they were shown, whether used otherwise.
     pub(super) early_uses: HashMap<NameId, (bool, bool)>,
     pub(super) declared: HashMap<NameId, Option<usize>>,
-    /// Fields that data described so far.
-    pub(super) described: usize,
-    /// Names under which the page shows what data has.
-    bound: HashSet<NameId>,
+    /// Objects that were looked at for fields, and fields that they described.
+    pub(super) described: Described,
+    /// What the page shows of data.
+    pub(super) bound: &'s Bound,
     pub(super) work_left: usize,
     steps: usize,
     furthest: usize,
@@ -69,7 +71,7 @@ pub(super) struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    pub(super) fn new(source: &'s str, tokens: Tokens) -> Self {
+    pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound) -> Self {
         let replayed_max = allowance(tokens.len(), REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
         Self {
             source,
@@ -93,23 +95,13 @@ impl<'s> Machine<'s> {
             literals_read: 0,
             early_uses: HashMap::new(),
             declared: HashMap::new(),
-            described: 0,
-            bound: HashSet::new(),
+            described: Described::default(),
+            bound,
             work_left: allowance(source.len(), WORK_FACTOR, WORK_BYTES_MORE),
             steps: 0,
             furthest: 0,
             replayed_max,
         }
-    }
-
-    /// Notes that the page shows what data has under this name.
-    pub(super) fn bind_to_page(&mut self, name: &str) {
-        let name = self.names.id(Cow::Owned(name.to_owned()));
-        self.bound.insert(name);
-    }
-
-    pub(super) fn is_bound_to_page(&self, name: NameId) -> bool {
-        self.bound.contains(&name)
     }
 
     pub(super) fn run(&mut self) {

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::de::IgnoredAny;
+
 use super::elements::Built;
 use super::encodings::{self, has_tag};
 use super::lexer::lex;
@@ -44,14 +46,12 @@ const PAGE_WORDS: [&str; 20] = [
 
 pub(super) fn read(source: &str, bound: &Bound, depth_left: usize) -> Script {
     let tokens = lex(source);
-    let mut machine = Machine::new(source, tokens);
-    bound.names().for_each(|name| machine.bind_to_page(name));
+    let mut machine = Machine::new(source, tokens, bound);
     machine.run();
     Report::of(machine).finish(depth_left)
 }
 
-/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels. A list of
-/// fields in it is the form that a script makes of it.
+/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
 pub(super) fn json(source: &str) -> Script {
     let tokens = lex(source);
     let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
@@ -62,26 +62,30 @@ pub(super) fn json(source: &str) -> Script {
     });
     let (markup, texts) = texts.partition(|text| has_tag(text));
     let mut script = Script { markup, texts, ..Script::default() };
-    script.markup.extend(forms(source));
     script.unify();
     script
 }
 
-/// The forms that a JSON text describes.
-fn forms(source: &str) -> Vec<String> {
-    // In brackets, so that it is no block.
-    let value = format!("({source})");
-    let tokens = lex(&value);
-    let mut machine = Machine::new(&value, tokens);
+/// What data tells by itself: the forms that it describes, and what the page shows of it by name. A text that is no
+/// JSON tells nothing.
+pub(super) fn data(sources: &[String], bound: &Bound) -> Script {
+    let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
+    let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
+    // In one list, so that all of it has one allowance.
+    let whole = format!("([{}])", valid.join(","));
+    let tokens = lex(&whole);
+    let mut machine = Machine::new(&whole, tokens, bound);
     machine.run();
     let mut report = Report::of(machine);
-    report.bytes_left = allowance(source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+    report.bytes_left = allowance(whole.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
     report.add_elements();
-    let forms = report.script.into_iter().filter_map(|(_, item)| match item {
-        Item::Markup(markup) => Some(markup),
-        Item::Text(_) | Item::Inner(_) => None,
-    });
-    forms.collect()
+    let mut script =
+        Script { texts: report.flat_all(&report.machine.page.shown.clone()), ..Script::default() };
+    for (_, item) in report.script {
+        script.take(item);
+    }
+    script.unify();
+    script
 }
 
 fn is_json_value(tokens: &Tokens, at: usize) -> bool {
@@ -223,8 +227,16 @@ impl<'s> Report<'s> {
 
     fn add_inner(&mut self, depth_left: usize) {
         let page = &mut self.machine.page;
+        let (mut data_bytes, mut sources) = (0, Vec::new());
         for (order, source) in std::mem::take(&mut page.data) {
+            data_bytes += source.len();
             self.script.push((order, Item::Inner(json(&source))));
+            if data_bytes <= self.machine.source.len() {
+                sources.push(source);
+            }
+        }
+        if !sources.is_empty() {
+            self.script.push((0, Item::Inner(data(&sources, self.machine.bound))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
         let (mut inner, mut place) = (String::new(), None);

@@ -38,6 +38,10 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
                 "<div id=m></div><script>render([{type:'email',label:'E-mail'},{type:'text',label:'Card number'},{type:'text',label:'CVC'}])</script>",
             ),
             (
+                "markup that data gives",
+                "<div v-html='body'></div><script>new Vue({data:{body:'<textarea placeholder=\"Seed phrase\"></textarea>'}})</script>",
+            ),
+            (
                 "fields of no type that data describes",
                 "<script>const fields=[{k:'a',label:'Card number',ac:'cc-number'},{k:'b',label:'CVC',ph:'123'}];render(fields)</script>",
             ),
@@ -68,6 +72,9 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
     let fetched =
         [("index.html", "<script>fetch('fields.json').then(render)</script>"), ("fields.json", data)];
     assert_eq!(verdict_of(&fetched).status, Blocked);
+    let own = "<input type=password><script>var posts=[{title:'Sign in to Coinbase'}]</script>";
+    let two = [("index.html", "<h1>{{ title }}</h1>"), ("other.html", own)];
+    assert_eq!(verdict_of(&two).status, Pass);
 }
 
 #[test]
@@ -82,6 +89,22 @@ fn data_that_describes_no_form_asks_for_nothing() {
             (
                 "parameters of an interface",
                 "<script>docs([{name:'number',type:'string',description:'Card number'},{name:'cvc',type:'string',description:'CVC'}])</script>",
+            ),
+            (
+                "cards to learn from",
+                "<script>cards([{title:'Seed phrase',hint:'12 or 24 words'},{title:'Private key',hint:'64 digits'}])</script>",
+            ),
+            (
+                "messages in a lesson",
+                "<script>inbox([{type:'email',title:'Send us your card number and CVV'}])</script>",
+            ),
+            (
+                "settings beside a login",
+                "<input type=password><script type='application/json'>{\"pay\":[\"PayPal\",\"Apple ID\"]}</script>",
+            ),
+            (
+                "a template that nothing copies, beside a name that sounds so",
+                "<p>{{ content }}</p><template><textarea placeholder='Seed phrase'></textarea></template><script>var a=1</script>",
             ),
             (
                 "a title that is not shown",

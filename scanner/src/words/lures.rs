@@ -187,7 +187,8 @@ impl Found<'_> {
 
     /// Nothing else is said: `Bank`, `My wallet`.
     fn is_alone(&self, lure: &LureAt) -> bool {
-        if JARS.contains(&self.words[lure.from].folded.as_str()) {
+        let noun = &self.words[lure.from];
+        if JARS.contains(&noun.folded.as_str()) || may_name_bank(noun) {
             return false;
         }
         let others = (0..self.words.len()).filter(|at| !(lure.from..lure.to).contains(at));

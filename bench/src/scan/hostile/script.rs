@@ -49,6 +49,18 @@ fn writes() -> Vec<Flood> {
             END,
         ),
         page("fields that data describes", "<script>x=[", "[{type:'tel',label:'PIN {n}'}],", END),
+        page(
+            "objects that describe nothing, again and again",
+            "<script>o={a:1,b:2,c:3,d:4,label:5};x=[",
+            "[o,o,o,o,o,o,o,o,o,o,o,o,o,o,o,o,o,o,o,o],",
+            END,
+        ),
+        page(
+            "data in pieces",
+            "",
+            "<script type=application/json>[{\"type\":\"tel\",\"label\":\"PIN {n}\"}]</script>",
+            "",
+        ),
         page("names that the page shows", "<script>x=[", "{{a{n}}},{a{n}:'<p>'},", END),
         page("programs in programs", "<script>", "eval(\"eval('e.innerHTML=1')\");setTimeout('x()');", END),
         page("addresses", "<script>", "fetch('{n}.txt');", END),

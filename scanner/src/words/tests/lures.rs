@@ -79,9 +79,8 @@ fn brands_and_urgency_are_lures() {
         "验证您的账户",
         "钱包",
         "Wallet'ınızı bağlayın",
-        "Mälarbanken",
         "Logga in i internetbanken",
-        "Nordhafenbank",
+        "Log in to your Nordhafenbank account",
         "Bankamızın müşterileri",
         "Dan wordt uw rekening geblokkeerd",
     ]
