@@ -11,7 +11,7 @@ mod written;
 use std::cell::OnceCell;
 
 pub(crate) use field::{Field, Kind};
-pub(crate) use reader::read;
+pub(crate) use reader::{Around, read};
 pub(crate) use written::{read_script, read_text};
 
 use crate::words::Text;

@@ -1,9 +1,11 @@
 //! What a script would put on a page, told from its constants. Nothing is run: strings are put together as far as
 //! they are known, and each is followed to where it goes. It must end in time linear in the source, whatever that is.
 
+mod bound;
 mod building;
 mod calls;
 mod closing;
+mod described;
 mod elements;
 mod encodings;
 mod frame;
@@ -24,6 +26,8 @@ mod tokens;
 mod turns;
 mod values;
 mod words;
+
+pub(crate) use bound::Bound;
 
 #[cfg(test)]
 mod tests;
@@ -50,12 +54,17 @@ pub(crate) struct Script {
 }
 
 /// Reads a script as far as its constants tell what it does. The scripts of one page know each other's variables, so
-/// they are best read as one, in their order.
-pub(crate) fn read(source: &str) -> Script {
-    report::read(source, INNER_DEPTH_MAX)
+/// they are best read as one, in their order. The page shows what data has under the bound names.
+pub(crate) fn read(source: &str, bound: &Bound) -> Script {
+    report::read(source, bound, INNER_DEPTH_MAX)
 }
 
 /// The same for a JSON text that a script fetches: any of its strings may be shown.
 pub(crate) fn read_json(source: &str) -> Script {
     report::json(source)
+}
+
+/// What JSON tells by itself: the forms that it describes, and what the page shows of it by name.
+pub(crate) fn read_data(sources: &[String], bound: &Bound) -> Script {
+    report::data(sources, bound)
 }

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use crate::ScannedFile;
 use crate::document::{self, Kind, Source};
-use crate::page::{self, Part, Reading, Reveals};
-use crate::script;
+use crate::page::{self, Around, Part, Reading, Reveals};
+use crate::script::{self, Bound};
 use crate::style::{self, Canvas};
 
 /// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
@@ -28,6 +28,8 @@ pub(crate) struct Site<'a> {
     sheet_bytes: Cell<usize>,
     /// What each style sheet imports, by number. Told at the first look.
     imports: Vec<OnceCell<Vec<usize>>>,
+    /// What its pages show of data. Scripts in files of their own may hold it.
+    bound: Bound,
     readings: Vec<Reading>,
 }
 
@@ -40,10 +42,13 @@ pub(crate) struct Page<'s> {
 impl<'a> Site<'a> {
     pub(crate) fn read(files: &'a [ScannedFile<'a>]) -> Self {
         let paths = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
-        let sources = files.iter().map(|file| document::read(file.path, file.bytes)).collect();
+        let sources: Vec<_> = files.iter().map(|file| document::read(file.path, file.bytes)).collect();
+        let mut bound = Bound::default();
+        let binding = sources.iter().filter(|source| may_bind(source.kind));
+        binding.for_each(|source| bound.join(&Bound::of(&source.text)));
         let sheet_bytes = Cell::new(0);
         let imports = files.iter().map(|_| OnceCell::new()).collect();
-        let mut site = Self { paths, sources, files, sheet_bytes, imports, readings: Vec::new() };
+        let mut site = Self { paths, sources, files, sheet_bytes, imports, bound, readings: Vec::new() };
         site.readings = (0..files.len()).map(|file| site.reading(file)).collect();
         site
     }
@@ -116,16 +121,24 @@ impl<'a> Site<'a> {
 
     fn reading_of(&self, file: usize, text: &str) -> Reading {
         let sheets = |address: &str| self.sheet(file, address);
+        let is_for_all = matches!(self.sources[file].kind, Kind::Script | Kind::Json);
+        let own = if is_for_all { Bound::default() } else { Bound::of(text) };
+        let around = Around { file, sheets: &sheets, bound: if is_for_all { &self.bound } else { &own } };
         match self.sources[file].kind {
-            Kind::Html => page::read(&document::parse_html(text), canvas_of(text), file, &sheets),
-            Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, file, &sheets),
+            Kind::Html => page::read(&document::parse_html(text), canvas_of(text), around),
+            Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, around),
             // On its own it is shown as it is written; whoever fetches it may make a page of it.
             Kind::Text if text.contains('<') => {
-                page::read(&document::parse_html(text), Canvas::Unknown, file, &sheets)
+                page::read(&document::parse_html(text), Canvas::Unknown, around)
             }
-            Kind::Script => page::read_script(script::read(text), text.len(), file, &sheets),
-            Kind::Json => page::read_script(script::read_json(text), text.len(), file, &sheets),
-            Kind::Text => page::read_text(text, file, &sheets),
+            Kind::Script => page::read_script(script::read(text, &self.bound), text.len(), around),
+            Kind::Json => {
+                let mut reading = page::read_script(script::read_json(text), text.len(), around);
+                let data = script::read_data(&[text.to_owned()], &self.bound);
+                reading.join(page::read_script(data, text.len(), around));
+                reading
+            }
+            Kind::Text => page::read_text(text, around),
             Kind::Style | Kind::Binary => Reading::default(),
         }
     }
@@ -164,6 +177,11 @@ impl<'a> Site<'a> {
         let path = address::resolve(self.files[from].path, address)?;
         address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())
     }
+}
+
+/// Whether a file may hold a template.
+fn may_bind(kind: Kind) -> bool {
+    matches!(kind, Kind::Html | Kind::Xml | Kind::Text | Kind::Script)
 }
 
 /// A whole document is laid on white. A piece of one may be put anywhere.

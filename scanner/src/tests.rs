@@ -3,6 +3,7 @@
 mod asking;
 mod files;
 mod hostile;
+mod libraries;
 mod passing;
 
 use domain::ModerationStatus;

@@ -15,6 +15,8 @@ const DESCRIPTION_CHARS_MAX: usize = 100;
 pub(super) const LABEL_CHARS_MAX: usize = 400;
 /// Names that scripts give fields stand in one of these.
 const NAME_ATTRIBUTES: [&str; 6] = ["name", "id", "v-model", "ng-model", "formcontrolname", "data-field"];
+/// Where libraries are told how to compute the type of a field.
+const BOUND_TYPES: [&str; 4] = [":type", "v-bind:type", "x-bind:type", "[type]"];
 /// Texts in a field that say what belongs there.
 const HINT_ATTRIBUTES: [&str; 4] = ["placeholder", "aria-placeholder", "data-placeholder", "title"];
 
@@ -176,9 +178,14 @@ pub(super) fn clip(text: &str) -> &str {
     text.char_indices().nth(LABEL_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The type of an input as browsers take it.
+/// The type of an input as browsers take it. One that may come to be a password, as a library sets it, is one.
 pub(super) fn type_of(element: Element<'_>) -> Cow<'_, str> {
     let written = element.text("type").trim();
+    if matches!(written, "" | "text")
+        && BOUND_TYPES.iter().any(|name| element.text(name).contains("password"))
+    {
+        return Cow::Borrowed("password");
+    }
     match written.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(written.to_ascii_lowercase()),
         false => Cow::Borrowed(written),

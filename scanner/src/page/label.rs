@@ -13,6 +13,10 @@ use crate::words::Text;
 const LABELLED_BY_MAX: usize = 8;
 /// Labels `for` one field that count.
 const LABELS_FOR_MAX: usize = 4;
+/// Labels that are put together of several elements; past so many each stands for itself.
+const JOINED_MAX: usize = 1_000;
+/// A longer one is no label.
+const JOINED_BYTES_MAX: usize = 200;
 
 /// A label that is being read.
 pub(super) struct OpenLabel {
@@ -91,10 +95,8 @@ impl<'d> Labels<'d> {
     }
 
     pub(super) fn put(self, document: &'d Document, part: &mut Part) {
-        // Many fields may name the same long element.
-        let mut texts: HashMap<NodeId, Rc<Text>> = HashMap::new();
+        let mut pointed = Pointed::new(document, self.elements_by_id(document));
         let mut given: HashSet<&str> = HashSet::new();
-        let element_by_id = self.elements_by_id(document);
         for wanting in &self.wanting {
             // An id means the first element that bears it.
             if given.insert(wanting.id) {
@@ -102,11 +104,46 @@ impl<'d> Labels<'d> {
                 said.for_each(|said| give(said, wanting.field, part));
             }
             let Some(field) = part.fields.get_mut(wanting.field) else { continue };
-            for node in wanting.ids().filter_map(|id| element_by_id.get(id)) {
-                let read = || Rc::new(Text::of(&document.text_below(*node, LABEL_CHARS_MAX)));
-                field.add_label(texts.entry(*node).or_insert_with(read).clone());
+            for list in wanting.labelled_by {
+                pointed.labels(list).into_iter().for_each(|label| field.add_label(label));
             }
         }
+    }
+}
+
+/// What elements say that fields point at. Many fields may name the same long element.
+struct Pointed<'d> {
+    document: &'d Document,
+    element_by_id: HashMap<&'d str, NodeId>,
+    labels: HashMap<NodeId, (String, Rc<Text>)>,
+    joined: usize,
+}
+
+impl<'d> Pointed<'d> {
+    fn new(document: &'d Document, element_by_id: HashMap<&'d str, NodeId>) -> Self {
+        Self { document, element_by_id, labels: HashMap::new(), joined: 0 }
+    }
+
+    /// The labels that a list of ids makes: each element's, and when they are short all of them read as one.
+    fn labels(&mut self, list: &'d str) -> Vec<Rc<Text>> {
+        let nodes: Vec<NodeId> = ids(list).filter_map(|id| self.element_by_id.get(id).copied()).collect();
+        let (texts, mut labels): (Vec<String>, Vec<Rc<Text>>) =
+            nodes.iter().map(|node| self.label(*node)).unzip();
+        if nodes.len() > 1 && self.joined < JOINED_MAX {
+            self.joined += 1;
+            let whole = texts.join(" ");
+            labels.extend((whole.len() <= JOINED_BYTES_MAX).then(|| Rc::new(Text::of(&whole))));
+        }
+        labels
+    }
+
+    fn label(&mut self, node: NodeId) -> (String, Rc<Text>) {
+        let known = self.labels.entry(node).or_insert_with(|| {
+            let text = self.document.text_below(node, LABEL_CHARS_MAX);
+            let label = Rc::new(Text::of(&text));
+            (text, label)
+        });
+        known.clone()
     }
 }
 
@@ -126,8 +163,12 @@ impl<'d> Labels<'d> {
 
 impl<'d> Wanting<'d> {
     fn ids(&self) -> impl Iterator<Item = &'d str> {
-        self.labelled_by.into_iter().flat_map(|ids| ids.split_ascii_whitespace().take(LABELLED_BY_MAX))
+        self.labelled_by.into_iter().flat_map(ids)
     }
+}
+
+fn ids(list: &str) -> impl Iterator<Item = &str> {
+    list.split_ascii_whitespace().take(LABELLED_BY_MAX)
 }
 
 /// Gives a label to its field. Beside a box to tick, it is a choice.

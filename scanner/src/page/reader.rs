@@ -16,6 +16,7 @@ use super::place::Place;
 use super::run::Run;
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
 use crate::document::{Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
+use crate::script::Bound;
 use crate::style::{self, Canvas, Shown};
 
 /// Fields without a word of their own that are kept: nobody fills in so many.
@@ -25,25 +26,36 @@ const PRESET_WORDS_MAX: usize = 14;
 /// Titles of one stretch that count. Browsers show the first.
 pub(super) const TITLES_MAX: usize = 4;
 
-/// The style sheets that an address means.
-pub(crate) type Sheets<'a> = &'a dyn Fn(&str) -> Vec<&'a str>;
+/// What a file is read with: its number, and what the rest of its site brings.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) file: usize,
+    /// The style sheets that an address means.
+    pub(crate) sheets: &'a dyn Fn(&str) -> Vec<&'a str>,
+    /// What pages of the site show of their data.
+    pub(crate) bound: &'a Bound,
+}
 
 /// Reads a document with everything that is written into it.
-pub(crate) fn read(document: &Document, canvas: Canvas, file: usize, sheets: Sheets<'_>) -> Reading {
-    let mut reader = Reader::new(file, sheets);
+pub(crate) fn read(document: &Document, canvas: Canvas, around: Around<'_>) -> Reading {
+    let mut reader = Reader::new(around);
     reader.canvas = canvas;
     reader.read(document, 0, None);
+    let data = std::mem::take(&mut reader.data);
     let (mut reading, scripts) = reader.finish();
-    reading.take_scripts(&scripts, file, sheets);
+    reading.take_scripts(&scripts, around);
+    reading.take_data(&data, around);
     reading
 }
 
 pub(super) struct Reader<'a> {
     part: Part,
     reading: Reading,
-    sheets: Sheets<'a>,
+    around: Around<'a>,
     canvas: Canvas,
     scripts: Vec<String>,
+    /// JSON that stands in the page for its scripts.
+    data: Vec<String>,
     handlers: String,
     run: Run,
     forms_seen: u32,
@@ -52,13 +64,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: usize, sheets: Sheets<'a>) -> Self {
+    pub(super) fn new(around: Around<'a>) -> Self {
         Self {
-            part: Part { file, ..Part::default() },
+            part: Part { file: around.file, ..Part::default() },
             reading: Reading::default(),
-            sheets,
+            around,
             canvas: Canvas::Unknown,
             scripts: Vec::new(),
+            data: Vec::new(),
             handlers: String::new(),
             run: Run::default(),
             forms_seen: 0,
@@ -116,7 +129,9 @@ impl<'a> Reader<'a> {
                     local_name!("style") => sheets.push(document.source_in(node).into()),
                     local_name!("link") if is_new_sheet(element, &mut linked) => {
                         sheets.extend(open_text(element.text("href")).map(Cow::Owned));
-                        sheets.extend((self.sheets)(element.text("href")).into_iter().map(Cow::Borrowed));
+                        sheets.extend(
+                            (self.around.sheets)(element.text("href")).into_iter().map(Cow::Borrowed),
+                        );
                     }
                     _ => {}
                 }

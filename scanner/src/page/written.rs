@@ -1,6 +1,6 @@
 //! What scripts write, read as stretches of the page that runs them.
 
-use super::reader::{Reader, Sheets, TITLES_MAX};
+use super::reader::{Around, Reader, TITLES_MAX};
 use super::{Reading, Reveals};
 use crate::document;
 use crate::script::{self, Script};
@@ -14,18 +14,28 @@ pub(super) const EMBEDDED_MAX: usize = 200;
 
 impl Reading {
     /// Adds what the scripts of a document write. They share their variables, so they are read as one.
-    pub(super) fn take_scripts(&mut self, sources: &[String], file: usize, sheets: Sheets<'_>) {
+    pub(super) fn take_scripts(&mut self, sources: &[String], around: Around<'_>) {
         let source = sources.join("\n;\n");
         if !source.trim().is_empty() {
-            self.join(read_script(script::read(&source), source.len(), file, sheets));
+            self.join(read_script(script::read(&source, around.bound), source.len(), around));
         }
         self.embedded.truncate(EMBEDDED_MAX);
     }
 }
 
+impl Reading {
+    /// Adds the forms that data describes, and what the page shows of it.
+    pub(super) fn take_data(&mut self, sources: &[String], around: Around<'_>) {
+        if !sources.is_empty() {
+            let bytes = sources.iter().map(String::len).sum();
+            self.join(read_script(script::read_data(sources, around.bound), bytes, around));
+        }
+    }
+}
+
 /// What one script of so many bytes would write, and what it would fetch.
-pub(crate) fn read_script(script: Script, bytes: usize, file: usize, sheets: Sheets<'_>) -> Reading {
-    let mut reader = Reader::new(file, sheets);
+pub(crate) fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
+    let mut reader = Reader::new(around);
     let mut room = bytes + WRITTEN_BYTES_MORE;
     for text in script.texts.iter().take_while(|text| take_room(&mut room, text)) {
         reader.read_text(text);
@@ -45,8 +55,8 @@ pub(crate) fn read_script(script: Script, bytes: usize, file: usize, sheets: She
 }
 
 /// A text without markup, which a script may show as it is.
-pub(crate) fn read_text(text: &str, file: usize, sheets: Sheets<'_>) -> Reading {
-    let mut reader = Reader::new(file, sheets);
+pub(crate) fn read_text(text: &str, around: Around<'_>) -> Reading {
+    let mut reader = Reader::new(around);
     text.lines().take(TEXT_LINES_MAX).for_each(|line| reader.read_text(line));
     reader.finish().0
 }

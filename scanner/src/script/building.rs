@@ -6,7 +6,7 @@ use super::elements::{Child, is_tag};
 use super::encodings::has_tag;
 use super::machine::Machine;
 use super::texts::Fate;
-use super::values::{ElementId, ObjectId, Operand, Value};
+use super::values::{ElementId, FunctionId, ObjectId, Operand, Value};
 
 /// Children of one element; more are for no one to read.
 const CHILDREN_MAX: usize = 10_000;
@@ -71,6 +71,30 @@ impl Machine<'_> {
         let order = self.texts.next_order();
         self.literals_read += 1;
         self.elements.add(tag, order, self.texts.reader())
+    }
+
+    /// `createElement(Part, {…}, …)`: a component of the script is what it makes of its properties. None when it is no
+    /// function of the script, or makes nothing that is known.
+    pub(super) fn component(&mut self, call: &Call) -> Option<(FunctionId, Value)> {
+        let Value::Function(function) = call.argument(0) else { return None };
+        if !is_maker(call.name) || !self.may_make_element(function) {
+            return None;
+        }
+        let given = call.arguments.get(2..).unwrap_or(&[]);
+        let properties = self.heap.object();
+        if let Value::Object(more) = call.argument(1)
+            && self.may_copy(self.heap.keys(more).len())
+        {
+            for (name, value) in self.heap.entries(more) {
+                self.heap.set(properties, name, value);
+            }
+        }
+        if !given.is_empty() && !call.name.contains("jsx") && self.may_copy_items(given.len()) {
+            let children = self.heap.list(given.to_vec());
+            let name = self.names.id("children".into());
+            self.heap.set(properties, name, children);
+        }
+        Some((function, Value::Object(properties)))
     }
 
     /// `h('input', {…}, …)` by whatever name, told by what it is given.
@@ -141,8 +165,9 @@ impl Machine<'_> {
                     let html = self.names.id("__html".into());
                     self.add_markup(element, self.heap.member(inner, html).unwrap_or_default());
                 }
-                ("innerHTML", _) => self.add_markup(element, value),
-                ("textContent" | "innerText", _) => self.add_child(element, value),
+                // Makers that a page brings along call them so, too.
+                ("innerHTML" | "html", _) => self.add_markup(element, value),
+                ("textContent" | "innerText" | "text", _) => self.add_child(element, value),
                 ("attrs" | "props" | "domProps", Value::Object(inner)) => self.add_plain(element, inner),
                 ("key" | "ref", _) => {}
                 _ => self.attribute(element, &name, value),
@@ -214,8 +239,18 @@ impl Machine<'_> {
                 self.settle(call.argument(0).into(), Fate::Spent);
                 self.attribute(element, &name, call.argument(1));
             }
-            "append" | "appendChild" | "prepend" | "insertBefore" | "replaceChildren" | "after"
-            | "before" => {
+            "append" | "prepend" | "after" | "before" => {
+                // In the DOM a string is text, in jQuery it is markup; which it is shows in the string.
+                for &child in call.arguments {
+                    match child {
+                        Value::Text(text) if self.flat(text).is_some_and(|text| has_tag(&text)) => {
+                            self.add_markup(element, child);
+                        }
+                        _ => self.add_child(element, child),
+                    }
+                }
+            }
+            "appendChild" | "insertBefore" | "replaceChildren" => {
                 for &child in call.arguments {
                     self.add_child(element, child);
                 }

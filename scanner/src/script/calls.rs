@@ -91,7 +91,10 @@ impl Machine<'_> {
                 }
             }
         }
-        Some(self.page_call(&call))
+        match self.component(&call) {
+            Some((function, properties)) => self.call_function(function, &[properties]),
+            None => Some(self.page_call(&call)),
+        }
     }
 
     fn global_call(&mut self, call: &Call) -> Option<Value> {
@@ -114,11 +117,21 @@ impl Machine<'_> {
             },
             "parseInt" | "Number" | "parseFloat" => self.parsed_number(call),
             "Array" => Some(self.list_of(call.number(0)?)),
+            // What is kept, and what changes it.
+            "useState" => Some(self.heap.list(vec![self.initial(call.argument(0)), Value::Unknown])),
             "freeze" | "seal" if call.base == "Object" => Some(call.argument(0)),
             "from" if call.base == "Array" => self.listed(call.argument(0)),
             "keys" | "values" | "entries" if call.base == "Object" => self.object_parts(call),
             "URL" if call.is_new => Some(call.argument(0)),
             _ => None,
+        }
+    }
+
+    /// What a state begins with: a value, or what a function answers.
+    fn initial(&self, given: Value) -> Value {
+        match given {
+            Value::Function(function) => self.answer_of(function).unwrap_or_default(),
+            value => value,
         }
     }
 

@@ -60,6 +60,7 @@ impl Machine<'_> {
                 self.frame().operand = Some(member);
             }
             Level::Array { items } => {
+                self.note_described(&items);
                 let list = self.heap.list(items);
                 self.frame().operand = Some(list.into());
             }

@@ -189,6 +189,19 @@ impl Machine<'_> {
             && self.bodies.iter().rev().take(CALL_DEPTH_MAX).all(|body| body.function != function)
     }
 
+    /// What a function answers when nothing is known of its arguments.
+    pub(super) fn answer_of(&self, function: FunctionId) -> Option<Value> {
+        self.functions.get(function.0 as usize)?.answer
+    }
+
+    /// Whether a call of a function may come to an element: it does, or it was not read yet.
+    pub(super) fn may_make_element(&self, function: FunctionId) -> bool {
+        self.functions.get(function.0 as usize).is_some_and(|known| match known.answer {
+            Some(answer) => matches!(answer, Value::Element(_)),
+            None => !known.is_read,
+        })
+    }
+
     /// Calls a function of the script; the answer is there at once, or comes later when there is none yet.
     pub(super) fn call_function(&mut self, function: FunctionId, arguments: &[Value]) -> Option<Operand> {
         let Some(known) = self.functions.get(function.0 as usize).copied() else {
@@ -221,6 +234,11 @@ impl Machine<'_> {
         let reading = reading.filter(|reading| !reading.is_kept && self.may_replay());
         let function = reading.and_then(|reading| self.functions.get(reading.function.0 as usize));
         function.is_some_and(|function| function.was_called)
+    }
+
+    /// Whether what is being read was told better by a call before. It takes nothing from what that wrote.
+    pub(super) fn is_told_better(&self) -> bool {
+        self.is_superseded(self.texts.reader())
     }
 
     fn add_reading(&mut self, function: FunctionId) -> ReadingId {
@@ -288,8 +306,7 @@ impl Machine<'_> {
 
     /// The same for items that are not known: as if there were one.
     pub(super) fn answer_unasked(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
-        let known = self.functions.get(function.0 as usize);
-        let answer = known.and_then(|known| known.answer).unwrap_or_default();
+        let answer = self.answer_of(function).unwrap_or_default();
         match purpose {
             Purpose::Map => self.heap.list(vec![answer]).into(),
             Purpose::ForEach | Purpose::Turns => Operand::default(),

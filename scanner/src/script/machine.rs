@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::bound::Bound;
+use super::described::Described;
 use super::elements::Elements;
 use super::encodings;
 use super::frame::{Ahead, Frame, Kind as Level, Verb};
@@ -58,6 +60,10 @@ pub(super) struct Machine<'s> {
     /// Names that were met before anything was known of them: whether they were shown, whether used otherwise.
     pub(super) early_uses: HashMap<NameId, (bool, bool)>,
     pub(super) declared: HashMap<NameId, Option<usize>>,
+    /// Objects that were looked at for fields, and fields that they described.
+    pub(super) described: Described,
+    /// What the page shows of data.
+    pub(super) bound: &'s Bound,
     pub(super) work_left: usize,
     steps: usize,
     furthest: usize,
@@ -65,7 +71,7 @@ pub(super) struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    pub(super) fn new(source: &'s str, tokens: Tokens) -> Self {
+    pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound) -> Self {
         let replayed_max = allowance(tokens.len(), REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
         Self {
             source,
@@ -89,6 +95,8 @@ impl<'s> Machine<'s> {
             literals_read: 0,
             early_uses: HashMap::new(),
             declared: HashMap::new(),
+            described: Described::default(),
+            bound,
             work_left: allowance(source.len(), WORK_FACTOR, WORK_BYTES_MORE),
             steps: 0,
             furthest: 0,

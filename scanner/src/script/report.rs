@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::Script;
+use serde::de::IgnoredAny;
+
 use super::elements::Built;
 use super::encodings::{self, has_tag};
 use super::lexer::lex;
 use super::machine::{Machine, allowance};
 use super::texts::{Fate, Record, Seen, TextId};
 use super::tokens::{Kind, Tokens};
+use super::{Bound, Script};
 
 /// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
 /// out before still are.
@@ -42,11 +44,11 @@ const PAGE_WORDS: [&str; 20] = [
     "$",
 ];
 
-pub(super) fn read(source: &str, depth_left: usize) -> Script {
+pub(super) fn read(source: &str, bound: &Bound, depth_left: usize) -> Script {
     let tokens = lex(source);
-    let mut machine = Machine::new(source, tokens);
+    let mut machine = Machine::new(source, tokens, bound);
     machine.run();
-    Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }.finish(depth_left)
+    Report::of(machine).finish(depth_left)
 }
 
 /// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
@@ -60,6 +62,28 @@ pub(super) fn json(source: &str) -> Script {
     });
     let (markup, texts) = texts.partition(|text| has_tag(text));
     let mut script = Script { markup, texts, ..Script::default() };
+    script.unify();
+    script
+}
+
+/// What data tells by itself: the forms that it describes, and what the page shows of it by name. A text that is no
+/// JSON tells nothing.
+pub(super) fn data(sources: &[String], bound: &Bound) -> Script {
+    let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
+    let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
+    // In one list, so that all of it has one allowance.
+    let whole = format!("([{}])", valid.join(","));
+    let tokens = lex(&whole);
+    let mut machine = Machine::new(&whole, tokens, bound);
+    machine.run();
+    let mut report = Report::of(machine);
+    report.bytes_left = allowance(whole.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+    report.add_elements();
+    let mut script =
+        Script { texts: report.flat_all(&report.machine.page.shown.clone()), ..Script::default() };
+    for (_, item) in report.script {
+        script.take(item);
+    }
     script.unify();
     script
 }
@@ -82,7 +106,11 @@ struct Report<'s> {
     bytes_left: usize,
 }
 
-impl Report<'_> {
+impl<'s> Report<'s> {
+    fn of(machine: Machine<'s>) -> Self {
+        Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }
+    }
+
     fn finish(mut self, depth_left: usize) -> Script {
         self.bytes_left = allowance(self.machine.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
         if let Some(written) = self.machine.page.written {
@@ -199,8 +227,16 @@ impl Report<'_> {
 
     fn add_inner(&mut self, depth_left: usize) {
         let page = &mut self.machine.page;
+        let (mut data_bytes, mut sources) = (0, Vec::new());
         for (order, source) in std::mem::take(&mut page.data) {
+            data_bytes += source.len();
             self.script.push((order, Item::Inner(json(&source))));
+            if data_bytes <= self.machine.source.len() {
+                sources.push(source);
+            }
+        }
+        if !sources.is_empty() {
+            self.script.push((0, Item::Inner(data(&sources, self.machine.bound))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
         let (mut inner, mut place) = (String::new(), None);
@@ -212,7 +248,7 @@ impl Report<'_> {
             }
         }
         if let Some(order) = place.filter(|_| depth_left > 0) {
-            self.script.push((order, Item::Inner(read(&inner, depth_left - 1))));
+            self.script.push((order, Item::Inner(read(&inner, &Bound::default(), depth_left - 1))));
         }
     }
 }

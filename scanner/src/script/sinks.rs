@@ -2,6 +2,7 @@
 
 use super::calls::Call;
 use super::elements::Child;
+use super::encodings::has_tag;
 use super::machine::Machine;
 use super::texts::{Fate, TextId};
 use super::values::{Base, NameId, Place, Value};
@@ -9,6 +10,9 @@ use super::values::{ElementId, ObjectId, Operand};
 
 /// Longer addresses are fetched by nobody; a `data:` address may hold a page.
 const ADDRESS_BYTES_MAX: usize = 1 << 20;
+
+/// What a page shows of its data by name is no longer than this.
+const SHOWN_BYTES_MAX: usize = 4_096;
 
 /// What was noted while a script was read, each with its place among the strings.
 #[derive(Debug, Default)]
@@ -30,7 +34,7 @@ impl Machine<'_> {
         if let Value::Element(element) = owner {
             return self.set_on_element(element, &name, value);
         }
-        if let (Value::Text(before), true) = (current, is_markup_property(&name)) {
+        if let (Value::Text(before), true) = (current, is_markup_property(&name) && !self.is_told_better()) {
             self.texts.absorb(before);
         }
         match &*name {
@@ -65,6 +69,7 @@ impl Machine<'_> {
         match self.names.text(name) {
             "__html" | "srcdoc" | "innerHTML" => self.write(value),
             "textContent" | "innerText" | "placeholder" => self.settle(value.into(), Fate::Shown),
+            name if self.bound.has(name) => self.show_plain(value),
             _ => {}
         }
         self.heap.set(object, name, value);
@@ -74,6 +79,16 @@ impl Machine<'_> {
         match value {
             Value::OneOfList(_) | Value::OneOfObject(_) => self.settle(value.into(), Fate::Loose),
             _ => self.settle(value.into(), Fate::Written),
+        }
+    }
+
+    /// Shows what is no markup: some libraries write that.
+    fn show_plain(&mut self, value: Value) {
+        if let Value::Text(text) = value
+            && self.texts.len(text) <= SHOWN_BYTES_MAX
+            && self.flat(text).is_some_and(|text| !has_tag(&text))
+        {
+            self.show(value);
         }
     }
 
@@ -213,7 +228,9 @@ impl Machine<'_> {
 
     /// Pieces that are added to one target make one whole.
     fn add_to(&mut self, call: &Call, value: Value) {
-        let (Some(base), Value::Text(part)) = (call.base_name, value) else { return self.write(value) };
+        let (Some(base), Value::Text(part), false) = (call.base_name, value, self.is_told_better()) else {
+            return self.write(value);
+        };
         let name = self.names.id("innerHTML".into());
         let whole = match self.scopes.member(base, name) {
             Some(Value::Text(before)) => {
@@ -232,7 +249,7 @@ impl Machine<'_> {
             match value {
                 Value::Text(text) if self.is_shown(text) => {}
                 Value::Text(text) => {
-                    let is_markup = self.flat(text).is_some_and(|text| super::encodings::has_tag(&text));
+                    let is_markup = self.flat(text).is_some_and(|text| has_tag(&text));
                     if is_markup { self.add_to(call, value) } else { self.show(value) }
                 }
                 other => self.settle(other.into(), Fate::Loose),
@@ -317,7 +334,7 @@ impl Machine<'_> {
         let is_search = matches!(call.name, "getElementById" | "querySelector" | "$" | "jQuery" | "$$");
         let named = call.text(0).filter(|_| is_search && call.arguments.len() == 1);
         if let Some(text) = named {
-            let has_tag = self.flat(text).is_some_and(|text| super::encodings::has_tag(&text));
+            let has_tag = self.flat(text).is_some_and(|text| has_tag(&text));
             if !has_tag {
                 let mut selector = self.flat(text).unwrap_or_default();
                 if call.name == "getElementById" {

@@ -4,7 +4,12 @@ mod hostile;
 mod telling;
 mod writing;
 
-use super::read;
+use super::{Bound, Script};
+
+/// What a script tells of itself, on a page that shows none of its data.
+fn read(source: &str) -> Script {
+    super::read(source, &Bound::default())
+}
 
 /// A script and what its markup must hold, in this order.
 fn assert_writes(source: &str, pieces: &[&str]) {

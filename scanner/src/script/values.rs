@@ -98,6 +98,11 @@ impl<'s> Names<'s> {
         self.texts.get(id.0 as usize).map_or("", |text| text)
     }
 
+    /// The number of a name, if the script has it.
+    pub(super) fn known(&self, name: &str) -> Option<NameId> {
+        self.ids.get(name).copied()
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.ids.contains_key(name)
     }

@@ -20,6 +20,10 @@ fn pages_that_ask_for_a_seed_phrase_are_blocked() {
                 "an element that aria-labelledby names",
                 "<b id=x>Mnemonic</b><p>Wallet</p><hr><input aria-labelledby='x y'>",
             ),
+            (
+                "a label in pieces that aria-labelledby puts together",
+                "<i id=a>Seed</i> <b>and then the</b> <i id=b>phrase</i><hr><input aria-labelledby='a b'>",
+            ),
             ("a name in camel case", "<form><input name=seedPhrase></form>"),
             ("an id with underscores", "<form><textarea id=recovery_phrase></textarea></form>"),
             ("the text before the field", "<p>Please enter your seed phrase:</p><input>"),

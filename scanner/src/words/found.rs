@@ -2,7 +2,7 @@
 
 use super::judge::Found;
 use super::lexicon::{Class, Ids, LEXICON, role};
-use super::lures::LureAt;
+use super::lures::{LureAt, may_name_bank};
 use super::reader::{Gap, Manner, Word};
 use super::{Text, Thing};
 
@@ -22,6 +22,9 @@ impl<'a> Found<'a> {
         let (mut thing_from, mut lure_from, mut role_from) = (0, 0, 0);
         for at in 0..ids.len() {
             if ids[at] == [0; 4] {
+                if may_name_bank(&words[at]) {
+                    found.lures.push(LureAt { name: "bank", is_certain: false, from: at, to: at + 1 });
+                }
                 continue;
             }
             let mut longest = Longest::default();

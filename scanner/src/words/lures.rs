@@ -3,7 +3,7 @@
 use super::found::is_plain;
 use super::judge::Found;
 use super::lexicon::role::*;
-use super::reader::Gap;
+use super::reader::{Gap, Word};
 use super::{Lure, Text};
 
 const LURES_MAX: usize = 12;
@@ -16,6 +16,8 @@ const CAPITALS_MAX: usize = 4;
 
 /// Nouns whose name follows them: `Banco Serrano`.
 const NAMED_BEHIND: [&str; 5] = ["banco", "banca", "banque", "banka", "банк"];
+/// What is a jar where nothing else is said, for the bank itself is `банк`.
+const JARS: [&str; 3] = ["банка", "банки", "банку"];
 /// What a name may end with: `Serrano Bank Ltd`.
 const COMPANY: [&str; 14] = [
     "ltd",
@@ -35,6 +37,76 @@ const COMPANY: [&str; 14] = [
 ];
 /// Endings of German adjectives, with which a sentence may begin: `Neue Bank`.
 const ADJECTIVE_ENDINGS: [&str; 4] = ["e", "er", "en", "es"];
+
+/// A shorter beginning makes no name of a bank.
+const BANK_STEM_CHARS_MIN: usize = 3;
+/// What stands before `bank` in words for something else: benches, stores of things, places.
+const STEMS_OF_OTHERS: [&str; 60] = [
+    "daten",
+    "data",
+    "bild",
+    "bilder",
+    "image",
+    "beeld",
+    "wissens",
+    "kennis",
+    "kunskaps",
+    "ideen",
+    "job",
+    "vacature",
+    "word",
+    "phrase",
+    "question",
+    "vraag",
+    "muster",
+    "zeit",
+    "tid",
+    "tids",
+    "time",
+    "tausch",
+    "blut",
+    "blood",
+    "bloed",
+    "blod",
+    "zell",
+    "samen",
+    "seed",
+    "zaad",
+    "saatgut",
+    "gen",
+    "gene",
+    "genen",
+    "milk",
+    "food",
+    "voedsel",
+    "mittel",
+    "mat",
+    "toy",
+    "speelgoed",
+    "clothes",
+    "kleding",
+    "power",
+    "fenster",
+    "kuchen",
+    "kirchen",
+    "kerk",
+    "school",
+    "garten",
+    "park",
+    "wald",
+    "holz",
+    "sitz",
+    "zit",
+    "werk",
+    "sand",
+    "schlamm",
+    "river",
+    "spiel",
+];
+
+/// Places are named so, too: `Burbank`, `Millbank`.
+const PLACES: [&str; 12] =
+    ["bur", "fair", "mill", "south", "north", "east", "west", "clyde", "sunny", "green", "rose", "moss"];
 
 /// A lure and the words that are one.
 #[derive(Clone, Copy)]
@@ -90,6 +162,17 @@ fn put(lures: &mut Vec<&'static str>, name: &'static str) {
     }
 }
 
+/// A name of no table that ends as those of banks do: `Hafenbank`, `Mälarbanken`.
+pub(super) fn may_name_bank(word: &Word) -> bool {
+    let stem = ["bank", "banken"].iter().find_map(|ending| word.folded.strip_suffix(ending));
+    let is_name = |stem: &str| {
+        stem.chars().count() >= BANK_STEM_CHARS_MIN
+            && !STEMS_OF_OTHERS.iter().any(|other| stem.ends_with(other))
+            && !PLACES.contains(&stem)
+    };
+    word.is_capital && stem.is_some_and(is_name)
+}
+
 impl Found<'_> {
     fn is_meant(&self, lure: &LureAt) -> bool {
         match lure.name {
@@ -104,6 +187,10 @@ impl Found<'_> {
 
     /// Nothing else is said: `Bank`, `My wallet`.
     fn is_alone(&self, lure: &LureAt) -> bool {
+        let noun = &self.words[lure.from];
+        if JARS.contains(&noun.folded.as_str()) || may_name_bank(noun) {
+            return false;
+        }
         let others = (0..self.words.len()).filter(|at| !(lure.from..lure.to).contains(at));
         self.words.len() <= ALONE_WORDS_MAX && others.into_iter().all(|at| is_plain(self.roles[at]))
     }

@@ -51,6 +51,12 @@ pub fn attributes() -> Vec<Flood> {
         page("one value", "<input placeholder=\"", "seed words ", "\">"),
         page("a tag without an end", "<input ", "<a b='", ""),
         page("names of classes", "<style>.c1.c2.c3 p{color:red}</style><div class=\"", "c{n} ", "\"><p>"),
+        page(
+            "labels of two elements",
+            "<b id=a>Number</b><b id=b>of things</b>",
+            "<i id=i{n}>x</i><input aria-labelledby=\"a i{n}\">",
+            "<p>",
+        ),
         page("ids that a field refers to", "<p id=i1>x</p><input aria-labelledby=\"", "i{n} ", "\"><p>"),
         page("styles of elements", "", "<p style=\"color:red;display:none;opacity:0;left:-999px\">x", ASK),
         page("declarations of one element", "<p style=\"", "color:#{n};", "\">x"),

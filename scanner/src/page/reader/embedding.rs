@@ -10,6 +10,9 @@ use crate::document::{self, Document, Element, NodeId, Onward};
 const INSET_DEPTH_MAX: usize = 12;
 /// What scripts in attributes may amount to, all together.
 const HANDLERS_BYTES_MAX: usize = 1 << 20;
+/// How attributes begin by which small libraries show and hide elements, with what the visitor does.
+const DIRECTIVES: [&str; 11] =
+    ["x-show", "x-if", "x-for", "x-on:", "v-if", "v-show", "v-for", "v-else", "v-on:", "@", "ng-"];
 /// Attributes by which small libraries fetch a part of the page.
 const FETCHING_ATTRIBUTES: [&str; 5] = ["hx-get", "hx-post", "data-include", "w3-include-html", "ic-src"];
 
@@ -53,6 +56,8 @@ impl Reader<'_> {
         if is_script_type(element.text("type")) {
             self.scripts.push(source);
             self.scripts.extend(open_text(element.text("src")));
+        } else if is_data_type(element.text("type")) {
+            self.data.push(source);
         } else if source.contains('<') && place.depth < INSET_DEPTH_MAX {
             // Markup that waits in a script of no known kind is a template.
             self.regions_seen += 1;
@@ -64,10 +69,17 @@ impl Reader<'_> {
 
     pub(super) fn take_handlers(&mut self, element: Element<'_>) {
         for (name, value) in element.attributes() {
-            let code = if name.starts_with("on") { Some(value) } else { after_scheme(value) };
+            let is_directive = DIRECTIVES.iter().any(|mark| name.starts_with(mark));
+            self.reading.reveals.elements |= is_directive;
+            let code = match name {
+                // An object, or a call of what makes one.
+                "x-data" => Some(["(", value, ");\n"]),
+                _ if name.starts_with("on") || is_directive => Some(["", value, ";\n"]),
+                _ => after_scheme(value).map(|code| ["", code, ";\n"]),
+            };
             let room = HANDLERS_BYTES_MAX.saturating_sub(self.handlers.len());
-            if let Some(code) = code.filter(|code| code.len() < room) {
-                self.handlers.extend([code, ";\n"]);
+            if let Some(code) = code.filter(|_| value.len() < room) {
+                self.handlers.extend(code);
             }
         }
         for name in FETCHING_ATTRIBUTES {
@@ -82,6 +94,11 @@ impl Reader<'_> {
             self.reading.embedded.push(address.to_owned());
         }
     }
+}
+
+/// JSON for the scripts of the page. What describes the page to others is none.
+fn is_data_type(of_type: &str) -> bool {
+    of_type.trim().eq_ignore_ascii_case("application/json")
 }
 
 fn open_document(address: &str) -> Option<Document> {

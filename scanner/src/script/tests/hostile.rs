@@ -1,7 +1,7 @@
 //! Scripts that are broken, and scripts that are made to cost time.
 
-use super::super::read;
 use super::assert_writes;
+use super::read;
 
 #[test]
 fn a_broken_script_loses_nothing_that_follows() {

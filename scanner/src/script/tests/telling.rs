@@ -1,6 +1,7 @@
 //! What scripts show besides: texts, titles, elements that they build, addresses.
 
-use super::super::{read, read_json};
+use super::super::read_json;
+use super::read;
 
 #[test]
 fn texts_of_elements_that_are_on_the_page_already_are_told() {

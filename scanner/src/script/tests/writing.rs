@@ -1,6 +1,6 @@
 //! What comes out as markup, and what does not.
 
-use super::super::read;
+use super::read;
 use super::{assert_writes, assert_writes_nothing};
 
 #[test]

@@ -231,6 +231,7 @@ pub(super) const GERMAN: Language = Language {
             "account suspended",
             &[
                 "konto|zugang|account wurde|ist|wird vorübergehend? gesperrt|eingeschränkt|deaktiviert|limitiert|geschlossen",
+                "ihr|dein konto|zugang|account gesperrt|eingeschränkt|deaktiviert|geschlossen",
                 "konto entsperren|reaktivieren|freischalten",
                 "ungewöhnliche|verdächtige|ungewöhnlichen|verdächtigen aktivität|aktivitäten|anmeldung|anmeldeversuch",
             ],

@@ -176,7 +176,7 @@ pub(super) const MORE: Language = Language {
         (
             "bank",
             &[
-                "은행*|bankid|nettbank|netbank|internetbank|приват24",
+                "은행*|bankid|nettbank|nettbanken|netbank|netbanken|internetbank|internetbanken|sparbanken|storbanken|приват24",
                 "ngân hàng",
                 "internetov* bankovnictví",
                 "banca transilvania",
@@ -199,5 +199,11 @@ pub(super) const MORE: Language = Language {
         ),
     ],
     possible_lures: &[],
-    no_lures: &["blodbank|sandbank|datenbank|bank darah|sampah|soal", "bank darah|sampah|soal"],
+    no_lures: &[
+        "blodbank|sandbank|datenbank|bank darah|sampah|soal",
+        "bank darah|sampah|soal",
+        // Benches, once their dots are gone.
+        "främre|bakre|långa|gröna|röda|första|sista bank|banken",
+        "plechov*|sklenen* banka|banku|banky",
+    ],
 };

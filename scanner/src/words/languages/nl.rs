@@ -198,6 +198,7 @@ pub(super) const DUTCH: Language = Language {
             "account suspended",
             &[
                 "account|rekening|toegang is|wordt|werd tijdelijk? geblokkeerd|opgeschort|beperkt|geschorst|gesloten",
+                "uw|je|jouw rekening|account|toegang geblokkeerd|opgeschort|beperkt|geschorst|gesloten",
                 "ongebruikelijke|verdachte activiteit|activiteiten|inlogpoging",
                 "account ontgrendelen|heractiveren",
             ],

@@ -145,7 +145,11 @@ pub(super) const TURKISH: Language = Language {
     lures: &[
         (
             "bank",
-            &["banka|bankası|bankanız|bankacılık|bankacılığı|bankanızın|bankasi|akbank|denizbank|enpara|teb"],
+            &[
+                "bankamız*|bankanız*|bankaları*|bankasın*",
+                "internet|mobil şube*",
+                "banka|bankası|bankanız|bankacılık|bankacılığı|bankanızın|bankasi|akbank|denizbank|enpara|teb",
+            ],
         ),
         (
             "wallet",
@@ -167,7 +171,7 @@ pub(super) const TURKISH: Language = Language {
     ],
     possible_lures: &[],
     no_lures: &[
-        "kan|gıda|veri|soru|sperm|tohum|süt|fikir bankası",
+        "kan|gıda|veri|soru|sperm|tohum|süt|fikir bankası|bankasın*",
         "banka kartı|havalesi|transferi|kartı|kartıyla",
         "deri|erkek|kadın cüzdan|cüzdanı",
         "google|apple|microsoft ile giriş|devam|oturum|kaydol",

@@ -79,6 +79,10 @@ fn brands_and_urgency_are_lures() {
         "验证您的账户",
         "钱包",
         "Wallet'ınızı bağlayın",
+        "Logga in i internetbanken",
+        "Log in to your Nordhafenbank account",
+        "Bankamızın müşterileri",
+        "Dan wordt uw rekening geblokkeerd",
     ]
     .into_iter()
     .filter(|text| lures(&Text::of(text)).is_empty())
@@ -141,6 +145,13 @@ fn what_only_sounds_like_a_lure_is_none() {
         "Databank",
         "Blutbank",
         "Parkbank",
+        "Museumsdatenbank",
+        "Küchenbank",
+        "Millbank",
+        "på den främre bänken",
+        "plechovou banku na čaj",
+        "Трёхлитровая банка",
+        "Банка",
         "Mit Google anmelden",
         "Banque de données",
         "Se connecter avec Google",

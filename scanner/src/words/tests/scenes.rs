@@ -22,6 +22,8 @@ fn a_bank_an_apple_or_a_wallet_in_passing_is_only_a_possible_lure() {
             "The bank is soft after rain",
             "Best lure from the bank?",
             "Planting a bank",
+            "Mälarbanken",
+            "Die neue Nordhafenbank",
             "Sign in to Meadow Bank Nursery",
             "Banco plegable",
             "Ihre Bank ist unterwegs",

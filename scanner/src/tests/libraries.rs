@@ -1,0 +1,123 @@
+//! Pages that a library builds: of calls, of data, of what stands in attributes.
+
+use domain::ModerationStatus::{Blocked, Pass, Review};
+
+use super::{assert_all, verdict_of};
+
+#[test]
+fn what_a_library_builds_is_read_as_it_would_show_it() {
+    assert_all(
+        Blocked,
+        &[
+            (
+                "an element of its own maker",
+                "<script>h('form',{},h('p',{text:'Enter your seed phrase'}),h('textarea',{name:'t'}))</script>",
+            ),
+            (
+                "markup added to an element of jQuery's",
+                "<script>var f=$('<form>');f.append('<textarea placeholder=\"Seed phrase\"></textarea>')</script>",
+            ),
+            (
+                "markup added by a function that another calls before it is read",
+                "<script>function go(){ask()}function ask(){$('#b').append('<input placeholder=\"Seed phrase\">')}</script>",
+            ),
+            (
+                "a component for each of twelve words",
+                "<script>function Word(p){return React.createElement('label',null,p.n+1,React.createElement('input',{name:'w'+p.n}))}
+                 function Restore(){var s=React.useState(Array.from({length:12},function(){return ''})),words=s[0];
+                 return React.createElement('form',null,React.createElement('h1',null,'Restore from seed phrase'),
+                 words.map(function(w,i){return React.createElement(Word,{key:i,n:i})}))}
+                 React.createElement(Restore)</script>",
+            ),
+            (
+                "a template that is shown on a condition",
+                "<body x-data='{step:1}'><template x-if='step===2'><div><h3>Seed phrase</h3><textarea></textarea></div></template>",
+            ),
+            (
+                "fields that data describes",
+                "<div id=m></div><script>render([{type:'email',label:'E-mail'},{type:'text',label:'Card number'},{type:'text',label:'CVC'}])</script>",
+            ),
+            (
+                "markup that data gives",
+                "<div v-html='body'></div><script>new Vue({data:{body:'<textarea placeholder=\"Seed phrase\"></textarea>'}})</script>",
+            ),
+            (
+                "fields of no type that data describes",
+                "<script>const fields=[{k:'a',label:'Card number',ac:'cc-number'},{k:'b',label:'CVC',ph:'123'}];render(fields)</script>",
+            ),
+            (
+                "fields that data in the page describes",
+                "<script type='application/json'>{\"fields\":[{\"type\":\"textarea\",\"label\":\"Recovery phrase\"}]}</script><script>go()</script>",
+            ),
+        ],
+    );
+    assert_all(
+        Review,
+        &[
+            (
+                "a password that is a password most of the time",
+                "<h1>Verify your account</h1><input :type=\"seen ? 'text' : 'password'\">",
+            ),
+            (
+                "a heading that data gives",
+                "<body x-data='portal()'><h1 x-text='title'></h1><input type=password><script>function portal(){return{title:'Sign in to Coinbase'}}</script>",
+            ),
+            (
+                "a heading in braces",
+                "<h1>{{ page.kop }}</h1><input type=password><script>new Vue({data:{page:{kop:'Verifieer uw account'}}})</script>",
+            ),
+        ],
+    );
+    let data = "[{\"type\":\"tel\",\"label\":\"Card number\"},{\"type\":\"tel\",\"label\":\"CVV\"}]";
+    let fetched =
+        [("index.html", "<script>fetch('fields.json').then(render)</script>"), ("fields.json", data)];
+    assert_eq!(verdict_of(&fetched).status, Blocked);
+    let own = "<input type=password><script>var posts=[{title:'Sign in to Coinbase'}]</script>";
+    let two = [("index.html", "<h1>{{ title }}</h1>"), ("other.html", own)];
+    assert_eq!(verdict_of(&two).status, Pass);
+}
+
+#[test]
+fn data_that_describes_no_form_asks_for_nothing() {
+    assert_all(
+        Pass,
+        &[
+            (
+                "columns of a table",
+                "<script>grid([{type:'text',title:'Card number'},{type:'text',title:'CVV'}])</script><input name=q>",
+            ),
+            (
+                "parameters of an interface",
+                "<script>docs([{name:'number',type:'string',description:'Card number'},{name:'cvc',type:'string',description:'CVC'}])</script>",
+            ),
+            (
+                "cards to learn from",
+                "<script>cards([{title:'Seed phrase',hint:'12 or 24 words'},{title:'Private key',hint:'64 digits'}])</script>",
+            ),
+            (
+                "messages in a lesson",
+                "<script>inbox([{type:'email',title:'Send us your card number and CVV'}])</script>",
+            ),
+            (
+                "settings beside a login",
+                "<input type=password><script type='application/json'>{\"pay\":[\"PayPal\",\"Apple ID\"]}</script>",
+            ),
+            (
+                "a template that nothing copies, beside a name that sounds so",
+                "<p>{{ content }}</p><template><textarea placeholder='Seed phrase'></textarea></template><script>var a=1</script>",
+            ),
+            (
+                "a title that is not shown",
+                "<input type=password><script>var posts=[{title:'Sign in to Coinbase'}]</script>",
+            ),
+            (
+                "what describes the page to others",
+                "<script type='application/ld+json'>[{\"type\":\"email\",\"label\":\"Seed phrase\"}]</script>",
+            ),
+            (
+                "a template for which nothing is there",
+                "<template><textarea placeholder='Seed phrase'></textarea></template>",
+            ),
+        ],
+    );
+}
