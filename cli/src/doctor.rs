@@ -1,18 +1,25 @@
 //! Tries every part of an installation and says, for what is wrong, what to do.
+//!
+//! A fault is what keeps the service from its work, or what plainly is not as the settings say; only that fails the
+//! command. What only may be wrong, because it cannot be seen from here or will pass, is a warning.
+
+mod addresses;
+mod board;
+mod finding;
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use bus::Bus;
-use config::{Settings, Storage};
-use domain::{Chance, JobId, Micro, Moved, Outcome, Queue};
-use service::Board;
+use config::Settings;
+use domain::{Chance, JobId, Micro, Moved, Outcome};
 use tokio::time::timeout;
 
-use crate::progress::{count, size};
+use crate::open_files::{self, HasDoors};
+use crate::progress::size;
 use crate::{parts, say};
+use finding::Finding;
 
 /// A part that has not answered by then does not answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
@@ -28,18 +35,11 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
     let mut findings = Findings::default();
     let has_database =
         findings.note("database", "check database.url and run `handbill migrate`", database(settings)).await;
-    let has_queue =
-        findings.note("queue", "check queue.url and run `handbill migrate`", queue(settings)).await;
+    examine_queues(settings, &mut findings, has_database).await;
     findings.note("storage", "check storage.url, its keys and its free space", storage(settings)).await;
     findings
         .note("disk", "make room, or move data_dir and storage.url to a larger disk", disk(settings))
         .await;
-    if has_queue {
-        let remedy = "start a `handbill worker` that takes it; one without --queues takes every queue";
-        findings.note("workers", remedy, workers(settings)).await;
-    } else {
-        say("?     workers: not known without the queue");
-    }
     findings.note("redis", "check redis.url and that Redis runs", redis(settings)).await;
     if has_database {
         let remedy = "set the clocks of this machine and of the database by NTP";
@@ -50,16 +50,8 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
     findings
         .note("secrets", "set secrets.signing, or for an edge alone secrets.links", secrets(settings))
         .await;
-    findings.note("addresses", "free the port, or set api.listen and edge.listen", addresses(settings)).await;
-    if let Some(listen) = settings.ops.listen {
-        findings
-            .note(
-                "ops",
-                "free the port, set ops.listen, or start the process anew",
-                answers_or_is_free(listen),
-            )
-            .await;
-    }
+    findings.tell(&open_files(settings));
+    examine_addresses(settings, &mut findings).await;
     if let Some(collector) = &settings.traces.otlp_url {
         findings
             .note("traces", "check traces.otlp_url and that the collector runs", collector_answers(collector))
@@ -74,26 +66,66 @@ struct Findings {
 }
 
 impl Findings {
-    /// Whether the part is as it should be.
+    fn tell(&mut self, finding: &Finding) {
+        self.faults += usize::from(finding.is_fault());
+        say(&finding.to_string());
+    }
+
+    /// Whether the part can be used.
     async fn note(
         &mut self,
-        part: &str,
-        remedy: &str,
+        part: &'static str,
+        remedy: &'static str,
         examination: impl Future<Output = anyhow::Result<String>>,
     ) -> bool {
-        let found =
-            timeout(ANSWER_WAIT, examination).await.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer")));
-        match found {
-            Ok(state) => {
-                say(&format!("ok    {part}: {state}"));
-                true
-            }
-            Err(error) => {
-                self.faults += 1;
-                say(&format!("FAULT {part}: {error:#}\n      what to do: {remedy}"));
-                false
-            }
+        let found = within_answer_wait(Box::pin(examination)).await;
+        let finding = match found {
+            Ok(state) => Finding::sound(part, state),
+            Err(error) => Finding::fault(part, format!("{error:#}"), remedy),
+        };
+        self.tell(&finding);
+        !finding.is_fault()
+    }
+}
+
+async fn within_answer_wait<T>(examination: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    timeout(ANSWER_WAIT, examination).await.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer")))
+}
+
+async fn examine_queues(settings: &Settings, findings: &mut Findings, has_database: bool) {
+    match within_answer_wait(Box::pin(board::look(settings))).await {
+        Ok(seen) => seen.iter().for_each(|finding| findings.tell(finding)),
+        Err(error) => {
+            let remedy = "check queue.url and run `handbill migrate`";
+            findings.tell(&Finding::fault("queue", format!("{error:#}"), remedy));
+            return say("?     workers, schedules: not known without the queue");
         }
+    }
+    if !has_database {
+        return say("?     schedules: not known without the database");
+    }
+    match within_answer_wait(Box::pin(board::schedules(settings))).await {
+        Ok(seen) => findings.tell(&seen),
+        Err(error) => {
+            findings.tell(&Finding::fault("schedules", format!("{error:#}"), "run `handbill migrate`"));
+        }
+    }
+}
+
+/// A port that is in use is no fault when it is this very service that uses it.
+async fn examine_addresses(settings: &Settings, findings: &mut Findings) {
+    let public = addresses::look(settings).await;
+    let is_reached = public.iter().any(|finding| finding.part == addresses::API && finding.is_sound());
+    public.iter().for_each(|finding| findings.tell(finding));
+    if is_reached {
+        findings.tell(&Finding::sound("addresses", "Handbill has them"));
+    } else {
+        let remedy = "free the port, or set api.listen and edge.listen";
+        findings.note("addresses", remedy, listened_on(settings)).await;
+    }
+    if let Some(listen) = settings.ops.listen {
+        let remedy = "free the port, set ops.listen, or start the process anew";
+        findings.note("ops", remedy, answers_or_is_free(listen)).await;
     }
 }
 
@@ -103,52 +135,37 @@ async fn database(settings: &Settings) -> anyhow::Result<String> {
     Ok("it answers and its schema is the newest".to_owned())
 }
 
-async fn queue(settings: &Settings) -> anyhow::Result<String> {
-    let queues = parts::open_queues(settings, &bus::Bus::local("doctor")).await?;
-    anyhow::ensure!(queues.is_current().await?, "it answers, but its schema is not the newest");
-    let depths = queues.depth().await?;
-    let waiting: u64 = depths.iter().map(|depth| depth.waiting).sum();
-    let dead: u64 = depths.iter().map(|depth| depth.dead).sum();
-    Ok(format!("it answers; {waiting} jobs wait, {dead} are dead"))
-}
-
+/// An edge reads contents and writes none, and need not be able to.
 async fn storage(settings: &Settings) -> anyhow::Result<String> {
-    parts::open_blobs(settings)?.probe().await?;
-    Ok("it can be written, read and deleted from".to_owned())
+    let blobs = parts::open_blobs(settings)?;
+    if !settings.are_of_an_edge_alone() {
+        blobs.probe().await?;
+        return Ok("it can be written, read and deleted from".to_owned());
+    }
+    let store = parts::open_store(settings).await?;
+    match store.some_content().await? {
+        Some(hash) => {
+            blobs.variants(hash).await?;
+            Ok("a content can be read, which is all that an edge does".to_owned())
+        }
+        None => Ok("nothing is published yet that could be read".to_owned()),
+    }
 }
 
 /// Where the databases of an embedded installation grow, and what a folder of contents needs.
 async fn disk(settings: &Settings) -> anyhow::Result<String> {
-    let folders = match &settings.storage {
-        Storage::Folder(folder) => vec![&settings.data_dir, folder],
-        Storage::Bucket(_) => vec![&settings.data_dir],
-    };
+    let folders = parts::folders_of_data(settings)?;
+    if folders.is_empty() || settings.are_of_an_edge_alone() {
+        return Ok("nothing is kept on this machine".to_owned());
+    }
     let mut free_least = u64::MAX;
     for folder in folders {
-        let disk = rustix::fs::statvfs(folder).with_context(|| format!("look at {}", folder.display()))?;
+        let disk = rustix::fs::statvfs(&folder).with_context(|| format!("look at {}", folder.display()))?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         anyhow::ensure!(free >= DISK_FREE_BYTES_MIN, "{} has {} left", folder.display(), size(free));
         free_least = free_least.min(free);
     }
     Ok(format!("{} are free", size(free_least)))
-}
-
-/// Whoever is alive must take every queue between them. Where nothing runs, nothing is wrong.
-async fn workers(settings: &Settings) -> anyhow::Result<String> {
-    let queues = parts::open_queues(settings, &Bus::local("doctor")).await?;
-    let processes = queues.shown().await?.processes;
-    let alive: Vec<_> = processes.iter().filter(|process| !process.is_lost).collect();
-    if alive.is_empty() {
-        return Ok("no process runs at present".to_owned());
-    }
-    let is_taken =
-        |queue: Queue| alive.iter().any(|process| process.takes.iter().any(|takes| takes.0 == queue));
-    let untaken: Vec<_> = Queue::ALL.into_iter().filter(|queue| !is_taken(*queue)).map(Queue::name).collect();
-    anyhow::ensure!(untaken.is_empty(), "no process that is alive takes the queue {}", untaken.join(", "));
-    Ok(format!(
-        "{} alive, and every queue is taken",
-        count(alive.len() as u64, "process is", "processes are")
-    ))
 }
 
 /// A message goes out over one connection and comes in over another, as between processes.
@@ -195,14 +212,25 @@ async fn secrets(settings: &Settings) -> anyhow::Result<String> {
     Ok(state.to_owned())
 }
 
-/// A port that is in use is no fault when it is this very service that uses it.
-async fn addresses(settings: &Settings) -> anyhow::Result<String> {
-    let status_url = format!("{}/v1/status", settings.api.base_url);
-    if let Ok(answer) = reqwest::get(&status_url).await
-        && answer.status().is_success()
-    {
-        return Ok(format!("Handbill answers at {}", settings.api.base_url));
-    }
+/// How many files a process may have open that is started like this one. A service manager may allow another number.
+fn open_files(settings: &Settings) -> Finding {
+    let edge_alone = HasDoors { api: false, edge: true };
+    let all = HasDoors { api: true, edge: true };
+    let is_edge_alone = settings.are_of_an_edge_alone();
+    let wanted = open_files::wanted(settings, if is_edge_alone { edge_alone } else { all });
+    let Some(allowed) = open_files::allowed_at_most().filter(|allowed| *allowed < wanted) else {
+        return Finding::sound("files", format!("as many may be open as the doors want, which is {wanted}"));
+    };
+    Finding::warning(
+        "files",
+        format!(
+            "{allowed} may be open in a process that is started like this one, and the doors want {wanted}"
+        ),
+        "raise the limit of open files (LimitNOFILE, ulimits), or lower connections_max; a worker has no doors",
+    )
+}
+
+async fn listened_on(settings: &Settings) -> anyhow::Result<String> {
     let (api, edge) =
         (answers_or_is_free(settings.api.listen).await?, answers_or_is_free(settings.edge.listen).await?);
     Ok(format!("{api}; {edge}"))

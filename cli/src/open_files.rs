@@ -37,8 +37,13 @@ pub(crate) fn warn_if_short(settings: &Settings, doors: HasDoors) {
     }
 }
 
+/// How many may be open in a process that is started from here. `None`: any number.
+pub(crate) fn allowed_at_most() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum
+}
+
 /// How many the doors may come to have open, with all that is no visitor's.
-fn wanted(settings: &Settings, doors: HasDoors) -> u64 {
+pub(crate) fn wanted(settings: &Settings, doors: HasDoors) -> u64 {
     let of_door = |connections_max: usize| connections_max + WAITING_AND_TOLD_MAX;
     let api = if doors.api { of_door(settings.api.connections.max) } else { 0 };
     let edge = &settings.edge;

@@ -137,6 +137,11 @@ impl Settings {
         is_open && !self.api.listen.ip().is_loopback()
     }
 
+    /// Whether they are enough for an edge and for nothing else: its keys may be good for reading alone.
+    pub fn are_of_an_edge_alone(&self) -> bool {
+        !self.dev_mode && self.secrets.signing.is_none() && self.secrets.links.is_some()
+    }
+
     /// Whether these settings are enough for what a process is there for.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
         let faults = [self.missing_secret(role), self.missing_redis(role), self.taken_address(role)];

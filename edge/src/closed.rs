@@ -45,6 +45,9 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// What a visitor reads where nothing is published: by this the pages are known for ours.
+pub const NO_PAGE: &str = "There is no page here";
+
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -71,7 +74,7 @@ impl Closed {
         match self {
             Closed::Malformed => "This request cannot be read",
             Closed::Private => "This page is private",
-            Closed::Missing => "There is no page here",
+            Closed::Missing => NO_PAGE,
             Closed::MethodNotAllowed => "Pages can only be read",
             Closed::Expired => "This page has expired",
             Closed::PreconditionFailed => "This page is another by now",

@@ -52,6 +52,7 @@ use telemetry::Vitals;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub use closed::NO_PAGE;
 pub use door::Door;
 pub use turns::LoadTerms;
 

@@ -106,6 +106,7 @@ pub struct Store {
 }
 
 impl Store {
+    /// With a pool for what is small, such as a copy or a test.
     pub async fn open(url: &str) -> anyhow::Result<Self> {
         Self::open_with(url, CONNECTIONS_MAX).await
     }

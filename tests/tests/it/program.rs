@@ -1,6 +1,9 @@
 //! The program itself: how it starts, what it refuses to start with, and how it stops.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::time::Duration;
 
 use handbill_tests::{Mode, World, in_both_modes, program};
@@ -174,6 +177,42 @@ async fn a_process_opens_as_many_connections_to_the_databases_as_it_is_told() {
     }
 }
 
+/// Starts the program as a shell does that allows few open files at first, and more to whoever asks.
+fn program_with_few_files(folder: &Path) -> &'static str {
+    let script = folder.join("with-few-files");
+    let text = format!("#!/bin/sh\nulimit -Sn 256 && ulimit -Hn 4096 && exec {} \"$@\"\n", program!());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+    script.display().to_string().leak()
+}
+
+#[tokio::test]
+async fn a_process_takes_all_the_open_files_that_it_may_have_and_says_when_they_are_too_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::with(Mode::Embedded, program_with_few_files(folder.path())).with_ops().start().await;
+    let metrics = world.ask_ops(&world.api(), "/metrics").await.expect(200).text();
+    assert!(metrics.contains("process_max_fds 4096"), "{metrics}");
+    let told = "fewer files may be open than connections may be";
+    assert!(world.api().log().contains(told), "{}", world.api().log());
+    let doctor = world.command(&["doctor"], &[]).await;
+    assert!(doctor.status.success() && doctor.output.contains("WARN  files: 4096 may be open"), "{doctor:?}");
+
+    let few = [
+        ("HANDBILL_API__CONNECTIONS_MAX", "10"),
+        ("HANDBILL_EDGE__CONNECTIONS_MAX", "10"),
+        ("HANDBILL_EDGE__STREAMED_ANSWERS_MAX", "1"),
+    ];
+    let doctor = world.command(&["doctor"], &few).await;
+    assert!(doctor.output.contains("WARN  files"), "two doors want 3,072 each besides: {doctor:?}");
+    let edge_alone = [
+        ("HANDBILL_DEV_MODE", "false"),
+        ("HANDBILL_SECRETS__SIGNING", ""),
+        ("HANDBILL_SECRETS__LINKS", "the-secret-of-the-links-and-no-other"),
+    ];
+    let doctor = world.command(&["doctor"], &[&few[..], &edge_alone[..]].concat()).await;
+    assert!(doctor.output.contains("ok    files: "), "{doctor:?}");
+}
+
 #[tokio::test]
 async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
@@ -187,11 +226,9 @@ async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
         let done = world.command(&[command], &env).await;
         assert!(done.status.success(), "{command} {done:?}");
         assert!(!done.output.contains(secret), "{command} {done:?}");
-        assert_eq!(
-            done.output.contains("ok    secrets: secrets.links is set"),
-            command == "doctor",
-            "{done:?}"
-        );
+        for told in ["ok    secrets: secrets.links is set", "WARN  workers: no process runs"] {
+            assert_eq!(done.output.contains(told), command == "doctor", "{done:?}");
+        }
     }
     let examined = world.command(&["doctor"], &env[..2]).await;
     assert_eq!(examined.status.code(), Some(1), "{examined:?}");
