@@ -11,7 +11,8 @@ use poem::{FromRequest, Request, RequestBody};
 const IPV6_NETWORK_BITS: u32 = 64;
 
 /// What proxies put on a request.
-const FORWARDED: [&str; 3] = ["x-forwarded-for", "forwarded", "via"];
+const FORWARDED: [&str; 6] =
+    ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"];
 
 /// The networks of the proxies that stand before a door.
 #[derive(Clone, Debug, Default)]

@@ -19,6 +19,9 @@ pub(crate) struct HasDoors {
 /// programs that cannot count so far.
 pub(crate) fn allow_all() {
     let limit = getrlimit(Resource::Nofile);
+    if limit.current == limit.maximum {
+        return;
+    }
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(error = %error, "the limit of open files could not be raised to what is allowed");

@@ -1,7 +1,10 @@
 -- A login for the edges, which may do no more than they must: read where pages are, add the views that they count to the
 -- queue, and say that they live. Whoever breaks into an edge can change no page, no balance and no account, can give the
 -- workers nothing to do but to count views, and reads no code, no hash and no job. What they can do is to count views that
--- nobody made.
+-- nobody made, and to take ids in the queue that later jobs would have.
+--
+-- The rows of two tables have rules from then on. The login that made the tables, and superusers, are not bound by them; a
+-- login of another that dumps the queue must be allowed to pass them by: ALTER ROLE backups BYPASSRLS.
 --
 -- Run it after `handbill migrate`, as the login that migrates, which must be allowed to make logins. Where the queue has a
 -- database of its own, run it in both: each gets what it needs. It may be run again at any time, beside edges that work,
@@ -51,23 +54,27 @@ DO $$ BEGIN
     GRANT SELECT (id, job_id, at_ms, kind) ON public.handbill_job_events TO handbill_edge;
     GRANT SELECT ON public.handbill_pauses TO handbill_edge;
 
-    -- Nothing but views, and nothing as any other process. For everybody else these rules change nothing.
+    -- Nothing but views, and nothing as any other process.
     GRANT INSERT (id, job_type, job, max_attempts, run_at) ON apalis.jobs TO handbill_edge;
     GRANT SELECT, INSERT, UPDATE, DELETE ON public.handbill_processes TO handbill_edge;
-    IF NOT EXISTS (SELECT FROM pg_policies WHERE policyname = 'handbill_edge_adds_views') THEN
-        CREATE POLICY handbill_everybody ON apalis.jobs USING (true) WITH CHECK (true);
-        CREATE POLICY handbill_edge_adds_views ON apalis.jobs AS RESTRICTIVE FOR INSERT TO handbill_edge
-            WITH CHECK (job_type = 'views');
-        ALTER TABLE apalis.jobs ENABLE ROW LEVEL SECURITY;
+    DROP POLICY IF EXISTS handbill_everybody ON apalis.jobs;
+    CREATE POLICY handbill_everybody ON apalis.jobs USING (true) WITH CHECK (true);
+    DROP POLICY IF EXISTS handbill_edge_adds_views ON apalis.jobs;
+    CREATE POLICY handbill_edge_adds_views ON apalis.jobs AS RESTRICTIVE FOR INSERT TO handbill_edge
+        WITH CHECK (job_type = 'views');
+    ALTER TABLE apalis.jobs ENABLE ROW LEVEL SECURITY;
 
-        CREATE POLICY handbill_everybody ON public.handbill_processes USING (true) WITH CHECK (true);
-        CREATE POLICY handbill_edge_adds_itself ON public.handbill_processes AS RESTRICTIVE FOR INSERT TO handbill_edge
-            WITH CHECK (role = 'edge');
-        CREATE POLICY handbill_edge_stays_itself ON public.handbill_processes AS RESTRICTIVE FOR UPDATE TO handbill_edge
-            USING (role = 'edge') WITH CHECK (role = 'edge');
-        CREATE POLICY handbill_edge_leaves ON public.handbill_processes AS RESTRICTIVE FOR DELETE TO handbill_edge
-            USING (role = 'edge');
-        ALTER TABLE public.handbill_processes ENABLE ROW LEVEL SECURITY;
-    END IF;
+    DROP POLICY IF EXISTS handbill_everybody ON public.handbill_processes;
+    CREATE POLICY handbill_everybody ON public.handbill_processes USING (true) WITH CHECK (true);
+    DROP POLICY IF EXISTS handbill_edge_adds_itself ON public.handbill_processes;
+    CREATE POLICY handbill_edge_adds_itself ON public.handbill_processes AS RESTRICTIVE FOR INSERT TO handbill_edge
+        WITH CHECK (role = 'edge');
+    DROP POLICY IF EXISTS handbill_edge_stays_itself ON public.handbill_processes;
+    CREATE POLICY handbill_edge_stays_itself ON public.handbill_processes AS RESTRICTIVE FOR UPDATE TO handbill_edge
+        USING (role = 'edge') WITH CHECK (role = 'edge');
+    DROP POLICY IF EXISTS handbill_edge_leaves ON public.handbill_processes;
+    CREATE POLICY handbill_edge_leaves ON public.handbill_processes AS RESTRICTIVE FOR DELETE TO handbill_edge
+        USING (role = 'edge');
+    ALTER TABLE public.handbill_processes ENABLE ROW LEVEL SECURITY;
 END $$;
 COMMIT;

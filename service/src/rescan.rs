@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use domain::{Host, Job, JobEnvelope, JobId, RescanJob, ScanJob};
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use store::{AskedFor, DueScan, ScanCounts, StuckScan};
 
 use crate::scan::rules;
@@ -113,10 +113,9 @@ impl Service {
     ) -> anyhow::Result<Vec<DueScan>> {
         let queue = &self.0.queue;
         let pushes: Vec<_> = due.iter().map(|due| (*due, job_of(due.job))).collect();
-        let pushes =
-            pushes.into_iter().map(async |(due, job)| anyhow::Ok((due, queue.push_anew(job).await?)));
-        let pushed: Vec<(DueScan, Kept)> =
-            futures::stream::iter(pushes).buffered(PUSHES_AT_ONCE).try_collect().await?;
+        let pushes = pushes.into_iter().map(async |(due, job)| (due, queue.push_anew(job).await));
+        let pushed: Vec<_> = futures::stream::iter(pushes).buffered(PUSHES_AT_ONCE).collect().await;
+        let pushed: Vec<(DueScan, Kept)> = pushed.into_iter().filter_map(taken_on).collect();
         let (begun, waiting): (Vec<_>, Vec<_>) =
             pushed.into_iter().partition(|(_, kept)| *kept == Kept::Begins);
         let begun: Vec<DueScan> = begun.into_iter().map(|(due, _)| due).collect();
@@ -126,6 +125,14 @@ impl Service {
         self.0.store.note_waiting(&waiting, now).await?;
         Ok(begun)
     }
+}
+
+/// One that the queue does not take keeps back none of the others: it is asked for again with the next look.
+fn taken_on((due, kept): (DueScan, anyhow::Result<Kept>)) -> Option<(DueScan, Kept)> {
+    let kept = kept.inspect_err(|error| {
+        tracing::error!(version.id = %due.job.version, error = format!("{error:#}"), "a scan could not be queued again");
+    });
+    kept.ok().map(|kept| (due, kept))
 }
 
 fn rescan(scan: ScanJob) -> JobEnvelope {
