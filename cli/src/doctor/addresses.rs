@@ -67,9 +67,6 @@ async fn names(client: &reqwest::Client, settings: &Settings) -> Finding {
     if settings.edge.domain == THIS_MACHINE {
         return Finding::sound(NAMES, "names below localhost lead browsers to this machine");
     }
-    if settings.edge.url_style == UrlStyle::Path {
-        return Finding::sound(NAMES, "pages have addresses below one name");
-    }
     let url = nowhere(settings, UrlStyle::Host);
     found(NAMES, &url, asked(client, &url).await.map(|answer| answer.of_an_edge()))
 }
