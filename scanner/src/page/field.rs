@@ -27,6 +27,8 @@ pub(crate) struct Field {
     pub(crate) description: String,
     /// How many blocks of its part stand before it.
     pub(crate) blocks_before: usize,
+    /// Whether the one text of the box that it has to itself stands behind it: a label that floats above what is typed.
+    pub(crate) is_labelled_behind: bool,
     /// What its labels say.
     labels: Vec<Rc<Text>>,
     /// What stands in it until something is typed.
@@ -87,6 +89,7 @@ impl Field {
             spot: Spot::OPEN,
             description: describe(element),
             blocks_before: 0,
+            is_labelled_behind: false,
             labels: Vec::new(),
             hints: exactly(hints.map(|text| Text::of(&without_domains(clip(text))))),
             names: Names { raw: exactly(names.map(|name| clip(name).to_owned())), texts: OnceCell::new() },

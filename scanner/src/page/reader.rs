@@ -2,6 +2,7 @@
 //! scripts are put aside as stretches of their own.
 
 mod attributes;
+mod boxes;
 mod embedding;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use std::collections::HashSet;
 
 use html5ever::local_name;
 
+use boxes::Boxes;
 use embedding::open_text;
 
 use super::field::{Field, LABEL_CHARS_MAX};
@@ -58,6 +60,7 @@ pub(super) struct Reader<'a> {
     data: Vec<String>,
     handlers: String,
     run: Run,
+    boxes: Boxes,
     forms_seen: u32,
     parts_seen: u32,
     regions_seen: u32,
@@ -74,6 +77,7 @@ impl<'a> Reader<'a> {
             data: Vec::new(),
             handlers: String::new(),
             run: Run::default(),
+            boxes: Boxes::default(),
             forms_seen: 0,
             parts_seen: 0,
             regions_seen: 0,
@@ -196,6 +200,7 @@ impl<'a> Reader<'a> {
             self.run.end_line();
         } else if element.layout() == Layout::Apart {
             self.end_run_in(place);
+            self.boxes.open(&self.part);
         }
         place.count(element, 1);
         self.parts_seen += 1;
@@ -222,8 +227,9 @@ impl<'a> Reader<'a> {
         }
         self.show_generated(place, node, place.looks.after(node));
         self.run.edge();
-        if element.layout() == Layout::Apart {
+        if element.layout() == Layout::Apart && *element.local() != local_name!("br") {
             self.end_run_in(place);
+            self.boxes.close(&mut self.part);
         }
         match *element.local() {
             local_name!("label") => place.labels.close(place.document, element, &mut self.part),

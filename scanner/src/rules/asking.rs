@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::page::{Form, Kind, Role};
+use crate::page::{Block, Form, Kind, Role};
 use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
 use super::nearby::{At, Stretch, Told, is_prose, says_nothing};
@@ -121,6 +121,10 @@ impl<'p> At<'_, 'p> {
 
     fn asked_around(self, wanted: Wanted) -> Option<String> {
         let takes_it = self.field.takes_text() || (wanted.is_digits && self.field.kind == Kind::Value);
+        let label = self.label_apart().filter(|_| takes_it && self.is_unnamed());
+        if let Some(words) = label.and_then(|label| wanted.at_least(Sense::Named, label.text(), self)) {
+            return Some(words);
+        }
         let beside = if takes_it { self.beside_says(wanted) } else { Beside::Nothing };
         match beside {
             Beside::Asks(words) => return Some(words),
@@ -177,6 +181,14 @@ impl<'p> At<'_, 'p> {
             }
         }
         Beside::Nothing
+    }
+
+    /// What labels it without standing right before it: the only text of a box that it has to itself, or the head of its
+    /// column.
+    fn label_apart(self) -> Option<&'p Block> {
+        let behind = self.behind().filter(|_| self.field.is_labelled_behind);
+        let label = behind.or_else(|| self.above().filter(|_| !self.stretch.is_article))?;
+        (label.text().word_count() <= LABEL_WORDS_MAX).then_some(label)
     }
 
     fn asked_behind(self, wanted: Wanted) -> Option<String> {

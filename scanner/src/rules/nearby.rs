@@ -26,6 +26,8 @@ const WORDS_BEHIND_MAX: usize = 80;
 const LOOK_MAX: usize = 64;
 /// Blocks between a field and the one before it that may be its label, the nearest first.
 const BESIDE_MAX: usize = 4;
+/// Fields side by side of which each may stand below its label.
+const COLUMNS_MAX: usize = 6;
 /// Fields above one that may belong to the same row.
 const ROW_MAX: usize = 30;
 /// Blocks at the top of a page where its name and logo stand.
@@ -153,10 +155,28 @@ impl<'v, 'p> At<'v, 'p> {
     /// Texts between this field and the one before it, the nearest first: its label, if it has none of its own.
     pub(super) fn beside(self) -> impl Iterator<Item = &'p Block> {
         let start = match self.number.checked_sub(1) {
-            Some(before) => self.stretch.part.fields[before].blocks_before,
+            Some(before) => {
+                let before = &self.stretch.part.fields[before];
+                before.blocks_before + usize::from(before.is_labelled_behind)
+            }
             None => 0,
         };
         self.up_to(start).take(BESIDE_MAX).map(|(_, block)| block)
+    }
+
+    /// Its label where a row of fields stands below a row of labels, as in a table: as many texts as fields.
+    pub(super) fn above(self) -> Option<&'p Block> {
+        let (fields, blocks_before) = (&self.stretch.part.fields, self.field.blocks_before);
+        let is_of_row = |field: &&Field| field.blocks_before == blocks_before;
+        let left = fields[..self.number].iter().rev().take(COLUMNS_MAX).take_while(is_of_row).count();
+        let right = fields[self.number + 1..].iter().take(COLUMNS_MAX).take_while(is_of_row).count();
+        let count = left + 1 + right;
+        let labels = self.stretch.part.blocks.get(blocks_before.checked_sub(count)?..blocks_before)?;
+        let is_label = |block: &Block| {
+            matches!(block.role, Role::Plain | Role::Heading) && !is_prose(block) && self.concerns(block)
+        };
+        let is_row = (2..=COLUMNS_MAX).contains(&count) && labels.iter().all(is_label);
+        labels.get(left).filter(|_| is_row)
     }
 
     /// The text that follows it, up to the next field.

@@ -116,6 +116,7 @@ pub(super) const PARAPHRASES: Language = Language {
         (
             SeedPhrase,
             &[
+                "12|24|twelve words you wrote|noted|copied down? on|onto|to the|your recovery|backup|wallet card|sheet|paper",
                 "12|24|twelve words you wrote|noted down? when you set|installed|created up? the|your wallet|app|device|account",
                 "12|24|twelve words from|when setting up|your the? wallet|app|device",
                 "12|24|douze mots notés|écrits|inscrits|reçus lors|pendant",
