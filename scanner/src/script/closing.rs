@@ -1,7 +1,6 @@
 //! What a bracket comes to when it closes.
 
 use super::frame::{Ahead, Frame, Kind as Level};
-use super::loops::Plan;
 use super::machine::Machine;
 use super::texts::Fate;
 use super::values::{Base, Operand, Value};
@@ -178,13 +177,5 @@ impl Machine<'_> {
             return;
         }
         self.frame().operand = Some(function.into());
-    }
-
-    /// After the head of a `for`: a block that follows may be gone through more than once.
-    fn begin_loop(&mut self, head: usize, list: Value) {
-        let plan = self.plan(head, list);
-        if let Some(plan @ (Plan::Count { .. } | Plan::Each { .. })) = plan {
-            self.frame().repeat = Some(Box::new(super::loops::Repeat::new(plan)));
-        }
     }
 }

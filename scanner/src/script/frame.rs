@@ -109,6 +109,8 @@ pub(super) struct Frame {
     pub(super) is_new: bool,
     pub(super) spreads: bool,
     pub(super) repeat: Option<Box<super::loops::Repeat>>,
+    /// A block of one statement without braces.
+    pub(super) is_lone: bool,
 }
 
 impl Frame {
@@ -131,6 +133,7 @@ impl Frame {
             is_new: false,
             spreads: false,
             repeat: None,
+            is_lone: false,
         }
     }
 

@@ -1,5 +1,7 @@
-//! Loops over what is known: their blocks are gone through once for each round, as long as the allowance lasts.
+//! Loops over what is known: their blocks are gone through once for each round, as long as the allowance lasts. A lone
+//! statement is a block of its own.
 
+use super::frame::Kind as Level;
 use super::machine::Machine;
 use super::params::Param;
 use super::tokens::Kind;
@@ -10,8 +12,8 @@ const HEAD_TOKENS_MAX: usize = 24;
 
 /// What a loop goes over.
 #[derive(Clone, Debug)]
-pub(super) enum Plan {
-    Count { name: NameId, next: f64, last: f64 },
+enum Plan {
+    Count { name: NameId, next: f64, last: f64, step: f64 },
     Each { param: Param, items: Vec<Value>, next: usize },
 }
 
@@ -21,19 +23,10 @@ pub(super) struct Repeat {
     literals_before: usize,
 }
 
-impl Repeat {
-    pub(super) fn new(plan: Plan) -> Self {
-        Self { plan, start: 0, literals_before: 0 }
-    }
-}
-
 impl Machine<'_> {
     /// What a loop goes over, told by its head: `let i = 0; i < 12; …` or `const x of list`.
-    pub(super) fn plan(&mut self, head: usize, list: Value) -> Option<Plan> {
+    fn plan(&mut self, head: usize, list: Value) -> Option<Plan> {
         let close = self.tokens.partner(head)?;
-        if self.tokens.kind(self.at) != Some(Kind::BraceOpen) {
-            return None;
-        }
         let first = head + 1 + usize::from(self.is_declarator(head + 1));
         if let Value::List(list) = list {
             return self.plan_each(first, list);
@@ -43,19 +36,38 @@ impl Machine<'_> {
         }
         let name = self.tokens.get(first).filter(|token| token.kind == Kind::Name)?;
         let name = self.name_id(name);
-        let start = self.count_at(first + 2)?;
         let semicolon = (first..close).find(|&at| self.tokens.kind(at) == Some(Kind::Semicolon))?;
+        let is_plain = matches!(self.tokens.kind(first + 3), Some(Kind::Semicolon | Kind::Comma));
+        let start = match self.scopes.get(name) {
+            // What the head came to, which a sign of steps leaves as it is.
+            Some(Value::Number(start)) if !is_plain => start,
+            _ => self.count_at(first + 2)?,
+        };
         let compare = self.tokens.get(semicolon + 2).filter(|token| token.kind == Kind::Compare)?;
         let end = self.count_at(semicolon + 3)?;
+        let step = (semicolon + 3..close).find_map(|at| self.step_at(at));
         let last = match compare.text(self.source) {
-            "<=" => end,
-            "<" | "!=" | "!==" => end - 1.0,
+            "<=" | ">=" => end,
+            "<" => end - 1.0,
+            ">" => end + 1.0,
+            "!=" | "!==" => end - step.unwrap_or(1.0),
             _ => return None,
         };
-        let steps = (semicolon..close).any(|at| self.tokens.kind(at) == Some(Kind::Step));
         self.scopes.declare(name, Value::Number(start));
         self.count_with(name);
-        steps.then_some(Plan::Count { name, next: start + 1.0, last })
+        step.map(|step| Plan::Count { name, next: start + step, last, step })
+    }
+
+    /// By how much a sign changes what the loop counts with: `i++`, `i -= 2`.
+    fn step_at(&mut self, at: usize) -> Option<f64> {
+        let token = self.tokens.get(at)?;
+        let sign = if token.operator(self.source) == b'-' { -1.0 } else { 1.0 };
+        match token.kind {
+            Kind::Step => Some(sign),
+            Kind::PlusAssign => self.count_at(at + 1),
+            Kind::OtherAssign if sign < 0.0 => self.count_at(at + 1).map(|step| -step),
+            _ => None,
+        }
     }
 
     fn is_declarator(&self, at: usize) -> bool {
@@ -75,6 +87,10 @@ impl Machine<'_> {
         let token = self.tokens.get(at)?;
         match token.kind {
             Kind::Number => super::encodings::number(token.text(self.source)),
+            Kind::Arithmetic if token.operator(self.source) == b'-' => {
+                let number = self.tokens.get(at + 1).filter(|token| token.kind == Kind::Number)?;
+                super::encodings::number(number.text(self.source)).map(|number| -number)
+            }
             Kind::Name => {
                 let name = self.name_id(token);
                 match self.scopes.get(name)? {
@@ -88,12 +104,53 @@ impl Machine<'_> {
         }
     }
 
+    /// After the head of a `for`: what follows may be gone through more than once.
+    pub(super) fn begin_loop(&mut self, head: usize, list: Value) {
+        let Some(plan) = self.plan(head, list) else { return };
+        let repeat = Box::new(Repeat { plan, start: 0, literals_before: 0 });
+        match self.tokens.kind(self.at) {
+            Some(Kind::BraceOpen) => self.frame().repeat = Some(repeat),
+            Some(Kind::Semicolon) | None => {}
+            Some(_) if self.is_too_deep() => {}
+            Some(_) => {
+                let close = self.at.saturating_sub(1);
+                self.open(Level::Block, close);
+                self.frame().is_lone = true;
+                self.begin_rounds(Some(repeat), close);
+            }
+        }
+    }
+
     /// The block of a loop opened.
     pub(super) fn begin_rounds(&mut self, repeat: Option<Box<Repeat>>, at: usize) {
         let Some(mut repeat) = repeat.filter(|_| self.frame().opened_at == at) else { return };
         repeat.start = at + 1;
         repeat.literals_before = self.literals_read;
         self.frame().repeat = Some(repeat);
+    }
+
+    /// Whether a lone statement of a loop ended before this token.
+    pub(super) fn ends_lone(&mut self, kind: Kind) -> bool {
+        let frame = self.frame();
+        let (opened_at, is_done) = (frame.opened_at, frame.is_at_statement());
+        if !frame.is_lone {
+            return false;
+        }
+        match kind {
+            Kind::Semicolon => true,
+            Kind::BraceClose | Kind::ParenClose | Kind::SquareClose | Kind::HoleClose => {
+                self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
+            }
+            _ => {
+                let block = self.at.checked_sub(1).filter(|&at| self.tokens.kind(at) == Some(Kind::BraceClose));
+                let begins = block.and_then(|block| self.tokens.partner(block));
+                is_done && begins.is_some_and(|begins| begins > opened_at) && !self.is_else()
+            }
+        }
+    }
+
+    fn is_else(&self) -> bool {
+        self.tokens.get(self.at).is_some_and(|token| token.text(self.source) == "else")
     }
 
     /// At the end of a loop's block: whether it is gone through once more.
@@ -103,12 +160,13 @@ impl Machine<'_> {
             return false;
         }
         match &mut repeat.plan {
-            Plan::Count { name, next, last } => {
-                if *next > *last {
+            Plan::Count { name, next, last, step } => {
+                let is_past = if *step > 0.0 { *next > *last } else { *next < *last };
+                if is_past || *step == 0.0 {
                     return false;
                 }
                 let (name, value) = (*name, *next);
-                *next += 1.0;
+                *next += *step;
                 self.scopes.assign(name, Value::Number(value));
             }
             Plan::Each { param, items, next } => {

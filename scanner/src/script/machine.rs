@@ -162,8 +162,8 @@ impl<'s> Machine<'s> {
     }
 
     fn step(&mut self, token: Token) {
-        if self.ends_arrow(token.kind) {
-            // The token is read again, outside of the function.
+        if self.ends_arrow(token.kind) || self.ends_lone(token.kind) {
+            // The token is read again, outside of it.
             return self.close_top();
         }
         if self.owes_turns(token.kind) && self.begin_owed() {
