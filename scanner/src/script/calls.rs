@@ -5,7 +5,7 @@ use super::encodings;
 use super::functions::Purpose;
 use super::machine::Machine;
 use super::texts::{Fate, TextId};
-use super::values::{Base, ListId, NameId, Operand, Value};
+use super::values::{Base, FunctionId, ListId, NameId, Operand, Value};
 
 /// `repeat`, `Array(n)`, `padStart`: more is for waste, not for people.
 const REPEATS_MAX: usize = 1_000;
@@ -58,13 +58,16 @@ impl Machine<'_> {
             return self.call_function(function, &arguments);
         }
         if let (true, Value::Function(function)) =
-            (call.name == "from" && call.base == "Array", call.argument(1))
+            (call.name == "from" && is_array(call.base), call.argument(1))
         {
             let items = match self.listed(call.argument(0)) {
                 Some(Value::List(list)) => self.copied(list),
                 _ => return Some(self.answer_unasked(function, Purpose::Map)),
             };
             return self.call_for_each(function, items, Purpose::Map, Value::Unknown);
+        }
+        if let Some((function, items, purpose)) = self.lent_call(&call) {
+            return self.call_for_each(function, items, purpose, Value::Unknown);
         }
         if let Some(value) = self.global_call(&call) {
             return Some(value.into());
@@ -74,6 +77,9 @@ impl Machine<'_> {
                 if let Some(value) = self.text_call(&call, text) {
                     return Some(value.into());
                 }
+            }
+            Value::Number(number) if call.name == "toString" => {
+                return Some(self.number_in(number, call.number(0)).into());
             }
             Value::List(list) => {
                 if let Some(answer) = self.list_call(&call, list) {
@@ -120,11 +126,37 @@ impl Machine<'_> {
             // What is kept, and what changes it.
             "useState" => Some(self.heap.list(vec![self.initial(call.argument(0)), Value::Unknown])),
             "freeze" | "seal" if call.base == "Object" => Some(call.argument(0)),
-            "from" if call.base == "Array" => self.listed(call.argument(0)),
+            "from" if is_array(call.base) => self.listed(call.argument(0)),
+            name if call.is_new && is_bytes(name) => self.listed(call.argument(0)),
+            "decode" => self.text_of_bytes(call.argument(0)),
             "keys" | "values" | "entries" if call.base == "Object" => self.object_parts(call),
             "URL" if call.is_new => Some(call.argument(0)),
             _ => None,
         }
+    }
+
+    /// Functions that strings are gone through with: `text.replace(/./g, turn)`, `[].map.call(text, turn)`.
+    fn lent_call(&mut self, call: &Call) -> Option<(FunctionId, Vec<Value>, Purpose)> {
+        match (call.name, call.argument(0), call.argument(1), call.callee.owner) {
+            ("replace" | "replaceAll", Value::Letters(size), Value::Function(function), Value::Text(text)) => {
+                Some((function, self.pieces(text, size)?, Purpose::Join))
+            }
+            ("call", Value::Text(text), Value::Function(function), _) if call.base == "map" => {
+                Some((function, self.letters(text), Purpose::Map))
+            }
+            _ => None,
+        }
+    }
+
+    /// `new TextDecoder().decode(bytes)`.
+    fn text_of_bytes(&mut self, bytes: Value) -> Option<Value> {
+        let Value::List(list) = bytes else { return None };
+        let byte = |value: Value| match value {
+            Value::Number(number) => Some(number as u8),
+            _ => None,
+        };
+        let bytes: Vec<u8> = self.copied(list).into_iter().map(byte).collect::<Option<_>>()?;
+        Some(Value::Text(self.texts.add(&String::from_utf8_lossy(&bytes))))
     }
 
     /// What a state begins with: a value, or what a function answers.
@@ -148,11 +180,12 @@ impl Machine<'_> {
         if codes.is_empty() || !self.may_copy(codes.len()) {
             return None;
         }
-        let letter = |code: &Value| match code {
+        let mut letter = |code: &Value| match code {
             Value::Number(code) if *code >= 0.0 => char::from_u32(*code as u32),
+            Value::Text(code) => char::from_u32(encodings::number(self.flat(*code)?.trim())? as u32),
             _ => None,
         };
-        let letters: Option<String> = codes.iter().map(letter).collect();
+        let letters: Option<String> = codes.iter().map(&mut letter).collect();
         letters.map(|letters| Value::Text(self.texts.add(&letters)))
     }
 
@@ -168,6 +201,17 @@ impl Machine<'_> {
             encodings::number(text.trim())
         };
         Some(parsed.map_or(Value::Unknown, Value::Number))
+    }
+
+    /// `code.toString(16)`.
+    fn number_in(&mut self, number: f64, radix: Option<f64>) -> Value {
+        let text = match radix {
+            Some(16.0) => format!("{:x}", number as i64),
+            Some(8.0) => format!("{:o}", number as i64),
+            Some(2.0) => format!("{:b}", number as i64),
+            _ => super::members::number_text(number),
+        };
+        Value::Text(self.texts.add(&text))
     }
 
     fn list_of(&mut self, count: f64) -> Value {
@@ -249,6 +293,11 @@ impl Machine<'_> {
                 let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
                 let letter = self.flat(text)?.chars().nth(at)?;
                 Some(Value::Text(self.texts.add_with(|buffer| buffer.push(letter))))
+            }
+            "match" | "matchAll" if let Value::Letters(size) = call.argument(0) => {
+                let pieces = self.pieces(text, size)?;
+                self.texts.meet(text, Fate::Spent);
+                Some(self.heap.list(pieces))
             }
             "includes" | "indexOf" | "lastIndexOf" | "startsWith" | "endsWith" | "match" | "search" => {
                 self.spend_all(call.arguments);
@@ -345,7 +394,10 @@ impl Machine<'_> {
             }
             "find" | "pop" | "shift" | "at" => self.one_of_list(list),
             "map" | "flatMap" | "forEach" | "reduce" => {
-                let Value::Function(function) = call.argument(0) else { return None };
+                let Value::Function(function) = call.argument(0) else {
+                    // `map(Number)` and the like say the same in another way.
+                    return (call.name == "map").then(|| Some(Value::List(list).into()));
+                };
                 let items = self.copied(list);
                 return Some(self.call_for_each(function, items, purpose(call.name), call.argument(1)));
             }
@@ -373,6 +425,14 @@ fn purpose(name: &str) -> Purpose {
         "reduce" => Purpose::Reduce,
         _ => Purpose::Map,
     }
+}
+
+fn is_array(name: &str) -> bool {
+    name == "Array" || is_bytes(name)
+}
+
+fn is_bytes(name: &str) -> bool {
+    matches!(name, "Uint8Array" | "Uint16Array" | "Int8Array" | "Uint8ClampedArray")
 }
 
 fn is_from_code(name: &str) -> bool {

@@ -5,6 +5,9 @@ use base64::Engine;
 
 use crate::document::FORGIVING_BASE64;
 
+/// Letters that one piece of a code takes at most.
+const LETTERS_MAX: usize = 16;
+
 /// The inside of a literal as the script means it.
 pub(super) fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
@@ -122,6 +125,32 @@ pub(super) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     unescape(pattern, &mut text);
     (!text.is_empty()).then_some((text, flags))
+}
+
+/// How many letters a regular expression stands for that takes any, each time: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
+pub(super) fn letters_pattern(literal: &str) -> Option<usize> {
+    let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
+    let mut letters = 0_usize;
+    while !rest.is_empty() {
+        rest = after_one_letter(rest)?;
+        let mut times = 1;
+        if let Some((count, behind)) = rest.strip_prefix('{').and_then(|count| count.split_once('}')) {
+            times = count.rsplit(',').next()?.parse().ok()?;
+            rest = behind;
+        }
+        letters = letters.saturating_add(times);
+    }
+    ((1..=LETTERS_MAX).contains(&letters) && flags.contains('g')).then_some(letters)
+}
+
+/// What stands behind the sign for one letter, whichever it is.
+fn after_one_letter(pattern: &str) -> Option<&str> {
+    if let Some(class) = pattern.strip_prefix('[') {
+        let is_all = class.starts_with("^]");
+        let (within, rest) = if is_all { class.split_at(1) } else { class.split_at(class.find(']')?) };
+        return (is_all || !within.starts_with('^')).then(|| rest.get(1..)).flatten();
+    }
+    ["\\w", "\\S", "."].into_iter().find_map(|sign| pattern.strip_prefix(sign))
 }
 
 /// Whether a text has a tag in it, as far as a browser would take it for one.

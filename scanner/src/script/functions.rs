@@ -72,6 +72,8 @@ pub(super) enum Purpose {
     Map,
     ForEach,
     Reduce,
+    /// The answers make one string.
+    Join,
     /// Once for each item that it may take, whatever it is given.
     Turns,
 }
@@ -310,7 +312,7 @@ impl Machine<'_> {
         match purpose {
             Purpose::Map => self.heap.list(vec![answer]).into(),
             Purpose::ForEach | Purpose::Turns => Operand::default(),
-            Purpose::Reduce => answer.into(),
+            Purpose::Reduce | Purpose::Join => answer.into(),
         }
     }
 
@@ -345,6 +347,10 @@ impl Machine<'_> {
             Purpose::ForEach => Value::Unknown,
             Purpose::Turns => return self.turns.turn = None,
             Purpose::Reduce => calls.answers.last().copied().unwrap_or_default(),
+            Purpose::Join => {
+                calls.answers.remove(0);
+                Value::Text(self.join(&calls.answers, ""))
+            }
         };
         self.frame().operand = Some(result.into());
     }
@@ -362,7 +368,7 @@ impl Machine<'_> {
                         calls.items.resize(choices, Value::Unknown)
                     }
                     Purpose::Turns | Purpose::ForEach => {}
-                    Purpose::Map | Purpose::Reduce => calls.answers.push(answer),
+                    Purpose::Map | Purpose::Reduce | Purpose::Join => calls.answers.push(answer),
                 }
                 self.next_call(pending);
             }

@@ -43,6 +43,12 @@ impl Machine<'_> {
             Some(Value::Number(start)) if !is_plain => start,
             _ => self.count_at(first + 2)?,
         };
+        if self.tokens.kind(semicolon + 2) == Some(Kind::Step) {
+            // `i--` is asked before the round, and has been done by then.
+            self.scopes.declare(name, Value::Number(start - 1.0));
+            self.count_with(name);
+            return Some(Plan::Count { name, next: start - 2.0, last: 0.0, step: -1.0 });
+        }
         let compare = self.tokens.get(semicolon + 2).filter(|token| token.kind == Kind::Compare)?;
         let end = self.count_at(semicolon + 3)?;
         let step = (semicolon + 3..close).find_map(|at| self.step_at(at));

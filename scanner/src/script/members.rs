@@ -54,7 +54,8 @@ impl Machine<'_> {
     /// `object[key]`.
     pub(super) fn index(&mut self, object: Operand, key: Operand) -> Operand {
         // A function that looks something up tells more when it is called.
-        self.literals_read += usize::from(matches!(object.value, Value::List(_) | Value::Object(_)));
+        let is_told = matches!(object.value, Value::List(_) | Value::Object(_) | Value::Text(_));
+        self.literals_read += usize::from(is_told);
         match (object.value, self.steady(key)) {
             (Value::List(list), Value::Number(at)) if at >= 0.0 => {
                 Operand::from(self.heap.items(list).get(at as usize).copied().unwrap_or_default())

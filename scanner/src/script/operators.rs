@@ -55,6 +55,8 @@ impl Machine<'_> {
         } else if sign == b'-' {
             self.plus(b'-');
         } else if let Some(value) = self.term() {
+            // What is turned by a key was a text, as often as not.
+            self.literals_read += usize::from(sign == b'^');
             self.frame().product = Some((value.value, sign));
         }
     }

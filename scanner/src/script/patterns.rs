@@ -1,5 +1,5 @@
 //! Strings that are searched, replaced and split, by strings and by those regular expressions that stand for one
-//! text. No other expression is ever matched, so that none can take long.
+//! text or for a number of letters. No other expression is ever matched, so that none can take long.
 
 use super::calls::Call;
 use super::encodings;
@@ -34,13 +34,27 @@ impl Needle {
 impl Machine<'_> {
     /// A regular expression: only those that stand for one text are followed.
     pub(super) fn pattern(&mut self, token: Token) {
-        let plain = encodings::plain_pattern(token.text(self.source));
-        let value = plain.map_or(Value::Unknown, |(text, flags)| {
-            let text = self.texts.add(&text);
-            self.texts.meet(text, Fate::Spent);
-            Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
-        });
+        let written = token.text(self.source);
+        let value = match encodings::plain_pattern(written) {
+            Some((text, flags)) => {
+                let text = self.texts.add(&text);
+                self.texts.meet(text, Fate::Spent);
+                Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
+            }
+            None => encodings::letters_pattern(written).map_or(Value::Unknown, Value::Letters),
+        };
         self.put(value.into());
+    }
+
+    /// `match(/../g)`: a string cut into pieces of so many letters.
+    pub(super) fn pieces(&mut self, text: TextId, size: usize) -> Option<Vec<Value>> {
+        let flat = self.flat(text)?;
+        let letters: Vec<char> = flat.chars().collect();
+        if !self.may_copy_items(letters.len() / size.max(1)) {
+            return None;
+        }
+        let pieces = letters.chunks(size.max(1)).map(|piece| piece.iter().collect::<String>());
+        Some(pieces.map(|piece| Value::Text(self.texts.add(&piece))).collect())
     }
 
     fn needle(&mut self, value: Value) -> Option<Needle> {
@@ -75,6 +89,10 @@ impl Machine<'_> {
         };
         let by = match call.argument(1) {
             Value::Text(by) => self.flat(by)?,
+            Value::Function(by) => match self.answer_of(by) {
+                Some(Value::Text(by)) => self.flat(by)?,
+                _ => " ".to_owned(),
+            },
             _ => " ".to_owned(),
         };
         let flat = self.flat(text)?;

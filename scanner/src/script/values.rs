@@ -43,6 +43,8 @@ pub(super) enum Value {
         is_global: bool,
         is_caseless: bool,
     },
+    /// A regular expression that stands for so many letters, whichever they are.
+    Letters(usize),
 }
 
 /// Where a value was found, or where one is put.
