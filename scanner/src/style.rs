@@ -53,6 +53,7 @@ struct NodeLook {
     shown: Shown,
     hidden_by: Option<NodeId>,
     is_masked: bool,
+    is_reversed: bool,
 }
 
 impl Looks {
@@ -69,6 +70,11 @@ impl Looks {
     /// Whether what is typed there shows as dots, without being a password field.
     pub(crate) fn is_masked(&self, node: NodeId) -> bool {
         self.nodes.get(node.index()).is_some_and(|look| look.is_masked)
+    }
+
+    /// Whether what is written there is read from its end.
+    pub(crate) fn is_reversed(&self, node: NodeId) -> bool {
+        self.nodes.get(node.index()).is_some_and(|look| look.is_reversed)
     }
 
     /// The words that a sheet puts before what is in an element.
@@ -124,7 +130,7 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
 
 impl Looks {
     fn new(node_count: usize) -> Self {
-        let seen = NodeLook { shown: Shown::Seen, hidden_by: None, is_masked: false };
+        let seen = NodeLook { shown: Shown::Seen, hidden_by: None, is_masked: false, is_reversed: false };
         Self {
             nodes: vec![seen; node_count],
             before: HashMap::new(),
@@ -161,7 +167,8 @@ impl Worn {
             (None, None) => Shown::Seen,
         };
         let hidden_by = [gone, unseen].into_iter().flatten().min().map(|hider| hider.node);
-        let comes_to = NodeLook { shown, hidden_by, is_masked: look.is_masked };
+        let (is_masked, is_reversed) = (look.is_masked, look.is_reversed);
+        let comes_to = NodeLook { shown, hidden_by, is_masked, is_reversed };
         Self { look: Rc::new(look), comes_to }
     }
 
@@ -226,7 +233,7 @@ impl Dresser<'_> {
     }
 }
 
-/// The attributes that painted pages before there were sheets.
+/// The attributes that painted pages before there were sheets, and those that turn texts.
 fn hint(element: Element<'_>, won: &mut Won) {
     if element.is_bare() {
         return;
@@ -242,6 +249,12 @@ fn hint(element: Element<'_>, won: &mut Won) {
         if let Some(colour) = legacy_colour(text) {
             won.hint(property, Value::Colour(colour));
         }
+    }
+    if let Some(direction) = element.get("dir") {
+        won.hint(Property::Direction, Value::Is(direction.eq_ignore_ascii_case("rtl")));
+    }
+    if element.name() == "bdo" {
+        won.hint(Property::BidiOverride, Value::Is(true));
     }
     if element.is_svg() {
         let hides = |attribute: &str, words: &[&str]| words.contains(&element.text(attribute).trim());

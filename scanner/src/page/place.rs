@@ -44,8 +44,6 @@ struct Open {
     buttons: usize,
     links: usize,
     samples: usize,
-    /// What is written in them is read from its end.
-    overrides: usize,
     /// What is set above or below the line.
     raised: usize,
     editables: usize,
@@ -168,7 +166,6 @@ impl<'d> Place<'d> {
             local_name!("pre") | local_name!("xmp") | local_name!("listing") => &mut open.samples,
             local_name!("sup") | local_name!("sub") => &mut open.raised,
             local_name!("plaintext") | local_name!("samp") => &mut open.samples,
-            local_name!("bdo") if element.text("dir").eq_ignore_ascii_case("rtl") => &mut open.overrides,
             _ => match element.text("role") {
                 "heading" => &mut open.headings,
                 "button" => &mut open.buttons,
@@ -192,8 +189,8 @@ impl<'d> Place<'d> {
     }
 
     /// A text as it is read where the reader is.
-    pub(super) fn as_read<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.open.overrides > 0 {
+    pub(super) fn as_read<'t>(&self, node: NodeId, text: &'t str) -> Cow<'t, str> {
+        if self.looks.is_reversed(node) {
             return Cow::Owned(text.chars().rev().collect());
         }
         let mark = if self.open.raised > 0 { raised::mark(text) } else { None };

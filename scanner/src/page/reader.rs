@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         match (place.document.content(node), place.document.element(node)) {
             (Content::Text(text), _) => {
                 if place.is_readable(node, &mut self.regions_seen) {
-                    let text = place.as_read(text);
+                    let text = place.as_read(node, text);
                     place.labels.take_text(&text);
                     self.take_text(place, node, &text);
                 }
@@ -275,8 +275,9 @@ impl<'a> Reader<'a> {
         if let Some(text) = text
             && place.is_readable(node, &mut self.regions_seen)
         {
-            place.labels.take_text(text);
-            self.take_text(place, node, text);
+            let text = place.as_read(node, text);
+            place.labels.take_text(&text);
+            self.take_text(place, node, &text);
         }
     }
 

@@ -42,6 +42,9 @@ pub(super) enum Property {
     Scale,
     Animation,
     TextSecurity,
+    Direction,
+    /// Letters follow the direction whatever they are.
+    BidiOverride,
     FontFamily,
     Content,
 }
@@ -157,6 +160,8 @@ fn property(name: &str) -> Option<Property> {
         "scale" => Property::Scale,
         "animation" | "animation-name" => Property::Animation,
         "text-security" => Property::TextSecurity,
+        "direction" => Property::Direction,
+        "unicode-bidi" => Property::BidiOverride,
         "font-family" => Property::FontFamily,
         "content" => Property::Content,
         _ => return None,
@@ -172,6 +177,8 @@ fn single(name: &str, pieces: &[Piece]) -> Option<(Property, Value)> {
         Property::ContentVisibility => is(&["hidden"]),
         Property::Overflow => is(&["hidden", "clip"]),
         Property::GroundClip => is(&["text"]),
+        Property::Direction => is(&["rtl"]),
+        Property::BidiOverride => is(&["bidi-override", "isolate-override"]),
         Property::Position => is(&["absolute", "fixed", "relative", "sticky"]),
         Property::Opacity => Some(Value::Is(is_faint(pieces.first()?))),
         Property::Filter => Some(Value::Is(is_filtered_out(pieces))),

@@ -40,6 +40,9 @@ pub(super) struct Look {
     tiny: Option<Hider>,
     tinted: Option<Hider>,
     pub(super) is_masked: bool,
+    is_from_right: bool,
+    /// Its letters stand in the order from right to left, whatever they are.
+    pub(super) is_reversed: bool,
     font_px: f32,
     left_px: f32,
     top_px: f32,
@@ -61,6 +64,8 @@ impl Look {
             tiny: None,
             tinted: None,
             is_masked: false,
+            is_from_right: false,
+            is_reversed: false,
             font_px: 16.0,
             left_px: 0.0,
             top_px: 0.0,
@@ -109,6 +114,12 @@ impl Look {
         look.paint(won, hider, is_control(element));
         if let Some(Value::Is(masks)) = won.get(Property::TextSecurity) {
             look.is_masked = *masks;
+        }
+        if let Some(Value::Is(is_from_right)) = won.get(Property::Direction) {
+            look.is_from_right = *is_from_right;
+        }
+        if let Some(Value::Is(is_override)) = won.get(Property::BidiOverride) {
+            look.is_reversed = *is_override && look.is_from_right;
         }
         look
     }
