@@ -21,6 +21,8 @@ use crate::words::Text;
 pub(crate) struct Part {
     /// The number of the file that it comes from.
     pub(crate) file: usize,
+    /// A script writes it, in an order that may be another than that of its parts on the page.
+    pub(crate) is_written: bool,
     pub(crate) titles: Vec<String>,
     pub(crate) blocks: Vec<Block>,
     /// What elements say of themselves when they are pointed at or read aloud. They name things and ask for none.

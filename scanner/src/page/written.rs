@@ -44,10 +44,10 @@ pub(crate) fn read_script(script: Script, bytes: usize, around: Around<'_>) -> R
         reader.read(&document::parse_html(markup), 1, None);
     }
     let (mut reading, _) = reader.finish();
-    reading
-        .parts
-        .iter_mut()
-        .for_each(|part| part.titles.extend(script.titles.iter().take(TITLES_MAX).cloned()));
+    for part in &mut reading.parts {
+        part.is_written = true;
+        part.titles.extend(script.titles.iter().take(TITLES_MAX).cloned());
+    }
     reading.embedded.extend(script.fetched);
     reading.embedded.truncate(EMBEDDED_MAX);
     reading.reveals.join(Reveals { elements: script.changes_the_page, templates: script.uses_templates });

@@ -233,7 +233,9 @@ impl<'p> At<'_, 'p> {
             self.view.told.borrow_mut().insert(wanted.thing, told.clone());
             told
         });
-        let here = self.view.stretches.iter().position(|stretch| std::ptr::eq(stretch, self.stretch));
+        let is_anywhere = self.stretch.part.is_written && self.is_unnamed();
+        let is_here = |stretch: &Stretch<'_>| std::ptr::eq(stretch, self.stretch) && !is_anywhere;
+        let here = self.view.stretches.iter().position(is_here);
         told.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
     }
 

@@ -1,7 +1,9 @@
-//! What a page shows of its data: `{{ title }}`, `<b x-text="title">`. Small libraries put there what data has under
-//! that name, whichever script holds the data.
+//! What a page and its scripts give each other by name. What it shows of data: `{{ title }}`, `<b x-text="title">`; small
+//! libraries put there what data has under that name, whichever script holds the data. And what its elements hold for
+//! scripts: `data-form="PGZvcm0+"`.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that are kept. A page shows no more of its data.
 const NAMES_MAX: usize = 10_000;
@@ -13,10 +15,20 @@ const EXPRESSION_BYTES_MAX: usize = 80;
 const ATTRIBUTES: [&str; 8] =
     ["x-text", "x-html", "v-text", "v-html", ":placeholder", ":label", ":title", "ng-bind"];
 
-/// The names under which pages show data.
+/// Shorter values of elements are settings, and hide no page.
+const HELD_BYTES_MIN: usize = 16;
+/// What is kept of all of them.
+const HELD_BYTES_MAX: usize = 1 << 20;
+/// A longer name is none.
+const HELD_NAME_BYTES_MAX: usize = 40;
+
+/// The names under which pages show data, and what their elements hold.
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
     names: BTreeSet<String>,
+    /// Values of attributes by what follows `data-` in their names. The first of a name counts.
+    held: BTreeMap<String, String>,
+    held_bytes: usize,
 }
 
 impl Bound {
@@ -32,11 +44,46 @@ impl Bound {
         let braces = text.match_indices('{').filter_map(|(at, _)| text[at..].strip_prefix("{{"));
         let in_braces = braces.map(|rest| bounded(rest).split("}}").next().unwrap_or_default());
         in_braces.take(EXPRESSIONS_MAX).for_each(|expression| bound.take(expression));
+        bound.hold_all(text);
         bound
     }
 
     pub(crate) fn join(&mut self, more: &Bound) {
         self.names.extend(more.names.iter().cloned());
+        more.held.iter().for_each(|(name, value)| self.hold(name, value));
+    }
+
+    /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`.
+    pub(crate) fn held(&self, name: &str) -> Option<&str> {
+        let mut written = String::new();
+        for letter in name.chars() {
+            written.extend(letter.is_ascii_uppercase().then_some('-'));
+            written.push(letter.to_ascii_lowercase());
+        }
+        self.held.get(&written).map(String::as_str)
+    }
+
+    fn hold(&mut self, name: &str, value: &str) {
+        let bytes = self.held_bytes.saturating_add(value.len());
+        if value.len() >= HELD_BYTES_MIN && bytes <= HELD_BYTES_MAX && !self.held.contains_key(name) {
+            self.held_bytes = bytes;
+            self.held.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// Goes through all values that elements hold, one behind the other.
+    fn hold_all(&mut self, mut text: &str) {
+        while let Some((_, behind)) = text.split_once("data-") {
+            text = behind;
+            let is_name = |one: u8| one.is_ascii_alphanumeric() || one == b'-';
+            let end = behind.bytes().take(HELD_NAME_BYTES_MAX).take_while(|one| is_name(*one)).count();
+            let (name, rest) = behind.split_at(end);
+            let Some(rest) = rest.strip_prefix('=') else { continue };
+            let Some(quote) = rest.chars().next().filter(|one| matches!(one, '"' | '\'')) else { continue };
+            let Some((value, rest)) = rest[1..].split_once(quote) else { continue };
+            self.hold(&name.to_ascii_lowercase(), &without_entities(value));
+            text = rest;
+        }
     }
 
     /// The last name of a path: `field.label` shows what is called `label`.
@@ -70,4 +117,13 @@ fn in_attribute(text: &str, at: usize) -> Option<&str> {
 fn bounded(text: &str) -> &str {
     let end = text.floor_char_boundary(EXPRESSION_BYTES_MAX + 2);
     &text[..end]
+}
+
+/// Codes and markup need no others.
+fn without_entities(value: &str) -> Cow<'_, str> {
+    if !value.contains('&') {
+        return Cow::Borrowed(value);
+    }
+    let plain = value.replace("&quot;", "\"").replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">");
+    Cow::Owned(plain.replace("&amp;", "&"))
 }

@@ -66,8 +66,10 @@ impl Elements {
         }
     }
 
-    pub(super) fn empty(&mut self, id: ElementId) {
-        if let Some(built) = self.get_mut(id) {
+    /// Takes out what stands in an element, unless that is done in another function than the one that made it: then it is
+    /// shown for as long as it takes to come to that.
+    pub(super) fn empty(&mut self, id: ElementId, reader: Option<ReadingId>) {
+        if let Some(built) = self.get_mut(id).filter(|built| built.reader == reader) {
             built.children.clear();
         }
     }

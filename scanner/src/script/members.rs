@@ -18,11 +18,26 @@ impl Machine<'_> {
             Value::Object(object) => self.heap.member(object, name).unwrap_or_default(),
             one @ (Value::OneOfList(_) | Value::OneOfObject(_)) => self.one_of_members(one, name),
             _ => match base {
+                Base::Named(base) if self.names.text(base) == "dataset" => {
+                    let name = self.names.text(name).to_owned();
+                    self.held(&name)
+                }
                 Base::Named(base) => self.scopes.member(base, name).unwrap_or_default(),
                 _ => Value::Unknown,
             },
         };
         Operand { value, place: Some(Place { name, base }), owner: object.value }
+    }
+
+    /// What elements of the page hold under a name.
+    pub(super) fn held(&mut self, name: &str) -> Value {
+        let bound = self.bound;
+        let held = bound.held(name).filter(|held| self.may_copy(held.len()));
+        held.map_or(Value::Unknown, |held| {
+            let text = self.texts.add(held);
+            self.texts.meet(text, Fate::Spent);
+            Value::Text(text)
+        })
     }
 
     /// A member of one of many: one of their members of that name.

@@ -132,12 +132,12 @@ impl Machine<'_> {
         match (name, value) {
             ("textContent" | "innerText" | "text", Value::Text(text)) => {
                 self.texts.meet(text, Fate::Shown);
-                self.elements.empty(element);
+                self.elements.empty(element, self.texts.reader());
                 self.elements.append(element, Child::Text(text));
             }
             ("innerHTML", Value::Text(text)) => {
                 self.texts.meet(text, Fate::Spent);
-                self.elements.empty(element);
+                self.elements.empty(element, self.texts.reader());
                 self.elements.append(element, Child::Markup(text));
             }
             ("src" | "data", Value::Text(_)) => {
@@ -174,6 +174,11 @@ impl Machine<'_> {
         match call.name {
             "write" | "writeln" if !matches!(call.base, "clipboard" | "res" | "response" | "stdout") => {
                 self.document_write(call.arguments);
+            }
+            "getAttribute" | "data" if let Some(name) = call.text(0) => {
+                let name = self.flat(name).unwrap_or_default();
+                self.spend_all(call.arguments);
+                return self.held(name.strip_prefix("data-").unwrap_or(&name)).into();
             }
             "insertAdjacentHTML" => self.add_to(call, call.argument(1)),
             "setHTMLUnsafe" | "setHTML" | "createContextualFragment" | "parseFromString" | "parseHTML" => {

@@ -2,6 +2,7 @@
 
 mod ending;
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 
 use super::fold::{Folded, folded, is_unspaced};
@@ -103,7 +104,8 @@ impl Reading {
             numbered_words: 0,
             whole: Default::default(),
         };
-        let mut characters = folded(raw).peekable();
+        let turned = turned(raw);
+        let mut characters = folded(&turned).peekable();
         while let Some(folded) = characters.next() {
             reading.take(folded, &mut characters);
         }
@@ -327,4 +329,16 @@ impl Reading {
 
 fn is_number_up_to_24(word: &str) -> bool {
     word.parse::<u8>().is_ok_and(|number| (1..=24).contains(&number))
+}
+
+/// A text as it is seen: what stands behind the sign for it is read from its end, up to the sign that ends that.
+fn turned(raw: &str) -> Cow<'_, str> {
+    let Some((before, behind)) = raw.split_once('\u{202e}') else { return Cow::Borrowed(raw) };
+    let mut seen = before.to_owned();
+    for run in behind.split('\u{202e}') {
+        let (turned, rest) = run.split_once('\u{202c}').unwrap_or((run, ""));
+        seen.extend(turned.chars().rev());
+        seen.push_str(rest);
+    }
+    Cow::Owned(seen)
 }

@@ -77,6 +77,9 @@ impl Reader<'_> {
                 _ if name.starts_with("on") || is_directive => Some(["", value, ";\n"]),
                 _ => after_scheme(value).map(|code| ["", code, ";\n"]),
             };
+            if name.starts_with("data-") && value.starts_with(['[', '{']) {
+                self.data.push(value.to_owned());
+            }
             let room = HANDLERS_BYTES_MAX.saturating_sub(self.handlers.len());
             if let Some(code) = code.filter(|_| value.len() < room) {
                 self.handlers.extend(code);

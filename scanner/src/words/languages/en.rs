@@ -197,6 +197,7 @@ pub(super) const ENGLISH: Language = Language {
                 "type|fill|write|put|key in|out",
                 "sign|log|login|logon|signin in|into|on? to? with|using|via|by",
                 "copy and|& paste",
+                "copy out|in|into",
                 "we need|require",
                 "entering|typing|pasting|providing|submitting|importing|inputting",
             ],
