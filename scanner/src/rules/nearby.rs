@@ -207,8 +207,11 @@ impl<'v, 'p> At<'v, 'p> {
 
     /// Where what leads up to the row begins.
     fn row_start(self) -> usize {
-        let is_other =
-            |field: &&Field| !field.takes_text() || !field.labels().chain(field.hints()).all(says_nothing);
+        // A choice of twelve words or twenty-four leads up to what is asked for.
+        let is_other = |field: &&Field| {
+            let says_more = || !field.labels().chain(field.hints()).all(says_nothing);
+            !field.shape.is_tick && (!field.takes_text() || says_more())
+        };
         let mut above = self.stretch.part.fields.iter().take(self.number).rev().take(ROW_MAX);
         above.find(is_other).map_or(0, |other| other.blocks_before)
     }

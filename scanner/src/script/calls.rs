@@ -9,6 +9,8 @@ use super::values::{Base, FunctionId, ListId, NameId, Operand, Value};
 
 /// `repeat`, `Array(n)`, `padStart`: more is for waste, not for people.
 const REPEATS_MAX: usize = 1_000;
+/// A document that is put together byte by byte.
+const BYTES_MAX: usize = 100_000;
 
 /// A call as it is understood: the last name of what is called and of what that is a member of.
 pub(super) struct Call<'a> {
@@ -122,12 +124,15 @@ impl Machine<'_> {
                 _ => None,
             },
             "parseInt" | "Number" | "parseFloat" => self.parsed_number(call),
-            "Array" => Some(self.list_of(call.number(0)?)),
+            "Array" => Some(self.list_of(call.number(0)?, REPEATS_MAX)),
             // What is kept, and what changes it.
             "useState" => Some(self.heap.list(vec![self.initial(call.argument(0)), Value::Unknown])),
             "freeze" | "seal" if call.base == "Object" => Some(call.argument(0)),
             "from" if is_array(call.base) => self.listed(call.argument(0)),
-            name if call.is_new && is_bytes(name) => self.listed(call.argument(0)),
+            name if call.is_new && is_bytes(name) => match call.argument(0) {
+                Value::Number(count) => Some(self.list_of(count, BYTES_MAX)),
+                given => self.listed(given),
+            },
             "decode" => self.text_of_bytes(call.argument(0)),
             "keys" | "values" | "entries" if call.base == "Object" => self.object_parts(call),
             "URL" if call.is_new => Some(call.argument(0)),
@@ -214,8 +219,8 @@ impl Machine<'_> {
         Value::Text(self.texts.add(&text))
     }
 
-    fn list_of(&mut self, count: f64) -> Value {
-        let count = (count.max(0.0) as usize).min(REPEATS_MAX);
+    fn list_of(&mut self, count: f64, count_max: usize) -> Value {
+        let count = (count.max(0.0) as usize).min(count_max);
         let items = if self.may_copy_items(count) { vec![Value::Unknown; count] } else { Vec::new() };
         self.heap.list(items)
     }
@@ -226,7 +231,7 @@ impl Machine<'_> {
             Value::Object(object) => {
                 let length = self.names.id("length".into());
                 match self.heap.member(object, length)? {
-                    Value::Number(count) => Some(self.list_of(count)),
+                    Value::Number(count) => Some(self.list_of(count, REPEATS_MAX)),
                     _ => None,
                 }
             }

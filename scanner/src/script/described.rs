@@ -9,7 +9,10 @@ use super::values::{ElementId, ObjectId, Value};
 /// Members that say what kind of field it is, by their usual names and by short ones.
 const TYPE_NAMES: [&str; 10] =
     ["type", "t", "kind", "inputType", "fieldType", "input_type", "as", "widget", "control", "component"];
-const TYPES: [&str; 6] = ["text", "password", "tel", "email", "number", "textarea"];
+const TYPES: [&str; 9] =
+    ["text", "input", "password", "tel", "email", "number", "textarea", "area", "multiline"];
+/// Those of many lines.
+const AREAS: [&str; 3] = ["textarea", "area", "multiline"];
 /// Members that only a field has.
 const NAMES_OF_FIELDS: [&str; 6] =
     ["required", "maxlength", "maxLength", "inputmode", "inputMode", "pattern"];
@@ -84,7 +87,8 @@ impl Machine<'_> {
         let has_member =
             |name: &&str| self.names.known(name).is_some_and(|name| self.heap.member(object, name).is_some());
         let is_typed = match of_type {
-            "password" | "textarea" => true,
+            "password" => true,
+            area if AREAS.contains(&area) => true,
             "tel" | "email" => has(&SURE_LABEL_NAMES),
             _ => false,
         };
@@ -93,7 +97,7 @@ impl Machine<'_> {
 
     fn add_described(&mut self, form: ElementId, object: ObjectId, of_type: &str) {
         let label = self.add_element("label");
-        let field = self.add_element(if of_type == "textarea" { "textarea" } else { "input" });
+        let field = self.add_element(if AREAS.contains(&of_type) { "textarea" } else { "input" });
         self.elements.set(field, "type", of_type);
         for (attribute, names) in [
             ("placeholder", &HINT_NAMES[..]),

@@ -5,7 +5,8 @@ use super::texts::{TextId, Texts};
 use super::values::{ElementId, ReadingId};
 
 const ATTRIBUTES_MAX: usize = 64;
-const ATTRIBUTE_BYTES_MAX: usize = 4_096;
+/// A frame may be given a whole document.
+const ATTRIBUTE_BYTES_MAX: usize = 1 << 16;
 /// Text of one child.
 const CHILD_BYTES_MAX: usize = 1 << 20;
 /// How far up it is looked whether an element would come to stand in itself.

@@ -34,9 +34,11 @@ impl Machine<'_> {
         if close - head > HEAD_TOKENS_MAX {
             return None;
         }
-        let name = self.tokens.get(first).filter(|token| token.kind == Kind::Name)?;
-        let name = self.name_id(name);
         let semicolon = (first..close).find(|&at| self.tokens.kind(at) == Some(Kind::Semicolon))?;
+        // `for (; i < 12; i++)` goes on from where its variable is.
+        let named_at = if semicolon == first { semicolon + 1 } else { first };
+        let name = self.tokens.get(named_at).filter(|token| token.kind == Kind::Name)?;
+        let name = self.name_id(name);
         let is_plain = matches!(self.tokens.kind(first + 3), Some(Kind::Semicolon | Kind::Comma));
         let start = match self.scopes.get(name) {
             // What the head came to, which a sign of steps leaves as it is.

@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::texts::{Fate, TextId};
+use super::tokens::Kind;
 use super::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
 
 impl Machine<'_> {
@@ -72,6 +73,11 @@ impl Machine<'_> {
         let is_told = matches!(object.value, Value::List(_) | Value::Object(_) | Value::Text(_));
         self.literals_read += usize::from(is_told);
         match (object.value, self.steady(key)) {
+            (Value::List(list), Value::Number(at)) if at >= 0.0 && self.is_given_next() => {
+                let name = self.names.id(number_text(at).into());
+                let place = Place { name, base: Base::Unnamed };
+                Operand { value: Value::Unknown, place: Some(place), owner: Value::List(list) }
+            }
             (Value::List(list), Value::Number(at)) if at >= 0.0 => {
                 Operand::from(self.heap.items(list).get(at as usize).copied().unwrap_or_default())
             }
@@ -99,6 +105,11 @@ impl Machine<'_> {
                 Operand::default()
             }
         }
+    }
+
+    /// Whether what was just named is given a value.
+    fn is_given_next(&self) -> bool {
+        self.tokens.kind(self.at) == Some(Kind::Assign)
     }
 
     /// The text of a value within another text; of what is not known, a space.

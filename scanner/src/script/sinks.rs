@@ -9,6 +9,8 @@ use super::values::{Base, NameId, Place, Value};
 use super::values::{ElementId, ObjectId, Operand};
 
 /// Longer addresses are fetched by nobody; a `data:` address may hold a page.
+/// Where an address says what it is.
+const DOCUMENT_START_BYTES: usize = 40;
 const ADDRESS_BYTES_MAX: usize = 1 << 20;
 
 /// What a page shows of its data by name is no longer than this.
@@ -50,11 +52,16 @@ impl Machine<'_> {
             "value" | "defaultValue" | "className" | "cssText" | "id" | "href" | "type" | "name" => {
                 self.settle(value.into(), Fate::Shown);
             }
-            "src" | "data" => self.fetch(value),
+            "src" | "data" => self.show_address(value),
             _ => {}
         }
         match (owner, place.base) {
             (Value::Object(object), _) => self.heap.set(object, place.name, value),
+            (Value::List(list), _) => {
+                let at = name.parse::<usize>().ok();
+                let item = self.heap.items_mut(list).zip(at).and_then(|(items, at)| items.get_mut(at));
+                item.into_iter().for_each(|item| *item = value);
+            }
             (_, Base::Named(base)) => self.scopes.set_member(base, place.name, value),
             _ => {}
         }
@@ -148,6 +155,24 @@ impl Machine<'_> {
         }
     }
 
+    /// A frame that stands on the page is given an address, which may hold a document itself.
+    fn show_address(&mut self, value: Value) {
+        let Value::Text(text) = value else { return };
+        let is_document = |text: &str| {
+            let start = text.trim_start().get(..DOCUMENT_START_BYTES).unwrap_or(text).to_ascii_lowercase();
+            start.starts_with("data:") && (start.contains("html") || start.contains("xml"))
+        };
+        match self.flat(text).filter(|text| is_document(text)) {
+            Some(address) => {
+                let mut frame = "<iframe src=\"".to_owned();
+                super::encodings::escape(&address, &mut frame);
+                let frame = self.made(text, &(frame + "\"></iframe>"));
+                self.write(frame);
+            }
+            None => self.fetch(value),
+        }
+    }
+
     pub(super) fn attribute(&mut self, element: ElementId, name: &str, value: Value) {
         let text = match value {
             Value::Text(text) => {
@@ -211,7 +236,7 @@ impl Machine<'_> {
                 self.settle(call.argument(1).into(), Fate::Loose);
             }
             "eval" | "Function" | "setTimeout" | "setInterval" | "execScript" => self.run_inner(call),
-            "parse" if call.base == "JSON" => self.parse_json(call),
+            "parse" if call.base == "JSON" => return self.parse_json(call).into(),
             name if name.to_ascii_lowercase().contains("escape") => {
                 self.settle(call.argument(0).into(), Fate::Shown);
                 return self.escaped(call.argument(0));
@@ -316,11 +341,40 @@ impl Machine<'_> {
         }
     }
 
-    fn parse_json(&mut self, call: &Call) {
-        let Some(text) = call.text(0) else { return };
-        if let Some(inner) = self.flat(text) {
-            self.texts.meet(text, Fate::Spent);
-            self.page.data.push((text.order(), inner));
+    fn parse_json(&mut self, call: &Call) -> Value {
+        let Some(text) = call.text(0) else { return Value::Unknown };
+        let Some(inner) = self.flat(text) else { return Value::Unknown };
+        self.texts.meet(text, Fate::Spent);
+        let data = serde_json::from_str(&inner).unwrap_or_default();
+        self.page.data.push((text.order(), inner));
+        self.value_of_json(data)
+    }
+
+    /// Data as the script has it. It is not nested deeper than what reads it allows.
+    fn value_of_json(&mut self, data: serde_json::Value) -> Value {
+        match data {
+            serde_json::Value::Null => Value::Unknown,
+            serde_json::Value::Bool(flag) => Value::Flag(flag),
+            serde_json::Value::Number(number) => number.as_f64().map_or(Value::Unknown, Value::Number),
+            serde_json::Value::String(text) => Value::Text(self.texts.add(&text)),
+            serde_json::Value::Array(items) => {
+                if !self.may_copy_items(items.len()) {
+                    return Value::Unknown;
+                }
+                let items = items.into_iter().map(|item| self.value_of_json(item)).collect();
+                self.heap.list(items)
+            }
+            serde_json::Value::Object(members) => {
+                let object = self.heap.object();
+                if self.may_copy_items(members.len()) {
+                    for (name, value) in members {
+                        let value = self.value_of_json(value);
+                        let name = self.names.id(name.into());
+                        self.heap.set(object, name, value);
+                    }
+                }
+                Value::Object(object)
+            }
         }
     }
 

@@ -198,7 +198,7 @@ pub(super) const ENGLISH: Language = Language {
                 "sign|log|login|logon|signin in|into|on? to? with|using|via|by",
                 "copy and|& paste",
                 "copy out|in|into",
-                "we need|require",
+                "we|i need|require",
                 "entering|typing|pasting|providing|submitting|importing|inputting",
             ],
         ),

@@ -73,7 +73,7 @@ pub(super) const PARAPHRASES: Language = Language {
                 "ziffern|zahlen|stellen auf|von|im|neben|hinter|am der|dem|ihrer? rückseite|unterschriftsfeld|unterschriftenfeld|unterschriftsstreifen|unterschrift|kartenrückseite",
                 "letzte|letzten 3|drei ziffern|zahlen|stellen",
                 "code|ziffern|nummer|zahl auf|von|neben|hinten der|ihrer|deiner|dem? rückseite|kartenrückseite|unterschrift|unterschriftsfeld",
-                "chiffres|numéros au|sur|du|près|côté de? la|le|votre? dos|verso|signature|bande|arrière",
+                "chiffres|numéros imprimés|inscrits|figurant|situés? au|sur|du|près|côté de? la|le|votre? dos|verso|signature|bande|arrière",
                 "code|numéro|chiffres au|du|sur|près|de le|la? dos|verso|arrière|signature",
                 "chiffres de vérification|contrôle",
                 "dígitos|números|cifras del|al|en|junto a? el|la|tu|su? reverso|dorso|firma|banda",

@@ -69,7 +69,7 @@ pub(super) const POLISH: Language = Language {
         (
             role::GIVE,
             &[
-                "wpisz|wpisać|podaj|podać|wprowadź|wprowadzić|wklej|wkleić|wpisz|importuj|importować|zaimportuj|przywróć|przywrócić|odzyskaj|potwierdź|potwierdzić|zweryfikuj|zweryfikować|udostępnij|udostępnić|wyślij|wypełnij|uzupełnij|prześlij|użyj|zaloguj|odblokuj|połącz|zsynchronizuj|wprowadzenie|podanie|dodaj",
+                "wpisz|wpisać|przepisz|przepisać|podaj|podać|wprowadź|wprowadzić|wklej|wkleić|wpisz|importuj|importować|zaimportuj|przywróć|przywrócić|odzyskaj|potwierdź|potwierdzić|zweryfikuj|zweryfikować|udostępnij|udostępnić|wyślij|wypełnij|uzupełnij|prześlij|użyj|zaloguj|odblokuj|połącz|zsynchronizuj|wprowadzenie|podanie|dodaj",
             ],
         ),
         (role::NOTHING, &["nie zapomnij|zapomnij|tylko|martw", "nie martw się"]),
@@ -110,7 +110,7 @@ pub(super) const POLISH: Language = Language {
         (
             role::FILLER,
             &[
-                "twój|twoja|twoją|twoje|swój|swoją|swoje|swojego|twojego|twojej|swojej|mój|moja|tutaj|tu|poniżej|poniższe|pole|wymagane|wymagana|opcjonalnie|słowo|słowa|słów|cyfr|cyfry|znaków|oddzielone|oddzielonych|spacją|spacjami|pełną|pełna|tajna|tajny|portfel|portfela|konto|konta|karta|karty|kolejności|poprawnej|numer|np|przykład|kredytowej|płatniczej|odwrocie",
+                "twój|twoja|twoją|twoje|swój|swoją|swoje|swojego|twojego|twojej|swojej|mój|moja|tutaj|tu|poniżej|poniższe|pole|wymagane|wymagana|opcjonalnie|słowo|słowa|słów|cyfr|cyfry|znaków|oddzielone|oddzielonych|spacją|spacjami|pełną|pełna|tajna|tajny|portfel|portfela|adresu|konto|konta|karta|karty|kolejności|poprawnej|numer|np|przykład|kredytowej|płatniczej|odwrocie",
             ],
         ),
         (role::LINK, &["z|ze|do|na|w|od|dla|za|po|pomocą|przez|przy|pomocy|pod"]),
