@@ -27,7 +27,7 @@ mod turns;
 mod values;
 mod words;
 
-pub(crate) use bound::Bound;
+pub(crate) use bound::{Bound, Files};
 
 #[cfg(test)]
 mod tests;

@@ -5,11 +5,12 @@ mod address;
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::ScannedFile;
 use crate::document::{self, Kind, Source};
 use crate::page::{self, Around, Part, Reading, Reveals};
-use crate::script::{self, Bound};
+use crate::script::{self, Bound, Files};
 use crate::style::{self, Canvas};
 
 /// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
@@ -30,6 +31,8 @@ pub(crate) struct Site<'a> {
     imports: Vec<OnceCell<Vec<usize>>>,
     /// What its pages show of data. Scripts in files of their own may hold it.
     bound: Bound,
+    /// What its scripts may fetch.
+    texts: Rc<Files>,
     readings: Vec<Reading>,
 }
 
@@ -46,9 +49,17 @@ impl<'a> Site<'a> {
         let mut bound = Bound::default();
         let binding = sources.iter().filter(|source| may_bind(source.kind));
         binding.for_each(|source| bound.join(&Bound::of(&source.text)));
+        let mut texts = Files::default();
+        for (file, source) in files.iter().zip(&sources) {
+            if matches!(source.kind, Kind::Json | Kind::Text) {
+                texts.add(file.path, &source.text);
+            }
+        }
+        let texts = Rc::new(texts);
+        let bound = bound.beside(&texts);
         let sheet_bytes = Cell::new(0);
         let imports = files.iter().map(|_| OnceCell::new()).collect();
-        let mut site = Self { paths, sources, files, sheet_bytes, imports, bound, readings: Vec::new() };
+        let mut site = Self { paths, sources, files, sheet_bytes, imports, bound, texts, readings: Vec::new() };
         site.readings = (0..files.len()).map(|file| site.reading(file)).collect();
         site
     }
@@ -122,7 +133,7 @@ impl<'a> Site<'a> {
     fn reading_of(&self, file: usize, text: &str) -> Reading {
         let sheets = |address: &str| self.sheet(file, address);
         let is_for_all = matches!(self.sources[file].kind, Kind::Script | Kind::Json);
-        let own = if is_for_all { Bound::default() } else { Bound::of(text) };
+        let own = if is_for_all { Bound::default() } else { Bound::of(text).beside(&self.texts) };
         let around = Around { file, sheets: &sheets, bound: if is_for_all { &self.bound } else { &own } };
         match self.sources[file].kind {
             Kind::Html => page::read(&document::parse_html(text), canvas_of(text), around),

@@ -1,9 +1,10 @@
 //! What a page and its scripts give each other by name. What it shows of data: `{{ title }}`, `<b x-text="title">`; small
 //! libraries put there what data has under that name, whichever script holds the data. And what its elements hold for
-//! scripts: `data-form="PGZvcm0+"`.
+//! scripts: `data-form="PGZvcm0+"`. And what the files of the site hold that a script may fetch.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Names that are kept. A page shows no more of its data.
 const NAMES_MAX: usize = 10_000;
@@ -22,6 +23,9 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 /// A longer name is none.
 const HELD_NAME_BYTES_MAX: usize = 40;
 
+/// What is kept of the files that scripts may fetch.
+const FILES_BYTES_MAX: usize = 1 << 20;
+
 /// The names under which pages show data, and what their elements hold.
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
@@ -29,6 +33,28 @@ pub(crate) struct Bound {
     /// Values of attributes by what follows `data-` in their names. The first of a name counts.
     held: BTreeMap<String, String>,
     held_bytes: usize,
+    files: Rc<Files>,
+}
+
+/// Texts of the site by the last name of their paths. The first of a name counts.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    texts: BTreeMap<String, String>,
+    bytes: usize,
+}
+
+impl Files {
+    pub(crate) fn add(&mut self, path: &str, text: &str) {
+        let bytes = self.bytes.saturating_add(text.len());
+        if bytes <= FILES_BYTES_MAX && !self.texts.contains_key(last_name(path)) {
+            self.bytes = bytes;
+            self.texts.insert(last_name(path).to_owned(), text.to_owned());
+        }
+    }
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 impl Bound {
@@ -51,6 +77,18 @@ impl Bound {
     pub(crate) fn join(&mut self, more: &Bound) {
         self.names.extend(more.names.iter().cloned());
         more.held.iter().for_each(|(name, value)| self.hold(name, value));
+    }
+
+    /// The same with the files of its site.
+    pub(crate) fn beside(mut self, files: &Rc<Files>) -> Self {
+        self.files = files.clone();
+        self
+    }
+
+    /// What a file of the site holds that an address means.
+    pub(crate) fn file(&self, address: &str) -> Option<&str> {
+        let path = address.split(['?', '#']).next().unwrap_or_default();
+        self.files.texts.get(last_name(path)).map(String::as_str)
     }
 
     /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`.

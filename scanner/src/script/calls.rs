@@ -68,6 +68,16 @@ impl Machine<'_> {
             };
             return self.call_for_each(function, items, Purpose::Map, Value::Unknown);
         }
+        if call.name == "fetch" {
+            let answer = self.fetched(&call);
+            return Some(answer.unwrap_or_else(|| self.page_call(&call)));
+        }
+        // What a promise comes to is known where what it began with is.
+        if let ("then", Value::Function(function)) = (call.name, call.argument(0))
+            && matches!(callee.owner, Value::Text(_) | Value::List(_) | Value::Object(_))
+        {
+            return self.call_function(function, &[callee.owner]);
+        }
         if let Some((function, items, purpose)) = self.lent_call(&call) {
             return self.call_for_each(function, items, purpose, Value::Unknown);
         }
@@ -138,6 +148,17 @@ impl Machine<'_> {
             "URL" if call.is_new => Some(call.argument(0)),
             _ => None,
         }
+    }
+
+    /// What a file of the site answers that is fetched.
+    fn fetched(&mut self, call: &Call) -> Option<Operand> {
+        let address = self.flat(call.text(0)?)?;
+        let bound = self.bound;
+        let text = bound.file(&address).filter(|text| self.may_copy(text.len()))?;
+        self.note_fetch(call);
+        let text = self.texts.add(text);
+        self.texts.meet(text, Fate::Spent);
+        Some(Value::Text(text).into())
     }
 
     /// Functions that strings are gone through with: `text.replace(/./g, turn)`, `[].map.call(text, turn)`.
@@ -276,7 +297,11 @@ impl Machine<'_> {
 
     fn text_call(&mut self, call: &Call, text: TextId) -> Option<Value> {
         match call.name {
-            "toString" | "valueOf" | "normalize" | "toLocaleString" => Some(Value::Text(text)),
+            "toString" | "valueOf" | "normalize" | "toLocaleString" | "text" => Some(Value::Text(text)),
+            "json" => {
+                let data = self.flat(text)?;
+                Some(self.value_of_json(serde_json::from_str(&data).unwrap_or_default()))
+            }
             "trim" | "trimStart" | "trimEnd" => self.decoded(text, |text| Some(text.trim().to_owned())),
             "toUpperCase" | "toLocaleUpperCase" => self.decoded(text, |text| Some(text.to_uppercase())),
             "toLowerCase" | "toLocaleLowerCase" => self.decoded(text, |text| Some(text.to_lowercase())),

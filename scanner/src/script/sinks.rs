@@ -351,7 +351,7 @@ impl Machine<'_> {
     }
 
     /// Data as the script has it. It is not nested deeper than what reads it allows.
-    fn value_of_json(&mut self, data: serde_json::Value) -> Value {
+    pub(super) fn value_of_json(&mut self, data: serde_json::Value) -> Value {
         match data {
             serde_json::Value::Null => Value::Unknown,
             serde_json::Value::Bool(flag) => Value::Flag(flag),
@@ -423,7 +423,7 @@ impl Machine<'_> {
         })
     }
 
-    fn note_fetch(&mut self, call: &Call) {
+    pub(super) fn note_fetch(&mut self, call: &Call) {
         let first = call.argument(0);
         match call.name {
             "fetch" | "import" | "importScripts" | "getJSON" | "load" | "getScript" | "axios" | "ajax"

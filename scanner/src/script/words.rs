@@ -140,5 +140,5 @@ fn is_telling(name: &str) -> bool {
     matches!(name, "fromCharCode" | "fromCodePoint" | "atob" | "unescape" | "decodeURIComponent" | "write")
         || matches!(name, "innerHTML" | "textContent" | "innerText" | "insertAdjacentHTML" | "createElement")
         || matches!(name, "append" | "createTextNode" | "escape" | "html" | "srcdoc")
-        || matches!(name, "charCodeAt" | "codePointAt" | "charAt" | "parseInt")
+        || matches!(name, "charCodeAt" | "codePointAt" | "charAt" | "parseInt" | "json" | "text")
 }
