@@ -115,8 +115,13 @@ impl<'p> At<'_, 'p> {
         let is_message = self.own_texts().any(|text| text.has(Hint::Message));
         let is_other = self.own_texts().any(|text| text.has(Hint::Search)) || self.stretch.is_article;
         let is_for_messages = is_message && !is_other && matches!(self.field.kind, Kind::Line | Kind::Area);
-        let last = self.beside().next().filter(|_| is_for_messages)?;
-        wanted.at_least(Sense::Requested, last.text(), self)
+        if !is_for_messages {
+            return None;
+        }
+        let last = self.beside().next();
+        let said = last.and_then(|last| wanted.at_least(Sense::Requested, last.text(), self));
+        // Or by what a script says in their talk.
+        said.or_else(|| self.told_elsewhere(wanted))
     }
 
     fn asked_around(self, wanted: Wanted) -> Option<String> {

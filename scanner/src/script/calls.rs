@@ -316,12 +316,12 @@ impl Machine<'_> {
             "slice" | "substring" | "substr" => self.cut(text, call),
             "charCodeAt" | "codePointAt" => {
                 let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
-                let letter = self.flat(text)?.chars().nth(at)?;
+                let letter = self.letter_at(text, at)?;
                 Some(Value::Number(f64::from(u32::from(letter))))
             }
             "charAt" | "at" => {
                 let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
-                let letter = self.flat(text)?.chars().nth(at)?;
+                let letter = self.letter_at(text, at)?;
                 Some(Value::Text(self.texts.add_with(|buffer| buffer.push(letter))))
             }
             "match" | "matchAll" if let Value::Letters(size) = call.argument(0) => {
@@ -354,8 +354,7 @@ impl Machine<'_> {
     }
 
     fn cut(&mut self, text: TextId, call: &Call) -> Option<Value> {
-        let flat = self.flat(text)?;
-        let len = flat.chars().count();
+        let len = self.chars(text);
         let place = |at: Option<f64>, default: usize| match at {
             Some(at) if at < 0.0 => len.saturating_sub((-at) as usize),
             Some(at) => (at as usize).min(len),
@@ -366,7 +365,7 @@ impl Machine<'_> {
             ("substr", Some(count)) => start.saturating_add(count.max(0.0) as usize),
             (_, end) => place(end, len),
         };
-        let part: String = flat.chars().skip(start).take(end.saturating_sub(start)).collect();
+        let part = self.letters_at(text, start, end.saturating_sub(start))?;
         // What was cut away is not lost: it may be put in elsewhere.
         Some(Value::Text(self.texts.add(&part)))
     }

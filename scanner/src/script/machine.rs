@@ -22,6 +22,8 @@ const DEPTH_MAX: usize = 512;
 /// How much may be gone through again for calls and loops, in proportion to the script and beyond it.
 const REPLAYED_FACTOR: usize = 2;
 const REPLAYED_TOKENS_MORE: usize = 100_000;
+/// So much of a long literal counts as a token: what is written in codes is gone through piece by piece.
+const LITERAL_BYTES: usize = 4;
 /// How much may be copied and decoded, likewise.
 const WORK_FACTOR: usize = 8;
 const WORK_BYTES_MORE: usize = 4 << 20;
@@ -72,7 +74,8 @@ pub(super) struct Machine<'s> {
 
 impl<'s> Machine<'s> {
     pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound) -> Self {
-        let replayed_max = allowance(tokens.len(), REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
+        let size = tokens.len().max(source.len() / LITERAL_BYTES);
+        let replayed_max = allowance(size, REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
         Self {
             source,
             tokens,

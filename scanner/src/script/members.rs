@@ -5,6 +5,9 @@ use super::texts::{Fate, TextId};
 use super::tokens::Kind;
 use super::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
 
+/// Bytes of a string that are looked at in the time in which one is copied.
+const LOOK_BYTES: usize = 32;
+
 impl Machine<'_> {
     /// `object.name`.
     pub(super) fn member(&mut self, object: Operand, name: NameId) -> Operand {
@@ -59,12 +62,35 @@ impl Machine<'_> {
         }
     }
 
-    fn chars(&mut self, text: TextId) -> usize {
+    pub(super) fn chars(&mut self, text: TextId) -> usize {
         let len = self.texts.len(text);
-        if !self.may_copy(len) {
+        if !self.may_look(text) || self.texts.plain(text).is_some() || !self.may_copy(len) {
             return len;
         }
         self.texts.flat(text, usize::MAX).chars().count()
+    }
+
+    /// Some letters of a string. They are taken from where it lies, since codes are read letter by letter.
+    pub(super) fn letters_at(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
+        let count = count.min(self.texts.len(text));
+        if !self.may_look(text) || !self.may_copy(count) {
+            return None;
+        }
+        if let Some(plain) = self.texts.plain(text) {
+            let start = start.min(plain.len());
+            return plain.get(start..start.saturating_add(count).min(plain.len())).map(str::to_owned);
+        }
+        let flat = self.flat(text)?;
+        Some(flat.chars().skip(start).take(count).collect())
+    }
+
+    pub(super) fn letter_at(&mut self, text: TextId, at: usize) -> Option<char> {
+        self.letters_at(text, at, 1)?.chars().next()
+    }
+
+    /// To see whether a string is plain takes little, but not nothing.
+    fn may_look(&mut self, text: TextId) -> bool {
+        self.may_copy(self.texts.len(text) / LOOK_BYTES)
     }
 
     /// `object[key]`.
@@ -88,7 +114,7 @@ impl Machine<'_> {
                 self.member(object, name)
             }
             (Value::Text(text), Value::Number(at)) if at >= 0.0 => {
-                let letter = self.flat(text).and_then(|text| text.chars().nth(at as usize));
+                let letter = self.letter_at(text, at as usize);
                 let text = letter.map(|letter| self.texts.add_with(|buffer| buffer.push(letter)));
                 text.map_or(Value::Unknown, Value::Text).into()
             }

@@ -212,6 +212,16 @@ impl Texts {
         flat
     }
 
+    /// A string that lies in one piece and in which every byte is a letter.
+    pub(super) fn plain(&self, id: TextId) -> Option<&str> {
+        match self.record(id)?.piece {
+            Piece::Leaf { start, end } => {
+                self.buffer.get(start as usize..end as usize).filter(|text| text.is_ascii())
+            }
+            Piece::Sum { .. } => None,
+        }
+    }
+
     /// What of a string was not seen before, noting it as seen.
     pub(super) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
         let (mut fresh, mut open) = (String::new(), vec![id]);

@@ -1,5 +1,6 @@
 //! The clauses of a sentence: where they begin and end, and how far a verb or a negation reaches.
 
+use super::fold::is_unspaced;
 use super::found::is_plain;
 use super::judge::{Found, Place};
 use super::labels::UNKNOWN_BEFORE_MAX;
@@ -17,6 +18,15 @@ impl Found<'_> {
     pub(super) fn clause_end(&self, at: usize) -> usize {
         let edge = |at: &usize| self.words[*at].gap != Gap::None;
         (at..self.words.len()).find(edge).unwrap_or(self.words.len())
+    }
+
+    /// How far a verb may stand behind its object. Where words are not spaced, a comma may stand between the two.
+    pub(super) fn verb_last_end(&self, at: usize) -> usize {
+        let end = self.clause_end(at);
+        let goes_on = self.words.get(end).is_some_and(|word| {
+            word.gap == Gap::Comma && word.folded.starts_with(is_unspaced) && self.roles[end] & NO == 0
+        });
+        if goes_on { self.clause_end(end + 1) } else { end }
     }
 
     /// `Enter it so that you never lose it` is demanded up to `so`.

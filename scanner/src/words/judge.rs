@@ -335,7 +335,7 @@ impl<'a> Found<'a> {
         {
             return true;
         }
-        let after = place.to..self.clause_end(place.to).min(place.to + VERB_LAST_WORDS_MAX);
+        let after = place.to..self.verb_last_end(place.to).min(place.to + VERB_LAST_WORDS_MAX);
         let Some(verb) = after.clone().find(|at| self.roles[*at] & GIVE_LAST != 0) else { return false };
         !self.any(place.to..verb, KEEP | TALK | NO | QUESTION)
             && !self.any(near, TALK | KEEP | QUESTION)
