@@ -7,6 +7,10 @@ use super::labels::UNKNOWN_BEFORE_MAX;
 use super::lexicon::role::*;
 use super::reader::Gap;
 
+/// How far a verb stands behind its object.
+const VERB_LAST_WORDS_MAX: usize = 5;
+/// The same where words are not spaced, and each is cut into its pieces.
+const VERB_LAST_PIECES_MAX: usize = 12;
 const EVIDENCE_CHARS_MAX: usize = 80;
 
 impl Found<'_> {
@@ -26,7 +30,9 @@ impl Found<'_> {
         let goes_on = self.words.get(end).is_some_and(|word| {
             word.gap == Gap::Comma && word.folded.starts_with(is_unspaced) && self.roles[end] & NO == 0
         });
-        if goes_on { self.clause_end(end + 1) } else { end }
+        let end = if goes_on { self.clause_end(end + 1) } else { end };
+        let is_unspaced = self.words.get(at).is_some_and(|word| word.folded.starts_with(is_unspaced));
+        end.min(at + if is_unspaced { VERB_LAST_PIECES_MAX } else { VERB_LAST_WORDS_MAX })
     }
 
     /// `Enter it so that you never lose it` is demanded up to `so`.

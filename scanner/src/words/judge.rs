@@ -8,8 +8,6 @@ use super::{Hint, Sense, Sensed, Text, Thing};
 
 /// A verb of giving and its object stand this near to each other.
 const OBJECT_WORDS_MAX: usize = 10;
-/// A verb that follows its object does so within these many words.
-const VERB_LAST_WORDS_MAX: usize = 5;
 /// How far before a thing its sentence is looked at.
 const BEFORE_WORDS_MAX: usize = 60;
 /// How the word begins by which wallets name their phrase in most languages.
@@ -335,7 +333,7 @@ impl<'a> Found<'a> {
         {
             return true;
         }
-        let after = place.to..self.verb_last_end(place.to).min(place.to + VERB_LAST_WORDS_MAX);
+        let after = place.to..self.verb_last_end(place.to);
         let Some(verb) = after.clone().find(|at| self.roles[*at] & GIVE_LAST != 0) else { return false };
         !self.any(place.to..verb, KEEP | TALK | NO | QUESTION)
             && !self.any(near, TALK | KEEP | QUESTION)
