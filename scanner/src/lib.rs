@@ -29,7 +29,7 @@ pub use document::decoded;
 use site::Site;
 
 /// Kept with every verdict. It rises when the rules change, so that older verdicts can be told and renewed.
-pub const SCANNER_VERSION: &str = "5";
+pub const SCANNER_VERSION: &str = "6";
 
 /// Evidence that a verdict keeps: enough to judge by, whatever the page's size.
 const FINDINGS_MAX: usize = 20;

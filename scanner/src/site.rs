@@ -59,7 +59,8 @@ impl<'a> Site<'a> {
         let bound = bound.beside(&texts);
         let sheet_bytes = Cell::new(0);
         let imports = files.iter().map(|_| OnceCell::new()).collect();
-        let mut site = Self { paths, sources, files, sheet_bytes, imports, bound, texts, readings: Vec::new() };
+        let mut site =
+            Self { paths, sources, files, sheet_bytes, imports, bound, texts, readings: Vec::new() };
         site.readings = (0..files.len()).map(|file| site.reading(file)).collect();
         site
     }

@@ -164,9 +164,12 @@ impl Machine<'_> {
     /// Functions that strings are gone through with: `text.replace(/./g, turn)`, `[].map.call(text, turn)`.
     fn lent_call(&mut self, call: &Call) -> Option<(FunctionId, Vec<Value>, Purpose)> {
         match (call.name, call.argument(0), call.argument(1), call.callee.owner) {
-            ("replace" | "replaceAll", Value::Letters(size), Value::Function(function), Value::Text(text)) => {
-                Some((function, self.pieces(text, size)?, Purpose::Join))
-            }
+            (
+                "replace" | "replaceAll",
+                Value::Letters(size),
+                Value::Function(function),
+                Value::Text(text),
+            ) => Some((function, self.pieces(text, size)?, Purpose::Join)),
             ("call", Value::Text(text), Value::Function(function), _) if call.base == "map" => {
                 Some((function, self.letters(text), Purpose::Map))
             }

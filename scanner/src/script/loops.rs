@@ -150,7 +150,8 @@ impl Machine<'_> {
                 self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
             }
             _ => {
-                let block = self.at.checked_sub(1).filter(|&at| self.tokens.kind(at) == Some(Kind::BraceClose));
+                let block =
+                    self.at.checked_sub(1).filter(|&at| self.tokens.kind(at) == Some(Kind::BraceClose));
                 let begins = block.and_then(|block| self.tokens.partner(block));
                 is_done && begins.is_some_and(|begins| begins > opened_at) && !self.is_else()
             }

@@ -29,6 +29,10 @@ fn pages_that_ask_for_a_seed_phrase_are_blocked() {
             ("the text before the field", "<p>Please enter your seed phrase:</p><input>"),
             ("the text before it in the same line", "Hello. Your seed phrase: <input type=text>"),
             ("the text behind it", "<form><input> seed phrase</form>"),
+            (
+                "the text behind it, each in a box of their own",
+                "<h2>Restore</h2><div><input name=a><span>E-mail</span></div><div><input name=b><span>Seed phrase</span></div>",
+            ),
             ("the cell before it", "<table><tr><td>Seed phrase</td><td><input></td></tr></table>"),
             (
                 "the heading of its form",
@@ -74,6 +78,14 @@ fn pages_that_ask_for_a_card_with_its_cvv_are_blocked() {
     assert_all(
         Blocked,
         &[
+            (
+                "labels that float behind their fields",
+                "<h2>Pay</h2><div><input name=n><i>Name on card</i></div><div><input name=a><i>Card number</i></div><div><input name=b><i>CVV</i></div>",
+            ),
+            (
+                "labels at the heads of columns",
+                "<table><tr><th>Card number<th>Expiry<th>CVV<tr><td><input name=a><td><input name=b><td><input name=c></table>",
+            ),
             ("labels", "<form><label>Card number <input></label><label>CVV <input></label></form>"),
             ("autocomplete", "<form><input autocomplete=cc-number><input autocomplete='cc-csc'></form>"),
             ("names", "<form><input name=cardNumber type=tel><input name=cvc type=number></form>"),
@@ -194,6 +206,11 @@ fn a_request_is_found_where_people_read_it() {
                 "<div>S</div><div>e</div><div>e</div><div>d</div><p>Seed phrase</p><input>",
             ),
             ("read from its end", "<label><bdo dir=rtl>esarhp deeS</bdo><input></label>"),
+            (
+                "turned by a style",
+                "<style>i{unicode-bidi:bidi-override;direction:rtl}</style><label><i>esarhp deeS</i><input></label>",
+            ),
+            ("turned by a sign", "<label>\u{202e}esarhp deeS\u{202c}<input></label>"),
             (
                 "between hidden letters",
                 "<label>Se<span hidden>x</span>ed phr<i style='font-size:0'>y</i>ase<input></label>",

@@ -42,6 +42,28 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
                 "<div v-html='body'></div><script>new Vue({data:{body:'<textarea placeholder=\"Seed phrase\"></textarea>'}})</script>",
             ),
             (
+                "markup that an element holds for a script",
+                "<div id=m data-page='&lt;textarea placeholder=\"Seed phrase\">'></div><script>m.innerHTML=m.dataset.page</script>",
+            ),
+            (
+                "a code that an element holds for a script",
+                "<x-y data-k='PGlucHV0IHBsYWNlaG9sZGVyPSJTZWVkIHBocmFzZSI+'></x-y><script>y.innerHTML=atob(y.getAttribute('data-k'))</script>",
+            ),
+            (
+                "fields that data of an element describes",
+                "<form data-fields='[{\"kind\":\"area\",\"label\":\"Recovery phrase\",\"ph\":\"12 words\"}]'></form><script src=f.js></script>",
+            ),
+            (
+                "an ask and its field in two elements of a script's",
+                "<script>const i=document.createElement('input');a.append(i);const h=document.createElement('h1');h.textContent='Welcome back';
+                 const p=document.createElement('p');p.textContent='Type the words of your recovery phrase';a.append(h,p)</script>",
+            ),
+            (
+                "an ask in a talk",
+                "<div contenteditable data-ph='Write a reply…'></div><style>[data-ph]:empty::before{content:attr(data-ph)}</style>
+                 <script>const lines=['Hi!','Please type all 12 words of your recovery phrase here.'];function say(t){const d=document.createElement('p');d.textContent=t;log.append(d)}for(const l of lines)say(l)</script>",
+            ),
+            (
                 "fields of no type that data describes",
                 "<script>const fields=[{k:'a',label:'Card number',ac:'cc-number'},{k:'b',label:'CVC',ph:'123'}];render(fields)</script>",
             ),
@@ -72,6 +94,12 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
     let fetched =
         [("index.html", "<script>fetch('fields.json').then(render)</script>"), ("fields.json", data)];
     assert_eq!(verdict_of(&fetched).status, Blocked);
+    let build = "const spec=await(await fetch('data/form.json')).json();spec.rows.forEach(([tag,words])=>{const l=document.createElement('label');
+                 l.textContent=words.join(' ');l.append(document.createElement(tag));document.body.append(l)})";
+    let rows = r#"{"rows":[["input",["Your","name"]],["textarea",["Your","seed","phrase"]]]}"#;
+    let page = ("index.html", "<script src=js/a.js></script>");
+    assert_eq!(verdict_of(&[page, ("js/a.js", build), ("data/form.json", rows)]).status, Blocked);
+    assert_eq!(verdict_of(&[page, ("js/a.js", build), ("data/other.json", rows)]).status, Pass);
     let own = "<input type=password><script>var posts=[{title:'Sign in to Coinbase'}]</script>";
     let two = [("index.html", "<h1>{{ title }}</h1>"), ("other.html", own)];
     assert_eq!(verdict_of(&two).status, Pass);

@@ -28,6 +28,17 @@ fn texts() -> Vec<Flood> {
         page("base64, piece by piece", "<script>", "document.write(atob('PGlucHV0Pg=='));", END),
         page("characters by number", "<script>x=String.fromCharCode(", "60,112,62,", "0)</script>"),
         page("percent", "<script>x=decodeURIComponent('", "%3Cp%3E%E2%80%8B%", "')</script>"),
+        page(
+            "loops that read codes",
+            "<script>s='abcdefgh'.repeat(999);",
+            "for(i=0;i<s.length;i++)o+=s.charAt(i)^7;",
+            END,
+        ),
+        page("loops in loops", "<script>", "for(i=0;i<9;i++)", "x='<p>'+i</script>"),
+        page("loops backwards, letter by letter", "<script>", "for(i=x.length;i--;)y+='abc'[i]+x;", END),
+        page("bytes put one by one", "<script>", "b=new Uint8Array(1e9);b[{n}]=60;d.decode(b);", END),
+        page("letters, one by one, of a replacement", "<script>", "'<p>abc'.replace(/./g,c=>c+'a');", END),
+        page("data that is parsed", "<script>", "JSON.parse('{\"a{n}\":[[\"<p>\"]]}');", END),
         page("pieces of an array", "<script>x=[", "'<p>',", "''].join('<b>')</script>"),
         built("one string turned again and again", turned),
         built("one string joined by itself", joined_by_itself),
@@ -67,6 +78,8 @@ fn writes() -> Vec<Flood> {
         page("messages", "<script>", "alert('Enter your seed');e.textContent='<p>{n}';", END),
         built("one long document, written everywhere", written_everywhere),
         built("programs, one within the other", programs_within),
+        built("one long code, read letter by letter again and again", read_again),
+        built("one long file, fetched by every call", fetched_again),
     ]
 }
 
@@ -116,4 +129,19 @@ fn programs_within() -> Files {
         inner = format!("eval('{escaped}')");
     }
     index(&["<script>", &format!("{inner};\n").repeat(HALF_BYTES * 2 / (inner.len() + 2)), "</script>"])
+}
+
+fn read_again() -> Files {
+    let code = filled("0123456789abcdef", HALF_BYTES);
+    let loops =
+        filled("for(i=0;i<s.length;i+=2)o+=String.fromCharCode(parseInt(s.substr(i,2),16));", HALF_BYTES);
+    index(&["<script>s='", &code, "';", &loops, "</script>"])
+}
+
+fn fetched_again() -> Files {
+    let data = ["[", &filled("{\"type\":\"tel\",\"label\":\"PIN {n}\"},", 1_000_000), "0]"].concat();
+    let calls = filled("fetch('a.json').then(r=>r.json()).then(d=>{x+='<p>'+d[{n}].label});", HALF_BYTES);
+    let mut files = index(&["<script>", &calls, "</script>"]);
+    files.push(("a.json".to_owned(), data.into_bytes()));
+    files
 }

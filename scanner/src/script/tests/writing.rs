@@ -71,6 +71,52 @@ fn a_string_that_holds_a_tag_is_markup_however_it_is_written() {
 }
 
 #[test]
+fn codes_are_turned_into_what_they_stand_for() {
+    for source in [
+        "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='';for(var i=0;i<s.length;i++)o+=String.fromCharCode(s[i]^7);root.innerHTML=o",
+        "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='',i=0;for(;i<s.length;i++){o+=String.fromCharCode(s[i]^7)}root.innerHTML=o",
+        "function d(s){var o='';for(var i=0;i<s.length;i++)o+=String['from'+'CharCode']((s[i]-11-i%5)/2);return o}root.innerHTML=d([131,222,233,238,249,243,76,233,208,233,213,134,243,216,217,211,136])",
+        "var h='3c696e707574206e616d653d736565643e',o='';for(var i=0;i<h.length;i+=2)o+=String.fromCharCode(parseInt(h.substr(i,2),16));root.innerHTML=o",
+        "root.innerHTML='3c696e707574206e616d653d736565643e'.match(/../g).map(x=>String.fromCharCode(parseInt(x,16))).join('')",
+        "root.innerHTML='3c696e707574206e616d653d736565643e'.replace(/[0-9a-f]{2}/g,x=>String.fromCharCode(parseInt(x,16)))",
+        "root.innerHTML='=joqvu!obnf>tffe?'.replace(/./g,c=>String.fromCharCode(c.charCodeAt(0)-1))",
+        "var s='>dees=eman tupni<',o='';for(let i=s.length-1;i>=0;i--)o+=s[i];root.innerHTML=o",
+        "var s='>dees=eman tupni<',o='';for(let i=s.length;i--;)o+=s.charAt(i);root.innerHTML=o",
+        "var b=Uint8Array.from(atob('FkNEWl9eCkRLR08XWU9PThQ='),c=>c.charCodeAt(0)^42);root.innerHTML=new TextDecoder().decode(b)",
+        "var h='3c696e707574206e616d653d736565643e',b=new Uint8Array(h.length/2);for(var i=0;i<h.length;i+=2)b[i/2]=parseInt(h.substr(i,2),16);root.innerHTML=new TextDecoder('utf-8').decode(b)",
+        "var k='key';root.innerHTML=[87,12,23,27,16,13,75,11,24,6,0,68,24,0,28,15,91].map((c,i)=>String.fromCharCode(c^k.charCodeAt(i%k.length))).join('')",
+        "root.innerHTML='60 105 110 112 117 116 32 110 97 109 101 61 115 101 101 100 62'.split(' ').map(Number).map(c=>String.fromCharCode(c)).join('')",
+        "const f=s=>decodeURIComponent(atob(s).split('').map(c=>'%'+('00'+(c.charCodeAt(0)^42).toString(16)).slice(-2)).join(''));root.innerHTML=f('FkNEWl9eCkRLR08XWU9PThQ=')",
+        "root.innerHTML='<input name=s~~d>'.replace(/~/g,()=>'e')",
+        "const d=JSON.parse('{\"tag\":\"input\",\"names\":[\"seed\"]}');root.innerHTML='<'+d.tag+' name='+d.names[0]+'>'",
+    ] {
+        let script = read(source);
+        assert!(
+            script.markup.iter().any(|markup| markup.contains("<input name=seed>")),
+            "{source}: {script:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_replaced_by_another_function_was_shown_until_then() {
+    let later = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.onclick=()=>{d.textContent='Thanks'};root.append(d)";
+    assert_eq!(read(later).markup, ["<div><input name=seed>Thanks</div>"]);
+    let at_once = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.textContent='Thanks';root.append(d)";
+    assert_eq!(read(at_once).markup, ["<div>Thanks</div>"]);
+}
+
+#[test]
+fn a_frame_is_filled_by_its_address() {
+    let source =
+        "const a='data:text/html;base64,'+'PGlucHV0IG5hbWU9c2VlZD4=';document.getElementById('f').src=a";
+    assert_eq!(
+        read(source).markup,
+        ["<iframe src=\"data:text/html;base64,PGlucHV0IG5hbWU9c2VlZD4=\"></iframe>"]
+    );
+}
+
+#[test]
 fn what_is_only_shown_as_text_is_no_markup() {
     for source in [
         "pre.textContent = '<input name=seed>'",
