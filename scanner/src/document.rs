@@ -12,6 +12,7 @@ mod read;
 mod sieve;
 mod tags;
 mod tree;
+mod unknown;
 mod walk;
 mod xml;
 

@@ -1,7 +1,7 @@
 //! HTML to a tree, with the parser that follows the HTML standard, kept from what makes its time grow faster than the
 //! page: deep nesting, formatting elements that are never closed, and floods of attributes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use html5ever::buffer_queue::BufferQueue;
@@ -9,19 +9,16 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Toke
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
+use super::Document;
 use super::feed::{Place, feed};
 use super::name::is_any;
 use super::sieve::Sieve;
 use super::tree::{Handle, Tree};
-use super::{Document, tags};
+use super::unknown::Brought;
 
 /// Elements nested deeper stand beside each other instead, as in browsers, whose bound is higher. It is still deeper
 /// than pages that people make, and the parser looks through all open elements at almost every tag.
 pub(super) const DEPTH_MAX: u32 = 64;
-
-/// Names that no browser knows are kept in one table of the whole program, which grows slow when it grows long. Past
-/// so many attributes of a document, only those that matter are kept.
-pub(super) const ATTRIBUTES_MAX: usize = 200_000;
 
 /// Stands before the names of formatting elements in the tree.
 const PLAIN: &str = "x-plain-";
@@ -40,7 +37,7 @@ pub(crate) fn parse_html(text: &str) -> Document {
     let tamed = Tamed {
         builder,
         place: RefCell::new(Place::Html),
-        attributes: Cell::new(0),
+        brought: Brought::default(),
         sieve: Sieve::default(),
     };
     let tokenizer = Tokenizer::new(tamed, TokenizerOpts::default());
@@ -67,7 +64,7 @@ pub(super) fn name_as_written(name: &str) -> &str {
 struct Tamed {
     builder: TreeBuilder<Handle, Tree>,
     place: RefCell<Place>,
-    attributes: Cell<usize>,
+    brought: Brought,
     sieve: Sieve,
 }
 
@@ -83,10 +80,8 @@ impl TokenSink for Tamed {
             }
             other => return self.builder.process_token(other, line),
         };
-        self.attributes.set(self.attributes.get() + tag.attrs.len());
-        if self.attributes.get() > ATTRIBUTES_MAX {
-            tag.attrs.retain(|attribute| tags::is_attribute_that_matters(&attribute.name.local));
-        }
+        self.brought.take(&mut tag.attrs);
+        tag.name = self.brought.name(tag.name);
         let name = tag.name.clone();
         let plain = plain_name(&tag.name);
         let passes = match plain {

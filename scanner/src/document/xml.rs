@@ -10,11 +10,12 @@ use html5ever::{Attribute, LocalName, Namespace, Prefix, QualName, local_name, n
 use xml5ever::buffer_queue::BufferQueue;
 use xml5ever::tokenizer::{ProcessResult, Tag, TagKind, Token, TokenSink, XmlTokenizer, XmlTokenizerOpts};
 
+use super::Document;
 use super::entities::expand;
 use super::feed::{Place, feed};
-use super::html::{ATTRIBUTES_MAX, DEPTH_MAX, parse_html};
+use super::html::{DEPTH_MAX, parse_html};
 use super::tree::{Handle, Tree};
-use super::{Document, tags};
+use super::unknown::Brought;
 
 /// How far an end tag looks for the start tag that it belongs to.
 const OPEN_LOOKED_AT_MAX: usize = 64;
@@ -50,7 +51,7 @@ struct Builder {
     open: RefCell<Vec<Open>>,
     namespaces: RefCell<Namespaces>,
     is_rendered: Cell<bool>,
-    attributes: Cell<usize>,
+    brought: Brought,
 }
 
 /// What each prefix means at this point, innermost last. No prefix is the default namespace.
@@ -98,17 +99,12 @@ impl Builder {
             open: RefCell::default(),
             namespaces: RefCell::default(),
             is_rendered: Cell::default(),
-            attributes: Cell::default(),
+            brought: Brought::default(),
         }
     }
 
     fn start(&self, mut tag: Tag) {
-        self.attributes.set(self.attributes.get() + tag.attrs.len());
-        if self.attributes.get() > ATTRIBUTES_MAX {
-            tag.attrs.retain(|attribute| {
-                attribute.name.prefix.is_some() || tags::is_attribute_that_matters(&attribute.name.local)
-            });
-        }
+        self.brought.take(&mut tag.attrs);
         let mut namespaces = self.namespaces.borrow_mut();
         let declared_before = namespaces.declared.len();
         namespaces.declare(&mut tag.attrs);
@@ -121,7 +117,7 @@ impl Builder {
         if namespace == ns!(html) || namespace == ns!(svg) {
             self.is_rendered.set(true);
         }
-        let qualified = QualName::new(prefix.clone(), namespace, name.clone());
+        let qualified = QualName::new(prefix.clone(), namespace, self.brought.name(name.clone()));
         let node = self.tree.create_element(qualified, tag.attrs, ElementFlags::default());
         self.append(NodeOrText::AppendNode(node.clone()));
         if tag.kind == TagKind::StartTag {

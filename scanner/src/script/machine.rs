@@ -20,12 +20,12 @@ use super::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scope
 /// Brackets nested deeper are read as if they were not there. Browsers run out of stack not far from it.
 const DEPTH_MAX: usize = 512;
 /// How much may be gone through again for calls and loops, in proportion to the script and beyond it.
-const REPLAYED_FACTOR: usize = 2;
+const REPLAYED_FACTOR: usize = 1;
 const REPLAYED_TOKENS_MORE: usize = 100_000;
 /// So much of a long literal counts as a token: what is written in codes is gone through piece by piece.
 const LITERAL_BYTES: usize = 4;
 /// How much may be copied and decoded, likewise.
-const WORK_FACTOR: usize = 8;
+const WORK_FACTOR: usize = 4;
 const WORK_BYTES_MORE: usize = 4 << 20;
 /// What goes beyond the proportion is no more than this many times the script: a page may have very many small ones.
 const MORE_FACTOR: usize = 64;

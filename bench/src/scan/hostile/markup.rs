@@ -58,6 +58,8 @@ pub fn attributes() -> Vec<Flood> {
             "<i id=i{n}>x</i><input aria-labelledby=\"a i{n}\">",
             "<p>",
         ),
+        page("elements that nobody knows", "", "<unknown{n}>a</unknown{n}>", ASK),
+        page("attributes that nobody knows", "", "<b unknown{n}>", ASK),
         page("values that elements hold", "", "<b data-a{n}='0123456789abcdef'></b>", ASK),
         page(
             "forms that elements hold",
