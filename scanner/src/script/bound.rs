@@ -71,6 +71,7 @@ impl Bound {
         let in_braces = braces.map(|rest| bounded(rest).split("}}").next().unwrap_or_default());
         in_braces.take(EXPRESSIONS_MAX).for_each(|expression| bound.take(expression));
         bound.hold_all(text);
+        bound.hold_data(text);
         bound
     }
 
@@ -91,8 +92,12 @@ impl Bound {
         self.files.texts.get(last_name(path)).map(String::as_str)
     }
 
-    /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`.
+    /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`; or what the
+    /// data of an id is.
     pub(crate) fn held(&self, name: &str) -> Option<&str> {
+        if name.starts_with('#') {
+            return self.held.get(name).map(String::as_str);
+        }
         let mut written = String::new();
         for letter in name.chars() {
             written.extend(letter.is_ascii_uppercase().then_some('-'));
@@ -106,6 +111,19 @@ impl Bound {
         if value.len() >= HELD_BYTES_MIN && bytes <= HELD_BYTES_MAX && !self.held.contains_key(name) {
             self.held_bytes = bytes;
             self.held.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// Goes through the scripts that are data, which other scripts look up by their ids: `#form`.
+    fn hold_data(&mut self, mut text: &str) {
+        while let Some((_, behind)) = text.split_once("<script") {
+            let Some((tag, behind)) = behind.split_once('>') else { return };
+            let (data, rest) = behind.split_once("</script").unwrap_or((behind, ""));
+            if let Some((_, id)) = tag.split_once("id=").filter(|_| tag.contains("json")) {
+                let id = id.trim_start_matches(['"', '\'']).split(['"', '\'', ' ']).next().unwrap_or_default();
+                self.hold(&format!("#{id}"), data);
+            }
+            text = rest;
         }
     }
 

@@ -22,15 +22,25 @@ impl Machine<'_> {
             Value::Object(object) => self.heap.member(object, name).unwrap_or_default(),
             one @ (Value::OneOfList(_) | Value::OneOfObject(_)) => self.one_of_members(one, name),
             _ => match base {
-                Base::Named(base) if self.names.text(base) == "dataset" => {
-                    let name = self.names.text(name).to_owned();
-                    self.held(&name)
+                Base::Named(base) => {
+                    self.scopes.member(base, name).unwrap_or_else(|| self.member_of_page(base, name))
                 }
-                Base::Named(base) => self.scopes.member(base, name).unwrap_or_default(),
                 _ => Value::Unknown,
             },
         };
         Operand { value, place: Some(Place { name, base }), owner: object.value }
+    }
+
+    /// What the page tells of an element: `element.dataset.form`, `document.querySelector('#data').textContent`.
+    fn member_of_page(&mut self, base: NameId, name: NameId) -> Value {
+        let (base, name) = (self.names.text(base), self.names.text(name));
+        let held = match name {
+            _ if base == "dataset" => name,
+            "textContent" | "innerHTML" | "text" if base.starts_with('#') => base,
+            _ => return Value::Unknown,
+        };
+        let held = held.to_owned();
+        self.held(&held)
     }
 
     /// What elements of the page hold under a name.

@@ -50,6 +50,11 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
                 "<x-y data-k='PGlucHV0IHBsYWNlaG9sZGVyPSJTZWVkIHBocmFzZSI+'></x-y><script>y.innerHTML=atob(y.getAttribute('data-k'))</script>",
             ),
             (
+                "fields of data that a script looks up",
+                "<form id=f></form><script type='application/json' id='s'>{\"rows\":[{\"name\":\"a\",\"text\":\"Recovery phrase\"}]}</script>
+                 <script>const s=JSON.parse(document.getElementById('s').textContent);s.rows.forEach(d=>{const l=document.createElement('label');l.append(d.text,document.createElement('input'));f.append(l)})</script>",
+            ),
+            (
                 "fields that data of an element describes",
                 "<form data-fields='[{\"kind\":\"area\",\"label\":\"Recovery phrase\",\"ph\":\"12 words\"}]'></form><script src=f.js></script>",
             ),
