@@ -8,6 +8,7 @@ mod closing;
 mod described;
 mod elements;
 mod encodings;
+mod files;
 mod frame;
 mod functions;
 mod jsx;
@@ -27,7 +28,8 @@ mod turns;
 mod values;
 mod words;
 
-pub(crate) use bound::{Bound, Files};
+pub(crate) use bound::Bound;
+pub(crate) use files::Files;
 
 #[cfg(test)]
 mod tests;

@@ -80,8 +80,8 @@ impl TokenSink for Tamed {
             }
             other => return self.builder.process_token(other, line),
         };
-        self.brought.take(&mut tag.attrs);
-        tag.name = self.brought.name(tag.name);
+        self.brought.admit(&mut tag.attrs);
+        tag.name = self.brought.name_of(tag.name);
         let name = tag.name.clone();
         let plain = plain_name(&tag.name);
         let passes = match plain {

@@ -1,7 +1,8 @@
 //! Names that no browser knows. They are kept in one table of the whole program, which grows slow when it grows long, so
 //! that a document may bring so many of them and no more.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use html5ever::{Attribute, LocalName};
@@ -10,8 +11,10 @@ use super::tags;
 
 /// Past so many attributes of a document, only those that matter are kept.
 const ATTRIBUTES_MAX: usize = 200_000;
-/// Past so many attributes of unknown names, and so many elements, further ones are left out or lose their names.
-const UNKNOWN_MAX: usize = 20_000;
+/// Unknown names that a document may bring. Attributes of further ones are left out, elements lose theirs.
+const NAMES_MAX: usize = 20_000;
+/// Prefixes whose attributes mean something to browsers.
+const PREFIXES: [&str; 3] = ["xmlns", "xlink", "xml"];
 
 static NAMELESS: LazyLock<LocalName> = LazyLock::new(|| LocalName::from("x-nameless"));
 
@@ -19,35 +22,33 @@ static NAMELESS: LazyLock<LocalName> = LazyLock::new(|| LocalName::from("x-namel
 #[derive(Default)]
 pub(super) struct Brought {
     attributes: Cell<usize>,
-    unknown_attributes: Cell<usize>,
-    unknown_elements: Cell<usize>,
+    names: RefCell<HashSet<LocalName>>,
 }
 
 impl Brought {
-    /// Takes the attributes of one more element, and leaves out what is too much.
-    pub(super) fn take(&self, attributes: &mut Vec<Attribute>) {
-        let unknown = attributes.iter().filter(|attribute| attribute.name.local.is_dynamic()).count();
-        let are_many = add(&self.attributes, attributes.len()) > ATTRIBUTES_MAX;
-        let is_odd = add(&self.unknown_attributes, unknown) > UNKNOWN_MAX;
-        if are_many || (is_odd && unknown > 0) {
-            attributes.retain(|attribute| {
-                let name = &attribute.name;
-                name.prefix.is_some()
-                    || !(are_many || name.local.is_dynamic())
-                    || tags::is_attribute_that_matters(&name.local)
-            });
-        }
+    /// Leaves out those attributes of one more element that are too much.
+    pub(super) fn admit(&self, attributes: &mut Vec<Attribute>) {
+        self.attributes.set(self.attributes.get() + attributes.len());
+        let are_many = self.attributes.get() > ATTRIBUTES_MAX;
+        attributes.retain(|attribute| {
+            let name = &attribute.name;
+            let is_prefixed = name.prefix.as_ref().is_some_and(|prefix| PREFIXES.contains(&&**prefix));
+            (!are_many && self.may_bring(&name.local))
+                || is_prefixed
+                || tags::is_attribute_that_matters(&name.local)
+        });
     }
 
     /// What an element is called.
-    pub(super) fn name(&self, name: LocalName) -> LocalName {
-        let is_unknown = name.is_dynamic();
-        let is_too_much = add(&self.unknown_elements, usize::from(is_unknown)) > UNKNOWN_MAX;
-        if is_unknown && is_too_much { NAMELESS.clone() } else { name }
+    pub(super) fn name_of(&self, name: LocalName) -> LocalName {
+        if self.may_bring(&name) { name } else { NAMELESS.clone() }
     }
-}
 
-fn add(counter: &Cell<usize>, more: usize) -> usize {
-    counter.set(counter.get() + more);
-    counter.get()
+    fn may_bring(&self, name: &LocalName) -> bool {
+        if !name.is_dynamic() {
+            return true;
+        }
+        let mut names = self.names.borrow_mut();
+        names.contains(name) || (names.len() < NAMES_MAX && names.insert(name.clone()))
+    }
 }

@@ -104,7 +104,7 @@ impl Builder {
     }
 
     fn start(&self, mut tag: Tag) {
-        self.brought.take(&mut tag.attrs);
+        self.brought.admit(&mut tag.attrs);
         let mut namespaces = self.namespaces.borrow_mut();
         let declared_before = namespaces.declared.len();
         namespaces.declare(&mut tag.attrs);
@@ -117,7 +117,7 @@ impl Builder {
         if namespace == ns!(html) || namespace == ns!(svg) {
             self.is_rendered.set(true);
         }
-        let qualified = QualName::new(prefix.clone(), namespace, self.brought.name(name.clone()));
+        let qualified = QualName::new(prefix.clone(), namespace, self.brought.name_of(name.clone()));
         let node = self.tree.create_element(qualified, tag.attrs, ElementFlags::default());
         self.append(NodeOrText::AppendNode(node.clone()));
         if tag.kind == TagKind::StartTag {

@@ -29,6 +29,8 @@ pub(crate) struct Field {
     pub(crate) blocks_before: usize,
     /// Whether the one text of the box that it has to itself stands behind it: a label that floats above what is typed.
     pub(crate) is_labelled_behind: bool,
+    /// The number of the text at the head of its column, as in a table.
+    pub(crate) head: Option<usize>,
     /// What its labels say.
     labels: Vec<Rc<Text>>,
     /// What stands in it until something is typed.
@@ -70,6 +72,8 @@ pub(crate) struct Shape {
     pub(crate) is_for_managers: bool,
     /// Its name is that of a search box. What it says of itself may be different.
     pub(crate) is_named_search: bool,
+    /// A dot to press: one choice of several.
+    pub(crate) is_dot: bool,
     /// A box to tick or a dot to press: what stands beside it is a choice, and asks for nothing.
     pub(crate) is_tick: bool,
     /// One or two characters fit: a box of a puzzle or of a one-time code.
@@ -90,6 +94,7 @@ impl Field {
             description: describe(element),
             blocks_before: 0,
             is_labelled_behind: false,
+            head: None,
             labels: Vec::new(),
             hints: exactly(hints.map(|text| Text::of(&without_domains(clip(text))))),
             names: Names { raw: exactly(names.map(|name| clip(name).to_owned())), texts: OnceCell::new() },
@@ -247,6 +252,7 @@ fn shape(element: Element<'_>) -> Shape {
         shows_card_number: looks_like_card_number(element.text("placeholder")),
         is_for_managers: element.text("autocomplete").contains("current-password"),
         is_named_search: matches!(element.text("name"), "q" | "query" | "search"),
+        is_dot: type_of(element) == "radio",
         is_tick: matches!(&*type_of(element), "checkbox" | "radio"),
         is_tiny: length_max.is_some_and(|length| length <= 2),
     }

@@ -19,6 +19,15 @@ enum Beside {
     Nothing,
 }
 
+/// Who tells visitors to give something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Voice {
+    /// A title, a heading or a sentence anywhere on the page.
+    Page,
+    /// A sentence that a script writes.
+    Script,
+}
+
 /// A field for one of these is for nothing else.
 const OTHERS: [Thing; 5] =
     [Thing::CardNumber, Thing::CardCode, Thing::CardExpiry, Thing::CardHolder, Thing::Password];
@@ -121,12 +130,12 @@ impl<'p> At<'_, 'p> {
         let last = self.beside().next();
         let said = last.and_then(|last| wanted.at_least(Sense::Requested, last.text(), self));
         // Or by what a script says in their talk.
-        said.or_else(|| self.told_elsewhere(wanted))
+        said.or_else(|| self.told_by(Voice::Script, wanted).first().map(|(_, words)| words.clone()))
     }
 
     fn asked_around(self, wanted: Wanted) -> Option<String> {
         let takes_it = self.field.takes_text() || (wanted.is_digits && self.field.kind == Kind::Value);
-        let label = self.label_apart().filter(|_| takes_it && self.is_unnamed());
+        let label = self.label_apart(wanted).filter(|_| takes_it && self.is_unnamed());
         if let Some(words) = label.and_then(|label| wanted.at_least(Sense::Named, label.text(), self)) {
             return Some(words);
         }
@@ -190,9 +199,10 @@ impl<'p> At<'_, 'p> {
 
     /// What labels it without standing right before it: the only text of a box that it has to itself, or the head of its
     /// column.
-    fn label_apart(self) -> Option<&'p Block> {
-        let behind = self.behind().filter(|_| self.field.is_labelled_behind);
-        let label = behind.or_else(|| self.above().filter(|_| !self.stretch.is_article))?;
+    fn label_apart(self, wanted: Wanted) -> Option<&'p Block> {
+        let is_another = || self.beside().next().is_some_and(|label| wanted.is_another(label.text()));
+        let behind = self.behind().filter(|_| self.field.is_labelled_behind && !is_another());
+        let label = behind.or_else(|| self.head().filter(|_| !self.stretch.is_article))?;
         (label.text().word_count() <= LABEL_WORDS_MAX).then_some(label)
     }
 
@@ -225,23 +235,42 @@ impl<'p> At<'_, 'p> {
         if self.is_sent_as_another() {
             return None;
         }
-        self.stretch.titled(wanted, self).or_else(|| self.told_elsewhere(wanted))
+        let titled = self.stretch.titled(wanted, self);
+        titled.or_else(|| self.told_elsewhere(wanted)).or_else(|| self.told_anywhere_here(wanted))
     }
 
     /// What another stretch tells visitors of the whole page to give.
     pub(super) fn told_elsewhere(self, wanted: Wanted) -> Option<String> {
-        let known = self.view.told.borrow().get(&wanted.thing).cloned();
-        let told = known.unwrap_or_else(|| {
-            let stretches = self.view.stretches.iter().enumerate();
-            let told = stretches.filter_map(|(number, stretch)| Some((number, stretch.told(wanted, self)?)));
-            let told: Told = Rc::new(told.collect());
-            self.view.told.borrow_mut().insert(wanted.thing, told.clone());
-            told
-        });
-        let is_anywhere = self.stretch.part.is_written && self.is_unnamed();
-        let is_here = |stretch: &Stretch<'_>| std::ptr::eq(stretch, self.stretch) && !is_anywhere;
-        let here = self.view.stretches.iter().position(is_here);
+        let (told, here) = (self.told_by(Voice::Page, wanted), self.stretch_number());
         told.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
+    }
+
+    /// What a script demands that writes a bare field, wherever in what it writes it does so.
+    fn told_anywhere_here(self, wanted: Wanted) -> Option<String> {
+        let here = self.stretch_number().filter(|_| self.stretch.part.is_written && self.is_unnamed());
+        let told = self.told_by(Voice::Script, wanted);
+        told.iter().find(|(number, _)| Some(*number) == here).map(|(_, words)| words.clone())
+    }
+
+    fn stretch_number(self) -> Option<usize> {
+        self.view.stretches.iter().position(|stretch| std::ptr::eq(stretch, self.stretch))
+    }
+
+    fn told_by(self, voice: Voice, wanted: Wanted) -> Told {
+        if let Some(told) = self.view.told.borrow().get(&(voice, wanted.thing)) {
+            return told.clone();
+        }
+        let stretches = self.view.stretches.iter().enumerate();
+        let told = stretches.filter_map(|(number, stretch)| {
+            let words = match voice {
+                Voice::Page => stretch.told(wanted, self),
+                Voice::Script => stretch.demanded(wanted, self),
+            };
+            Some((number, words?))
+        });
+        let told: Told = Rc::new(told.collect());
+        self.view.told.borrow_mut().insert((voice, wanted.thing), told.clone());
+        told
     }
 
     /// Whether its button says that something else is sent: a comment, a search, a subscription.
@@ -259,6 +288,12 @@ impl Stretch<'_> {
                 wanted.at_least(least, block.text(), at)
             })
         })
+    }
+
+    /// What a script demands in so many words, and in no title or heading.
+    fn demanded(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+        let said = self.speaking().filter(|(_, block)| self.part.is_written && block.role == Role::Plain);
+        said.into_iter().find_map(|(_, block)| wanted.at_least(Sense::Requested, block.text(), at))
     }
 
     fn titled(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {

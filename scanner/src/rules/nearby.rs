@@ -9,6 +9,7 @@ use crate::page::{Block, Field, Form, Part, Reveals, Role};
 use crate::site::Page;
 use crate::words::{Hint, Text, Thing};
 
+use super::asking::Voice;
 use super::passwords::Lures;
 
 /// A block of more words is prose, which people read and do not fill in.
@@ -26,8 +27,6 @@ const WORDS_BEHIND_MAX: usize = 80;
 const LOOK_MAX: usize = 64;
 /// Blocks between a field and the one before it that may be its label, the nearest first.
 const BESIDE_MAX: usize = 4;
-/// Fields side by side of which each may stand below its label.
-const COLUMNS_MAX: usize = 6;
 /// Fields above one that may belong to the same row.
 const ROW_MAX: usize = 30;
 /// Blocks at the top of a page where its name and logo stand.
@@ -42,8 +41,8 @@ pub(super) struct View<'p> {
     reveals: Reveals,
     is_about_wallets: OnceCell<bool>,
     is_elsewhere: OnceCell<bool>,
-    /// What the stretches tell visitors of the whole page to give, by thing and with the number of the stretch.
-    pub(super) told: RefCell<BTreeMap<Thing, Told>>,
+    /// What the stretches tell visitors to give, by who tells it and by thing, with the number of the stretch.
+    pub(super) told: RefCell<BTreeMap<(Voice, Thing), Told>>,
 }
 
 pub(super) struct Stretch<'p> {
@@ -164,19 +163,10 @@ impl<'v, 'p> At<'v, 'p> {
         self.up_to(start).take(BESIDE_MAX).map(|(_, block)| block)
     }
 
-    /// Its label where a row of fields stands below a row of labels, as in a table: as many texts as fields.
-    pub(super) fn above(self) -> Option<&'p Block> {
-        let (fields, blocks_before) = (&self.stretch.part.fields, self.field.blocks_before);
-        let is_of_row = |field: &&Field| field.blocks_before == blocks_before;
-        let left = fields[..self.number].iter().rev().take(COLUMNS_MAX).take_while(is_of_row).count();
-        let right = fields[self.number + 1..].iter().take(COLUMNS_MAX).take_while(is_of_row).count();
-        let count = left + 1 + right;
-        let labels = self.stretch.part.blocks.get(blocks_before.checked_sub(count)?..blocks_before)?;
-        let is_label = |block: &Block| {
-            matches!(block.role, Role::Plain | Role::Heading) && !is_prose(block) && self.concerns(block)
-        };
-        let is_row = (2..=COLUMNS_MAX).contains(&count) && labels.iter().all(is_label);
-        labels.get(left).filter(|_| is_row)
+    /// The text at the head of its column. What takes one letter is no column's.
+    pub(super) fn head(self) -> Option<&'p Block> {
+        let head = self.stretch.part.blocks.get(self.field.head?)?;
+        (!self.field.shape.is_tiny && self.concerns(head)).then_some(head)
     }
 
     /// The text that follows it, up to the next field.
@@ -207,10 +197,10 @@ impl<'v, 'p> At<'v, 'p> {
 
     /// Where what leads up to the row begins.
     fn row_start(self) -> usize {
-        // A choice of twelve words or twenty-four leads up to what is asked for.
+        // One choice of two, as of twelve words or twenty-four, leads up to what is asked for.
         let is_other = |field: &&Field| {
             let says_more = || !field.labels().chain(field.hints()).all(says_nothing);
-            !field.shape.is_tick && (!field.takes_text() || says_more())
+            !field.shape.is_dot && (!field.takes_text() || says_more())
         };
         let mut above = self.stretch.part.fields.iter().take(self.number).rev().take(ROW_MAX);
         above.find(is_other).map_or(0, |other| other.blocks_before)

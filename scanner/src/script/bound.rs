@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::files::Files;
+
 /// Names that are kept. A page shows no more of its data.
 const NAMES_MAX: usize = 10_000;
 /// Expressions of each kind that are looked at. A page that has more is no page for people.
@@ -23,9 +25,6 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 /// A longer name is none.
 const HELD_NAME_BYTES_MAX: usize = 40;
 
-/// What is kept of the files that scripts may fetch.
-const FILES_BYTES_MAX: usize = 1 << 20;
-
 /// The names under which pages show data, and what their elements hold.
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
@@ -34,27 +33,6 @@ pub(crate) struct Bound {
     held: BTreeMap<String, String>,
     held_bytes: usize,
     files: Rc<Files>,
-}
-
-/// Texts of the site by the last name of their paths. The first of a name counts.
-#[derive(Debug, Default)]
-pub(crate) struct Files {
-    texts: BTreeMap<String, String>,
-    bytes: usize,
-}
-
-impl Files {
-    pub(crate) fn add(&mut self, path: &str, text: &str) {
-        let bytes = self.bytes.saturating_add(text.len());
-        if bytes <= FILES_BYTES_MAX && !self.texts.contains_key(last_name(path)) {
-            self.bytes = bytes;
-            self.texts.insert(last_name(path).to_owned(), text.to_owned());
-        }
-    }
-}
-
-fn last_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 impl Bound {
@@ -88,8 +66,7 @@ impl Bound {
 
     /// What a file of the site holds that an address means.
     pub(crate) fn file(&self, address: &str) -> Option<&str> {
-        let path = address.split(['?', '#']).next().unwrap_or_default();
-        self.files.texts.get(last_name(path)).map(String::as_str)
+        self.files.at(address)
     }
 
     /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`; or what the
@@ -110,7 +87,7 @@ impl Bound {
         let bytes = self.held_bytes.saturating_add(value.len());
         if value.len() >= HELD_BYTES_MIN && bytes <= HELD_BYTES_MAX && !self.held.contains_key(name) {
             self.held_bytes = bytes;
-            self.held.insert(name.to_owned(), value.to_owned());
+            self.held.insert(name.to_owned(), without_entities(value).into_owned());
         }
     }
 
@@ -119,9 +96,9 @@ impl Bound {
         while let Some((_, behind)) = text.split_once("<script") {
             let Some((tag, behind)) = behind.split_once('>') else { return };
             let (data, rest) = behind.split_once("</script").unwrap_or((behind, ""));
-            if let Some((_, id)) = tag.split_once("id=").filter(|_| tag.contains("json")) {
-                let id = id.trim_start_matches(['"', '\'']).split(['"', '\'', ' ']).next().unwrap_or_default();
-                self.hold(&format!("#{id}"), data);
+            let id = tag.split_ascii_whitespace().find_map(|attribute| attribute.strip_prefix("id="));
+            if let Some(id) = id.filter(|_| tag.contains("json")) {
+                self.hold(&format!("#{}", id.trim_matches(['"', '\''])), data);
             }
             text = rest;
         }
@@ -137,7 +114,7 @@ impl Bound {
             let Some(rest) = rest.strip_prefix('=') else { continue };
             let Some(quote) = rest.chars().next().filter(|one| matches!(one, '"' | '\'')) else { continue };
             let Some((value, rest)) = rest[1..].split_once(quote) else { continue };
-            self.hold(&name.to_ascii_lowercase(), &without_entities(value));
+            self.hold(&name.to_ascii_lowercase(), value);
             text = rest;
         }
     }

@@ -181,7 +181,7 @@ impl Machine<'_> {
     fn text_of_bytes(&mut self, bytes: Value) -> Option<Value> {
         let Value::List(list) = bytes else { return None };
         let byte = |value: Value| match value {
-            Value::Number(number) => Some(number as u8),
+            Value::Number(number) => Some(number as i64 as u8),
             _ => None,
         };
         let bytes: Vec<u8> = self.copied(list).into_iter().map(byte).collect::<Option<_>>()?;
@@ -301,10 +301,7 @@ impl Machine<'_> {
     fn text_call(&mut self, call: &Call, text: TextId) -> Option<Value> {
         match call.name {
             "toString" | "valueOf" | "normalize" | "toLocaleString" | "text" => Some(Value::Text(text)),
-            "json" => {
-                let data = self.flat(text)?;
-                Some(self.value_of_json(serde_json::from_str(&data).unwrap_or_default()))
-            }
+            "json" => Some(self.data_in(text)),
             "trim" | "trimStart" | "trimEnd" => self.decoded(text, |text| Some(text.trim().to_owned())),
             "toUpperCase" | "toLocaleUpperCase" => self.decoded(text, |text| Some(text.to_uppercase())),
             "toLowerCase" | "toLocaleLowerCase" => self.decoded(text, |text| Some(text.to_lowercase())),
@@ -428,7 +425,8 @@ impl Machine<'_> {
             "map" | "flatMap" | "forEach" | "reduce" => {
                 let Value::Function(function) = call.argument(0) else {
                     // `map(Number)` and the like say the same in another way.
-                    return (call.name == "map").then(|| Some(Value::List(list).into()));
+                    let items = if call.name == "map" { self.copied(list) } else { return None };
+                    return Some(Some(self.heap.list(items).into()));
                 };
                 let items = self.copied(list);
                 return Some(self.call_for_each(function, items, purpose(call.name), call.argument(1)));

@@ -349,6 +349,9 @@ impl Machine<'_> {
             Purpose::Reduce => calls.answers.last().copied().unwrap_or_default(),
             Purpose::Join => {
                 calls.answers.remove(0);
+                // What could not be afforded stays as it was.
+                let left = calls.items.get(calls.answers.len()..).unwrap_or_default();
+                calls.answers.extend_from_slice(left);
                 Value::Text(self.join(&calls.answers, ""))
             }
         };

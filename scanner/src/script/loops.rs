@@ -39,17 +39,19 @@ impl Machine<'_> {
         let named_at = if semicolon == first { semicolon + 1 } else { first };
         let name = self.tokens.get(named_at).filter(|token| token.kind == Kind::Name)?;
         let name = self.name_id(name);
-        let is_plain = matches!(self.tokens.kind(first + 3), Some(Kind::Semicolon | Kind::Comma));
+        let begins_with_one_token =
+            matches!(self.tokens.kind(first + 3), Some(Kind::Semicolon | Kind::Comma));
         let start = match self.scopes.get(name) {
             // What the head came to, which a sign of steps leaves as it is.
-            Some(Value::Number(start)) if !is_plain => start,
+            Some(Value::Number(start)) if !begins_with_one_token => start,
             _ => self.count_at(first + 2)?,
         };
+        self.count_with(name);
         if self.tokens.kind(semicolon + 2) == Some(Kind::Step) {
             // `i--` is asked before the round, and has been done by then.
-            self.scopes.declare(name, Value::Number(start - 1.0));
-            self.count_with(name);
-            return Some(Plan::Count { name, next: start - 2.0, last: 0.0, step: -1.0 });
+            let step = self.step_at(semicolon + 2).filter(|step| *step < 0.0)?;
+            self.scopes.declare(name, Value::Number(start + step));
+            return Some(Plan::Count { name, next: start + 2.0 * step, last: 0.0, step });
         }
         let compare = self.tokens.get(semicolon + 2).filter(|token| token.kind == Kind::Compare)?;
         let end = self.count_at(semicolon + 3)?;
@@ -62,7 +64,6 @@ impl Machine<'_> {
             _ => return None,
         };
         self.scopes.declare(name, Value::Number(start));
-        self.count_with(name);
         step.map(|step| Plan::Count { name, next: start + step, last, step })
     }
 
@@ -121,10 +122,10 @@ impl Machine<'_> {
             Some(Kind::Semicolon) | None => {}
             Some(_) if self.is_too_deep() => {}
             Some(_) => {
-                let close = self.at.saturating_sub(1);
-                self.open(Level::Block, close);
+                let head_end = self.at.saturating_sub(1);
+                self.open(Level::Block, head_end);
                 self.frame().is_lone = true;
-                self.begin_rounds(Some(repeat), close);
+                self.begin_rounds(Some(repeat), head_end);
             }
         }
     }
@@ -149,17 +150,20 @@ impl Machine<'_> {
             Kind::BraceClose | Kind::ParenClose | Kind::SquareClose | Kind::HoleClose => {
                 self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
             }
+            Kind::Name | Kind::Text | Kind::Number if self.begins_anew() => true,
             _ => {
                 let block =
                     self.at.checked_sub(1).filter(|&at| self.tokens.kind(at) == Some(Kind::BraceClose));
                 let begins = block.and_then(|block| self.tokens.partner(block));
-                is_done && begins.is_some_and(|begins| begins > opened_at) && !self.is_else()
+                is_done && begins.is_some_and(|begins| begins > opened_at) && !self.goes_on()
             }
         }
     }
 
-    fn is_else(&self) -> bool {
-        self.tokens.get(self.at).is_some_and(|token| token.text(self.source) == "else")
+    /// Whether a statement goes on behind its block.
+    fn goes_on(&self) -> bool {
+        let token = self.tokens.get(self.at).filter(|token| token.kind == Kind::Name);
+        token.is_some_and(|token| matches!(token.text(self.source), "else" | "catch" | "finally" | "while"))
     }
 
     /// At the end of a loop's block: whether it is gone through once more.

@@ -74,8 +74,9 @@ pub(super) struct Machine<'s> {
 
 impl<'s> Machine<'s> {
     pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound) -> Self {
-        let size = tokens.len().max(source.len() / LITERAL_BYTES);
-        let replayed_max = allowance(size, REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
+        // A script of few tokens may have a long code in one of them, which it goes through letter by letter.
+        let replayed_size = tokens.len().max(source.len() / LITERAL_BYTES);
+        let replayed_max = allowance(replayed_size, REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
         Self {
             source,
             tokens,
@@ -112,7 +113,7 @@ impl<'s> Machine<'s> {
         self.find_unsteady();
         loop {
             while let Some(token) = self.tokens.get(self.at) {
-                self.steps += 1;
+                self.steps += self.weight(token);
                 self.furthest = self.furthest.max(self.at + 1);
                 self.step(token);
             }
@@ -125,6 +126,16 @@ impl<'s> Machine<'s> {
                 }
             }
         }
+    }
+
+    /// What a token takes of the allowance. One that is read again takes as much as it is long.
+    fn weight(&self, token: Token) -> usize {
+        let is_long = matches!(
+            token.kind,
+            Kind::Name | Kind::Number | Kind::Text | Kind::Chunk | Kind::Regex | Kind::Jsx
+        );
+        let is_replayed = self.furthest > self.at;
+        if is_long && is_replayed { 1 + token.text(self.source).len() / LITERAL_BYTES } else { 1 }
     }
 
     /// Whether a part of the script may be gone through once more.
@@ -226,11 +237,14 @@ impl<'s> Machine<'s> {
                 let opened_at = frame.opened_at;
                 self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
             }
-            Kind::Name | Kind::Text | Kind::Number => {
-                frame.operand.is_some() && !self.is_after_dot(self.at) && !self.is_infix(self.at)
-            }
+            Kind::Name | Kind::Text | Kind::Number => self.begins_anew(),
             _ => false,
         }
+    }
+
+    /// Whether something else begins at a word, where an expression has come to its end without saying so.
+    pub(super) fn begins_anew(&mut self) -> bool {
+        self.frame().operand.is_some() && !self.is_after_dot(self.at) && !self.is_infix(self.at)
     }
 
     fn is_infix(&self, at: usize) -> bool {
@@ -377,6 +391,8 @@ impl<'s> Machine<'s> {
             && self.frame().opened_at > partner
             && !matches!(self.frame().kind, Level::Apply(_))
         {
+            // What was left open is gone through once.
+            self.frame().repeat = None;
             let kept = self.at;
             self.close_top();
             self.at = kept;

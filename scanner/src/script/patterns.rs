@@ -35,7 +35,8 @@ impl Machine<'_> {
     /// A regular expression: only those that stand for one text are followed.
     pub(super) fn pattern(&mut self, token: Token) {
         let written = token.text(self.source);
-        let value = match encodings::plain_pattern(written) {
+        let is_affordable = self.may_copy(written.len());
+        let value = match encodings::plain_pattern(written).filter(|_| is_affordable) {
             Some((text, flags)) => {
                 let text = self.texts.add(&text);
                 self.texts.meet(text, Fate::Spent);

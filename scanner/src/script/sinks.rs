@@ -2,16 +2,18 @@
 
 use super::calls::Call;
 use super::elements::Child;
-use super::encodings::has_tag;
+use super::encodings::{escape, has_tag};
 use super::machine::Machine;
 use super::texts::{Fate, TextId};
-use super::values::{Base, NameId, Place, Value};
-use super::values::{ElementId, ObjectId, Operand};
+use super::values::{Base, ElementId, NameId, ObjectId, Operand, Place, Value};
 
 /// Longer addresses are fetched by nobody; a `data:` address may hold a page.
+const ADDRESS_BYTES_MAX: usize = 1 << 20;
 /// Where an address says what it is.
 const DOCUMENT_START_BYTES: usize = 40;
-const ADDRESS_BYTES_MAX: usize = 1 << 20;
+/// Longer data is not read as values. Each becomes many times as large as it is written.
+const DATA_BYTES_MAX: usize = 1 << 20;
+const DATA_FACTOR: usize = 4;
 
 /// What a page shows of its data by name is no longer than this.
 const SHOWN_BYTES_MAX: usize = 4_096;
@@ -160,12 +162,15 @@ impl Machine<'_> {
         let Value::Text(text) = value else { return };
         let is_document = |text: &str| {
             let start = text.trim_start().get(..DOCUMENT_START_BYTES).unwrap_or(text).to_ascii_lowercase();
-            start.starts_with("data:") && (start.contains("html") || start.contains("xml"))
+            start.starts_with("data:text/html") || start.starts_with("data:application/xhtml")
         };
+        if self.texts.len(text) > ADDRESS_BYTES_MAX {
+            return;
+        }
         match self.flat(text).filter(|text| is_document(text)) {
             Some(address) => {
                 let mut frame = "<iframe src=\"".to_owned();
-                super::encodings::escape(&address, &mut frame);
+                escape(&address, &mut frame);
                 let frame = self.made(text, &(frame + "\"></iframe>"));
                 self.write(frame);
             }
@@ -345,13 +350,22 @@ impl Machine<'_> {
         let Some(text) = call.text(0) else { return Value::Unknown };
         let Some(inner) = self.flat(text) else { return Value::Unknown };
         self.texts.meet(text, Fate::Spent);
-        let data = serde_json::from_str(&inner).unwrap_or_default();
         self.page.data.push((text.order(), inner));
+        self.data_in(text)
+    }
+
+    /// The data that a text is.
+    pub(super) fn data_in(&mut self, text: TextId) -> Value {
+        let len = self.texts.len(text);
+        if len > DATA_BYTES_MAX || !self.may_copy(len.saturating_mul(DATA_FACTOR)) {
+            return Value::Unknown;
+        }
+        let data = serde_json::from_str(&self.texts.flat(text, len)).unwrap_or_default();
         self.value_of_json(data)
     }
 
     /// Data as the script has it. It is not nested deeper than what reads it allows.
-    pub(super) fn value_of_json(&mut self, data: serde_json::Value) -> Value {
+    fn value_of_json(&mut self, data: serde_json::Value) -> Value {
         match data {
             serde_json::Value::Null => Value::Unknown,
             serde_json::Value::Bool(flag) => Value::Flag(flag),
@@ -382,7 +396,7 @@ impl Machine<'_> {
         let Value::Text(text) = value else { return Operand::default() };
         let mut out = String::new();
         if let Some(flat) = self.flat(text) {
-            super::encodings::escape(&flat, &mut out);
+            escape(&flat, &mut out);
         }
         Value::Text(self.texts.add(&out)).into()
     }

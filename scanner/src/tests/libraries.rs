@@ -104,10 +104,47 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
     let rows = r#"{"rows":[["input",["Your","name"]],["textarea",["Your","seed","phrase"]]]}"#;
     let page = ("index.html", "<script src=js/a.js></script>");
     assert_eq!(verdict_of(&[page, ("js/a.js", build), ("data/form.json", rows)]).status, Blocked);
+    let decoy = ("a/form.json", r#"{"rows":[["input",["Your","name"]]]}"#);
+    assert_eq!(verdict_of(&[page, decoy, ("js/a.js", build), ("data/form.json", rows)]).status, Blocked);
     assert_eq!(verdict_of(&[page, ("js/a.js", build), ("data/other.json", rows)]).status, Pass);
     let own = "<input type=password><script>var posts=[{title:'Sign in to Coinbase'}]</script>";
     let two = [("index.html", "<h1>{{ title }}</h1>"), ("other.html", own)];
     assert_eq!(verdict_of(&two).status, Pass);
+}
+
+#[test]
+fn what_stands_near_a_field_and_is_none_of_its_labels_asks_for_nothing() {
+    assert_all(
+        Pass,
+        &[
+            (
+                "a talk beside an article of that name",
+                "<title>Recovery phrase</title><h2>Recovery phrase</h2><p>It restores a wallet.</p>
+                 <script>w.innerHTML='<p>Hi, how can we help?</p><textarea placeholder=\"Type a message…\"></textarea>'</script>",
+            ),
+            (
+                "a guess above the answer",
+                "<script>app.innerHTML='<h1>Crypto flashcards</h1><input id=guess><button>Check</button><h2>Seed phrase</h2><p>Words that restore a wallet.</p>'</script>",
+            ),
+            (
+                "a list to tick off above a reminder",
+                "<h2>Seed phrase checklist</h2><input type=checkbox> On paper <input type=checkbox> Kept offline<p>Get reminders</p><input name=e><button>OK</button>",
+            ),
+            (
+                "another way in behind a password",
+                "<p>Password</p><div><input type=password><span>Recovery phrase</span></div><button>Unlock</button>",
+            ),
+            (
+                "what a payment was for, above a code that was sent",
+                "<div><p>Merchant</p><p>20 €</p><p>Today</p><p>Card number •••• 4242</p><p>Security code sent to your phone</p><p>Enter it</p>
+                 <input maxlength=1><input maxlength=1><input maxlength=1><input maxlength=1><input maxlength=1><input maxlength=1></div>",
+            ),
+            (
+                "advice in Polish beside a search",
+                "<p>Przepisz frazę odzyskiwania na kartkę papieru.</p><input name=x placeholder='E-mail'>",
+            ),
+        ],
+    );
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn texts() -> Vec<Flood> {
             "for(i=0;i<s.length;i++)o+=s.charAt(i)^7;",
             END,
         ),
+        page("one long name in a loop", "<script>for(i=0;i<1e9;i++){'a';", "nnnnnnnn", "}</script>"),
         page("loops in loops", "<script>", "for(i=0;i<9;i++)", "x='<p>'+i</script>"),
         page("loops backwards, letter by letter", "<script>", "for(i=x.length;i--;)y+='abc'[i]+x;", END),
         page("bytes put one by one", "<script>", "b=new Uint8Array(1e9);b[{n}]=60;d.decode(b);", END),

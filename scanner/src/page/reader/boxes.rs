@@ -1,6 +1,11 @@
-//! Boxes that a field has to itself: the words in one are the field's, on whichever side of it they stand.
+//! Boxes of fields and their words: a box that a field has to itself, on whichever side of it the words stand, and a box
+//! with a row of words over rows of fields.
 
-use crate::page::{Part, Role};
+use crate::page::{Field, Part, Role};
+
+/// Columns of such a box, and fields of all of its rows.
+const COLUMNS_MAX: usize = 6;
+const CELLS_MAX: usize = 60;
 
 /// The boxes that are open, the innermost last: how many fields and blocks were there before each.
 #[derive(Default)]
@@ -15,16 +20,41 @@ impl Boxes {
         self.open.push((part.fields.len(), part.blocks.len()));
     }
 
-    /// Where the box holds one field and the first word of its own, tells whether that stands behind it.
     pub(super) fn close(&mut self, part: &mut Part) {
         let Some((fields_before, blocks_before)) = self.open.pop() else { return };
-        if part.fields.len() != fields_before + 1 || self.settled >= part.fields.len() {
+        match part.fields.len().saturating_sub(fields_before) {
+            1 => self.settle(part, fields_before, blocks_before),
+            2..=CELLS_MAX => set_heads(part, fields_before, blocks_before),
+            _ => {}
+        }
+    }
+
+    /// Where the box holds the first word of its one field, tells whether that stands behind it.
+    fn settle(&mut self, part: &mut Part, fields_before: usize, blocks_before: usize) {
+        let blocks = part.blocks.get(blocks_before..).unwrap_or_default();
+        if self.settled > fields_before || blocks.is_empty() {
             return;
         }
-        let blocks = part.blocks.get(blocks_before..).unwrap_or_default();
-        let Some(field) = part.fields.last_mut().filter(|_| !blocks.is_empty()) else { return };
+        let Some(field) = part.fields.last_mut() else { return };
         self.settled = fields_before + 1;
         let is_behind = field.blocks_before == blocks_before;
         field.is_labelled_behind = is_behind && blocks.len() == 1 && blocks[0].role == Role::Plain;
+    }
+}
+
+/// A row of words, and nothing behind it but full rows of fields.
+fn set_heads(part: &mut Part, fields_before: usize, blocks_before: usize) {
+    let blocks = part.blocks.get(blocks_before..).unwrap_or_default();
+    let columns = blocks.len();
+    let are_heads = blocks.iter().all(|block| block.role == Role::Plain);
+    let Some(fields) = part.fields.get_mut(fields_before..) else { return };
+    let is_below = |field: &Field| field.blocks_before == blocks_before + columns && field.head.is_none();
+    if (2..=COLUMNS_MAX).contains(&columns)
+        && are_heads
+        && fields.len() % columns == 0
+        && fields.iter().all(is_below)
+    {
+        let heads = (blocks_before..blocks_before + columns).cycle();
+        fields.iter_mut().zip(heads).for_each(|(field, head)| field.head = Some(head));
     }
 }

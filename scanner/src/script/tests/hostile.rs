@@ -1,5 +1,7 @@
 //! Scripts that are broken, and scripts that are made to cost time.
 
+use std::time::{Duration, Instant};
+
 use super::assert_writes;
 use super::read;
 
@@ -149,4 +151,38 @@ fn hostile_scripts_take_no_longer_than_their_length() {
         }
     }
     assert!(slow.is_empty(), "{slow:?}");
+}
+
+/// Loops that never end, or go through something long in every round.
+#[test]
+fn a_loop_is_gone_through_as_long_as_the_allowance_lasts() {
+    let long = "n".repeat(1 << 20);
+    for source in [
+        "{for(i=0;i<1e300;i++)'a'+(}".to_owned(),
+        "x(()=>{for(i=0;i<1e300;i++){'a';)".to_owned(),
+        "for(i=0;i<1e300;i+=1e-300)'a'+i".to_owned(),
+        "for(i=9;i--;)for(;i<1e300;i++)for(const c of 'abc')x+=c".to_owned(),
+        format!("for(i=0;i<1e9;i++){{'a';{long}}}"),
+        format!("for(i=0;i<1e9;i++){{'a';x=/{long}/}}"),
+        format!("for(i=0;i<1e9;i++){{'a';x=1{}}}", "0".repeat(1 << 20)),
+    ] {
+        let began = Instant::now();
+        let shown: String = source.chars().take(60).collect();
+        assert_writes(
+            &format!("{source}\n;}})}};root.innerHTML='<input name=seed>'"),
+            &["<input name=seed>"],
+        );
+        assert!(began.elapsed() < Duration::from_secs(10), "{shown}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_loop_of_one_statement_ends_where_the_statement_does() {
+    for source in [
+        "const xs=['a','b']\nfor (const x of xs) add(x)\nroot.innerHTML='<input name=seed>'",
+        "for(i=0;i<9;i++)if(i){f(i)}else{g('x')}\nroot.innerHTML='<input name=seed>'",
+        "for(i=0;i<9;i++)try{f('x')}catch(e){g(e)}\nroot.innerHTML='<input name=seed>'",
+    ] {
+        assert_writes(source, &["<input name=seed>"]);
+    }
 }

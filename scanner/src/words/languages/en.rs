@@ -197,7 +197,6 @@ pub(super) const ENGLISH: Language = Language {
                 "type|fill|write|put|key in|out",
                 "sign|log|login|logon|signin in|into|on? to? with|using|via|by",
                 "copy and|& paste",
-                "copy out|in|into",
                 "we|i need|require",
                 "entering|typing|pasting|providing|submitting|importing|inputting",
             ],

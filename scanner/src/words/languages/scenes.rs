@@ -27,13 +27,13 @@ pub(super) const SCENES: Language = Language {
             role::WRITE,
             &[
                 "schreiben|schreibe sie",
-                "write|put|copy|schreibe|schreiben|schreib|notiere|notieren|écrivez|écris|écrire|inscrivez|notez|recopiez|escribe|escriba|escribir|escreva|escreve|anote|anota|scrivi|scriva|scrivere|schrijf|noteer|zapisz|napisz|spisz|запишите|запиши|напишите|напиши|yaz|yazın|yazınız|書いて|書き|写|写下|写在|寫|寫下|寫在|抄写",
+                "write|put|copy|schreibe|schreiben|schreib|notiere|notieren|écrivez|écris|écrire|inscrivez|notez|recopiez|escribe|escriba|escribir|escreva|escreve|anote|anota|scrivi|scriva|scrivere|schrijf|noteer|zapisz|napisz|spisz|przepisz|przepisać|запишите|запиши|напишите|напиши|yaz|yazın|yazınız|書いて|書き|写|写下|写在|寫|寫下|寫在|抄写",
             ],
         ),
         (
             role::PAPER,
             &[
-                "paper|steel|metal|titanium|plate|sheet|notebook|notepad|cardboard|pencil|papier|zettel|stahl*|metallplatte*|blatt|notizbuch|feuille|acier|métal|carnet|papel|hoja|acero|cuaderno|libreta|folha|aço|caderno|foglio|acciaio|metallo|quaderno|vel|staal|stalen|metaal|notitieboek|papierze|kartce|metalu|metalowej|stali|zeszycie|бумаг*|лист|листе|листок|металл*|стальн*|пластин*|блокнот*|тетрад*|kağıt|kağıda|çelik|deftere|紙|金属|ノート|纸上|紙上|纸|金属板|钢板|笔记本",
+                "paper|steel|metal|titanium|plate|sheet|notebook|notepad|cardboard|pencil|papier|zettel|stahl*|metallplatte*|blatt|notizbuch|feuille|acier|métal|carnet|papel|hoja|acero|cuaderno|libreta|folha|aço|caderno|foglio|acciaio|metallo|quaderno|vel|staal|stalen|metaal|notitieboek|papierze|papieru|kartkę|kartce|metalu|metalowej|stali|zeszycie|бумаг*|лист|листе|листок|металл*|стальн*|пластин*|блокнот*|тетрад*|kağıt|kağıda|çelik|deftere|紙|金属|ノート|纸上|紙上|纸|金属板|钢板|笔记本",
                 "su carta",
             ],
         ),

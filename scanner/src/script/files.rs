@@ -1,0 +1,35 @@
+//! Texts of the site that its scripts may fetch.
+
+use std::collections::BTreeMap;
+
+/// What is kept of one file, so that it leaves room for others, and of all.
+const FILE_BYTES_MAX: usize = 1 << 19;
+const BYTES_MAX: usize = 1 << 20;
+
+/// Texts by their paths.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    texts: BTreeMap<String, String>,
+    bytes: usize,
+}
+
+impl Files {
+    pub(crate) fn add(&mut self, path: &str, text: &str) {
+        let bytes = self.bytes.saturating_add(text.len());
+        if text.len() <= FILE_BYTES_MAX && bytes <= BYTES_MAX {
+            self.bytes = bytes;
+            self.texts.insert(path.to_owned(), text.to_owned());
+        }
+    }
+
+    /// The text that an address means, as far as a script tells without its own place: a path, or the end of one.
+    pub(super) fn at(&self, address: &str) -> Option<&str> {
+        let path = address.split(['?', '#']).next().unwrap_or_default().trim_start_matches(['.', '/']);
+        if path.is_empty() || path.contains("//") {
+            return None;
+        }
+        let is_end = |whole: &str| whole.strip_suffix(path).is_some_and(|folder| folder.ends_with('/'));
+        let in_folder = || self.texts.iter().find(|(whole, _)| is_end(whole)).map(|(_, text)| text);
+        self.texts.get(path).or_else(in_folder).map(String::as_str)
+    }
+}
