@@ -1,6 +1,6 @@
 //! Floods of script, for a reader that tells what a script would write without running it.
 
-use super::{Files, Flood, HALF_BYTES, built, file, filled, index, page};
+use super::{Files, Flood, HALF_BYTES, SIZE_BYTES, built, file, filled, index, page};
 
 const END: &str =
     ";</script><form><label>Enter your seed phrase <textarea name=seed></textarea></label></form>";
@@ -140,8 +140,9 @@ fn read_again() -> Files {
 }
 
 fn fetched_again() -> Files {
-    let data = ["[", &filled("{\"type\":\"tel\",\"label\":\"PIN {n}\"},", 1_000_000), "0]"].concat();
-    let calls = filled("fetch('a.json').then(r=>r.json()).then(d=>{x+='<p>'+d[{n}].label});", HALF_BYTES);
+    let data = ["[", &filled("{\"type\":\"tel\",\"label\":\"PIN {n}\"},", 500_000), "0]"].concat();
+    let calls =
+        filled("fetch('a.json').then(r=>r.json()).then(d=>{x+='<p>'+d[{n}].label});", SIZE_BYTES - 501_000);
     let mut files = index(&["<script>", &calls, "</script>"]);
     files.push(("a.json".to_owned(), data.into_bytes()));
     files
