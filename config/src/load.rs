@@ -101,7 +101,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let storage = Storage::read(reader, &folder);
     let secrets = Secrets::read(reader, mode);
     let card = Card::read(reader);
-    let limits = Limits::read(reader);
+    let limits = Limits::read(reader, mode);
     let workers = Workers::read(reader);
     let ops = Ops::read(reader, mode);
     let traces = Traces::read(reader);

@@ -378,6 +378,23 @@ fn the_edge_trusts_the_proxies_of_the_api_unless_it_has_its_own() {
 }
 
 #[test]
+fn limits_that_slow_development_are_off_in_dev_mode_unless_they_are_set() {
+    let off = with_variables(&[]).unwrap().limits;
+    assert_eq!((off.claims_per_person, off.claims_per_address_per_day), (0, 0));
+    assert_eq!((off.publishes_per_minute, off.edge_misses_per_minute), (0, 0));
+    let settings = with_variables(&[("HANDBILL_DEV_MODE", "false")]).unwrap();
+    let on = &settings.limits;
+    assert_eq!((on.claims_per_person, on.claims_per_address_per_day), (20, 30));
+    assert_eq!((on.publishes_per_minute, on.edge_misses_per_minute), (60, 120));
+    let derived = ("60".to_owned(), Source::Derived("dev_mode"));
+    assert_eq!(shown(&settings, "limits.publishes_per_minute"), derived);
+    for dev_mode in ["true", "false"] {
+        let set = [("HANDBILL_DEV_MODE", dev_mode), ("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE", "7")];
+        assert_eq!(with_variables(&set).unwrap().limits.publishes_per_minute, 7, "dev_mode={dev_mode}");
+    }
+}
+
+#[test]
 fn a_single_role_needs_redis_and_says_so() {
     let settings = with_variables(&[]).unwrap();
     assert!(settings.check_role(Role::Serve).is_ok());

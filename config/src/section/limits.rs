@@ -4,6 +4,13 @@
 use std::time::Duration;
 
 use crate::reader::Reader;
+use crate::section::mode::Mode;
+
+// Outside dev mode, while nothing else is set. In dev mode these limits are 0.
+const CLAIMS_PER_PERSON: u32 = 20;
+const CLAIMS_PER_ADDRESS_PER_DAY: u32 = 30;
+const PUBLISHES_PER_MINUTE: u32 = 60;
+const EDGE_MISSES_PER_MINUTE: u32 = 120;
 
 /// How much is free, how long things live and how often one may knock.
 #[derive(Clone, Debug)]
@@ -14,6 +21,14 @@ pub struct Limits {
     pub logins_per_minute: u32,
     pub registrations_per_minute: u32,
     pub reports_per_minute: u32,
+    /// Accounts that a person may own through claims. 0: any number.
+    pub claims_per_person: u32,
+    /// Claims per IP address in 24 hours. 0: any number.
+    pub claims_per_address_per_day: u32,
+    /// Publishes of one account per minute. 0: any number.
+    pub publishes_per_minute: u32,
+    /// Requests for sites that do not exist, per IP address and minute, on one edge. 0: any number.
+    pub edge_misses_per_minute: u32,
     pub provisional_free_publishes: u64,
     pub claimed_free_publishes: u64,
     pub claimed_artifacts: u64,
@@ -22,7 +37,16 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn read(reader: &mut Reader) -> Option<Self> {
+    pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
+        let mut limit = |key, outside_dev_mode| {
+            let default = mode.map_or(outside_dev_mode, |mode| mode.limit_outside_dev_mode(outside_dev_mode));
+            reader.derived(key, "dev_mode", || default)
+        };
+        let claims_per_person = limit("limits.claims_per_person", CLAIMS_PER_PERSON);
+        let claims_per_address_per_day =
+            limit("limits.claims_per_address_per_day", CLAIMS_PER_ADDRESS_PER_DAY);
+        let publishes_per_minute = limit("limits.publishes_per_minute", PUBLISHES_PER_MINUTE);
+        let edge_misses_per_minute = limit("limits.edge_misses_per_minute", EDGE_MISSES_PER_MINUTE);
         let provisional_lifetime = reader.required("limits.provisional_lifetime");
         let purge_grace = reader.required("limits.purge_grace");
         let signups_per_minute = reader.required("limits.signups_per_minute");
@@ -41,6 +65,10 @@ impl Limits {
             logins_per_minute: logins_per_minute?,
             registrations_per_minute: registrations_per_minute?,
             reports_per_minute: reports_per_minute?,
+            claims_per_person,
+            claims_per_address_per_day,
+            publishes_per_minute,
+            edge_misses_per_minute,
             provisional_free_publishes: provisional_free_publishes?,
             claimed_free_publishes: claimed_free_publishes?,
             claimed_artifacts: claimed_artifacts?,

@@ -19,6 +19,11 @@ impl Mode {
         Some(Self { dev_mode: dev_mode?, allow_public_dev: allow_public_dev? })
     }
 
+    /// The default of a limit that would only slow down development: 0, none, in dev mode.
+    pub fn limit_outside_dev_mode(self, limit: u32) -> u32 {
+        if self.dev_mode { 0 } else { limit }
+    }
+
     /// In dev mode anyone who reaches the service is anyone they like, so only this machine may reach it.
     pub fn guard(self, reader: &mut Reader, key: &'static str, listen: SocketAddr) {
         if self.dev_mode && !self.allow_public_dev && !listen.ip().is_loopback() {

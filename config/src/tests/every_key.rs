@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 78] = [
+pub const EVERY_KEY: [(&str, &str, &str); 82] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -70,6 +70,10 @@ pub const EVERY_KEY: [(&str, &str, &str); 78] = [
     ("limits.logins_per_minute", "12", "12"),
     ("limits.registrations_per_minute", "13", "13"),
     ("limits.reports_per_minute", "14", "14"),
+    ("limits.claims_per_person", "21", "21"),
+    ("limits.claims_per_address_per_day", "22", "22"),
+    ("limits.publishes_per_minute", "61", "61"),
+    ("limits.edge_misses_per_minute", "62", "62"),
     ("limits.provisional_free_publishes", "6", "6"),
     ("limits.claimed_free_publishes", "101", "101"),
     ("limits.claimed_artifacts", "102", "102"),
