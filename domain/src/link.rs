@@ -22,19 +22,20 @@ pub struct Addresses {
 pub enum UrlStyle {
     /// `{serve_url}/site/<host>/`
     Path,
-    /// `<scheme>://<host>.<domain>[:port]/`: each site an origin of its own.
+    /// `<scheme>://<host>.<domain>[:port]/`: each site an origin of its own. A host that is no DNS label keeps the path
+    /// form.
     Host,
 }
 
 impl Addresses {
     pub fn page(&self, host: &Host) -> String {
         match self.url_style {
-            UrlStyle::Path => format!("{}/site/{host}/", self.serve_url),
-            UrlStyle::Host => {
+            UrlStyle::Host if host.is_dns_label() => {
                 let (scheme, rest) = self.serve_url.split_once("://").unwrap_or(("http", &self.serve_url));
                 let port = rest.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
                 format!("{scheme}://{host}.{}{port}/", self.edge_domain)
             }
+            UrlStyle::Path | UrlStyle::Host => format!("{}/site/{host}/", self.serve_url),
         }
     }
 
@@ -145,6 +146,18 @@ mod tests {
         let host: Host = "my-page-a1b2".parse().unwrap();
         assert_eq!(addresses(UrlStyle::Path).page(&host), "http://127.0.0.1:8081/site/my-page-a1b2/");
         assert_eq!(addresses(UrlStyle::Host).page(&host), "http://my-page-a1b2.localhost:8081/");
+    }
+
+    #[test]
+    fn a_host_that_is_no_dns_label_is_addressed_by_path_in_either_style() {
+        for host in ["-my-page-a1b2", "xn--page-a1b2"] {
+            let host: Host = host.parse().unwrap();
+            let by_path = format!("http://127.0.0.1:8081/site/{host}/");
+            assert_eq!(addresses(UrlStyle::Path).page(&host), by_path);
+            assert_eq!(addresses(UrlStyle::Host).page(&host), by_path);
+        }
+        let label: Host = "my-page--a1b2".parse().unwrap();
+        assert_eq!(addresses(UrlStyle::Host).page(&label), "http://my-page--a1b2.localhost:8081/");
     }
 
     #[test]

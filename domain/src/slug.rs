@@ -42,6 +42,12 @@ impl Host {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether it can be a label of a DNS name. Resolvers refuse a dash at either end, and browsers decode what follows
+    /// `xn--` as Unicode.
+    pub fn is_dns_label(&self) -> bool {
+        !self.0.starts_with('-') && !self.0.ends_with('-') && !self.0.starts_with("xn--")
+    }
 }
 
 /// A slug or a host: the two look alike, so only a look at what there is can tell them apart.

@@ -202,7 +202,7 @@ pub fn rendered(template: &impl Template) -> Result<String, RefusedCall> {
     })
 }
 
-/// Where published pages are served, as a content security policy names it.
+/// Where published pages are served, as the sources of a content security policy.
 fn origin_of_pages(addresses: &Addresses) -> String {
     let (scheme, rest) = addresses.serve_url.split_once("://").unwrap_or(("http", &addresses.serve_url));
     let authority = rest.split('/').next().unwrap_or(rest);
@@ -210,7 +210,8 @@ fn origin_of_pages(addresses: &Addresses) -> String {
         UrlStyle::Path => format!("{scheme}://{authority}"),
         UrlStyle::Host => {
             let port = authority.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
-            format!("{scheme}://*.{}{port}", addresses.edge_domain)
+            // A host that is no DNS label is served by path.
+            format!("{scheme}://*.{}{port} {scheme}://{authority}", addresses.edge_domain)
         }
     }
 }
