@@ -1,9 +1,10 @@
 //! Content: the bytes of a form, from memory or from the store.
 //!
 //! What is small is kept in memory by hash, dress and encoding, and is made once however many ask for it at once.
-//! What is large streams from the store and is never held whole; a large page that must be dressed is held if it is
-//! small once it is encoded. Only so many pages are pressed at once: whoever would wait too long for that gets the page
-//! dressed on its way, larger but at once. A page that is there must never be refused because others are pressed.
+//! What is large streams from the store and is never held whole. A large page that must be dressed is held if it is small
+//! once it is encoded, else packed: dressing costs more than anything else here, so it is paid once for each form and not
+//! once for each visitor. Only so many pages are dressed at once: whoever would wait too long for that gets the page
+//! dressed on its way, larger but at once. A page that is there must never be refused because others are dressed.
 //!
 //! What left the cache lives on in the answers that carry it. When that fills the memory, what is not in it streams from
 //! the store as if it were large, so that nobody who takes many answers slowly keeps the others from theirs.
@@ -12,6 +13,7 @@ mod dressing;
 mod living;
 mod source;
 
+use std::future::Future;
 use std::net::IpAddr;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -29,14 +31,16 @@ use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
 use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
+use crate::pack::{Packed, Packer};
 use crate::patience::Patience;
+use crate::press::Press;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
 use crate::turns::{Line, LoadTerms, Turns};
 use dressing::Dressing;
-use living::Living;
-pub use source::{Held, Source, Stored};
+use living::{Living, Room};
+pub use source::{Held, PackedPage, Source, Stored};
 
 pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
@@ -44,14 +48,21 @@ pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 const HELD_BYTES: u64 = 16 << 10;
 /// What a place in the cache takes besides its content.
 const PLACE_BYTES: u64 = 320;
+/// The part of the cache that is for packed pages, and the largest of those: a publish of noise has 10 MB.
+const PACKED_SHARE: u64 = 4;
+const PACKED_BYTES_MAX: u64 = 12 << 20;
+const PACKED_BYTES: u64 = 256 << 10;
 /// How often the cache's capacity may be in memory, with what is on its way in and out.
 const LIVING_PER_CAPACITY: u64 = 2;
 
 pub struct Contents {
-    kept: Arc<Cache<Key, Kept, ByWeight>>,
+    kept: Arc<KeptCache>,
+    /// Large pages, by the key of the form without an encoding.
+    packed: Arc<KeptCache>,
+    packed_bytes_max: u64,
     living: Living,
     /// More at once would not be done sooner.
-    presses: Turns,
+    presses: Arc<Turns>,
     content_reads: Turns,
     streams: Streams,
     blobs: Blobs,
@@ -60,11 +71,14 @@ pub struct Contents {
     marks: DressMarks,
 }
 
+type KeptCache = Cache<Key, Kept, ByWeight>;
+
 /// What is known of a form.
 #[derive(Clone)]
 enum Kept {
     Held(Arc<Held>),
-    /// Dressed and encoded it is still too large. So that this is not tried anew for every visitor.
+    Packed(Arc<Packed>),
+    /// Dressed and encoded, or packed, it is still too large. So that this is not tried anew for every visitor.
     TooLarge,
 }
 
@@ -91,13 +105,19 @@ impl Contents {
         base_url: &str,
         origins: Origins,
     ) -> Self {
-        let bounds = Bounds { capacity_bytes, entry_bytes: HELD_BYTES, largest_bytes: HELD_BYTES_MAX };
+        let for_packed = capacity_bytes / PACKED_SHARE;
+        let cache = |capacity_bytes, entry_bytes, largest_bytes| {
+            Arc::new(Bounds { capacity_bytes, entry_bytes, largest_bytes }.cache(ByWeight))
+        };
         let badge = Badge::new(base_url);
         let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
         Self {
-            kept: Arc::new(bounds.cache(ByWeight)),
+            kept: cache(capacity_bytes - for_packed, HELD_BYTES, HELD_BYTES_MAX),
+            packed: cache(for_packed, PACKED_BYTES, PACKED_BYTES_MAX),
+            // The cache keeps nothing that fills it.
+            packed_bytes_max: PACKED_BYTES_MAX.min(for_packed / 4 * 3),
             living: Living::new(capacity_bytes.saturating_mul(LIVING_PER_CAPACITY)),
-            presses: Turns::new(presses_max(), load.waiting_max),
+            presses: Arc::new(Turns::new(presses_max(), load.waiting_max)),
             content_reads: Turns::new(load.content_reads_max, load.waiting_max),
             streams: Streams::new(load),
             blobs,
@@ -111,7 +131,7 @@ impl Contents {
     pub fn etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
         match self.kept.get(&form.key()) {
             Some(Kept::Held(held)) => Ok(held.etag.clone()),
-            Some(Kept::TooLarge) => self.write_etag(&form.unencoded()),
+            Some(Kept::Packed(_) | Kept::TooLarge) => self.write_etag(&form.unencoded()),
             None => self.write_etag(form),
         }
     }
@@ -120,11 +140,16 @@ impl Contents {
         HeaderValue::try_from(form.etag(&self.marks)).context("an ETag")
     }
 
-    /// What is in memory, without a wait.
-    pub fn recall(&self, form: &Form<'_>) -> Option<Content> {
-        match self.kept.get(&form.key())? {
-            Kept::Held(held) => Some(Content::Ready(Source::Held(held))),
-            Kept::TooLarge => None,
+    /// What is in memory, without a wait. `network` is whose places a packed page takes.
+    pub fn recall(&self, form: &Form<'_>, network: impl FnOnce() -> Option<IpAddr>) -> Option<Content> {
+        match self.kept.get(&form.key()) {
+            Some(Kept::Held(held)) => return Some(Content::Ready(Source::Held(held))),
+            None if form.may_be_held() => return None,
+            _ => {}
+        }
+        match self.packed.get(&form.unencoded().key())? {
+            Kept::Packed(page) => Some(self.packed_page(page, network())),
+            Kept::Held(_) | Kept::TooLarge => None,
         }
     }
 
@@ -149,15 +174,16 @@ impl Contents {
             return Ok(Content::Ready(opened.context(SILENT)??));
         }
         if form.may_be_held() {
-            let key = form.key();
-            let pressed = self.kept.get_or_insert_async(&key, self.press(form, stored.clone(), patience));
-            match timeout_at(patience.for_press(), pressed).await {
-                Ok(Ok(Kept::Held(held))) => return Ok(Content::Ready(Source::Held(held))),
-                Ok(Err(NotHeld::Trouble(error))) => return Err(error),
-                Ok(Ok(Kept::TooLarge) | Err(NotHeld::Crowded)) | Err(_) => {}
+            match self.press(form, stored.clone(), patience).await? {
+                Some(Kept::Held(held)) => return Ok(Content::Ready(Source::Held(held))),
+                Some(Kept::Packed(_) | Kept::TooLarge) => {}
+                None => return self.open_unpressed(form, stored, patience).await,
             }
         }
-        self.open_unpressed(form, stored, patience).await
+        match self.pack(form, stored.clone(), patience).await? {
+            Some(Kept::Packed(page)) => Ok(self.packed_page(page, network)),
+            _ => self.open_unpressed(form, stored, patience).await,
+        }
     }
 
     async fn open_plain(
@@ -171,7 +197,7 @@ impl Contents {
             match self.kept.get_or_insert_async(&form.key(), read).await {
                 Ok(Kept::Held(held)) => return Ok(Source::Held(held)),
                 Err(NotHeld::Trouble(error)) => return Err(error),
-                Ok(Kept::TooLarge) | Err(NotHeld::Crowded) => {}
+                Ok(Kept::Packed(_) | Kept::TooLarge) | Err(NotHeld::Crowded) => {}
             }
         }
         Ok(Source::Stored(stored))
@@ -197,20 +223,72 @@ impl Contents {
         Ok(Kept::held(bytes, self.write_etag(form)?))
     }
 
-    /// Takes a turn, and then goes on even if its visitor waits no longer: the next one finds what was made.
-    async fn press(&self, form: &Form<'_>, stored: Stored, patience: Patience) -> Result<Kept, NotHeld> {
-        let turn = self.presses.take(patience.for_turn()).await.ok_or(NotHeld::Crowded)?;
-        let room = self.living.take(HELD_BYTES_MAX).ok_or(NotHeld::Crowded)?;
-        let (kept, key, dressing) = (self.kept.clone(), form.key(), self.dressing(form, stored)?);
-        let etag = self.write_etag(form)?;
-        let pressing = tokio::spawn(async move {
-            let _turn = turn;
-            let pressed = dressing.press().await?;
-            let pressed = pressed.map_or(Kept::TooLarge, |bytes| Kept::held(room.house(bytes), etag));
-            kept.insert(key, pressed.clone());
-            anyhow::Ok(pressed)
+    /// Dressed and encoded, small enough to be held.
+    async fn press(
+        &self,
+        form: &Form<'_>,
+        stored: Stored,
+        patience: Patience,
+    ) -> anyhow::Result<Option<Kept>> {
+        let (encoding, etag, dressing) =
+            (form.encoding, self.write_etag(form)?, self.dressing(form, stored)?);
+        let making = move |room: Room| async move {
+            let pressed = dressing.make(|| Press::new(encoding, HELD_BYTES_MAX)).await?;
+            Ok(pressed.map_or(Kept::TooLarge, |bytes| Kept::held(room.house(bytes), etag)))
+        };
+        self.make(&self.kept, form.key(), HELD_BYTES_MAX, patience, making).await
+    }
+
+    /// Dressed and packed, for all encodings.
+    async fn pack(
+        &self,
+        form: &Form<'_>,
+        stored: Stored,
+        patience: Patience,
+    ) -> anyhow::Result<Option<Kept>> {
+        let (bytes_max, dressing) = (self.packed_bytes_max, self.dressing(form, stored)?);
+        let making = move |room: Room| async move {
+            let packed = dressing.make(|| Packer::new(bytes_max)).await?;
+            let housed = packed.map(|packed| packed.housed(|bytes| room.house(bytes)));
+            Ok(housed.map_or(Kept::TooLarge, |packed| Kept::Packed(Arc::new(packed))))
+        };
+        self.make(&self.packed, form.unencoded().key(), bytes_max, patience, making).await
+    }
+
+    /// What is kept of a dressed page, made once however many ask for it; none when the visitor would wait too long. It
+    /// is made in a task of its own: were it left with its visitor, the next one would begin again.
+    async fn make<F>(
+        &self,
+        cache: &Arc<KeptCache>,
+        key: Key,
+        bytes_max: u64,
+        patience: Patience,
+        making: impl FnOnce(Room) -> F + Send + 'static,
+    ) -> anyhow::Result<Option<Kept>>
+    where
+        F: Future<Output = anyhow::Result<Kept>> + Send + 'static,
+    {
+        let (cache, presses, living) = (cache.clone(), self.presses.clone(), self.living.clone());
+        let made = tokio::spawn(async move {
+            let make = async {
+                let _turn = presses.take(patience.for_turn()).await.ok_or(NotHeld::Crowded)?;
+                let room = living.take(bytes_max).ok_or(NotHeld::Crowded)?;
+                Ok::<_, NotHeld>(making(room).await?)
+            };
+            cache.get_or_insert_async(&key, make).await
         });
-        Ok(pressing.await.context("press a page")??)
+        match timeout_at(patience.for_press(), made).await {
+            Ok(made) => match made.context("dress a page")? {
+                Ok(kept) => Ok(Some(kept)),
+                Err(NotHeld::Crowded) => Ok(None),
+                Err(NotHeld::Trouble(error)) => Err(error),
+            },
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn packed_page(&self, page: Arc<Packed>, network: Option<IpAddr>) -> Content {
+        Content::Ready(Source::Packed(PackedPage { page, streams: self.streams.open_to(network) }))
     }
 
     fn stored(&self, form: &Form<'_>, network: Option<IpAddr>) -> Stored {
@@ -225,7 +303,6 @@ impl Contents {
             markup: form.dress.markup,
             badge: form.dress.has_badge.then(|| self.badge.clone()),
             signer: form.dress.links.map(sign).transpose()?,
-            encoding: form.encoding,
         })
     }
 
@@ -254,6 +331,13 @@ impl Contents {
     }
 }
 
+impl Content {
+    /// Whether it has no encoding, whichever was asked for.
+    pub fn is_unencoded(&self) -> bool {
+        matches!(self, Content::Dressed(_) | Content::Ready(Source::Packed(_)))
+    }
+}
+
 impl Kept {
     fn held(bytes: Bytes, etag: HeaderValue) -> Self {
         let length = HeaderValue::from(bytes.len());
@@ -279,6 +363,7 @@ impl Weighter<Key, Kept> for ByWeight {
     fn weight(&self, _: &Key, kept: &Kept) -> u64 {
         match kept {
             Kept::Held(held) => PLACE_BYTES + held.bytes.len() as u64,
+            Kept::Packed(page) => PLACE_BYTES + page.packed_bytes(),
             Kept::TooLarge => PLACE_BYTES,
         }
     }

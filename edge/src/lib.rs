@@ -24,6 +24,7 @@ mod headers;
 pub mod hostile;
 mod meters;
 mod negotiate;
+mod pack;
 mod patience;
 mod press;
 mod range;

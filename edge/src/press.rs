@@ -18,6 +18,19 @@ const ZSTD_LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 4096;
 
 /// Takes a page in piece by piece and holds what it becomes, as long as there is room.
+pub trait Maker: Send + Sized + 'static {
+    type Made: Send + 'static;
+
+    fn write(&mut self, piece: &[u8]) -> anyhow::Result<()>;
+
+    /// Whether there was no room for what the page has become so far.
+    fn is_full(&self) -> bool;
+
+    /// All of it; none when there was no room.
+    fn finish(self) -> anyhow::Result<Option<Self::Made>>;
+}
+
+/// Encodes a page for visitors who take this encoding.
 pub enum Press {
     Plain(Room),
     Brotli(Box<CompressorWriter<Room>>),
@@ -51,8 +64,12 @@ impl Press {
             Some(Encoding::Gzip) => Self::Gzip(GzEncoder::new(room, flate2::Compression::new(GZIP_LEVEL))),
         })
     }
+}
 
-    pub fn write(&mut self, piece: &[u8]) -> anyhow::Result<()> {
+impl Maker for Press {
+    type Made = Bytes;
+
+    fn write(&mut self, piece: &[u8]) -> anyhow::Result<()> {
         let encoder: &mut dyn Write = match self {
             Self::Plain(room) => room,
             Self::Brotli(encoder) => encoder,
@@ -62,8 +79,7 @@ impl Press {
         encoder.write_all(piece).context("encode a page")
     }
 
-    /// Whether there was no room for what the page has become so far.
-    pub fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         match self {
             Self::Plain(room) => room.is_full,
             Self::Brotli(encoder) => encoder.get_ref().is_full,
@@ -72,8 +88,7 @@ impl Press {
         }
     }
 
-    /// All of it; none when there was no room.
-    pub fn finish(self) -> anyhow::Result<Option<Bytes>> {
+    fn finish(self) -> anyhow::Result<Option<Bytes>> {
         let room = match self {
             Self::Plain(room) => room,
             Self::Brotli(encoder) => encoder.into_inner(),

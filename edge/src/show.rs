@@ -102,18 +102,18 @@ impl Inner {
 
     /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
     async fn content<'v>(&self, form: Form<'v>, visit: &Visit<'_>) -> anyhow::Result<(Form<'v>, Content)> {
-        let content = match self.contents.recall(&form) {
+        let network = || (self.network_of)(visit.request);
+        let content = match self.contents.recall(&form, network) {
             Some(content) => {
                 self.meters.contents.hits.add(1);
                 content
             }
             None => {
                 self.meters.contents.misses.add(1);
-                let network = (self.network_of)(visit.request);
-                Box::pin(self.contents.open(&form, visit.patience, network)).await?
+                Box::pin(self.contents.open(&form, visit.patience, network())).await?
             }
         };
-        let form = if matches!(content, Content::Dressed(_)) { form.unencoded() } else { form };
+        let form = if content.is_unencoded() { form.unencoded() } else { form };
         Ok((form, content))
     }
 
@@ -134,7 +134,7 @@ impl Inner {
         };
         let etag = match &source {
             Source::Held(held) => held.etag.clone(),
-            Source::Stored(_) => self.contents.etag(form)?,
+            Source::Packed(_) | Source::Stored(_) => self.contents.etag(form)?,
         };
         headers.insert(header::ETAG, etag.clone());
         headers.insert(header::ACCEPT_RANGES, BYTES);

@@ -4,5 +4,6 @@ mod forms;
 mod gates;
 mod house;
 mod load;
+mod packed;
 mod store;
 mod wire;

@@ -1,18 +1,16 @@
-//! Dressing: a page that is to be dressed, from the store to what the visitor gets: pressed small enough
-//! to be held, or dressed on its way.
+//! Dressing: a page that is to be dressed, from the store to what the visitor gets: made small enough to be held, or
+//! dressed on its way.
 //!
 //! It must never hold a large page whole. Each wait for the store is bounded where the store is read.
 
 use anyhow::ensure;
 use async_stream::try_stream;
-use bytes::Bytes;
-use domain::Encoding;
 use futures::{StreamExt, TryStreamExt};
 use tokio::task::spawn_blocking;
 
 use super::{Chunks, Stored};
-use crate::form::{HELD_BYTES_MAX, Markup};
-use crate::press::Press;
+use crate::form::Markup;
+use crate::press::Maker;
 use crate::rewrite::{Badge, Rewriter};
 use crate::sign_links::LinkSigner;
 
@@ -21,23 +19,25 @@ pub struct Dressing {
     pub markup: Markup,
     pub badge: Option<Badge>,
     pub signer: Option<LinkSigner>,
-    pub encoding: Option<Encoding>,
 }
 
-/// A page that is being dressed and encoded.
-struct Work {
+/// A page that is being dressed, and what is made of it.
+struct Work<M> {
     rewriter: Rewriter,
-    press: Press,
+    maker: M,
 }
 
 impl Dressing {
     /// All of it; none when it does not get small.
-    pub async fn press(&self) -> anyhow::Result<Option<Bytes>> {
-        let pressed = self.press_once().await?;
+    pub async fn make<M: Maker>(
+        &self,
+        maker: impl Fn() -> anyhow::Result<M>,
+    ) -> anyhow::Result<Option<M::Made>> {
+        let made = self.make_once(maker()?).await?;
         match &self.signer {
             // Now it is known what the links before the base are relative to.
-            Some(signer) if pressed.is_some() && signer.settle_late_base() => self.press_once().await,
-            _ => Ok(pressed),
+            Some(signer) if made.is_some() && signer.settle_late_base() => self.make_once(maker()?).await,
+            _ => Ok(made),
         }
     }
 
@@ -55,14 +55,13 @@ impl Dressing {
 
     /// Chunk by chunk, so that the page never lies whole in memory before it is small. The work takes a while, so it is
     /// done where nobody else waits.
-    async fn press_once(&self) -> anyhow::Result<Option<Bytes>> {
-        let press = Press::new(self.encoding, HELD_BYTES_MAX)?;
-        let mut work = Work { rewriter: self.rewriter()?, press };
+    async fn make_once<M: Maker>(&self, maker: M) -> anyhow::Result<Option<M::Made>> {
+        let mut work = Work { rewriter: self.rewriter()?, maker };
         let (mut plain, mut plain_bytes) = (self.stored.whole().await?, 0);
         while let Some(chunk) = plain.try_next().await? {
             plain_bytes += chunk.len() as u64;
             work = spawn_blocking(move || work.take(&chunk)).await??;
-            if work.press.is_full() {
+            if work.maker.is_full() {
                 return Ok(None);
             }
         }
@@ -75,14 +74,14 @@ impl Dressing {
     }
 }
 
-impl Work {
+impl<M: Maker> Work<M> {
     fn take(mut self, chunk: &[u8]) -> anyhow::Result<Self> {
-        self.press.write(&self.rewriter.feed(chunk)?)?;
+        self.maker.write(&self.rewriter.feed(chunk)?)?;
         Ok(self)
     }
 
-    fn finish(mut self) -> anyhow::Result<Option<Bytes>> {
-        self.press.write(&self.rewriter.finish()?)?;
-        self.press.finish()
+    fn finish(mut self) -> anyhow::Result<Option<M::Made>> {
+        self.maker.write(&self.rewriter.finish()?)?;
+        self.maker.finish()
     }
 }

@@ -18,12 +18,14 @@ use store::Blobs;
 use tokio::time::timeout_at;
 
 use super::{Chunks, SILENT};
+use crate::pack::Packed;
 use crate::patience::Patience;
 use crate::streams::StreamShare;
 
 /// Where the bytes are. Their number is known, and any part of them can be had.
 pub enum Source {
     Held(Arc<Held>),
+    Packed(PackedPage),
     Stored(Stored),
 }
 
@@ -32,6 +34,12 @@ pub struct Held {
     pub bytes: Bytes,
     pub etag: HeaderValue,
     pub length: HeaderValue,
+}
+
+/// A large page in memory. It is unfolded while it is sent, so each answer takes a place.
+pub struct PackedPage {
+    pub page: Arc<Packed>,
+    pub streams: StreamShare,
 }
 
 /// A content, or one of its encodings, where it lies in the store.
@@ -47,6 +55,7 @@ impl Source {
     pub fn size_bytes(&self) -> u64 {
         match self {
             Source::Held(held) => held.bytes.len() as u64,
+            Source::Packed(packed) => packed.page.size_bytes(),
             Source::Stored(stored) => stored.size_bytes(),
         }
     }
@@ -55,13 +64,14 @@ impl Source {
     pub fn length(&self) -> HeaderValue {
         match self {
             Source::Held(held) => held.length.clone(),
-            Source::Stored(stored) => HeaderValue::from(stored.size_bytes()),
+            Source::Packed(_) | Source::Stored(_) => HeaderValue::from(self.size_bytes()),
         }
     }
 
     pub async fn whole(&self, patience: Patience) -> anyhow::Result<Body> {
         match self {
             Source::Held(held) => Ok(Body::from_bytes(held.bytes.clone())),
+            Source::Packed(packed) => packed.body(0..packed.page.size_bytes(), patience).await,
             Source::Stored(stored) => stored.body(0..stored.size_bytes(), patience).await,
         }
     }
@@ -69,6 +79,7 @@ impl Source {
     pub async fn part(&self, part: Range<u64>, patience: Patience) -> anyhow::Result<Body> {
         match self {
             Source::Held(held) => Ok(Body::from_bytes(held.part(part)?)),
+            Source::Packed(packed) => packed.body(part, patience).await,
             Source::Stored(stored) => stored.body(part, patience).await,
         }
     }
@@ -80,11 +91,13 @@ impl Source {
         closing: Bytes,
         patience: Patience,
     ) -> anyhow::Result<Body> {
-        if let Source::Stored(stored) = &self {
-            let place = stored.streams.enter(patience.for_turn()).await?;
-            return Ok(place.deliver(self.in_turn(parts, closing)));
-        }
-        Ok(Body::from_bytes_stream(self.in_turn(parts, closing)))
+        let streams = match &self {
+            Source::Held(_) => return Ok(Body::from_bytes_stream(self.in_turn(parts, closing))),
+            Source::Packed(packed) => &packed.streams,
+            Source::Stored(stored) => &stored.streams,
+        };
+        let place = streams.enter(patience.for_turn()).await?;
+        Ok(place.deliver(self.in_turn(parts, closing)))
     }
 
     /// Each part is opened when it is its turn to be sent.
@@ -105,6 +118,7 @@ impl Source {
     async fn open(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
         match self {
             Source::Held(held) => Ok(stream::once(ready(Ok(held.part(part)?))).boxed()),
+            Source::Packed(packed) => Ok(packed.page.clone().chunks(part)),
             Source::Stored(stored) => stored.part(part).await,
         }
     }
@@ -115,6 +129,16 @@ impl Held {
         let (start, end) = (usize::try_from(part.start)?, usize::try_from(part.end)?);
         ensure!(start <= end && end <= self.bytes.len(), "a part beyond the content");
         Ok(self.bytes.slice(start..end))
+    }
+}
+
+impl PackedPage {
+    fn body(&self, part: Range<u64>, patience: Patience) -> BoxFuture<'_, anyhow::Result<Body>> {
+        let opening = async move {
+            let place = self.streams.enter(patience.for_turn()).await?;
+            Ok(place.deliver(self.page.clone().chunks(part)))
+        };
+        opening.boxed()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Spec 3.1 and 4.12: what the edge does to pages on their way: the badge, and the links of private sites.
 
-use handbill_tests::{Reply, in_both_modes};
+use domain::Chance;
+use handbill_tests::{Mode, Reply, in_both_modes};
 
 const XHTML: &str = "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><body>\
     <p>text</p><a href=\"b.html\"/></body></html>";
@@ -24,6 +25,22 @@ in_both_modes! {
             assert_eq!(open().await.expect(200).body, seen.body);
             open().header("If-None-Match", etag).await.expect(304);
         }
+    }
+
+    async fn a_large_page_that_stays_large_is_dressed_once_and_sent_from_memory(world: World) {
+        let noise = Chance::seeded(1).base36(3_000_000);
+        let published = world.agent().await.publish("my-page", format!("<body>{noise}</body>")).await.expect(201);
+        let open = || world.visitor().open_site(&published, "");
+        let first = open().await.expect(200);
+        assert!(first.text().contains(&noise) && first.text().contains("hosted on"));
+        assert_eq!(first.header("Content-Length"), first.body.len().to_string());
+        if world.mode() == Mode::Production {
+            world.s3().stop().await;
+        }
+        let again = open().header("Accept-Encoding", "identity").await.expect(200);
+        assert!(again.body == first.body && again.header("ETag") == first.header("ETag"));
+        let part = open().header("Range", "bytes=1000000-1999999").await.expect(206);
+        assert_eq!(part.body, first.body[1_000_000..2_000_000]);
     }
 
     async fn the_address_that_the_api_returned_is_signed_in_a_private_page(world: World) {

@@ -1,0 +1,200 @@
+//! Pack: a large dressed page, held in memory in blocks that are compressed each by itself, so that any part of it can be
+//! sent without unfolding the rest.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::Context;
+use async_stream::try_stream;
+use bytes::Bytes;
+use futures::StreamExt;
+use zstd::bulk::{Compressor, decompress};
+
+use crate::content::Chunks;
+use crate::press::Maker;
+
+/// What a visitor is sent at a time, and so what each of them has in memory.
+const BLOCK_BYTES: usize = 32 << 10;
+const ZSTD_LEVEL: i32 = 1;
+
+/// Takes a page in piece by piece and holds it compressed, as long as there is room.
+pub struct Packer {
+    compressor: Compressor<'static>,
+    /// The begin of a block.
+    begun: Vec<u8>,
+    packed: Vec<u8>,
+    block_ends: Vec<usize>,
+    size_bytes: u64,
+    bytes_max: u64,
+}
+
+pub struct Packed {
+    bytes: Bytes,
+    block_ends: Vec<usize>,
+    size_bytes: u64,
+}
+
+impl Packer {
+    pub fn new(bytes_max: u64) -> anyhow::Result<Self> {
+        Ok(Self {
+            compressor: Compressor::new(ZSTD_LEVEL).context("open an encoder")?,
+            begun: Vec::with_capacity(BLOCK_BYTES),
+            packed: vec![],
+            block_ends: vec![],
+            size_bytes: 0,
+            bytes_max,
+        })
+    }
+
+    fn end_block(&mut self) -> anyhow::Result<()> {
+        let block = self.compressor.compress(&self.begun).context("pack a page")?;
+        self.packed.extend_from_slice(&block);
+        self.block_ends.push(self.packed.len());
+        self.size_bytes += self.begun.len() as u64;
+        self.begun.clear();
+        Ok(())
+    }
+}
+
+impl Maker for Packer {
+    type Made = Packed;
+
+    fn write(&mut self, mut piece: &[u8]) -> anyhow::Result<()> {
+        while !piece.is_empty() && !self.is_full() {
+            let (now, later) = piece.split_at(piece.len().min(BLOCK_BYTES - self.begun.len()));
+            self.begun.extend_from_slice(now);
+            if self.begun.len() == BLOCK_BYTES {
+                self.end_block()?;
+            }
+            piece = later;
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.packed.len() as u64 > self.bytes_max
+    }
+
+    fn finish(mut self) -> anyhow::Result<Option<Packed>> {
+        self.end_block()?;
+        let Self { packed, block_ends, size_bytes, .. } = self;
+        let is_full = packed.len() as u64 > self.bytes_max;
+        let bytes = packed.into_boxed_slice().into();
+        Ok((!is_full).then_some(Packed { bytes, block_ends, size_bytes }))
+    }
+}
+
+impl Packed {
+    /// Unfolded.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// What it takes in memory.
+    pub fn packed_bytes(&self) -> u64 {
+        (self.bytes.len() + self.block_ends.len() * size_of::<usize>()) as u64
+    }
+
+    /// The same, where its bytes are kept by another.
+    pub fn housed(self, house: impl FnOnce(Bytes) -> Bytes) -> Self {
+        Self { bytes: house(self.bytes), ..self }
+    }
+
+    /// A part of the page, unfolded block by block.
+    pub fn chunks(self: Arc<Self>, part: Range<u64>) -> Chunks {
+        let chunks = try_stream! {
+            let mut at = part.start;
+            while at < part.end {
+                let chunk = self.chunk(at, part.end)?;
+                at += chunk.len() as u64;
+                yield chunk;
+            }
+        };
+        chunks.boxed()
+    }
+
+    /// What the block at this place holds from there on.
+    fn chunk(&self, at: u64, end: u64) -> io::Result<Bytes> {
+        let block_bytes = BLOCK_BYTES as u64;
+        let index = usize::try_from(at / block_bytes).map_err(io::Error::other)?;
+        let starts_at = index.checked_sub(1).map_or(Some(0), |before| self.block_ends.get(before).copied());
+        let block = starts_at.zip(self.block_ends.get(index).copied()).map(|(start, end)| start..end);
+        let block = block.and_then(|block| self.bytes.get(block)).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let plain = Bytes::from(decompress(block, BLOCK_BYTES)?);
+        let from = usize::try_from(at % block_bytes).map_err(io::Error::other)?;
+        let left = usize::try_from(end - at).unwrap_or(usize::MAX);
+        let to = plain.len().min(from.saturating_add(left));
+        if from >= to {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(plain.slice(from..to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::TryStreamExt;
+
+    use super::*;
+
+    const SIZES: [usize; 6] = [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 5 * BLOCK_BYTES / 2];
+
+    fn page(size_bytes: usize) -> Vec<u8> {
+        (0..size_bytes).map(|at| (at / 700 % 251) as u8).collect()
+    }
+
+    fn pack(page: &[u8], bytes_max: u64) -> Option<Packed> {
+        let mut packer = Packer::new(bytes_max).unwrap();
+        for piece in page.chunks(7777) {
+            packer.write(piece).unwrap();
+        }
+        packer.finish().unwrap()
+    }
+
+    async fn unfold(packed: &Arc<Packed>, part: Range<u64>) -> Vec<u8> {
+        let chunks: Vec<Bytes> = packed.clone().chunks(part).try_collect().await.unwrap();
+        assert!(chunks.iter().all(|chunk| chunk.len() <= BLOCK_BYTES));
+        chunks.concat()
+    }
+
+    #[tokio::test]
+    async fn what_is_packed_unfolds_to_the_same_bytes_and_so_does_any_part_of_it() {
+        for size in SIZES {
+            let page = page(size);
+            let packed = Arc::new(pack(&page, 1 << 20).unwrap());
+            assert_eq!(packed.size_bytes(), size as u64);
+            assert!(packed.packed_bytes() <= page.len() as u64 / 10 + 100);
+            for (from, to) in
+                [(0, size), (size / 2, size), (size / 3, size / 2), (size.saturating_sub(1), size)]
+            {
+                assert_eq!(
+                    unfold(&packed, from as u64..to as u64).await,
+                    page[from..to],
+                    "{from}..{to} of {size}"
+                );
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_part_beyond_the_page_is_an_error() {
+        for size in SIZES {
+            let packed = Arc::new(pack(&page(size), 1 << 20).unwrap());
+            let beyond: io::Result<Vec<Bytes>> =
+                packed.chunks(size as u64..size as u64 + 1).try_collect().await;
+            assert!(beyond.is_err(), "{size}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_before_its_end() {
+        let chance = domain::Chance::seeded(1);
+        let noise: Vec<u8> = (0..40).flat_map(|_| chance.bytes::<4096>()).collect();
+        assert!(pack(&noise, 2 * noise.len() as u64).is_some());
+        assert!(pack(&noise, 100_000).is_none());
+        let mut packer = Packer::new(100_000).unwrap();
+        packer.write(&noise).unwrap();
+        assert!(packer.is_full() && packer.packed.len() < 300_000);
+    }
+}
