@@ -59,6 +59,18 @@ pub(crate) fn networks_of_visitors(settings: &Settings) -> edge::NetworkOf {
     })
 }
 
+/// The network whose requests are counted. A trusted proxy that does not name its client has none: a limit would hold for
+/// all of its clients together.
+pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
+    let trusted = settings.edge.trusted_proxies.clone();
+    let proxies = TrustedProxies::new(trusted.clone());
+    Arc::new(move |request| {
+        let client = proxies.client_of(request);
+        let is_proxy = trusted.iter().any(|network| network.contains(&client));
+        (!is_proxy).then(|| api::network_of(client))
+    })
+}
+
 pub(crate) fn api_door(settings: &Settings) -> DoorTerms {
     let full = Refusal::overloaded("as many connections are open as may be");
     let body = json!({ "code": full.code(), "message": full.message(), "hint": full.hint() });

@@ -92,7 +92,7 @@ pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
     respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
 }
 
-/// To the same place with a slash at the end; the query, and with it a `sig`, goes along.
+/// To the same place with a slash at the end, or on the site's own name; the query, and with it a `sig`, goes along.
 pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
     headers.insert(header::LOCATION, address(&location)?);

@@ -21,6 +21,11 @@ pub enum Closed {
     RangeNotSatisfiable {
         size_bytes: u64,
     },
+    Misdirected,
+    /// The visitor's network has asked for too many sites that do not exist.
+    TooManyMisses {
+        retry_after_seconds: u64,
+    },
     Blocked,
     /// The store does not answer.
     Unavailable,
@@ -65,6 +70,8 @@ impl Closed {
             Closed::Expired => StatusCode::GONE,
             Closed::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Closed::RangeNotSatisfiable { .. } => StatusCode::RANGE_NOT_SATISFIABLE,
+            Closed::Misdirected => StatusCode::MISDIRECTED_REQUEST,
+            Closed::TooManyMisses { .. } => StatusCode::TOO_MANY_REQUESTS,
             Closed::Blocked => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
             Closed::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -79,6 +86,8 @@ impl Closed {
             Closed::Expired => "This page has expired",
             Closed::PreconditionFailed => "This page is another by now",
             Closed::RangeNotSatisfiable { .. } => "There is no such part",
+            Closed::Misdirected => "This name is not served here",
+            Closed::TooManyMisses { .. } => "Too many requests",
             Closed::Blocked => "This page has been blocked",
             Closed::Unavailable => "This page cannot be shown just now",
         }
@@ -97,6 +106,12 @@ impl Closed {
             }
             Closed::PreconditionFailed => "It changed since you last saw it. Load it again.",
             Closed::RangeNotSatisfiable { .. } => "The file ends before the part that was asked for.",
+            Closed::Misdirected => {
+                "The address leads to this server, but no page is published under its name."
+            }
+            Closed::TooManyMisses { .. } => {
+                "Too many pages that do not exist were requested from your network. Please try again in a minute."
+            }
             Closed::Blocked => "It asked for things that no page may ask for, and is not shown any more.",
             Closed::Unavailable => "The fault is ours. Please try again in a moment.",
         }
@@ -109,6 +124,9 @@ impl Closed {
             }
             Closed::Unavailable => {
                 headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+            }
+            Closed::TooManyMisses { retry_after_seconds } => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_seconds));
             }
             Closed::RangeNotSatisfiable { size_bytes } => {
                 if let Ok(value) = HeaderValue::try_from(format!("bytes */{size_bytes}")) {
@@ -213,7 +231,7 @@ impl Troubles {
 mod tests {
     use super::*;
 
-    const ALL: [Closed; 9] = [
+    const ALL: [Closed; 11] = [
         Closed::Malformed,
         Closed::Private,
         Closed::Missing,
@@ -221,6 +239,8 @@ mod tests {
         Closed::Expired,
         Closed::PreconditionFailed,
         Closed::RangeNotSatisfiable { size_bytes: 7 },
+        Closed::Misdirected,
+        Closed::TooManyMisses { retry_after_seconds: 37 },
         Closed::Blocked,
         Closed::Unavailable,
     ];
@@ -244,9 +264,11 @@ mod tests {
     fn each_reason_has_its_status_and_says_what_helps() {
         let pages = ClosedPages::new("");
         let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
-        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 451, 503]);
+        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 503]);
         assert_eq!(pages.show(Closed::MethodNotAllowed).header("allow"), Some("GET, HEAD"));
         assert_eq!(pages.show(Closed::Unavailable).header("retry-after"), Some("2"));
+        let misses = pages.show(Closed::TooManyMisses { retry_after_seconds: 37 });
+        assert_eq!(misses.header("retry-after"), Some("37"));
         let range = pages.show(Closed::RangeNotSatisfiable { size_bytes: 7 });
         assert_eq!(range.header("content-range"), Some("bytes */7"));
     }

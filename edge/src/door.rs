@@ -1,9 +1,10 @@
 //! The door: the steps of a visit, in their order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use bus::EdgeSeat;
 use domain::link::LinkKey;
 use domain::{Clock, Host, Time};
@@ -21,7 +22,9 @@ use crate::content::Contents;
 use crate::find::{Address, Found, Names, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
+use crate::icon;
 use crate::meters::{Asked, Meters, Waiting};
+use crate::misses::Misses;
 use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
@@ -44,6 +47,10 @@ pub struct Inner {
     pub route_reads: Turns,
     pub turn_wait_max: Duration,
     pub network_of: NetworkOf,
+    pub client_network_of: NetworkOf,
+    pub misses: Option<Misses>,
+    /// The last look at the database got no answer, so the next ones are not waited for as long.
+    pub is_database_silent: AtomicBool,
     pub store: Store,
     pub link_key: LinkKey,
     pub vitals: Vitals,
@@ -100,18 +107,22 @@ impl Inner {
         visitor.asked = Asked::of(&found);
         let address = match found {
             Found::Site(address) => address,
+            Found::Icon => return Ok(icon::show()),
             Found::Alive => return Ok(answer::vital(Vitals::alive())),
             Found::Ready => {
                 return Ok(answer::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
             }
         };
         let patience = Patience::new(visitor.since, self.turn_wait_max);
-        let site = self.site(&address.host, patience).await?.ok_or(Closed::Missing)?;
+        let site = self.known_site(request, &address.host, patience).await?;
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
         let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
         let pass = gate::admit(&site.route, &address, &visitor, &self.link_key, now)?;
         let visit = Visit { request, address, site: &site, pass, now, patience };
+        if let Some(location) = self.names.own_name_of(&visit.address) {
+            return Ok(answer::redirect(self.policy.of_site(&visit), location, query)?);
+        }
         match resolve(&site.route.manifest, visit.address.path) {
             Resolved::File(file) => self.show(&visit, file).await,
             Resolved::OwnNotFound(file) => self.show_not_found(&visit, file).await,
@@ -121,6 +132,25 @@ impl Inner {
                 Ok(answer::redirect(headers, visit.address.with_slash(), query)?)
             }
         }
+    }
+
+    /// The site of a host, unless the visitor's network has asked for too many that do not exist.
+    async fn known_site(
+        &self,
+        request: &Request,
+        host: &Host,
+        patience: Patience,
+    ) -> Result<Arc<Site>, Failure> {
+        let counting = self.misses.as_ref();
+        let counting = counting.and_then(|misses| Some((misses, (self.client_network_of)(request)?)));
+        if let Some((misses, network)) = counting {
+            misses.admit(network, host, self.clock.now())?;
+        }
+        let site = self.site(host, patience).await?;
+        if let Some((misses, network)) = counting {
+            misses.settle(network, host, site.is_some(), self.clock.now())?;
+        }
+        Ok(site.ok_or(Closed::Missing)?)
     }
 
     /// From memory when the seat vouches for it, else from the store.
@@ -134,12 +164,19 @@ impl Inner {
         let read = async {
             let turn = self.route_reads.take(patience.for_turn()).await;
             let _turn = turn.ok_or_else(|| Line::RouteReads.shed())?;
-            self.store.route(host).await
+            let route = self.store.route(host).await;
+            self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
+            route
         };
+        let is_quick = self.sites.is_known(host) || self.is_database_silent.load(Ordering::Relaxed);
+        let until = if is_quick { patience.for_known_route() } else { patience.for_store() };
         let look = Box::pin(self.sites.look(host, vouch, read));
-        timeout_at(patience.for_store(), look)
-            .await
-            .context("the database stays silent")?
-            .context("read a route")
+        match timeout_at(until, look).await {
+            Ok(found) => found.context("read a route"),
+            Err(_) => {
+                self.is_database_silent.store(true, Ordering::Relaxed);
+                Err(anyhow!("the database stays silent"))
+            }
+        }
     }
 }

@@ -1,10 +1,13 @@
 //! Find: which site a request means, and which path in it.
 //!
-//! On the name of a site every path is the site's own; on any other name sites lie below `/site/<host>/`.
+//! On the name of a site every path is the site's own; on any other name sites lie below `/site/<host>/`. In host style
+//! that path only redirects to the site's own name, and names that are not the edge's own are refused.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use domain::Host;
+use domain::link::{Addresses, UrlStyle};
 use percent_encoding::percent_decode_str;
 use poem::http::{HeaderMap, Uri, Version, header};
 use url::Url;
@@ -16,6 +19,7 @@ pub struct Names {
     /// `.<domain>`, in lower case.
     domain_suffix: String,
     serve_name: String,
+    addresses: Addresses,
 }
 
 /// How a site is reached.
@@ -43,25 +47,63 @@ pub enum Found<'r> {
     Alive,
     /// Somebody asks whether it can serve.
     Ready,
+    /// The icon of the edge's own address.
+    Icon,
 }
 
 const SITES_PATH: &str = "/site/";
 const ALIVE_PATH: &str = "/healthz";
 const READY_PATH: &str = "/readyz";
+const ICON_PATH: &str = "/favicon.ico";
 const DEPTH_MAX: u16 = 256;
 
 impl Names {
-    pub fn new(domain: &str, serve_url: &Url) -> Self {
+    pub fn new(domain: &str, serve_url: &Url, url_style: UrlStyle) -> Self {
+        let domain = domain.to_ascii_lowercase();
         Self {
-            domain_suffix: format!(".{}", domain.to_ascii_lowercase()),
+            domain_suffix: format!(".{domain}"),
             serve_name: serve_url.host_str().unwrap_or_default().to_ascii_lowercase(),
+            addresses: Addresses {
+                base_url: String::new(),
+                serve_url: serve_url.as_str().trim_end_matches('/').to_owned(),
+                edge_domain: domain,
+                url_style,
+            },
         }
     }
 
     pub fn find<'r>(&self, uri: &'r Uri, name: &str) -> Result<Found<'r>, Closed> {
-        let Some(label) = self.label(name) else { return find_by_path(uri.path()) };
+        let Some(label) = self.label(name) else {
+            return match uri.path() {
+                // Load balancers probe by address, so these two are answered under every name.
+                ALIVE_PATH => Ok(Found::Alive),
+                READY_PATH => Ok(Found::Ready),
+                _ if !self.is_served(name) => Err(Closed::Misdirected),
+                ICON_PATH => Ok(Found::Icon),
+                path => find_by_path(path),
+            };
+        };
         let host = label.to_ascii_lowercase().parse().map_err(|_| Closed::Missing)?;
         Ok(Found::Site(Address { mount: Mount::Name, host, path: uri.path() }))
+    }
+
+    /// The same address on the site's own name, for a request in host style that came by path. None where the site is
+    /// served as it was asked for.
+    pub fn own_name_of(&self, address: &Address<'_>) -> Option<String> {
+        let is_redirected = self.addresses.url_style == UrlStyle::Host
+            && address.mount == Mount::Path
+            && address.host.is_dns_label();
+        let page = is_redirected.then(|| self.addresses.page(&address.host))?;
+        Some(format!("{page}{}", address.path.strip_prefix('/').unwrap_or(address.path)))
+    }
+
+    /// Whether this edge serves anything under a name that is not below its domain. HTTP/1.0 may come without a name.
+    fn is_served(&self, name: &str) -> bool {
+        self.addresses.url_style == UrlStyle::Path
+            || name.is_empty()
+            || name.eq_ignore_ascii_case(&self.serve_name)
+            || name.eq_ignore_ascii_case(&self.addresses.edge_domain)
+            || is_loopback(name)
     }
 
     /// What stands before the domain, when the name is below it.
@@ -74,16 +116,20 @@ impl Names {
 }
 
 fn find_by_path(path: &str) -> Result<Found<'_>, Closed> {
-    match path {
-        ALIVE_PATH => return Ok(Found::Alive),
-        READY_PATH => return Ok(Found::Ready),
-        _ => {}
-    }
     let rest = path.strip_prefix(SITES_PATH).ok_or(Closed::Missing)?;
     let (label, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let label: Cow<'_, str> = percent_decode_str(label).decode_utf8().map_err(|_| Closed::Missing)?;
     let host = label.parse().map_err(|_| Closed::Missing)?;
     Ok(Found::Site(Address { mount: Mount::Path, host, path }))
+}
+
+fn is_loopback(name: &str) -> bool {
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    let address = address.parse::<IpAddr>().map(|address| address.to_canonical().is_loopback());
+    address.unwrap_or_else(|_| {
+        let top = name.rsplit('.').next().unwrap_or(name);
+        top.eq_ignore_ascii_case("localhost")
+    })
 }
 
 /// The name that the request is for, without its port. A target in absolute form comes before the header, which
@@ -143,19 +189,25 @@ impl Address<'_> {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
-        Names::new("Pages.Example", &Url::parse("http://publishing.pages.example:8081").unwrap())
+    fn names(url_style: UrlStyle) -> Names {
+        let serve_url = Url::parse("http://publishing.pages.example:8081").unwrap();
+        Names::new("Pages.Example", &serve_url, url_style)
     }
 
     fn find(target: &str, host: &str) -> Result<(Mount, String, String), Closed> {
+        find_in(UrlStyle::Path, target, host)
+    }
+
+    fn find_in(url_style: UrlStyle, target: &str, host: &str) -> Result<(Mount, String, String), Closed> {
         let uri: Uri = target.parse().unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         let name = name_of(&uri, &headers, Version::HTTP_11)?;
-        match names().find(&uri, name)? {
+        match names(url_style).find(&uri, name)? {
             Found::Site(a) => Ok((a.mount, a.host.to_string(), a.path.to_owned())),
             Found::Alive => Ok((Mount::Path, "alive".into(), String::new())),
             Found::Ready => Ok((Mount::Path, "ready".into(), String::new())),
+            Found::Icon => Ok((Mount::Path, "icon".into(), String::new())),
         }
     }
 
@@ -189,6 +241,7 @@ mod tests {
         assert_eq!(find("/site/my%2Dpage-a1b2/", "x").unwrap().1, "my-page-a1b2");
         assert_eq!(find("/healthz", "x").unwrap().1, "alive");
         assert_eq!(find("/readyz", "x").unwrap().1, "ready");
+        assert_eq!(find("/favicon.ico", "x").unwrap().1, "icon");
         assert_eq!(
             find("/readyz", "my-page-a1b2.pages.example").unwrap().1,
             "my-page-a1b2",
@@ -217,6 +270,62 @@ mod tests {
             ("/healthz", "my--nowhere.x.pages.example"),
         ] {
             assert_eq!(find(target, host).unwrap_err(), Closed::Missing, "{target} at {host}");
+        }
+    }
+
+    #[test]
+    fn in_host_style_a_path_is_found_on_the_edges_own_names_and_no_other() {
+        for own in [
+            "publishing.pages.example:8081",
+            "Publishing.Pages.Example.",
+            "pages.example",
+            "PAGES.example.:443",
+            "127.0.0.1:8081",
+            "127.9.9.9",
+            "[::1]:8081",
+            "[::1]",
+            "localhost:8081",
+            "edge.localhost",
+            "",
+        ] {
+            let found = find_in(UrlStyle::Host, "/site/my-page-a1b2/a", own).unwrap();
+            assert_eq!(found, (Mount::Path, "my-page-a1b2".into(), "/a".into()), "{own}");
+            assert_eq!(find_in(UrlStyle::Host, "/favicon.ico", own).unwrap().1, "icon", "{own}");
+            assert_eq!(find_in(UrlStyle::Host, "/", own).unwrap_err(), Closed::Missing, "{own}");
+        }
+        for foreign in ["login.bank.example", "xpages.example", "192.0.2.1:8081", "localhost.example", "::"] {
+            for target in ["/", "/site/my-page-a1b2/", "/favicon.ico"] {
+                let refused = find_in(UrlStyle::Host, target, foreign).unwrap_err();
+                assert_eq!(refused, Closed::Misdirected, "{target} at {foreign}");
+            }
+            assert_eq!(find_in(UrlStyle::Host, "/healthz", foreign).unwrap().1, "alive");
+            assert_eq!(find_in(UrlStyle::Host, "/readyz", foreign).unwrap().1, "ready");
+        }
+        let by_name = find_in(UrlStyle::Host, "/favicon.ico", "my-page-a1b2.pages.example").unwrap();
+        assert_eq!(by_name, (Mount::Name, "my-page-a1b2".into(), "/favicon.ico".into()));
+        let unknown = find_in(UrlStyle::Host, "/", "www.my-page-a1b2.pages.example");
+        assert_eq!(unknown.unwrap_err(), Closed::Missing, "below the domain");
+    }
+
+    #[test]
+    fn in_host_style_a_path_leads_to_the_sites_own_name() {
+        let own_name = |url_style, mount, host: &str, path| {
+            let address = Address { mount, host: host.parse().unwrap(), path };
+            names(url_style).own_name_of(&address)
+        };
+        for (path, location) in [
+            ("", "http://my-page-a1b2.pages.example:8081/"),
+            ("/", "http://my-page-a1b2.pages.example:8081/"),
+            ("/docs/a%20b", "http://my-page-a1b2.pages.example:8081/docs/a%20b"),
+            ("//evil.example/", "http://my-page-a1b2.pages.example:8081//evil.example/"),
+        ] {
+            let found = own_name(UrlStyle::Host, Mount::Path, "my-page-a1b2", path);
+            assert_eq!(found.as_deref(), Some(location), "{path}");
+        }
+        assert_eq!(own_name(UrlStyle::Path, Mount::Path, "my-page-a1b2", "/"), None);
+        assert_eq!(own_name(UrlStyle::Host, Mount::Name, "my-page-a1b2", "/"), None);
+        for no_label in ["-my-page-a1b2", "xn--page-a1b2"] {
+            assert_eq!(own_name(UrlStyle::Host, Mount::Path, no_label, "/"), None, "{no_label}");
         }
     }
 

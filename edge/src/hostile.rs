@@ -3,6 +3,7 @@
 //! `check` is the one judge of finding and resolving; the fuzzer feeds it bytes, a unit test feeds it a hundred
 //! thousand seeded requests. It is no part of a program that serves.
 
+use domain::link::UrlStyle;
 use domain::{BlobHash, Host, Manifest, ManifestFile};
 use poem::http::{HeaderMap, HeaderValue, Uri, Version, header};
 use url::Url;
@@ -38,7 +39,7 @@ impl Prey {
     pub fn new() -> anyhow::Result<Self> {
         let serve_url = Url::parse("http://127.0.0.1:8081")?;
         let files: anyhow::Result<Vec<_>> = FILES.iter().map(|path| file(path)).collect();
-        Ok(Self { names: Names::new(DOMAIN, &serve_url), manifest: Manifest::new(files?) })
+        Ok(Self { names: Names::new(DOMAIN, &serve_url, UrlStyle::Path), manifest: Manifest::new(files?) })
     }
 
     /// Takes a request apart as the door does, and panics when what it finds is not what it says. The first line of
@@ -61,8 +62,8 @@ impl Prey {
                 check_host(&address, name, &uri);
                 self.check_address(&address)
             }
-            Ok(Found::Alive | Found::Ready) => {
-                assert!(matches!(uri.path(), "/healthz" | "/readyz"));
+            Ok(Found::Alive | Found::Ready | Found::Icon) => {
+                assert!(matches!(uri.path(), "/healthz" | "/readyz" | "/favicon.ico"));
                 true
             }
             Err(_) => false,

@@ -22,7 +22,9 @@ mod gate;
 mod headers;
 #[cfg(any(test, feature = "hostile"))]
 pub mod hostile;
+mod icon;
 mod meters;
+mod misses;
 mod negotiate;
 mod pack;
 mod patience;
@@ -39,12 +41,13 @@ mod turns;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use bus::Bus;
 use closed::{ClosedPages, Troubles};
 use content::Contents;
-use domain::link::LinkKey;
+use domain::link::{LinkKey, UrlStyle};
 use domain::{Chance, Clock, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use poem::Request;
@@ -61,6 +64,7 @@ use door::Inner;
 use find::Names;
 use headers::HeaderPolicy;
 use meters::Meters;
+use misses::Misses;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
@@ -73,6 +77,8 @@ pub struct EdgeSettings {
     pub domain: String,
     /// Where sites are served by path; its own name is never taken for a site's.
     pub serve_url: String,
+    /// In host style the path of a site only redirects to the site's own name.
+    pub url_style: UrlStyle,
     /// Where the badge and the pages of this service point to.
     pub base_url: String,
     /// The bound of what is kept in memory, routes and contents together. As much again may live in answers on their way.
@@ -87,6 +93,10 @@ pub struct EdgeSettings {
     pub load: LoadTerms,
     /// Whose share a request takes of what visitors share.
     pub network_of: NetworkOf,
+    /// How many sites that do not exist a network may ask for in a minute. 0: any number.
+    pub misses_per_minute: u32,
+    /// The network whose misses are counted. Unlike shares, programs on this machine have one, too.
+    pub client_network_of: NetworkOf,
 }
 
 /// The network that a request comes from; none where its visitors cannot be told apart, and so have no share.
@@ -121,7 +131,7 @@ impl Edge {
         let load = &settings.load;
         let inner = Inner {
             _freshening: stop_freshening.drop_guard(),
-            names: Names::new(&settings.domain, &serve_url),
+            names: Names::new(&settings.domain, &serve_url, settings.url_style),
             policy: HeaderPolicy::new(&settings.font_hosts)?,
             closed_pages: ClosedPages::new(&settings.base_url),
             contents: Contents::new(
@@ -139,6 +149,9 @@ impl Edge {
             route_reads: Turns::new(load.route_reads_max, load.waiting_max),
             turn_wait_max: load.wait_max,
             network_of: settings.network_of,
+            client_network_of: settings.client_network_of,
+            misses: Misses::new(settings.misses_per_minute),
+            is_database_silent: AtomicBool::default(),
             sites,
             seat,
             store,

@@ -86,6 +86,7 @@ impl Asked {
             Found::Site(address) if address.mount == Mount::Path => Self::SiteByPath,
             Found::Site(_) => Self::SiteByName,
             Found::Alive | Found::Ready => Self::Probe,
+            Found::Icon => Self::Elsewhere,
         }
     }
 }

@@ -7,6 +7,9 @@ use tokio::time::Instant;
 
 /// A visitor waits no longer than this for the stores to begin to answer.
 const STORE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Nor longer than this for the database to confirm a route that is known already: a database that is not overloaded does
+/// that in milliseconds.
+const KNOWN_ROUTE_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Nor longer than this for a page to be pressed. A build that is not optimized takes twenty times as long for it.
 const PRESS_WAIT_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 100 } else { 5 });
 /// What is left for the store to begin with a page that could not be pressed.
@@ -31,6 +34,11 @@ impl Patience {
     /// Until when a store must have begun to answer.
     pub fn for_store(self) -> Instant {
         self.since + STORE_WAIT_MAX
+    }
+
+    /// Until when the database must have confirmed a route that is known already.
+    pub fn for_known_route(self) -> Instant {
+        self.since + KNOWN_ROUTE_WAIT_MAX.max(self.turn_wait_max)
     }
 
     /// Until when a page must be pressed.

@@ -106,6 +106,11 @@ impl Sites {
         Some(looked.site)
     }
 
+    /// Whether the store was asked for this host before, however long ago.
+    pub fn is_known(&self, host: &Host) -> bool {
+        self.looked.peek(host).is_some()
+    }
+
     /// The sites that were visited since they were last listed here.
     pub fn in_use(&self) -> Vec<InUse> {
         let visited = |(_, looked): (Host, Looked)| {

@@ -4,6 +4,7 @@ mod forms;
 mod gates;
 mod house;
 mod load;
+mod names;
 mod packed;
 mod store;
 mod wire;

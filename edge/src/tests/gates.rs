@@ -57,7 +57,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
     house.know(&route).await;
     for (target, host, status) in [
         ("/", "127.0.0.1:8081", 404),
-        ("/favicon.ico", "127.0.0.1:8081", 404),
+        ("/favicon.ico", "127.0.0.1:8081", 200),
         ("/site/nobody-here-a1b2/", "127.0.0.1:8081", 404),
         ("/", "nobody-here-a1b2.localhost:8081", 404),
         ("/site/my-page-a1b2/nowhere", "127.0.0.1:8081", 404),

@@ -51,6 +51,7 @@ impl House {
         let mut settings = EdgeSettings {
             domain: "localhost".into(),
             serve_url: "http://127.0.0.1:8081".into(),
+            url_style: UrlStyle::Path,
             base_url: "http://127.0.0.1:8080".into(),
             cache_bytes: 64 << 20,
             font_hosts: vec!["https://fonts.example".into()],
@@ -58,6 +59,8 @@ impl House {
             vitals: Vitals::default(),
             load: LoadTerms::default(),
             network_of: Arc::new(|_| None),
+            misses_per_minute: 0,
+            client_network_of: Arc::new(|request| request.header("x-from")?.parse().ok()),
         };
         set(&mut settings);
         let edge = Edge::new(settings, store.clone(), blobs.clone(), &bus, clock.clone()).unwrap();

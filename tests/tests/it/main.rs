@@ -25,6 +25,7 @@ mod edge_conditions;
 mod edge_dress;
 mod edge_hammer;
 mod edge_large_files;
+mod edge_names;
 mod edge_paths;
 mod edge_redbot;
 mod errors;

@@ -13,6 +13,8 @@ use crate::expectations::{assert_serves, front_page, page_saying};
 const WITHOUT_REDIS: Duration = Duration::from_secs(10);
 /// An edge that does not answer is waited for until it trusts nothing: two seconds, and the publish itself.
 const CUT_OFF: Duration = Duration::from_secs(4);
+/// An edge waits one second for a database that hangs; the rest is for a machine that is busy.
+const NOTICED: Duration = Duration::from_secs(3);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_redis_publishes_go_on() {
@@ -85,6 +87,34 @@ async fn without_postgres_the_caller_is_told_to_retry_and_the_retry_is_answered(
     assert_eq!(published.integer("version"), 1);
     assert_serves(&front_page(&world.visitor(), &published).await, &page);
     assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_postgres_hangs_a_page_is_refused_soon_and_then_served_again() {
+    let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
+    let published = world.agent().await.publish("my-page", page_saying("hot")).await.expect(201);
+    let (visitor, url) = (world.visitor(), published.string("url"));
+    let ask = async |place: &str| {
+        let asked = Instant::now();
+        (visitor.open(place).await, asked.elapsed())
+    };
+    // The verdict of the scan would make the edge forget the page.
+    eventually(PATIENCE, "no job is left", async || world.unfinished_jobs().await.is_empty().then_some(()))
+        .await;
+    assert_serves(&ask(&url).await.0, &page_saying("hot"));
+    world.postgres().freeze();
+    let first = eventually(PATIENCE, "a route that is trusted no more", async || {
+        let (reply, waited) = ask(&url).await;
+        (reply.status != 200).then_some((reply, waited))
+    })
+    .await;
+    let (again, cold) = (ask(&url).await, ask("/site/cold-page-a1b2/").await);
+    for (reply, waited) in [first, again, cold] {
+        assert!(waited < NOTICED, "{waited:?}");
+        assert_eq!(reply.expect(503).header("Retry-After"), "2");
+    }
+    world.postgres().thaw();
+    eventually(PATIENCE, "the page", async || (ask(&url).await.0.status == 200).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
