@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use domain::{
-    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, Deed, Manifest,
-    ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Rail, Refusal, SweepNumber, Target,
-    Tariff, Time, VersionId,
+    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, CreditSource, Deed,
+    Manifest, ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Refusal, SweepNumber,
+    Target, Tariff, Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -109,7 +109,7 @@ impl Bed {
             account: self.account,
             amount: Micro::new(micro),
             reason: reason.into(),
-            rail: Rail::Dev,
+            source: CreditSource::Dev,
         })
     }
 

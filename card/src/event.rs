@@ -1,72 +1,192 @@
-//! What the card processor says happened. One kind of event means something here; every other is taken note of and
-//! left alone, whatever it holds.
+//! Reads the card processor's events: payments, refunds and disputes. Every other event is acknowledged and ignored,
+//! whatever it holds.
 
-use domain::Micro;
+use domain::{Micro, ReversalExtent};
 use serde_json::Value;
 
-use crate::is_session_id;
+use crate::is_processor_id;
 
-/// More than this in one checkout is no top-up of ours: somebody must look at it.
+/// A larger amount in one event is no top-up of ours: somebody must look at it.
 const CENTS_MAX: u32 = 100_000_000;
 
 /// An event of the processor, as far as it concerns us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CardEvent {
-    /// A checkout was completed and paid.
+    /// A checkout was completed and paid, at once or after a delay.
     Paid(PaidCheckout),
-    /// A checkout was paid, but what the event says of it cannot be credited: somebody must look at it.
-    Unusable { session: String, fault: &'static str },
+    /// Money went back to the card.
+    Reversed(Reversal),
+    /// Money moved, but the event cannot be booked: somebody must look at it.
+    Unusable { kind: EventKind, id: String, fault: &'static str },
     /// Anything else.
     Other,
+}
+
+/// The events that move money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    Paid,
+    Refunded,
+    Disputed,
+    /// Money came back to us: a dispute was won or a refund failed. It is not credited by itself.
+    Reinstated,
 }
 
 /// A paid checkout, to be credited once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaidCheckout {
     pub session: String,
+    /// The payment behind the session, by which refunds and disputes name it.
+    pub payment_intent: Option<String>,
     /// The account's id or its handle, as the metadata has it: unchecked.
     pub account: String,
     pub amount: Micro,
 }
 
+/// A refund or a dispute of a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversal {
+    /// The refund or the dispute.
+    pub id: String,
+    pub payment_intent: String,
+    pub extent: ReversalExtent,
+}
+
+/// Whether the processor's events are of real money. Unset: both kinds count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Livemode(pub Option<bool>);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is no JSON")]
 pub struct NotJson;
 
-impl CardEvent {
-    pub fn read(body: &[u8]) -> Result<Self, NotJson> {
-        let event: Value = serde_json::from_slice(body).map_err(|_| NotJson)?;
-        let checkout = &event["data"]["object"];
-        let is_paid = event["type"] == "checkout.session.completed" && checkout["payment_status"] == "paid";
-        if !is_paid {
-            return Ok(CardEvent::Other);
+impl EventKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::Paid => "paid",
+            EventKind::Refunded => "refunded",
+            EventKind::Disputed => "disputed",
+            EventKind::Reinstated => "reinstated",
         }
-        Ok(match PaidCheckout::read(checkout) {
-            Ok(paid) => CardEvent::Paid(paid),
-            Err(fault) => {
-                let session = checkout["id"].as_str().filter(|id| is_session_id(id)).unwrap_or("-");
-                CardEvent::Unusable { session: session.to_owned(), fault }
+    }
+
+    fn of(event: &Value) -> Option<Self> {
+        let object = &event["data"]["object"];
+        match event["type"].as_str()? {
+            "checkout.session.completed" | "checkout.session.async_payment_succeeded" => {
+                (object["payment_status"] == "paid").then_some(EventKind::Paid)
             }
+            "charge.refunded" => Some(EventKind::Refunded),
+            "charge.dispute.created" => Some(EventKind::Disputed),
+            "charge.dispute.funds_reinstated" | "refund.failed" => Some(EventKind::Reinstated),
+            _ => None,
+        }
+    }
+}
+
+impl Livemode {
+    /// The mode that the processor's key belongs to, as its prefix says.
+    pub fn of_key(secret_key: &str) -> Self {
+        let is_of = |mode: &str| {
+            secret_key
+                .split_once('_')
+                .is_some_and(|(kind, rest)| matches!(kind, "sk" | "rk") && rest.starts_with(mode))
+        };
+        Self(if is_of("live_") {
+            Some(true)
+        } else if is_of("test_") {
+            Some(false)
+        } else {
+            None
+        })
+    }
+
+    /// A field that is absent fits.
+    fn fits(self, event: &Value) -> bool {
+        let named = [&event["livemode"], &event["data"]["object"]["livemode"]];
+        self.0.is_none_or(|wanted| {
+            named.into_iter().all(|mode| mode.is_null() || mode.as_bool() == Some(wanted))
+        })
+    }
+}
+
+impl CardEvent {
+    pub fn read(body: &[u8], livemode: Livemode) -> Result<Self, NotJson> {
+        let event: Value = serde_json::from_slice(body).map_err(|_| NotJson)?;
+        let Some(kind) = EventKind::of(&event) else { return Ok(CardEvent::Other) };
+        let object = &event["data"]["object"];
+        let read = if livemode.fits(&event) {
+            Self::of_object(kind, object)
+        } else {
+            Err("its livemode is not the configured one")
+        };
+        Ok(read.unwrap_or_else(|fault| {
+            let id = object["id"].as_str().filter(|id| is_processor_id(id)).unwrap_or("-");
+            CardEvent::Unusable { kind, id: id.to_owned(), fault }
+        }))
+    }
+
+    fn of_object(kind: EventKind, object: &Value) -> Result<Self, &'static str> {
+        let id = id_in(object, "id").ok_or("it has no usable id")?;
+        Ok(match kind {
+            EventKind::Paid => CardEvent::Paid(PaidCheckout::read(id, object)?),
+            EventKind::Refunded => {
+                let in_all = usd_in(object, "amount_refunded")?;
+                CardEvent::Reversed(Reversal {
+                    id: refund_id(&id, object, in_all),
+                    payment_intent: payment_intent(object)?,
+                    extent: ReversalExtent::RefundedInAll(in_all),
+                })
+            }
+            EventKind::Disputed => CardEvent::Reversed(Reversal {
+                id,
+                payment_intent: payment_intent(object)?,
+                extent: ReversalExtent::Disputed(usd_in(object, "amount")?),
+            }),
+            EventKind::Reinstated => return Err("money came back and must be credited by hand"),
         })
     }
 }
 
 impl PaidCheckout {
-    fn read(checkout: &Value) -> Result<Self, &'static str> {
-        let session = checkout["id"].as_str().filter(|id| is_session_id(id)).ok_or("it has no usable id")?;
-        let is_usd = checkout["currency"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("usd"));
-        if !is_usd {
-            return Err("its currency is not usd");
+    fn read(session: String, checkout: &Value) -> Result<Self, &'static str> {
+        let mode = &checkout["mode"];
+        if !mode.is_null() && mode != "payment" {
+            return Err("its mode is not payment");
         }
-        let cents = checkout["amount_total"].as_u64().and_then(|cents| u32::try_from(cents).ok());
-        let cents = cents.filter(|cents| (1..=CENTS_MAX).contains(cents)).ok_or("its amount is none")?;
+        let amount = usd_in(checkout, "amount_total")?;
         let account = checkout["metadata"]["account_id"].as_str().ok_or("it names no account")?;
-        Ok(Self {
-            session: session.to_owned(),
-            account: account.to_owned(),
-            amount: Micro::from_cents(cents),
-        })
+        let payment_intent = id_in(checkout, "payment_intent");
+        Ok(Self { session, payment_intent, account: account.to_owned(), amount })
     }
+}
+
+/// The refund that the event is about. Newer events of the processor leave the list of refunds out of the charge; then
+/// the charge and the amount refunded so far name it.
+fn refund_id(charge: &str, object: &Value, in_all: Micro) -> String {
+    // The list has the newest refund first.
+    id_in(&object["refunds"]["data"][0], "id").unwrap_or_else(|| format!("{charge}-{}", in_all.get()))
+}
+
+fn payment_intent(object: &Value) -> Result<String, &'static str> {
+    id_in(object, "payment_intent").ok_or("it names no payment_intent")
+}
+
+/// An id, or the id of the object that the processor put in its place.
+fn id_in(object: &Value, field: &str) -> Option<String> {
+    let value = &object[field];
+    let id = value.as_str().or_else(|| value["id"].as_str());
+    id.filter(|id| is_processor_id(id)).map(str::to_owned)
+}
+
+fn usd_in(object: &Value, field: &str) -> Result<Micro, &'static str> {
+    let is_usd = object["currency"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("usd"));
+    if !is_usd {
+        return Err("its currency is not usd");
+    }
+    let cents = object[field].as_u64().and_then(|cents| u32::try_from(cents).ok());
+    let cents = cents.filter(|cents| (1..=CENTS_MAX).contains(cents)).ok_or("its amount is none")?;
+    Ok(Micro::from_cents(cents))
 }
 
 #[cfg(test)]
@@ -88,13 +208,14 @@ mod tests {
             }},
         });
         change(&mut event);
-        CardEvent::read(event.to_string().as_bytes()).unwrap()
+        CardEvent::read(event.to_string().as_bytes(), Livemode(Some(false))).unwrap()
     }
 
     #[test]
     fn a_paid_checkout_says_who_paid_how_much_and_under_which_session() {
         let paid = PaidCheckout {
             session: "cs_1".into(),
+            payment_intent: None,
             account: "acct_a1".into(),
             amount: Micro::new(19_990_000),
         };
@@ -111,7 +232,7 @@ mod tests {
             assert_eq!(other, CardEvent::Other);
         }
         for body in ["{}", "[]", "null", "7", r#""checkout.session.completed""#, r#"{"data":[]}"#] {
-            assert_eq!(CardEvent::read(body.as_bytes()), Ok(CardEvent::Other), "{body}");
+            assert_eq!(CardEvent::read(body.as_bytes(), Livemode(None)), Ok(CardEvent::Other), "{body}");
         }
     }
 
@@ -122,7 +243,8 @@ mod tests {
         for amount in amounts {
             let amount: Value = serde_json::from_str(amount).unwrap();
             let unusable = event(|event| event["data"]["object"]["amount_total"] = amount.clone());
-            let expected = CardEvent::Unusable { session: "cs_1".into(), fault: "its amount is none" };
+            let expected =
+                CardEvent::Unusable { kind: EventKind::Paid, id: "cs_1".into(), fault: "its amount is none" };
             assert_eq!(unusable, expected, "{amount}");
         }
         for (field, value) in [
@@ -140,10 +262,106 @@ mod tests {
     }
 
     #[test]
+    fn a_payment_that_succeeds_later_is_paid_like_one_that_completes_at_once() {
+        let later = event(|event| {
+            event["type"] = json!("checkout.session.async_payment_succeeded");
+            event["data"]["object"]["payment_intent"] = json!({"id": "pi_1", "object": "payment_intent"});
+        });
+        let CardEvent::Paid(paid) = later else { panic!("{later:?}") };
+        assert_eq!((paid.session.as_str(), paid.payment_intent.as_deref()), ("cs_1", Some("pi_1")));
+    }
+
+    #[test]
+    fn only_payments_in_the_configured_mode_are_credited() {
+        for (field, value) in [
+            ("/livemode", json!(true)),
+            ("/data/object/livemode", json!(true)),
+            ("/livemode", json!("false")),
+            ("/data/object/mode", json!("subscription")),
+            ("/data/object/mode", json!("setup")),
+        ] {
+            let unusable = event(|event| set(event, field, value.clone()));
+            assert!(matches!(unusable, CardEvent::Unusable { kind: EventKind::Paid, .. }), "{field} {value}");
+        }
+        for (field, value) in [("/livemode", json!(false)), ("/data/object/mode", json!("payment"))] {
+            assert!(matches!(event(|event| set(event, field, value.clone())), CardEvent::Paid(_)), "{field}");
+        }
+    }
+
+    #[test]
+    fn the_key_says_whether_money_is_real() {
+        for (key, mode) in [
+            ("sk_live_1", Some(true)),
+            ("rk_live_1", Some(true)),
+            ("sk_test_1", Some(false)),
+            ("pk_live_1", None),
+            ("a key", None),
+        ] {
+            assert_eq!(Livemode::of_key(key), Livemode(mode), "{key}");
+        }
+    }
+
+    fn refund(change: impl FnOnce(&mut Value)) -> CardEvent {
+        event(|event| {
+            event["type"] = json!("charge.refunded");
+            event["data"]["object"] = json!({
+                "id": "ch_1", "payment_intent": "pi_1", "amount": 1_999, "amount_refunded": 500, "currency": "usd",
+            });
+            change(event);
+        })
+    }
+
+    #[test]
+    fn a_refund_is_named_by_its_id_or_by_its_charge_and_amount() {
+        let expected = |id: &str| {
+            CardEvent::Reversed(Reversal {
+                id: id.to_owned(),
+                payment_intent: "pi_1".into(),
+                extent: ReversalExtent::RefundedInAll(Micro::new(5_000_000)),
+            })
+        };
+        assert_eq!(refund(|_| {}), expected("ch_1-5000000"));
+        let listed = json!({"data": [{"id": "re_2"}, {"id": "re_1"}]});
+        assert_eq!(refund(|event| set(event, "/data/object/refunds", listed)), expected("re_2"));
+    }
+
+    #[test]
+    fn a_dispute_takes_back_its_amount() {
+        let dispute = event(|event| {
+            event["type"] = json!("charge.dispute.created");
+            event["data"]["object"] = json!({"id": "dp_1", "charge": "ch_1", "payment_intent": "pi_1", "amount": 1_999, "currency": "usd"});
+        });
+        let extent = ReversalExtent::Disputed(Micro::new(19_990_000));
+        let reversal = Reversal { id: "dp_1".into(), payment_intent: "pi_1".into(), extent };
+        assert_eq!(dispute, CardEvent::Reversed(reversal));
+    }
+
+    #[test]
+    fn a_reversal_that_cannot_be_booked_is_reported() {
+        for (field, value) in [
+            ("/data/object/payment_intent", json!(null)),
+            ("/data/object/currency", json!("eur")),
+            ("/data/object/amount_refunded", json!(0)),
+            ("/livemode", json!(true)),
+            ("/type", json!("refund.failed")),
+            ("/type", json!("charge.dispute.funds_reinstated")),
+        ] {
+            let unusable = refund(|event| set(event, field, value.clone()));
+            assert!(matches!(unusable, CardEvent::Unusable { .. }), "{field} {value}");
+        }
+    }
+
+    /// Sets a field that may be absent.
+    fn set(event: &mut Value, pointer: &str, value: Value) {
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        event.pointer_mut(parent).unwrap()[field] = value;
+    }
+
+    #[test]
     fn what_is_no_json_is_told() {
         let deep = "[".repeat(100_000);
         for body in [&b""[..], b"{", b"{}{}", b"\xff", b"paid", b"{\"a\":\"\xff\"}", deep.as_bytes()] {
-            assert_eq!(CardEvent::read(body), Err(NotJson));
+            assert_eq!(CardEvent::read(body, Livemode(None)), Err(NotJson));
         }
     }
 }

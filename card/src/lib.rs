@@ -7,7 +7,7 @@ mod event;
 mod processor;
 mod webhook;
 
-pub use event::{CardEvent, NotJson, PaidCheckout};
+pub use event::{CardEvent, EventKind, Livemode, NotJson, PaidCheckout, Reversal};
 pub use processor::{CardProcessor, CheckoutOrder, CheckoutSession, ProcessorAddress, ProcessorFault};
 pub use webhook::{BadSignature, WebhookSecret};
 
@@ -16,11 +16,13 @@ pub use webhook::{BadSignature, WebhookSecret};
 pub struct CardRail {
     pub processor: Option<CardProcessor>,
     pub webhook_secret: Option<WebhookSecret>,
+    /// Events of the other mode move no money here.
+    pub livemode: Livemode,
 }
 
-/// A checkout session's id becomes part of a ledger's reason, so it is short and visible.
-const SESSION_ID_BYTES_MAX: usize = 255;
+/// The id of a session, a refund or a dispute becomes part of a ledger's reason, so it is short and visible.
+const PROCESSOR_ID_BYTES_MAX: usize = 255;
 
-fn is_session_id(text: &str) -> bool {
-    (1..=SESSION_ID_BYTES_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+fn is_processor_id(text: &str) -> bool {
+    (1..=PROCESSOR_ID_BYTES_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-use crate::is_session_id;
+use crate::is_processor_id;
 
 /// A person waits for the answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
@@ -22,6 +22,10 @@ const ANSWER_BYTES_MAX: usize = 256 * 1024;
 const CHECKOUT_URL_BYTES_MAX: usize = 8 * 1024;
 const ERROR_CODE_BYTES_MAX: usize = 64;
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+const USER_AGENT: &str = concat!("Handbill/", env!("CARGO_PKG_VERSION"));
+/// The version of the processor's API that the requests and the events are written for. Without it the version is the
+/// one that the processor's account happens to be set to.
+const API_VERSION: HeaderValue = HeaderValue::from_static("2025-06-30.basil");
 
 /// How to reach a processor, and whither it sends people back.
 #[derive(Clone, Copy)]
@@ -44,6 +48,8 @@ pub struct CardProcessor {
 /// What is to be paid, and for whom.
 #[derive(Clone, Debug)]
 pub struct CheckoutOrder {
+    /// The processor opens one session for it, however often the request arrives.
+    pub idempotency_key: String,
     pub account: AccountId,
     pub amount: CheckoutAmount,
     /// Our own page to which the person comes back having paid.
@@ -82,6 +88,7 @@ impl CardProcessor {
         let client = Client::builder()
             .timeout(ANSWER_WAIT)
             .connect_timeout(CONNECT_WAIT)
+            .user_agent(USER_AGENT)
             // The key goes to nobody but the address that the operator has set.
             .redirect(redirect::Policy::none())
             .build()
@@ -100,6 +107,8 @@ impl CardProcessor {
             .post(&self.sessions_url)
             .bearer_auth(&self.secret_key)
             .header(CONTENT_TYPE, FORM)
+            .header("Stripe-Version", API_VERSION)
+            .header("Idempotency-Key", &order.idempotency_key)
             .body(self.form(order))
             .send()
             .await?;
@@ -117,6 +126,7 @@ impl CardProcessor {
             [&order.paid_path, &order.unpaid_path].map(|path| format!("{}{path}", self.base_url));
         let fields = [
             ("mode", "payment"),
+            ("payment_method_types[0]", "card"),
             ("client_reference_id", &account),
             ("metadata[account_id]", &account),
             ("line_items[0][quantity]", "1"),
@@ -144,7 +154,7 @@ impl CheckoutSession {
             url: String,
         }
         let Answer { id, url } = serde_json::from_slice(answer).map_err(|_| "id or url is missing")?;
-        if !is_session_id(&id) {
+        if !is_processor_id(&id) {
             return Err("the id is malformed");
         }
         if !is_web_address(&url) {

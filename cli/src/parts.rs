@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use bus::Bus;
-use card::{CardProcessor, CardRail, ProcessorAddress, WebhookSecret};
+use card::{CardProcessor, CardRail, Livemode, ProcessorAddress, WebhookSecret};
 use config::{DatabaseUrl, Settings, Storage};
 use domain::{Chance, Clock};
 use store::{Blobs, S3Settings, Store};
@@ -111,7 +111,10 @@ pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
         _ => None,
     };
     let webhook_secret = card.webhook_secret.as_ref().map(|secret| WebhookSecret::new(secret.reveal()));
-    Ok(CardRail { processor, webhook_secret })
+    let of_key =
+        || card.secret_key.as_ref().map_or_else(Livemode::default, |key| Livemode::of_key(key.reveal()));
+    let livemode = card.livemode.map_or_else(of_key, |is_live| Livemode(Some(is_live)));
+    Ok(CardRail { processor, webhook_secret, livemode })
 }
 
 /// The system's clock; in a debug build a test may shift it by a file.

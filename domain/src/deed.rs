@@ -15,6 +15,7 @@ pub enum Deed {
     Visibility(VisibilityDeed),
     TopUp(TopUpDeed),
     Credit(CreditDeed),
+    CardReversal(CardReversalDeed),
     Charge(ChargeDeed),
 }
 
@@ -89,14 +90,47 @@ pub struct CreditDeed {
     pub account: AccountId,
     pub amount: Micro,
     pub reason: String,
-    pub rail: Rail,
+    pub source: CreditSource,
 }
 
-/// Where money came from: an account that took real money is never purged.
+/// How a person pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rail {
     Dev,
     Card,
+}
+
+/// Where credited money came from: an account that took real money is never purged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CreditSource {
+    Dev,
+    Card(CardPayment),
+}
+
+/// A paid checkout of the card processor. It credits one account, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardPayment {
+    pub session: String,
+    /// By which the processor names it when the money goes back.
+    pub payment_intent: Option<String>,
+}
+
+/// Money of a card payment that went back: it is taken from the account that the payment credited, whatever the balance,
+/// and never more than was credited.
+#[derive(Clone, Debug)]
+pub struct CardReversalDeed {
+    pub account: AccountId,
+    pub payment_intent: String,
+    pub extent: ReversalExtent,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReversalExtent {
+    /// What was refunded of the payment in all: what an earlier refund took is not taken again.
+    RefundedInAll(Micro),
+    /// What one dispute takes back.
+    Disputed(Micro),
 }
 
 /// Money that goes out whatever the balance (metering). The reason is unique in the account.
@@ -114,6 +148,7 @@ impl Deed {
             Deed::Visibility(deed) => deed.account,
             Deed::TopUp(deed) => deed.account,
             Deed::Credit(deed) => deed.account,
+            Deed::CardReversal(deed) => deed.account,
             Deed::Charge(deed) => deed.account,
         }
     }
@@ -125,7 +160,7 @@ impl Deed {
             Deed::Publish(deed) => Some(deed.job()),
             Deed::Visibility(deed) => Some(deed.job),
             Deed::TopUp(deed) => Some(deed.job),
-            Deed::Credit(_) | Deed::Charge(_) => None,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
         }
     }
 
@@ -136,6 +171,7 @@ impl Deed {
             Deed::Visibility(_) => "visibility",
             Deed::TopUp(_) => "top_up",
             Deed::Credit(_) => "credit",
+            Deed::CardReversal(_) => "card_reversal",
             Deed::Charge(_) => "charge",
         }
     }

@@ -43,8 +43,9 @@ pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, Day, Month, Time};
 pub use deed::{
-    Activation, ChargeDeed, CreditDeed, Deed, Moved, Outcome, PublishDeed, Published, Rail, SweepNumber,
-    Target, TopUpDeed, ToppedUp, VisibilityDeed, VisibilitySet,
+    Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
+    PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp, VisibilityDeed,
+    VisibilitySet,
 };
 pub use file_set::FileSet;
 pub use id::{

@@ -20,6 +20,8 @@ pub enum Reason {
     DevTopUp(JobId),
     /// Credit by card: the processor's checkout session.
     CardTopUp(String),
+    /// Money that went back to a card: the processor's refund or dispute.
+    CardRefund(String),
 }
 
 impl fmt::Display for Reason {
@@ -31,6 +33,7 @@ impl fmt::Display for Reason {
             Reason::Traffic(month) => write!(f, "traffic:{month}"),
             Reason::DevTopUp(job) => write!(f, "topup-dev:{job}"),
             Reason::CardTopUp(session) => write!(f, "topup-card-processor:{session}"),
+            Reason::CardRefund(reversal) => write!(f, "refund-card-processor:{reversal}"),
         }
     }
 }
@@ -51,6 +54,7 @@ mod tests {
             (Reason::Traffic(month), "traffic:2026-01".into()),
             (Reason::DevTopUp(JobId::from_ulid(id)), format!("topup-dev:{id}")),
             (Reason::CardTopUp("cs_1".into()), "topup-card-processor:cs_1".into()),
+            (Reason::CardRefund("re_1".into()), "refund-card-processor:re_1".into()),
         ];
         for (reason, text) in written {
             assert_eq!(reason.to_string(), text);

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod blob;
 pub mod blob_ref;
 pub mod blob_sweep;
+pub mod card_payment;
 pub mod daily_view;
 pub mod idempotency_key;
 pub mod invite;

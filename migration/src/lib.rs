@@ -18,6 +18,7 @@ mod m0006_indexes_in_use;
 mod m0007_rulings;
 mod m0008_lost_contents;
 mod m0009_artifacts_of_an_account;
+mod m0014_card_payments;
 
 pub struct Migrator;
 
@@ -34,6 +35,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_rulings::Migration),
             Box::new(m0008_lost_contents::Migration),
             Box::new(m0009_artifacts_of_an_account::Migration),
+            Box::new(m0014_card_payments::Migration),
         ]
     }
 }

@@ -46,6 +46,7 @@ impl Service {
         caller.may_own(self.0.clock.now())?;
         let way_back = way_back(&caller.handle, wish.as_ref());
         let order = CheckoutOrder {
+            idempotency_key: format!("checkout-{}", self.0.chance.ulid(self.0.clock.now())),
             account: caller.account,
             amount,
             paid_path: format!("{way_back}{}done=paid-by-card", if wish.is_some() { '&' } else { '?' }),

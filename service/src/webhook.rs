@@ -1,8 +1,11 @@
-//! The card processor's word. It comes more than once and from anyone who finds the address: so it must be signed, and
-//! a checkout is credited once, by a reason made of its session.
+//! Books what the card processor reports: payments, refunds and disputes. Anyone can call the webhook, and the processor
+//! repeats its events: so an event must be signed, and each payment and each refund moves money once.
 
-use card::{CardEvent, PaidCheckout};
-use domain::{CreditDeed, Deed, Moved, Outcome, Rail, Reason, Refusal};
+use card::{CardEvent, EventKind, PaidCheckout, Reversal};
+use domain::{
+    CardPayment, CardReversalDeed, CreditDeed, CreditSource, Deed, Moved, Outcome, Reason, Refusal,
+    ReversalExtent,
+};
 
 use crate::{Answer, Failure, Service};
 
@@ -28,13 +31,16 @@ impl Service {
         secret
             .verify(call.signature, call.body, self.0.clock.now())
             .map_err(|fault| Refusal::invalid(SIGNATURE_HEADER, fault.to_string()))?;
-        let event = CardEvent::read(call.body)
+        let event = CardEvent::read(call.body, self.0.card.livemode)
             .map_err(|fault| Refusal::InvalidBody { fault: format!("the event {fault}") })?;
         match event {
             CardEvent::Paid(paid) => self.credit_checkout(paid).await,
-            CardEvent::Unusable { session, fault } => {
-                telemetry::checkout_uncredited();
-                tracing::error!(card.session = %session, card.fault = fault, "a paid checkout cannot be credited");
+            CardEvent::Reversed(reversal) => {
+                self.reverse_payment(reversal).await?;
+                Ok(false)
+            }
+            CardEvent::Unusable { kind, id, fault } => {
+                note_unbooked(kind, &id, fault);
                 Ok(false)
             }
             CardEvent::Other => Ok(false),
@@ -51,7 +57,10 @@ impl Service {
             account,
             amount: paid.amount,
             reason: Reason::CardTopUp(paid.session.clone()).to_string(),
-            rail: Rail::Card,
+            source: CreditSource::Card(CardPayment {
+                session: paid.session.clone(),
+                payment_intent: paid.payment_intent.clone(),
+            }),
         };
         match self.0.ledgers.settle(Deed::Credit(deed)).await? {
             Outcome::Moved(Moved { is_new, .. }) => Ok(is_new),
@@ -63,6 +72,44 @@ impl Service {
             outcome => Err(Failure::behind(outcome)),
         }
     }
+
+    /// Takes back what the account was credited. The balance may go negative.
+    async fn reverse_payment(&self, reversal: Reversal) -> Answer<()> {
+        let kind = match reversal.extent {
+            ReversalExtent::RefundedInAll(_) => EventKind::Refunded,
+            ReversalExtent::Disputed(_) => EventKind::Disputed,
+        };
+        let Some(account) = self.0.store.account_of_card_payment(&reversal.payment_intent).await? else {
+            note_unbooked(kind, &reversal.id, "its payment_intent was never credited here");
+            return Ok(());
+        };
+        let deed = CardReversalDeed {
+            account,
+            payment_intent: reversal.payment_intent,
+            extent: reversal.extent,
+            reason: Reason::CardRefund(reversal.id.clone()).to_string(),
+        };
+        match self.0.ledgers.settle(Deed::CardReversal(deed)).await? {
+            Outcome::Moved(Moved { .. }) => Ok(()),
+            outcome => Err(Failure::behind(outcome)),
+        }
+    }
+}
+
+/// Money moved at the processor and not here: an operator has to look at it.
+fn note_unbooked(kind: EventKind, id: &str, fault: &str) {
+    match kind {
+        EventKind::Paid => telemetry::checkout_uncredited(),
+        EventKind::Refunded | EventKind::Disputed | EventKind::Reinstated => {
+            telemetry::card_reversal_unbooked()
+        }
+    }
+    tracing::error!(
+        card.event = kind.as_str(),
+        card.id = %id,
+        card.fault = fault,
+        "an event of the card processor moved money that was not booked"
+    );
 }
 
 fn note_unknown_account(paid: &PaidCheckout) {

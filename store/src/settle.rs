@@ -8,6 +8,7 @@
 //! sixty deeds takes no more statements than one of a single deed.
 
 mod book;
+mod card;
 mod desk;
 mod payment;
 mod publish;
@@ -18,8 +19,8 @@ use std::collections::HashSet;
 
 use anyhow::Context;
 use domain::{
-    AccountId, Chance, ChargeDeed, CreditDeed, Deed, Moved, Outcome, Refusal, Tariff, Time, TopUpDeed,
-    ToppedUp, fault,
+    AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome, Refusal, Tariff, Time,
+    TopUpDeed, ToppedUp, fault,
 };
 use sea_orm::DatabaseTransaction;
 
@@ -140,7 +141,11 @@ async fn settle_one<'a>(
             Deed::Publish(deed) => publish::settle(book, sites, deed, terms)?,
             Deed::Visibility(deed) => visibility::settle(transaction, book, sites, deed, terms).await?,
             Deed::TopUp(deed) => top_up(book, deed),
-            Deed::Credit(deed) => credit(book, deed),
+            Deed::Credit(deed) => credit(transaction, book, deed).await?,
+            Deed::CardReversal(deed) => {
+                let is_new = card::reverse(transaction, book, deed).await?;
+                Outcome::Moved(Moved { balance: book.balance(), is_new })
+            }
             Deed::Charge(deed) => charge(book, deed),
         },
     };
@@ -160,12 +165,18 @@ fn top_up(book: &mut Book, deed: &TopUpDeed) -> Outcome {
     Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt })
 }
 
-fn credit(book: &mut Book, deed: &CreditDeed) -> Outcome {
-    let is_new = book.enter(deed.amount, &deed.reason);
-    if is_new && deed.rail == domain::Rail::Card {
-        book.note_real_payment();
-    }
-    Outcome::Moved(Moved { balance: book.balance(), is_new })
+async fn credit(
+    transaction: &DatabaseTransaction,
+    book: &mut Book,
+    deed: &CreditDeed,
+) -> anyhow::Result<Outcome> {
+    let is_new = match &deed.source {
+        CreditSource::Dev => book.enter(deed.amount, &deed.reason),
+        CreditSource::Card(payment) => {
+            card::credit(transaction, book, deed.amount, payment, &deed.reason).await?
+        }
+    };
+    Ok(Outcome::Moved(Moved { balance: book.balance(), is_new }))
 }
 
 // Spec 4.13: metering charges regardless of balance.

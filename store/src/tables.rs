@@ -89,6 +89,7 @@ tables! {
     "routes" route,
     "usage" usage,
     "ledger_entries" ledger_entry,
+    "card_payments" card_payment,
     "reports" report,
     "moderation_decisions" moderation_decision,
     "rulings" ruling,

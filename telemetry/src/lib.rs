@@ -14,8 +14,8 @@ mod traces;
 mod vitals;
 
 pub use meters::{
-    ConnectionMeter, Count, Cut, GONE, Lookups, RouteMeter, checkout_uncredited, commit, job,
-    published_bytes, redis_reconnected, request, served_bytes, shed, verdict, views,
+    ConnectionMeter, Count, Cut, GONE, Lookups, RouteMeter, card_reversal_unbooked, checkout_uncredited,
+    commit, job, published_bytes, redis_reconnected, request, served_bytes, shed, verdict, views,
 };
 pub use traces::{NOT_IN_LOG, TraceSettings, Traces};
 pub use vitals::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};

@@ -193,6 +193,13 @@ pub fn checkout_uncredited() {
     }
 }
 
+/// A refund, a dispute or a reinstatement that no account was debited or credited for.
+pub fn card_reversal_unbooked() {
+    if let Some(metrics) = declared() {
+        metrics.card_reversals_unbooked.inc();
+    }
+}
+
 pub fn redis_reconnected() {
     if let Some(metrics) = declared() {
         metrics.redis_reconnects.inc();

@@ -30,19 +30,23 @@ refusals! {
 impl Webhook {
     /// Take an event of the card processor
     ///
-    /// A paid checkout is credited to its account once, however often its event comes. Every other event is taken note
-    /// of. It is the processor that calls this, and nobody else can: the signature is `t=<unix seconds>,v1=<hex>`, an
-    /// HMAC-SHA256 of `<t>.<body>`, and is good for 5 minutes.
+    /// A paid checkout is credited to its account once, however often its event arrives. A refund or a dispute debits the
+    /// account that the payment credited. Every other event is acknowledged and ignored. Only the processor can call
+    /// this: the signature is `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 of `<t>.<body>`, and is valid for 5 minutes.
     #[oai(path = "/webhooks/card-processor", method = "post", operation_id = "take_card_event")]
     async fn take(
         &self,
         /// Shows that the card processor calls.
         #[oai(name = "Card-Processor-Signature")]
         signature: Header<CardSignature>,
+        /// The same under the name that Stripe gives it. Read where `Card-Processor-Signature` is absent.
+        #[oai(name = "Stripe-Signature")]
+        stripe_signature: Header<StripeSignature>,
         event: SignedEvent,
         service: Data<&Service>,
     ) -> Answer<Json<wire::EventTaken>, Take> {
-        let call = CardCall { signature: signature.0.0.as_deref(), body: &event.0 };
+        let signature = signature.0.0.or(stripe_signature.0.0.0);
+        let call = CardCall { signature: signature.as_deref(), body: &event.0 };
         Ok(Json(wire::EventTaken::new(service.take_card_event(call).await?)))
     }
 }
@@ -66,6 +70,19 @@ impl CallHeader for CardSignature {
             ),
             ..MetaSchema::new("string")
         }
+    }
+}
+
+/// `Stripe-Signature`: the same, and never required.
+struct StripeSignature(CardSignature);
+
+impl CallHeader for StripeSignature {
+    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+        CardSignature::read(value).map(Self)
+    }
+
+    fn schema() -> MetaSchema {
+        CardSignature::schema()
     }
 }
 

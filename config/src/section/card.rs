@@ -13,6 +13,8 @@ pub struct Card {
     pub webhook_secret: Option<Secret>,
     pub api_url: Option<String>,
     pub secret_key: Option<Secret>,
+    /// Whether events of real money count, or those of test mode. Unset: what the key's prefix says.
+    pub livemode: Option<bool>,
 }
 
 impl Card {
@@ -27,6 +29,7 @@ impl Card {
             webhook_secret: reader.optional("card.webhook_secret"),
             api_url: reader.optional::<WebAddress>("card.api_url").map(|address| address.0),
             secret_key: reader.optional("card.secret_key"),
+            livemode: reader.optional("card.livemode"),
         }
     }
 }

@@ -163,6 +163,7 @@ fn reasons_of(deeds: &[&Deed]) -> BTreeMap<AccountId, Vec<String>> {
             // Its outcome is swept one day, and the money must not come in again even then.
             Deed::TopUp(deed) => Reason::DevTopUp(deed.job).to_string(),
             Deed::Credit(deed) => deed.reason.clone(),
+            Deed::CardReversal(deed) => deed.reason.clone(),
             Deed::Charge(deed) => deed.reason.clone(),
         };
         reasons.entry(deed.account()).or_default().push(reason);

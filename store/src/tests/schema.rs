@@ -38,7 +38,7 @@ impl Bed {
             self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
         }
         self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
-        for table in ["rescan_walks", "rulings"] {
+        for table in ["rescan_walks", "rulings", "card_payments"] {
             self.sql(&format!("DROP TABLE {table}")).await;
         }
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;

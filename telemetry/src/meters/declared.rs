@@ -26,6 +26,7 @@ pub(crate) struct Declared {
     pub moderation_oldest_waiting: GaugeVec,
     pub reports_open: IntGaugeVec,
     pub checkouts_uncredited: IntCounter,
+    pub card_reversals_unbooked: IntCounter,
     pub ledger_batch_deeds: Histogram,
     pub ledger_commit: Histogram,
     pub cache_hits: IntCounterVec,
@@ -155,6 +156,10 @@ impl Declared {
             checkouts_uncredited: at.counter(
                 "handbill_checkouts_uncredited_total",
                 "Paid checkouts that could not be credited to an account.",
+            )?,
+            card_reversals_unbooked: at.counter(
+                "handbill_card_reversals_unbooked_total",
+                "Refunds, disputes and reinstatements of card payments that no account was debited or credited for.",
             )?,
             ledger_batch_deeds: at.histogram(
                 "handbill_ledger_batch_deeds",

@@ -45,6 +45,46 @@ impl Processor {
         })
     }
 
+    /// The event of a checkout that was paid by a payment, which refunds name.
+    pub fn paid_by(payment_intent: &str, session: &str, account: &str, cents: u32) -> Value {
+        let mut event = Self::paid(session, account, cents);
+        event["data"]["object"]["payment_intent"] = json!(payment_intent);
+        event
+    }
+
+    /// The event of a refund, after which so much of the payment was refunded in all.
+    pub fn refunded(payment_intent: &str, refund: &str, cents_in_all: u32) -> Value {
+        json!({
+            "id": format!("evt_of_{refund}"),
+            "object": "event",
+            "type": "charge.refunded",
+            "data": { "object": {
+                "id": format!("ch_of_{payment_intent}"),
+                "object": "charge",
+                "payment_intent": payment_intent,
+                "amount_refunded": cents_in_all,
+                "currency": "usd",
+                "refunds": { "data": [{ "id": refund }] },
+            } },
+        })
+    }
+
+    /// The event of a dispute that takes so much back.
+    pub fn disputed(payment_intent: &str, dispute: &str, cents: u32) -> Value {
+        json!({
+            "id": format!("evt_of_{dispute}"),
+            "object": "event",
+            "type": "charge.dispute.created",
+            "data": { "object": {
+                "id": dispute,
+                "object": "dispute",
+                "payment_intent": payment_intent,
+                "amount": cents,
+                "currency": "usd",
+            } },
+        })
+    }
+
     /// Tells of an event, signed now.
     pub fn tell(&self, event: &Value) -> Call {
         let body = event.to_string();

@@ -39,6 +39,8 @@ pub struct Order {
     pub call: String,
     pub authorization: String,
     pub content_type: String,
+    pub idempotency_key: String,
+    pub version: String,
     pub fields: BTreeMap<String, String>,
 }
 
@@ -83,12 +85,13 @@ impl Desk {
         let header = |name: &str| request.header(name).unwrap_or_default().to_owned();
         let call = format!("{} {}", request.method(), request.uri().path());
         let (authorization, content_type) = (header("Authorization"), header("Content-Type"));
+        let (idempotency_key, version) = (header("Idempotency-Key"), header("Stripe-Version"));
         let form = request.take_body().into_string().await?;
         let query = reqwest::Url::parse(&format!("http://form/?{form}")).expect("a form");
         let fields = query.query_pairs().into_owned().collect();
         let number = {
             let mut orders = self.orders.lock().unwrap();
-            orders.push(Order { call, authorization, content_type, fields });
+            orders.push(Order { call, authorization, content_type, idempotency_key, version, fields });
             orders.len()
         };
         let mood = self.mood.lock().unwrap().clone();

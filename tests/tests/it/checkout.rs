@@ -24,11 +24,14 @@ in_both_modes! {
         assert_eq!(order.call, "POST /v1/checkout/sessions");
         assert_eq!(order.authorization, format!("Bearer {SECRET_KEY}"));
         assert_eq!(order.content_type, "application/x-www-form-urlencoded");
+        assert!(order.idempotency_key.starts_with("checkout-"), "{order:?}");
+        assert!(!order.version.is_empty(), "{order:?}");
         let id = agent.account().await.expect(200).string("id");
         let back = format!("{}/dashboard/{}/credit", world.base_url(), agent.handle());
         let back_having_paid = format!("{back}?done=paid-by-card");
         for (field, value) in [
             ("mode", "payment"),
+            ("payment_method_types[0]", "card"),
             ("line_items[0][quantity]", "1"),
             ("line_items[0][price_data][currency]", "usd"),
             ("line_items[0][price_data][unit_amount]", "2000"),

@@ -9,6 +9,7 @@ mod arrears;
 mod artifacts;
 mod attacks;
 mod bad_input;
+mod card_reversals;
 mod checkout;
 mod claiming;
 mod cluster;

@@ -49,6 +49,7 @@ fn in_words(reason: &str, slugs: &Slugs) -> String {
         "traffic" => format!("Views beyond the free ones, {about}"),
         "topup-dev" => "Credit, on the dev rail".to_owned(),
         "topup-card-processor" => "Credit, by card".to_owned(),
+        "refund-card-processor" => "Refund to the card".to_owned(),
         _ => "Something else".to_owned(),
     }
 }
@@ -84,6 +85,7 @@ mod tests {
             (Reason::Traffic(month), "Views beyond the free ones, 2026-09"),
             (Reason::DevTopUp(JobId::new(now, &chance)), "Credit, on the dev rail"),
             (Reason::CardTopUp("cs_1".to_owned()), "Credit, by card"),
+            (Reason::CardRefund("re_1".to_owned()), "Refund to the card"),
         ] {
             assert_eq!(in_words(&reason.to_string(), &slugs), told);
         }

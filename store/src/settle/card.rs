@@ -1,0 +1,89 @@
+//! Card payments in the ledger: what a checkout session credits, and what goes back to the card. Each session credits one
+//! account, and no more goes back than was credited.
+
+use domain::{CardPayment, CardReversalDeed, Micro, ReversalExtent};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
+    QuerySelect,
+};
+
+use super::book::Book;
+use crate::{Store, rows};
+
+/// Credits the account. `false` when the session credited this account or another one before.
+pub(super) async fn credit(
+    transaction: &DatabaseTransaction,
+    book: &mut Book,
+    amount: Micro,
+    payment: &CardPayment,
+    reason: &str,
+) -> anyhow::Result<bool> {
+    let earlier = entity::card_payment::Entity::find_by_id(&payment.session).one(transaction).await?;
+    if earlier.is_some() || !book.enter(amount, &reason) {
+        return Ok(false);
+    }
+    // Two accounts at the same moment: the primary key fails one of the commits, and the processor repeats its event.
+    let row = entity::card_payment::ActiveModel {
+        session: Set(payment.session.clone()),
+        account_id: Set(book.account_id()?.to_string()),
+        payment_intent: Set(payment.payment_intent.clone()),
+        credited_micro: Set(amount.get()),
+        refunded_micro: Set(0),
+        disputed_micro: Set(0),
+        created_at: Set(book.now.millis()),
+    };
+    entity::card_payment::Entity::insert(row).exec_without_returning(transaction).await?;
+    book.note_real_payment();
+    Ok(true)
+}
+
+/// Takes back what of the payment went back and was not taken before. `false` when that is nothing.
+pub(super) async fn reverse(
+    transaction: &DatabaseTransaction,
+    book: &mut Book,
+    deed: &CardReversalDeed,
+) -> anyhow::Result<bool> {
+    use entity::card_payment::Column;
+    let found = entity::card_payment::Entity::find()
+        .filter(Column::PaymentIntent.eq(deed.payment_intent.as_str()))
+        .filter(Column::AccountId.eq(deed.account.to_string()))
+        .one(transaction)
+        .await?;
+    let Some(payment) = found else { return Ok(false) };
+    let left = payment.credited_micro - payment.refunded_micro - payment.disputed_micro;
+    let wanted = match deed.extent {
+        ReversalExtent::RefundedInAll(in_all) => in_all.get() - payment.refunded_micro,
+        ReversalExtent::Disputed(amount) => amount.get(),
+    };
+    let taken = wanted.min(left);
+    if taken <= 0 || !book.enter(Micro::new(-taken), &deed.reason) {
+        return Ok(false);
+    }
+    let (refunded, disputed) = (payment.refunded_micro, payment.disputed_micro);
+    let mut row = payment.into_active_model();
+    match deed.extent {
+        ReversalExtent::RefundedInAll(_) => row.refunded_micro = Set(refunded + taken),
+        ReversalExtent::Disputed(_) => row.disputed_micro = Set(disputed + taken),
+    }
+    row.update(transaction).await?;
+    Ok(true)
+}
+
+impl Store {
+    /// The account that a payment of the card processor credited.
+    pub async fn account_of_card_payment(
+        &self,
+        payment_intent: &str,
+    ) -> anyhow::Result<Option<domain::AccountId>> {
+        use entity::card_payment::Column;
+        let found: Option<String> = entity::card_payment::Entity::find()
+            .select_only()
+            .column(Column::AccountId)
+            .filter(Column::PaymentIntent.eq(payment_intent))
+            .into_tuple()
+            .one(&self.database.reader)
+            .await?;
+        found.map(|account| rows::parse(&account, "an account id")).transpose()
+    }
+}

@@ -1,0 +1,165 @@
+//! Card money beyond the first payment: refunds, disputes, delayed payments, and events that must not be booked.
+
+use futures::future::join_all;
+use handbill_tests::{Agent, Method, Processor, Value, WEBHOOK_SECRET, World, in_both_modes, json, sign};
+
+use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
+
+in_both_modes! {
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_refund_debits_the_account_that_its_payment_credited(world: World) {
+        let (agent, stranger, processor) = (world.agent().await, world.agent().await, world.processor());
+        report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 2_000), true).await;
+        report(&processor, &Processor::paid_by("pi_2", "cs_2", &stranger.handle(), 2_000), true).await;
+        report(&processor, &Processor::refunded("pi_1", "re_1", 2_000), false).await;
+        for _ in 0..2 {
+            report(&processor, &Processor::refunded("pi_1", "re_1", 2_000), false).await;
+        }
+        let entries = [
+            entry("topup-card-processor:cs_1", 20_000_000),
+            entry("refund-card-processor:re_1", -20_000_000),
+        ];
+        assert_eq!(sound_ledger(&world, &agent).await, entries);
+        assert_eq!(credits(&stranger).await, 20.0);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn of_partial_refunds_each_takes_what_the_earlier_ones_left(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 2_000), true).await;
+        report(&processor, &Processor::refunded("pi_1", "re_1", 500), false).await;
+        report(&processor, &Processor::refunded("pi_1", "re_2", 1_200), false).await;
+        // The first event again, late.
+        report(&processor, &Processor::refunded("pi_1", "re_1", 500), false).await;
+        let entries = [
+            entry("topup-card-processor:cs_1", 20_000_000),
+            entry("refund-card-processor:re_1", -5_000_000),
+            entry("refund-card-processor:re_2", -7_000_000),
+        ];
+        assert_eq!(sound_ledger(&world, &agent).await, entries);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_dispute_after_a_refund_takes_only_what_was_not_refunded(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 2_000), true).await;
+        report(&processor, &Processor::refunded("pi_1", "re_1", 500), false).await;
+        for _ in 0..2 {
+            report(&processor, &Processor::disputed("pi_1", "dp_1", 2_000), false).await;
+        }
+        // Whatever comes later, no more goes back than was credited.
+        report(&processor, &Processor::refunded("pi_1", "re_2", 2_000), false).await;
+        report(&processor, &Processor::disputed("pi_1", "dp_2", 2_000), false).await;
+        let entries = [
+            entry("topup-card-processor:cs_1", 20_000_000),
+            entry("refund-card-processor:re_1", -5_000_000),
+            entry("refund-card-processor:dp_1", -15_000_000),
+        ];
+        assert_eq!(sound_ledger(&world, &agent).await, entries);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_balance_that_was_spent_goes_negative_and_publishes_answer_402(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 500), true).await;
+        for _ in 0..6 {
+            agent.publish("my-page", PAGE).await.expect(201);
+        }
+        report(&processor, &Processor::disputed("pi_1", "dp_1", 500), false).await;
+        assert_eq!(credits(&agent).await, -0.005);
+        let refused = agent.publish("my-page", PAGE).await.expect(402);
+        assert_eq!(refused.number("amount_usd"), 0.01);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_delayed_payment_is_credited_under_the_reason_of_its_session(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let mut completed = Processor::paid("cs_1", &agent.handle(), 500);
+        completed["data"]["object"]["payment_status"] = json!("unpaid");
+        report(&processor, &completed, false).await;
+        let mut succeeded = Processor::paid("cs_1", &agent.handle(), 500);
+        succeeded["type"] = json!("checkout.session.async_payment_succeeded");
+        report(&processor, &succeeded, true).await;
+        report(&processor, &succeeded, false).await;
+        report(&processor, &Processor::paid("cs_1", &agent.handle(), 500), false).await;
+        assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_1", 5_000_000)]);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn a_session_credits_one_account_ever(world: World) {
+        let (first, second, processor) = (world.agent().await, world.agent().await, world.processor());
+        report(&processor, &Processor::paid("cs_1", &first.handle(), 500), true).await;
+        report(&processor, &Processor::paid("cs_1", &second.handle(), 500), false).await;
+        assert_eq!((credits(&first).await, credits(&second).await), (5.0, 0.0));
+        // Both at the same moment: an event that loses the race is repeated by the processor.
+        let processors = at_two_doors(&world, &processor, Processor::at).await;
+        let events = [&first, &second].map(|agent| Processor::paid("cs_2", &agent.handle(), 700));
+        let calls = (0..20).map(|number| processors[number % 2].tell(&events[number % 2]).into_future());
+        let credited = join_all(calls).await.into_iter().filter(|reply| {
+            reply.status == 200 && reply.at("credited") == true
+        });
+        assert_eq!(credited.count(), 1);
+        assert_eq!(credits(&first).await + credits(&second).await, 12.0);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET, "HANDBILL_CARD__LIVEMODE" = "true")]
+    async fn only_payments_in_the_configured_mode_move_money(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let paid = |session: &str| Processor::paid_by("pi_1", session, &agent.handle(), 500);
+        let with = |mut event: Value, field: &str, value: Value| {
+            event["data"]["object"][field] = value;
+            event
+        };
+        for event in [
+            with(paid("cs_1"), "mode", json!("subscription")),
+            with(paid("cs_2"), "livemode", json!(false)),
+        ] {
+            report(&processor, &event, false).await;
+        }
+        let mut test_mode = paid("cs_3");
+        test_mode["livemode"] = json!(false);
+        report(&processor, &test_mode, false).await;
+        let live = with(with(paid("cs_4"), "mode", json!("payment")), "livemode", json!(true));
+        report(&processor, &live, true).await;
+        report(&processor, &with(Processor::refunded("pi_1", "re_1", 500), "livemode", json!(false)), false).await;
+        assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_4", 5_000_000)]);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn money_that_cannot_be_booked_is_logged_and_counted(world: World) {
+        let processor = world.processor();
+        let mut in_euros = Processor::refunded("pi_1", "re_2", 500);
+        in_euros["data"]["object"]["currency"] = json!("eur");
+        let mut reinstated = Processor::disputed("pi_1", "dp_1", 500);
+        reinstated["type"] = json!("charge.dispute.funds_reinstated");
+        for event in [Processor::refunded("pi_unknown", "re_1", 500), in_euros, reinstated] {
+            report(&processor, &event, false).await;
+        }
+        let counted = world.operator().call(Method::GET, "/metrics").await.expect(200).text();
+        assert!(counted.contains("\nhandbill_card_reversals_unbooked_total 3\n"), "{counted}");
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn the_signature_is_also_read_under_the_name_that_stripe_gives_it(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let body = Processor::paid("cs_1", &agent.handle(), 500).to_string();
+        let now = processor.now_seconds;
+        let good = processor.header_at(now, body.as_bytes());
+        let bad = format!("t={now},v1={}", sign("whsec_another", now, body.as_bytes()));
+        let call = || processor.unsigned(body.clone());
+        call().header("Stripe-Signature", &bad).await.refused(400, "invalid_request");
+        // The header that is ours decides where both arrive.
+        let both = call().header("Stripe-Signature", &good).header("Card-Processor-Signature", &bad);
+        both.await.refused(400, "invalid_request");
+        assert_eq!(call().header("Stripe-Signature", &good).await.expect(200).at("credited"), true);
+    }
+}
+
+async fn report(processor: &Processor, event: &Value, credited: bool) {
+    let reply = processor.tell(event).await.expect(200);
+    assert_eq!(reply.json(), json!({ "received": true, "credited": credited }), "{event}");
+}
+
+async fn credits(agent: &Agent) -> f64 {
+    agent.account().await.expect(200).number("credits_usd")
+}
