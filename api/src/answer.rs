@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
+use domain::link::Addresses;
 use domain::{Refusal, RefusalEntry, RefusalKind};
 use poem_openapi::payload::Json;
 use poem_openapi::registry::{MetaHeader, MetaMediaType, MetaResponse, MetaResponses, Registry};
@@ -78,7 +79,23 @@ fn description(entries: &[RefusalEntry]) -> String {
 pub enum Created<T: ToJSON> {
     /// It was made.
     #[oai(status = 201)]
-    Created(Json<T>),
+    Created(
+        Json<T>,
+        /// The API address of what was made, where it has one.
+        #[oai(header = "Location")]
+        Option<String>,
+    ),
+}
+
+impl<T: ToJSON> Created<T> {
+    /// What was made, and the path below the API's address where it is found.
+    pub fn at(made: T, addresses: &Addresses, path: &str) -> Self {
+        Self::Created(Json(made), Some(addresses.api(path)))
+    }
+
+    pub fn without_address(made: T) -> Self {
+        Self::Created(Json(made), None)
+    }
 }
 
 /// A refusal by the operation `O`.

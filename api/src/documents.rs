@@ -8,6 +8,7 @@ mod complete;
 mod errors;
 mod examples;
 mod facts;
+mod for_strangers;
 mod llms;
 mod reference;
 mod skill;
@@ -17,6 +18,7 @@ use std::sync::LazyLock;
 use askama::Template;
 use bytes::Bytes;
 use poem::endpoint::make_sync;
+use poem::http::{HeaderValue, header};
 use poem::{Response, Route, RouteMethod, get};
 
 use self::llms::Llms;
@@ -25,6 +27,7 @@ use self::skill::Skill;
 use crate::{pages, rest};
 
 pub use facts::Facts;
+pub use for_strangers::ForStrangers;
 
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
@@ -69,6 +72,22 @@ impl Documents {
     }
 }
 
+/// A new release's documents replace the old ones within minutes.
+const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
+
+/// The paths of the documents, and the methods that they answer.
+pub const METHODS: &[(&str, &[&str])] = &[
+    ("/openapi.json", &["GET"]),
+    ("/docs", &["GET"]),
+    ("/docs/errors", &["GET"]),
+    ("/skill", &["GET"]),
+    ("/skill/reference.md", &["GET"]),
+    ("/llms.txt", &["GET"]),
+    ("/robots.txt", &["GET"]),
+    ("/favicon.ico", &["GET"]),
+    (for_strangers::SECURITY_TXT, &["GET"]),
+];
+
 const UI: &str = r#"<div id="ui"></div>"#;
 const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
@@ -95,7 +114,7 @@ fn template(template: impl Template + Send + Sync + 'static, content_type: &'sta
 }
 
 fn answer(text: impl Into<poem::Body>, content_type: &'static str) -> Response {
-    Response::builder().content_type(content_type).body(text)
+    Response::builder().content_type(content_type).header(header::CACHE_CONTROL, FRESH).body(text)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use domain::{Chance, Refusal};
 use futures::FutureExt;
-use poem::http::{HeaderName, HeaderValue, Method, header};
+use poem::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
 use poem::{Endpoint, IntoResponse, PathPattern, Request, Response};
 use tokio::time::Instant;
@@ -144,6 +144,10 @@ impl<E: Endpoint + 'static> Rooms<E> {
         let method = request.method().clone();
         let form = RefusalForm::for_whom(&request);
         body::bound(&mut request, self.bodies, &turn);
+        if let Some(path) = self.paths.without_slash(request.uri().path()) {
+            turn.give_back();
+            return self.see_out(moved_to(path, request.uri().query()), &method, None, started, trace);
+        }
         request.set_data(turn.clone());
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
         turn.give_back();
@@ -232,6 +236,12 @@ impl<E: Endpoint + 'static> Endpoint for Door<E> {
     }
 }
 
+/// The method and the body stay the same at the new address.
+fn moved_to(path: &str, query: Option<&str>) -> Response {
+    let location = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+    Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, location).finish()
+}
+
 /// Tells the metrics and the trace how a request ended.
 fn note(method: &Method, route: &str, status: u16, started: Instant, trace: &Span) {
     telemetry::request("api", route, method.as_str(), status, started.elapsed());
@@ -252,7 +262,6 @@ mod tests {
     use std::time::Duration;
 
     use poem::endpoint::make;
-    use poem::http::StatusCode;
     use tokio::time::{sleep, timeout};
 
     use super::*;

@@ -24,6 +24,7 @@ mod path_part;
 mod paths;
 mod probes;
 mod refusal;
+mod representation;
 mod rest;
 mod same_site;
 mod service_of;
@@ -45,10 +46,11 @@ use crate::documents::{Documents, Facts};
 use crate::door::Door;
 use crate::paths::Paths;
 use crate::probes::Probes;
+use crate::representation::Representation;
 
 pub use crate::body::BodyTerms;
 pub use crate::client_ip::{TrustedProxies, network_of};
-pub use crate::documents::openapi_document;
+pub use crate::documents::{ForStrangers, openapi_document};
 pub use crate::probes::answer as answer_probe;
 pub use crate::turns::TurnTerms;
 
@@ -63,6 +65,8 @@ pub struct ApiSettings {
     /// What the process tells of itself.
     pub vitals: Vitals,
     pub load: LoadTerms,
+    /// The contact and the rules for crawlers.
+    pub for_strangers: ForStrangers,
 }
 
 /// How much is taken on at a time, and how slowly.
@@ -85,9 +89,10 @@ impl Default for LoadTerms {
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
+    let routes = settings.for_strangers.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let routes = routes.with(CookieJarManager::new()).data(service);
+    let routes = routes.with(CookieJarManager::new()).data(service).with(Representation::default());
     let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
         let probes = probes.clone();
@@ -98,7 +103,10 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
 
 fn paths_of(facts: &Facts) -> (Route, Paths) {
     let documents = Documents::new(facts);
-    let paths = Paths::listed_in(documents.openapi()).with_pages(&pages::methods()).with_pages(mcp::METHODS);
+    let paths = Paths::listed_in(documents.openapi())
+        .with_pages(&pages::methods())
+        .with_pages(mcp::METHODS)
+        .with_pages(documents::METHODS);
     let routes = mcp::add_to(admin::add_to(pages::add_to(documents.routes()))).nest(
         "/",
         pages::with_front_page(rest::open_api(&facts.base_url).around(operator::hide_from_strangers)),

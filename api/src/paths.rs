@@ -36,6 +36,12 @@ impl Paths {
         self
     }
 
+    /// The path without the slash at its end, if it is one of these paths.
+    pub fn without_slash<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let shorter = path.strip_suffix('/').filter(|path| !path.is_empty())?;
+        self.0.keys().any(|pattern| fits(pattern, shorter)).then_some(shorter)
+    }
+
     pub fn find(&self, pattern: &str) -> Option<&ListedPath> {
         self.0.get(pattern)
     }
@@ -69,6 +75,23 @@ impl ListedPath {
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let at: usize = name.strip_prefix("param")?.parse().ok()?;
         self.parameters.get(at).map(String::as_str)
+    }
+}
+
+/// Whether poem would route the path by the pattern.
+fn fits(pattern: &str, path: &str) -> bool {
+    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return true,
+            (Some(name), Some(value)) if name.starts_with(':') => {
+                if value.is_empty() {
+                    return false;
+                }
+            }
+            (Some(segment), Some(value)) if segment == value => {}
+            _ => return false,
+        }
     }
 }
 
@@ -113,6 +136,24 @@ mod tests {
         let artifact = paths.find("/v1/artifacts/:param0/files/:param1").unwrap();
         assert_eq!(artifact.allowed(), "DELETE, GET, HEAD, PATCH");
         assert_eq!(paths.find("/v1/signup").unwrap().allowed(), "POST");
+    }
+
+    #[test]
+    fn a_slash_at_the_end_is_left_out_of_a_path_that_is_known() {
+        let paths = paths().with_pages(&[("/", &["GET"]), ("/signin", &["GET"])]);
+        for (path, expected) in [
+            ("/signin/", Some("/signin")),
+            ("/v1/signup/", Some("/v1/signup")),
+            ("/v1/artifacts/my-page/files/a.css/", Some("/v1/artifacts/my-page/files/a.css")),
+            ("/v1/artifacts//files/a.css/", None),
+            ("/signin", None),
+            ("/signin//", None),
+            ("//evil.example/", None),
+            ("/nothing/", None),
+            ("/", None),
+        ] {
+            assert_eq!(paths.without_slash(path), expected, "{path}");
+        }
     }
 
     #[test]

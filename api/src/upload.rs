@@ -24,6 +24,7 @@ use crate::body;
 use crate::refusal::RefusedCall;
 use crate::turns::Turn;
 
+mod file_name;
 mod room;
 mod staged;
 
@@ -162,7 +163,7 @@ impl Parts {
             return Err(both());
         }
         self.source = Some(Source::Files);
-        let Some(name) = field.file_name().filter(|name| !name.is_empty()) else {
+        let Some(name) = file_name_of(&field).filter(|name| !name.is_empty()) else {
             let fault = if is_named_in_utf_8(&field) {
                 "a part has no filename; it is the file's path in the site"
             } else {
@@ -170,7 +171,7 @@ impl Parts {
             };
             return Err(Refusal::invalid("files", fault));
         };
-        let path = name.parse().map_err(|fault| {
+        let path = SitePath::of_upload(&name).map_err(|fault| {
             let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
             Refusal::invalid("files", format!("the file path {name:?} {fault}"))
         })?;
@@ -239,6 +240,11 @@ fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
 
 fn cut_short() -> Refusal {
     Refusal::invalid("body", "ends before the length that was told")
+}
+
+fn file_name_of(field: &Field<'_>) -> Option<String> {
+    let disposition = field.headers().get(header::CONTENT_DISPOSITION)?;
+    file_name::file_name(std::str::from_utf8(disposition.as_bytes()).ok()?, field.file_name())
 }
 
 /// Whether a part's own header can be read as text: names in another encoding look as if they were not there.

@@ -10,8 +10,9 @@ use telemetry::Traces;
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-/// What the libraries say at `info` repeats what our own lines say better.
-const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn,rmcp=warn";
+/// What the libraries say at `info` repeats what our own lines say better. rmcp warns of every refusal that it sends to a
+/// client, such as of a protocol version.
+const QUIET: &str = "sea_orm_migration=warn,poem=warn,apalis_core=warn,rmcp=warn,rmcp::service=error";
 
 /// Logs go to standard error, so that what a command prints stays clean.
 pub(crate) fn start(log: &Log, traces: Option<&Traces>) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::ApiSettings;
+use api::{ApiSettings, ForStrangers};
 use config::Settings;
 use domain::link::LinkKey;
 use domain::{Job, JobEnvelope, Queue};
@@ -233,6 +233,10 @@ async fn open_api(
             carried_on: carried_on.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
+            for_strangers: ForStrangers {
+                contact: settings.service.contact.clone(),
+                robots: settings.service.robots.clone(),
+            },
         },
     );
     Ok(start(door.serve(routes, carried_on, stop.clone()), stop))

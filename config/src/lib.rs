@@ -32,6 +32,7 @@ pub use section::ops::Ops;
 pub use section::queue::Queue;
 pub use section::redis::Redis;
 pub use section::secrets::Secrets;
+pub use section::service::Service;
 pub use section::storage::{Bucket, Storage};
 pub use section::traces::Traces;
 pub use section::workers::Workers;

@@ -10,7 +10,9 @@ use crate::fault::{Fault, Faults, Source};
 use crate::reader::{Line, Reader};
 use crate::section::mode::Mode;
 use crate::section::secrets;
-use crate::{Api, Card, Database, Edge, Limits, Log, Ops, Queue, Redis, Secrets, Storage, Traces, Workers};
+use crate::{
+    Api, Card, Database, Edge, Limits, Log, Ops, Queue, Redis, Secrets, Service, Storage, Traces, Workers,
+};
 
 /// Everything that can be set, parsed and checked.
 #[derive(Clone, Debug)]
@@ -29,6 +31,7 @@ pub struct Settings {
     pub limits: Limits,
     pub workers: Workers,
     pub ops: Ops,
+    pub service: Service,
     pub traces: Traces,
     lines: Vec<Line>,
 }
@@ -104,6 +107,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let limits = Limits::read(reader, mode);
     let workers = Workers::read(reader);
     let ops = Ops::read(reader, mode);
+    let service = Service::read(reader);
     let traces = Traces::read(reader);
     Some(Settings {
         dev_mode: mode?.dev_mode,
@@ -120,6 +124,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
         limits: limits?,
         workers,
         ops,
+        service,
         traces: traces?,
         lines: Vec::new(),
     })

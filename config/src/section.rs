@@ -12,6 +12,7 @@ pub mod ops;
 pub mod queue;
 pub mod redis;
 pub mod secrets;
+pub mod service;
 pub mod storage;
 pub mod traces;
 pub mod workers;

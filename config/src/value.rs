@@ -56,6 +56,47 @@ pub(crate) struct Wait(pub Duration);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub f64);
 
+/// How to reach the people behind the service: a URI. A bare e-mail address becomes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContactAddress(pub String);
+
+/// The text of `/robots.txt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RobotsText(pub String);
+
+impl Value for ContactAddress {
+    const EXPECTED: &'static str = "an e-mail address or a URI, such as mailto:abuse@example.com";
+
+    fn parse(text: &str) -> Option<Self> {
+        let is_plain =
+            !text.is_empty() && text.len() <= 500 && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_uri = ["mailto:", "https://", "http://", "tel:"].iter().any(|scheme| text.starts_with(scheme));
+        let is_email = !text.contains(':')
+            && text.split_once('@').is_some_and(|(name, at)| !name.is_empty() && at.contains('.'));
+        match (is_plain, is_uri, is_email) {
+            (true, true, _) => Some(Self(text.to_owned())),
+            (true, false, true) => Some(Self(format!("mailto:{text}"))),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl Value for RobotsText {
+    const EXPECTED: &'static str = "the lines of a robots.txt, 64 KiB at most";
+
+    fn parse(text: &str) -> Option<Self> {
+        (text.len() <= 65_536).then(|| Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.lines().collect::<Vec<_>>().join(" / ")
+    }
+}
+
 impl Value for bool {
     const EXPECTED: &'static str = "true or false";
 

@@ -4,6 +4,7 @@
 //! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`]. The one thing in it that is not pure is
 //! [`fault`], which exists for tests and is empty in release builds.
 
+mod accept_encoding;
 mod account;
 mod artifact;
 mod chance;
@@ -37,6 +38,7 @@ mod username;
 pub mod fault;
 pub mod link;
 
+pub use accept_encoding::choose_encoding;
 pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;

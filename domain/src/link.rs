@@ -39,6 +39,11 @@ impl Addresses {
         }
     }
 
+    /// The address of a path of the API.
+    pub fn api(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
     pub fn claim(&self, code: &str) -> String {
         format!("{}/claim/{code}", self.base_url)
     }

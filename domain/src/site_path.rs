@@ -18,6 +18,12 @@ impl SitePath {
         Self("index.html".to_owned())
     }
 
+    /// The path of a file that is published now. Stored paths may be older than the rule about hidden characters, which
+    /// can make one name look like another.
+    pub fn of_upload(text: &str) -> Result<Self, MalformedPath> {
+        if text.chars().any(is_hidden) { Err(MalformedPath::Hidden) } else { text.parse() }
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,6 +49,17 @@ pub enum MalformedPath {
     Part,
     #[error("has a control character")]
     Control,
+    #[error("has an invisible character, or one that turns the direction of the text")]
+    Hidden,
+}
+
+/// Bidirectional controls, zero-width characters and line separators: what a reader of the name cannot see.
+fn is_hidden(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 impl FromStr for SitePath {
@@ -108,6 +125,23 @@ mod tests {
             assert!(bad.parse::<SitePath>().is_err(), "{bad:?}");
         }
         assert_eq!("a".repeat(513).parse::<SitePath>(), Err(MalformedPath::TooLong));
+    }
+
+    #[test]
+    fn a_new_path_shows_every_character_that_it_has() {
+        for hidden in ['\u{202e}', '\u{200b}', '\u{200d}', '\u{2028}', '\u{2066}', '\u{feff}', '\u{ad}'] {
+            let path = format!("a{hidden}.html");
+            assert_eq!(SitePath::of_upload(&path), Err(MalformedPath::Hidden), "{hidden:?}");
+            assert!(path.parse::<SitePath>().is_ok(), "a stored path is still read");
+        }
+        for control in ['\u{0}', '\n', '\u{7f}', '\u{85}'] {
+            assert_eq!(
+                SitePath::of_upload(&format!("a{control}")),
+                Err(MalformedPath::Control),
+                "{control:?}"
+            );
+        }
+        assert!(SitePath::of_upload("b\u{fc}cher/\u{4f60}\u{597d}.html").is_ok());
     }
 
     #[test]

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use domain::link::LinkKey;
-use domain::{BlobHash, Encoding, Host, ManifestFile, Route, Visibility};
-use poem::http::HeaderMap;
+use domain::{BlobHash, Encoding, Host, ManifestFile, Route, Visibility, choose_encoding};
+use poem::http::{HeaderMap, header};
 
 use crate::find::{Address, Mount};
-use crate::negotiate;
 
 /// A file in the shape that one visitor gets.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +71,9 @@ const MARK_LENGTH: usize = 6;
 impl<'a> Form<'a> {
     /// The form of a file for a visitor who takes these encodings.
     pub fn choose(host: &'a Host, file: &'a ManifestFile, dress: Dress, accepted: &HeaderMap) -> Self {
-        Self { host, file, dress, encoding: negotiate::choose(accepted, &file.variants) }
+        let lines = accepted.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+        let stored = file.variants.iter().map(|variant| variant.encoding);
+        Self { host, file, dress, encoding: choose_encoding(lines, stored) }
     }
 
     /// Whether it may be small enough to be kept in memory. How small a page gets that must be dressed and then encoded

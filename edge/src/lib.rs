@@ -25,7 +25,6 @@ pub mod hostile;
 mod icon;
 mod meters;
 mod misses;
-mod negotiate;
 mod pack;
 mod patience;
 mod press;

@@ -83,7 +83,7 @@ use store::{Blobs, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept,
-    SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace,
+    SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

@@ -70,7 +70,7 @@ pub use objects::{Copied, KnownBlob, ObjectKind, StoredObject};
 pub use outage::{is_collision, is_outage};
 pub use outcomes::{KeyClaim, KeyHolder, Refused};
 pub use owner_settings::AgentJoin;
-pub use pack::Layout;
+pub use pack::{Layout, encode};
 pub use reports::{NewReport, Reported};
 pub use review::{
     DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage, ScanKept,

@@ -122,7 +122,8 @@ fn is_compressible(content_type: &str) -> bool {
         )
 }
 
-fn encode(encoding: Encoding, content: &[u8]) -> anyhow::Result<Vec<u8>> {
+/// The content in an encoding, at the price that is worth paying once.
+pub fn encode(encoding: Encoding, content: &[u8]) -> anyhow::Result<Vec<u8>> {
     match encoding {
         Encoding::Brotli => {
             let params = brotli::enc::BrotliEncoderParams {

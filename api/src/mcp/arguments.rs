@@ -1,7 +1,7 @@
 //! The arguments of a tool: read into its own type, with a fault that is told by the argument's name. What a tool says
 //! of its arguments, as a JSON Schema, is made here too, so that all tools say it alike.
 
-use domain::{Refusal, Slug};
+use domain::{Refusal, SitePath, Slug};
 use rmcp::model::JsonObject;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -30,6 +30,11 @@ impl<'de> Deserialize<'de> for GivenSlug {
         let slug = String::deserialize(deserializer)?.parse();
         slug.map(Self).map_err(|_| D::Error::custom(format!("must match {}", Slug::PATTERN)))
     }
+}
+
+/// The path of a file that is published, with the fault that REST tells of one.
+pub fn new_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SitePath, D::Error> {
+    SitePath::of_upload(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// A number of things. Models write `1.0` for it too, which to JSON Schema is an integer.

@@ -39,6 +39,9 @@ enum Registered {
         /// The session.
         #[oai(header = "Set-Cookie")]
         String,
+        /// The API address of the person.
+        #[oai(header = "Location")]
+        String,
     ),
 }
 
@@ -114,7 +117,8 @@ impl Auth {
     ) -> Answer<Registered, Register> {
         let signed_in = service.register(body.0.into(), from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
-        Ok(Registered::Registered(Json((&signed_in.person).into()), cookie))
+        let location = service.addresses().api("/auth/me");
+        Ok(Registered::Registered(Json((&signed_in.person).into()), cookie, location))
     }
 
     /// Sign in

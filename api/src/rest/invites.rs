@@ -39,7 +39,9 @@ impl Invites {
     ) -> Answer<Created<wire::CreatedInvite>, Create> {
         let terms = body.0.unwrap_or_default().read()?;
         let invite = service.invite(&caller.0, terms).await?;
-        Ok(Created::Created(Json(wire::CreatedInvite::new(&invite, service.addresses()))))
+        let created = wire::CreatedInvite::new(&invite, service.addresses());
+        let path = format!("/v1/account/invites/{}", created.code);
+        Ok(Created::at(created, service.addresses(), &path))
     }
 
     /// List the invites

@@ -3,7 +3,6 @@
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
@@ -34,6 +33,7 @@ impl Join {
         body: JsonBody<wire::Join>,
         service: Data<&Service>,
     ) -> Answer<Created<wire::Joined>, JoinCall> {
-        Ok(Created::Created(Json(service.join_as_agent(&body.code, from.0).await?.into())))
+        let joined = service.join_as_agent(&body.code, from.0).await?;
+        Ok(Created::at(joined.into(), service.addresses(), "/v1/account"))
     }
 }

@@ -37,6 +37,9 @@ pub enum Published {
         /// The receipt as compact JSON, when the call was paid inline.
         #[oai(header = "X-PAYMENT-RESPONSE")]
         Option<String>,
+        /// The API address of the artifact.
+        #[oai(header = "Location")]
+        String,
     ),
 }
 
@@ -105,7 +108,8 @@ pub async fn publish(
     drop(room);
     let result = wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses());
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
-    Ok(Published::Published(Json(result), receipt))
+    let location = service.addresses().api(&format!("/v1/artifacts/{}", published.slug));
+    Ok(Published::Published(Json(result), receipt, location))
 }
 
 /// The body may name the artifact that the path names, and no other.

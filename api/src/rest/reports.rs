@@ -2,7 +2,6 @@
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
@@ -32,6 +31,6 @@ impl Reports {
         service: Data<&Service>,
     ) -> Answer<Created<wire::ReportTaken>, ReportCall> {
         let (host, reason) = body.read(service.addresses())?;
-        Ok(Created::Created(Json(service.report(from.0, host, reason).await?.into())))
+        Ok(Created::without_address(service.report(from.0, host, reason).await?.into()))
     }
 }

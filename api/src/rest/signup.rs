@@ -3,7 +3,6 @@
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
@@ -31,6 +30,7 @@ impl SignUp {
         service: Data<&Service>,
     ) -> Answer<Created<wire::SignUp>, NewAccount> {
         let signed_up = service.sign_up(from.0).await?;
-        Ok(Created::Created(Json(wire::SignUp::new(signed_up, service.tariff()))))
+        let made = wire::SignUp::new(signed_up, service.tariff());
+        Ok(Created::at(made, service.addresses(), "/v1/account"))
     }
 }

@@ -47,7 +47,9 @@ impl Tokens {
         service: Data<&Service>,
     ) -> Answer<Created<wire::MintedToken>, Mint> {
         let request = body.0.unwrap_or_default().read()?;
-        Ok(Created::Created(Json(service.mint(&caller.0, request).await?.into())))
+        let minted: wire::MintedToken = service.mint(&caller.0, request).await?.into();
+        let path = format!("/v1/tokens/{}", minted.minted.id);
+        Ok(Created::at(minted, service.addresses(), &path))
     }
 
     /// Revoke a token

@@ -4,7 +4,6 @@
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Path;
-use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
@@ -69,5 +68,5 @@ async fn keep(
     turn.go_over_to(Work::Upload).await?;
     let kept = service.keep_upload(ticket, read.files).await?;
     drop(read.room);
-    Ok(Created::Created(Json(kept.into())))
+    Ok(Created::without_address(kept.into()))
 }

@@ -33,6 +33,7 @@ mod errors;
 mod expectations;
 mod faults;
 mod health;
+mod http_manners;
 mod invites;
 mod mcp;
 mod mcp_clients;

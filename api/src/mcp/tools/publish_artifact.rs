@@ -31,6 +31,7 @@ pub struct Arguments {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with path and content")]
 struct File {
+    #[serde(deserialize_with = "arguments::new_path")]
     path: SitePath,
     content: String,
     /// None is the default, and so is null.

@@ -1,7 +1,6 @@
-//! Negotiate: which of the stored encodings the visitor likes best.
+//! Which of several encodings of a content a client likes best, by its `Accept-Encoding`.
 
-use domain::{Encoding, Variant};
-use poem::http::{HeaderMap, header};
+use crate::Encoding;
 
 /// Thousandths, as `q` has three decimals at most.
 type Weight = u16;
@@ -16,14 +15,14 @@ struct Wishes {
     others: Option<Weight>,
 }
 
-/// The best of what there is, or none for the plain bytes. Plain bytes are the answer too when the visitor refuses
-/// everything: better that than nothing.
-pub fn choose(headers: &HeaderMap, variants: &[Variant]) -> Option<Encoding> {
-    if variants.is_empty() {
-        return None;
-    }
-    let wishes = Wishes::of(headers)?;
-    let offers = variants.iter().map(|variant| (wishes.weight(variant.encoding), variant.encoding));
+/// The best of the offers, or none for the plain bytes. Plain bytes are also chosen when the client refuses everything:
+/// better that than nothing. `lines` are the values of the header, as often as it occurs.
+pub fn choose_encoding<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    offers: impl Iterator<Item = Encoding>,
+) -> Option<Encoding> {
+    let wishes = Wishes::of(lines)?;
+    let offers = offers.map(|encoding| (wishes.weight(encoding), encoding));
     // Of equal wishes the first in our own order is the smallest.
     let best =
         offers.filter(|(weight, _)| *weight > 0).min_by_key(|(weight, encoding)| (FULL - weight, *encoding));
@@ -31,14 +30,12 @@ pub fn choose(headers: &HeaderMap, variants: &[Variant]) -> Option<Encoding> {
 }
 
 impl Wishes {
-    /// None when the visitor says nothing.
-    fn of(headers: &HeaderMap) -> Option<Self> {
-        let mut lines = headers.get_all(header::ACCEPT_ENCODING).iter().peekable();
+    /// None when the client sends no such header.
+    fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut lines = lines.peekable();
         lines.peek()?;
         let mut wishes = Self::default();
-        for wish in lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(',')) {
-            wishes.note(wish);
-        }
+        lines.flat_map(|line| line.split(',')).for_each(|wish| wishes.note(wish));
         Some(wishes)
     }
 
@@ -83,13 +80,7 @@ mod tests {
     use super::*;
 
     fn chosen(accept: Option<&str>, stored: &[Encoding]) -> &'static str {
-        let mut headers = HeaderMap::new();
-        if let Some(accept) = accept {
-            headers.insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
-        }
-        let variant = |encoding: &Encoding| Variant { encoding: *encoding, offset_bytes: 0, size_bytes: 0 };
-        let variants: Vec<_> = stored.iter().map(variant).collect();
-        choose(&headers, &variants).map_or("identity", Encoding::token)
+        choose_encoding(accept.into_iter(), stored.iter().copied()).map_or("identity", Encoding::token)
     }
 
     #[test]

@@ -1,0 +1,91 @@
+//! The name of a file in a multipart form, as clients really send it: `filename*` of RFC 6266, quotes as browsers escape
+//! them, and whole paths percent-encoded as aiohttp does.
+
+use percent_encoding::percent_decode_str;
+
+/// The name of the part, none if it has none. `disposition` is its `Content-Disposition`; `plain` the `filename` of it.
+pub fn file_name(disposition: &str, plain: Option<&str>) -> Option<String> {
+    extended(disposition).or_else(|| plain.map(decoded))
+}
+
+/// The value of `filename*`, which wins over `filename`.
+fn extended(disposition: &str) -> Option<String> {
+    let value = parameters(disposition).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("filename*").then(|| value.trim().trim_matches('"'))
+    })?;
+    let (charset, rest) = value.split_once('\'')?;
+    let (_language, name) = rest.split_once('\'')?;
+    let is_utf_8 = charset.eq_ignore_ascii_case("utf-8");
+    let name = percent_decode_str(name).decode_utf8().ok().filter(|_| is_utf_8)?;
+    Some(name.into_owned())
+}
+
+/// The parameters of a header, split at the semicolons outside quotes.
+fn parameters(header: &str) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    header.split(move |letter: char| {
+        let is_plain = !std::mem::take(&mut is_escaped);
+        match letter {
+            '\\' if is_quoted && is_plain => is_escaped = true,
+            '"' if is_plain => is_quoted = !is_quoted,
+            ';' if !is_quoted => return true,
+            _ => {}
+        }
+        false
+    })
+}
+
+fn decoded(name: &str) -> String {
+    // A client that escapes slashes has escaped the whole path; no path of a site holds an escaped one otherwise.
+    let has_escaped_slash = name.contains("%2F") || name.contains("%2f");
+    if has_escaped_slash
+        && !name.contains('/')
+        && let Ok(path) = percent_decode_str(name).decode_utf8()
+    {
+        return path.into_owned();
+    }
+    // Browsers escape the quote alone, and line breaks, which no name has.
+    name.replace("%22", "\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_its_client_means_it() {
+        for (plain, expected) in [
+            ("css/app.css", "css/app.css"),
+            ("css%2Fapp.css", "css/app.css"),
+            ("css%2fapp.css", "css/app.css"),
+            ("b%C3%BCcher%2F%C3%BC.html", "b\u{fc}cher/\u{fc}.html"),
+            ("a/b%2Fc.html", "a/b%2Fc.html"),
+            ("100%25.html", "100%25.html"),
+            ("bad%FF%2Fx.html", "bad%FF%2Fx.html"),
+            ("say %22hi%22.html", "say \"hi\".html"),
+            ("..%2F..%2Fetc", "../../etc"),
+        ] {
+            let disposition = format!("form-data; name=\"files\"; filename=\"{plain}\"");
+            assert_eq!(file_name(&disposition, Some(plain)).as_deref(), Some(expected), "{plain}");
+        }
+        assert_eq!(file_name("form-data; name=\"files\"", None), None);
+    }
+
+    #[test]
+    fn the_extended_name_wins_and_a_quoted_text_is_none() {
+        for (disposition, expected) in [
+            (
+                "form-data; name=\"files\"; filename=\"x\"; filename*=UTF-8''css%2F%C3%BC.css",
+                Some("css/\u{fc}.css"),
+            ),
+            ("form-data; name=\"files\"; filename*=utf-8'en'a.css", Some("a.css")),
+            ("form-data; name=\"files\"; FILENAME*=\"utf-8''a.css\"", Some("a.css")),
+            ("form-data; name=\"files\"; filename*=iso-8859-1''a.css; filename=\"x\"", Some("x")),
+            ("form-data; name=\"files\"; filename*=utf-8''%FF; filename=\"x\"", Some("x")),
+            ("form-data; name=\"files\"; filename=\"x; filename*=utf-8''y\"", Some("x")),
+        ] {
+            assert_eq!(file_name(disposition, Some("x")).as_deref(), expected, "{disposition}");
+        }
+    }
+}
