@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::{AccountId, Deed, Outcome};
-use store::{Batch, Gathered, Store, Terms, is_collision, is_outage};
+use store::{Batch, Gathered, Store, Terms, is_collision, outage};
 
 use crate::office::{LedgerError, LedgerTerms};
 
@@ -58,12 +58,11 @@ impl Clerk {
             batches.iter().map(|(account, deeds)| Batch { account: *account, deeds }).collect();
         match self.store.settle_together(&batches, &self.terms()).await {
             Ok(settled) => settled.into_iter().map(|outcomes| outcomes.map(Ok)).collect(),
-            Err(error) if is_outage(&error) => {
-                let outage = LedgerError::Outage(format!("{error:#}"));
-                batches.iter().map(|_| Some(Err(outage.clone()))).collect()
-            }
-            // Something is wrong with one of them, or two collided: which one shows when each is alone.
-            Err(_) => Vec::new(),
+            Err(error) => match as_outage(&error) {
+                Some(outage) => batches.iter().map(|_| Some(Err(outage.clone()))).collect(),
+                // Something is wrong with one of them, or two collided: which one shows when each is alone.
+                None => Vec::new(),
+            },
         }
     }
 
@@ -73,8 +72,9 @@ impl Clerk {
             match self.store.settle(account, deeds, &self.terms()).await {
                 Ok(outcomes) => return Ok(outcomes),
                 Err(error) if is_collision(&error) && collisions < COLLISIONS_MAX => collisions += 1,
-                Err(error) if is_outage(&error) => return Err(LedgerError::Outage(format!("{error:#}"))),
-                Err(error) => return Err(LedgerError::Bug(format!("{error:#}"))),
+                Err(error) => {
+                    return Err(as_outage(&error).unwrap_or_else(|| LedgerError::Bug(format!("{error:#}"))));
+                }
             }
         }
     }
@@ -86,4 +86,8 @@ impl Clerk {
             now: self.terms.clock.now(),
         }
     }
+}
+
+fn as_outage(error: &anyhow::Error) -> Option<LedgerError> {
+    outage(error).map(|of| LedgerError::Outage { of, error: format!("{error:#}") })
 }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use domain::{AccountId, Chance, Clock, Deed, Tariff};
 use ractor::rpc::CallResult;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
-use store::Store;
+use store::{Outage, Store};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
@@ -43,8 +43,8 @@ impl LedgerTerms {
 /// Why a deed was not settled. In every case it is safe to hand the same deed in again.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LedgerError {
-    #[error("the database is out: {0}")]
-    Outage(String),
+    #[error("the database is out: {error}")]
+    Outage { of: Outage, error: String },
     #[error("a deed could not be settled: {0}")]
     Bug(String),
     #[error("the ledger did not answer in time; the deed may have been settled")]

@@ -101,6 +101,7 @@ impl Bed {
             created_via: "test".into(),
             message: None,
             created_by: None,
+            deadline: None,
         }
     }
 

@@ -122,13 +122,13 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         Refusal::NotConfigured { .. } => StatusCode::NOT_IMPLEMENTED,
         Refusal::ProcessorError => StatusCode::BAD_GATEWAY,
-        Refusal::Overloaded { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Overloaded { .. } | Refusal::OutcomeUnknown(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{Challenge, Micro, MissingRight, Rails};
+    use domain::{Challenge, Micro, MissingRight, Rails, Repeating};
     use serde_json::json;
 
     use super::*;
@@ -184,6 +184,7 @@ mod tests {
             (Refusal::NotConfigured { what: what() }, 501),
             (Refusal::ProcessorError, 502),
             (Refusal::overloaded("busy"), 503),
+            (Refusal::OutcomeUnknown(Repeating::AsItIs), 503),
         ];
         for (refusal, status) in promised {
             assert_eq!(respond(&refusal).status().as_u16(), status, "{refusal}");

@@ -9,8 +9,8 @@ use bus::Bus;
 use config::Settings;
 use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
-use service::{JobQueue, Parts, Rules, ScanGate, Service, TokenUses, VerdictCommits};
-use store::{Blobs, Store};
+use service::{FileStoreWatch, JobQueue, Parts, Rules, ScanGate, Service, TokenUses, VerdictCommits};
+use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use workers::Queues;
@@ -87,6 +87,8 @@ impl Office {
         let service = Service::new(Parts {
             store: house.store.clone(),
             blobs: house.blobs.clone(),
+            file_store: FileStoreWatch::default(),
+            disk: DiskRoom::of(parts::folders_of_data(settings)?),
             ledgers: ledgers.clone(),
             queue: house.jobs.clone(),
             board: Arc::new(house.queues.clone()),

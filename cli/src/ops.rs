@@ -9,6 +9,7 @@ use futures::FutureExt;
 use poem::http::Method;
 use poem::{Endpoint, Request, Response};
 use service::Board;
+use store::DiskRoom;
 use telemetry::levels::{self, ModerationLevel, QueueLevel};
 use telemetry::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,7 @@ use workers::Queues;
 
 use crate::doors::{Door, DoorTerms, TurnedAway};
 use crate::house::House;
+use crate::parts::folders_of_data;
 
 /// Whoever scrapes and probes needs a handful.
 const CONNECTIONS_MAX: usize = 64;
@@ -42,9 +44,13 @@ pub(crate) fn vitals(
     house: &House,
     needs: Needs,
     stopping: &CancellationToken,
-) -> Vitals {
+) -> anyhow::Result<Vitals> {
     let mut parts = vec![database(house), queue(house)];
     let mut readings = vec![pools(house)];
+    // An edge alone writes nothing that a full disk could refuse.
+    if needs != Needs::Pages {
+        parts.extend(disk(settings)?);
+    }
     if settings.redis.url.is_some() {
         parts.push(redis(house));
         readings.push(redis_connection(house));
@@ -53,7 +59,7 @@ pub(crate) fn vitals(
         parts.push(storage(house, when_away));
         readings.extend([queue_levels(house), schedules(house), moderation(house)]);
     }
-    Vitals::new(VitalsParts { parts, readings, stopping: stopping.clone() })
+    Ok(Vitals::new(VitalsParts { parts, readings, stopping: stopping.clone() }))
 }
 
 impl Needs {
@@ -152,6 +158,20 @@ fn storage(house: &House, when_away: WhenAway) -> Part {
         async move { blobs.ping().await }.boxed()
     };
     Part { name: "storage", when_away, ask: Box::new(ask) }
+}
+
+/// The disks of this machine, if anything is kept on them: without room for a publish a process is not ready.
+fn disk(settings: &Settings) -> anyhow::Result<Option<Part>> {
+    let folders = folders_of_data(settings)?;
+    if folders.is_empty() {
+        return Ok(None);
+    }
+    let room = DiskRoom::of(folders);
+    let ask = move || {
+        let room = room.clone();
+        async move { room.check() }.boxed()
+    };
+    Ok(Some(Part { name: "disk", when_away: WhenAway::NotReady, ask: Box::new(ask) }))
 }
 
 fn pools(house: &House) -> Reading {

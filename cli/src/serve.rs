@@ -132,7 +132,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
         None
     };
     let stop_work = CancellationToken::new();
-    let vitals = ops::vitals(settings, &house, roles.needs(), &stop);
+    let vitals = ops::vitals(settings, &house, roles.needs(), &stop)?;
     let stop_telling = CancellationToken::new();
     // Before any work begins: an address that is taken must not show by work that is cut off.
     let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;

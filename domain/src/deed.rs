@@ -36,6 +36,7 @@ pub struct PublishDeed {
     pub created_via: String,
     pub message: Option<Message>,
     pub created_by: Option<TokenId>,
+    pub deadline: Option<Time>,
 }
 
 /// How many sweeps at once there had been when blobs were looked for. A publish settles only if there was none since,
@@ -73,6 +74,7 @@ pub struct VisibilityDeed {
     /// The artifact that the token is pinned to, if it is.
     pub pinned_to: Option<ArtifactId>,
     pub payment: Option<Payment>,
+    pub deadline: Option<Time>,
 }
 
 /// Credit that a caller has bought: the payment was found to fit before this was made.
@@ -82,6 +84,7 @@ pub struct TopUpDeed {
     /// The key under which the outcome is kept, and the id of the payment.
     pub job: JobId,
     pub amount: Micro,
+    pub deadline: Option<Time>,
 }
 
 /// Money that comes in. The reason is unique in the account, so a repeated credit adds nothing.
@@ -161,6 +164,17 @@ impl Deed {
             Deed::Visibility(deed) => Some(deed.job),
             Deed::TopUp(deed) => Some(deed.job),
             Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
+        }
+    }
+
+    /// When it must be settled, by the database's clock: from then on it is refused. Credits of the card processor and
+    /// metered charges have no deadline, because they are repeated until they are settled.
+    pub fn deadline(&self) -> Option<Time> {
+        match self {
+            Deed::Publish(deed) => deed.deadline,
+            Deed::Visibility(deed) => deed.deadline,
+            Deed::TopUp(deed) => deed.deadline,
+            Deed::Credit(_) | Deed::Charge(_) => None,
         }
     }
 

@@ -89,7 +89,7 @@ impl Queue {
     /// How often a job is tried before it goes to the dead list.
     pub fn attempts_max(self) -> u32 {
         match self {
-            // A publish and a view are somebody's: they outlast an outage of the store of several minutes.
+            // Views outlast an outage of several minutes. A publish ends at its deadline, whatever is left.
             Queue::Publish | Queue::Views => 12,
             Queue::Scan | Queue::Upkeep => 8,
             // It has a verdict, and the sweep asks again.
@@ -153,6 +153,10 @@ pub struct PublishJob {
     pub created_by: Option<TokenId>,
     pub files: Vec<SpooledFile>,
     pub content: Content,
+    /// When the publish must be settled, by the database's clock; from then on it is refused. A job of the release
+    /// before has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Time>,
 }
 
 /// One file's place in the content: files stand one behind the other, in this order.

@@ -67,7 +67,7 @@ pub use operator::{OperatorKey, OperatorName, OperatorPassword, OperatorSession,
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt};
 pub use reason::Reason;
-pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind};
+pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind, Repeating};
 pub use role::{Role, UnknownRole};
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};

@@ -9,7 +9,10 @@ mod catalogue;
 mod cause;
 
 pub use catalogue::RefusalEntry;
-pub use cause::{Crowd, Missing, MissingRight};
+pub use cause::{Crowd, Missing, MissingRight, Repeating};
+
+/// When a retry makes sense, where nothing better is known.
+const RETRY_AFTER_SECONDS: u64 = 2;
 
 /// An expected no. Every refusal that the service knows lives here, with its code, its message and the hint that
 /// names the next call; the API alone gives each its HTTP status.
@@ -118,11 +121,14 @@ pub enum Refusal {
     JobIs {
         state: String,
     },
-    /// Busy, or waiting for a part that is down; the work may have been taken on.
+    /// Busy, or without a part that is needed. It is also the outcome of an operation whose deadline has passed, which the
+    /// release before must be able to read.
     Overloaded {
         fault: String,
         retry_after_seconds: u64,
     },
+    /// The database did not answer while an operation was carried out, so nobody knows whether it was done.
+    OutcomeUnknown(Repeating),
     Internal,
 }
 
@@ -137,7 +143,12 @@ impl Refusal {
     }
 
     pub fn overloaded(fault: impl Into<String>) -> Self {
-        Refusal::Overloaded { fault: fault.into(), retry_after_seconds: 2 }
+        Refusal::Overloaded { fault: fault.into(), retry_after_seconds: RETRY_AFTER_SECONDS }
+    }
+
+    /// An operation that was not settled before its deadline.
+    pub fn past_deadline() -> Self {
+        Self::overloaded("this could not be done in time; nothing was done, and nothing will be")
     }
 
     pub fn code(&self) -> &'static str {
@@ -180,6 +191,7 @@ impl Refusal {
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
             Refusal::JobIs { .. } => "job_state",
             Refusal::Overloaded { .. } => "overloaded",
+            Refusal::OutcomeUnknown(_) => "outcome_unknown",
             Refusal::Internal => "internal_error",
         }
     }
@@ -242,6 +254,9 @@ impl Refusal {
             }
             Refusal::JobIs { state } => format!("that cannot be done with a job that is {state}"),
             Refusal::Overloaded { fault, .. } => fault.clone(),
+            Refusal::OutcomeUnknown(_) => {
+                "the database stopped answering, so it is unknown whether this was done".into()
+            }
             Refusal::Internal => "something went wrong on our side".into(),
         }
     }
@@ -362,9 +377,10 @@ impl Refusal {
                  retried, what waits or failed can be cancelled, what is dead can be discarded, what runs ends by itself"
                     .into()
             }
-            Refusal::Overloaded { retry_after_seconds, .. } => format!(
-                "retry in {retry_after_seconds} s with the same Idempotency-Key; nothing is done twice under one key"
-            ),
+            Refusal::Overloaded { retry_after_seconds, .. } => {
+                format!("send the request again in {retry_after_seconds} s")
+            }
+            Refusal::OutcomeUnknown(repeating) => repeating.hint().into(),
             Refusal::Internal => {
                 "retry once; if it happens again, GET /v1/status, and tell the operator the X-Request-Id".into()
             }
@@ -376,6 +392,7 @@ impl Refusal {
         match self {
             Refusal::RateLimited { retry_after_seconds }
             | Refusal::Overloaded { retry_after_seconds, .. } => Some(*retry_after_seconds),
+            Refusal::OutcomeUnknown(_) => Some(RETRY_AFTER_SECONDS),
             _ => None,
         }
     }

@@ -240,6 +240,8 @@ pub trait Board: Send + Sync {
     /// No worker begins a job of the queue until it is resumed; what runs is finished. Pausing twice keeps the first.
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()>;
     async fn resume(&self, queue: Queue) -> anyhow::Result<()>;
+    /// Whether an operator has paused the queue, as of a second ago at most: cheap enough to be asked for each request.
+    async fn is_paused(&self, queue: Queue) -> bool;
     fn schedules(&self, now: Time) -> anyhow::Result<Vec<Planned>>;
 }
 

@@ -70,12 +70,29 @@ impl Service {
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(scan) }).await
     }
 
+    /// How the job ended before this attempt, or ends now because its deadline has passed. By its own clock a process only
+    /// finds out whether it is worth asking: the database's clock decides, here or where the deed is settled.
+    async fn ended(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
+        let (job, id) = (task.job, task.job.version.into());
+        let seems_late = job.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
+        if !task.is_redelivery && !seems_late {
+            return Ok(None);
+        }
+        if let Some(outcome) = self.0.store.outcome(id).await? {
+            return Ok(Some(outcome));
+        }
+        match job.deadline {
+            Some(deadline) if self.0.store.now().await? >= deadline => {
+                self.refuse(job, Refusal::past_deadline()).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The outcome of the deed, from an earlier attempt if there is one.
     async fn settled(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
         let job = task.job;
-        if task.is_redelivery
-            && let Some(outcome) = self.0.store.outcome(job.version.into()).await?
-        {
+        if let Some(outcome) = self.ended(task).await? {
             return Ok(outcome);
         }
         let content = match content::inline(job)? {
@@ -111,6 +128,7 @@ impl Service {
             created_via: job.created_via.clone(),
             message: job.message.clone(),
             created_by: job.created_by,
+            deadline: job.deadline,
         };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {

@@ -1,9 +1,10 @@
 //! Buying credit with a call (spec 4.8). Whether the payment fits is decided before the ledger is asked: a job stands
 //! for a payment that fits, so handing it in again can only finish what was paid.
 
-use domain::{Deed, JobId, Micro, Outcome, Payment, Refusal, TopUpDeed, ToppedUp};
+use domain::{Deed, JobId, Micro, Outcome, Payment, Refusal, Repeating, TopUpDeed, ToppedUp};
 use store::{KeyClaim, KeyHolder};
 
+use crate::deadline::{Awaited, failure_before, repeating};
 use crate::publish::{Begun, KEY_KEPT};
 use crate::{Answer, Caller, Failure, Service};
 
@@ -19,16 +20,21 @@ impl Service {
     /// Credits the account with what was paid, exactly; arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
+        let repeating = repeating(request.idempotency_key.as_deref());
+        let unknown = |error| failure_before(repeating, error);
         let job = match self.top_up_of(caller, &request).await? {
             Begun::Fresh(job) => job,
             // The ledger would give the same answer, and not before it has given up the whole commit.
-            Begun::Earlier(job) => match self.0.store.outcome(job).await? {
+            Begun::Earlier(job) => match self.0.store.outcome(job).await.map_err(unknown)? {
                 Some(outcome) => return answer(outcome),
                 None => job,
             },
         };
-        let deed = TopUpDeed { account: caller.account, job, amount: request.amount };
-        answer(self.0.ledgers.settle(Deed::TopUp(deed)).await?)
+        let (account, amount) = (caller.account, request.amount);
+        let deadline = self.deadline().await.map_err(unknown)?;
+        let deed = Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(deadline.at) });
+        let awaited = Awaited { account, job, kind: deed.kind(), repeating };
+        answer(self.settle(deed, &awaited).await?)
     }
 
     /// The top-up that this request is: a new one, or that of an earlier request with the same key.
@@ -48,11 +54,12 @@ impl Service {
             now,
             expires_at: now.plus(KEY_KEPT),
         };
+        let unknown = |error| failure_before(Repeating::WithTheSameKey, error);
         let holder = match quote {
-            Ok(_) => self.0.store.claim_key(&claim).await?,
+            Ok(_) => self.0.store.claim_key(&claim).await.map_err(unknown)?,
             // Nothing is claimed without a payment that fits, but what was answered before is answered again.
             Err(challenge) => {
-                let holder = self.0.store.key_holder(&claim).await?;
+                let holder = self.0.store.key_holder(&claim).await.map_err(unknown)?;
                 holder.ok_or(Refusal::PaymentRequired(challenge))?
             }
         };

@@ -3,7 +3,7 @@
 use actors::LedgerError;
 use anyhow::anyhow;
 use domain::{Outcome, Refusal};
-use store::Undone;
+use store::{Outage, Undone};
 
 /// What an operation answers.
 pub type Answer<T> = Result<T, Failure>;
@@ -41,11 +41,9 @@ impl From<Refusal> for Failure {
 impl From<anyhow::Error> for Failure {
     /// A part that does not answer is no bug: the caller is told when to try again.
     fn from(error: anyhow::Error) -> Self {
-        if store::is_outage(&error) {
-            tracing::error!(error = format!("{error:#}"), "a part of the service does not answer");
-            return part_is_down().into();
-        }
-        Failure::Bug(error)
+        let Some(outage) = store::outage(&error) else { return Failure::Bug(error) };
+        tracing::error!(error = format!("{error:#}"), "a part of the service does not answer");
+        refusal_for(outage).into()
     }
 }
 
@@ -61,22 +59,23 @@ impl From<Undone> for Failure {
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         match error {
-            LedgerError::Outage(_) => {
+            LedgerError::Outage { of, .. } => {
                 tracing::error!(error = %error, "a ledger cannot settle at present");
-                part_is_down().into()
+                refusal_for(of).into()
             }
             LedgerError::Unknown => {
                 tracing::error!(error = %error, "a ledger did not answer in time");
-                Refusal::overloaded(
-                    "the account's ledger did not answer in time; the call may have taken effect",
-                )
-                .into()
+                Refusal::overloaded("the account's ledger did not answer in time").into()
             }
             LedgerError::Bug(_) => Failure::Bug(error.into()),
         }
     }
 }
 
-fn part_is_down() -> Refusal {
-    Refusal::overloaded("a part of the service does not answer at present")
+fn refusal_for(outage: Outage) -> Refusal {
+    Refusal::overloaded(match outage {
+        Outage::Database => "the database does not answer at present",
+        Outage::FileStore => "the file store does not answer at present",
+        Outage::DiskFull => "there is no room on the disk",
+    })
 }

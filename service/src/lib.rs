@@ -10,9 +10,11 @@ mod caller;
 mod carry_out;
 mod checkout;
 mod claim;
+mod closed;
 mod compute;
 mod content;
 mod credits;
+mod deadline;
 mod failure;
 mod insights;
 mod limits;
@@ -47,6 +49,7 @@ pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
 pub use carry_out::PublishTask;
 pub use checkout::{Checkout, Wish};
 pub use claim::Claimable;
+pub use closed::FileStoreWatch;
 pub use credits::CreditRequest;
 pub use failure::{Answer, Failure};
 pub use metering::Metered;
@@ -79,7 +82,7 @@ use bus::Bus;
 use card::CardRail;
 use domain::link::{Addresses, LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword, Tariff};
-use store::{Blobs, Store};
+use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept,
@@ -90,6 +93,8 @@ pub use store::{
 pub struct Parts {
     pub store: Store,
     pub blobs: Blobs,
+    pub file_store: FileStoreWatch,
+    pub disk: DiskRoom,
     pub ledgers: Ledgers,
     pub queue: JobQueue,
     /// The same queues, to be looked at and steered.

@@ -5,20 +5,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Activation, Content, Job, JobEnvelope, JobId, Message, Outcome, Payment, PublishJob, Published, Refusal,
-    Scope, SitePath, Slug, Target, VersionId, fault,
+    Repeating, Scope, SitePath, Slug, Target, VersionId, fault,
 };
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
+use crate::deadline::{Awaited, Deadline, failure_before, repeating};
 use crate::{Answer, Caller, Failure, Service};
 
-/// How long a caller waits for the pipeline before it is told to retry.
-const ANSWER_WAIT: Duration = Duration::from_secs(25);
 /// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// A database that takes longer over it is asked again, so that a reply is not missed meanwhile.
+const LOOK_WAIT: Duration = Duration::from_secs(2);
 /// How long a key gives the same answer.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
 
@@ -61,10 +62,11 @@ impl Service {
         idempotency_key: Option<&str>,
     ) -> Answer<()> {
         caller.may(Scope::ArtifactsWrite)?;
-        if let Some(key) = idempotency_key
-            && self.0.store.has_key(caller.account, key).await?
-        {
-            return Ok(());
+        if let Some(key) = idempotency_key {
+            let is_held = self.0.store.has_key(caller.account, key).await;
+            if is_held.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
+                return Ok(());
+            }
         }
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
@@ -73,7 +75,10 @@ impl Service {
         }
         let standing = self.0.store.standing(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
         self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
-        Ok(())
+        match self.closed().await {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(()),
+        }
     }
 
     /// Publishes: queues the content and waits for the worker's word.
@@ -83,27 +88,57 @@ impl Service {
 
     async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
         caller.may(Scope::ArtifactsWrite)?;
-        let version = match self.version_of(caller, &request).await? {
-            Begun::Fresh(version) => version,
-            Begun::Earlier(version) => match self.0.store.outcome(version.into()).await? {
-                Some(outcome) => return self.answer_late(outcome).await,
-                None => version,
-            },
+        let repeating = repeating(request.idempotency_key.as_deref());
+        let begun = self.version_of(caller, &request).await?;
+        let (Begun::Fresh(version) | Begun::Earlier(version)) = begun;
+        let awaited = Awaited { account: caller.account, job: version.into(), kind: "publish", repeating };
+        if let Begun::Earlier(_) = begun {
+            let outcome = self.0.store.outcome(awaited.job).await;
+            if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
+                return self.answer_late(outcome).await;
+            }
+        }
+        let prepared = match self.prepare(caller, version, request).await {
+            Ok(prepared) => prepared,
+            Err(Failure::Refused(refusal)) if matches!(begun, Begun::Earlier(_)) => {
+                // The earlier request is refused along with this one, or its job would be carried out yet.
+                return self.refused_for_good(&awaited, *refusal).await;
+            }
+            Err(failure) => return Err(failure),
         };
-        let mut reply = self.0.bus.expect_reply(version.into());
-        self.enqueue(caller, version, request).await?;
-        let deadline = Instant::now() + ANSWER_WAIT;
-        while Instant::now() < deadline {
-            let at_most = LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now()));
+        self.carried_out(&awaited, prepared).await
+    }
+
+    /// Has a worker carry out a publish, and waits for its outcome until the deadline.
+    async fn carried_out(&self, awaited: &Awaited, prepared: Prepared) -> Answer<Published> {
+        let Prepared { envelope, deadline } = prepared;
+        let mut reply = self.0.bus.expect_reply(awaited.job);
+        if let Err(refusal) = self.enqueue(envelope, deadline).await? {
+            return self.refused_for_good(awaited, refusal).await;
+        }
+        while Instant::now() < deadline.until {
+            let at_most = LOOK_EVERY.min(deadline.until.saturating_duration_since(Instant::now()));
             if let Some(outcome) = reply.wait(at_most).await {
                 return answer(outcome);
             }
             // The reply may have been lost, never the outcome. If the database is out, the job waits as we do.
-            if let Ok(Some(outcome)) = self.0.store.outcome(version.into()).await {
+            if let Ok(Ok(Some(outcome))) = timeout(LOOK_WAIT, self.0.store.outcome(awaited.job)).await {
+                return self.answer_late(outcome).await;
+            }
+            // What cannot be decided now is decided at the deadline.
+            if let Some(refusal) = self.closed_meanwhile().await
+                && let Ok(outcome) = self.give_up(awaited, refusal).await
+            {
                 return self.answer_late(outcome).await;
             }
         }
-        Err(Refusal::overloaded("the publish was taken on but is not done yet").into())
+        self.refused_for_good(awaited, Refusal::past_deadline()).await
+    }
+
+    /// Answers with the refusal, unless the publish was done in the last moment.
+    async fn refused_for_good(&self, awaited: &Awaited, refusal: Refusal) -> Answer<Published> {
+        let outcome = self.give_up(awaited, refusal).await?;
+        self.answer_late(outcome).await
     }
 
     /// An answer from the row may come before the worker has told the edges, and nobody may hear of a publish before
@@ -128,14 +163,25 @@ impl Service {
             now,
             expires_at: now.plus(KEY_KEPT),
         };
-        match self.0.store.claim_key(&claim).await? {
+        let holder = self.0.store.claim_key(&claim).await;
+        match holder.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
             KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
             KeyHolder::Earlier(job) => Ok(Begun::Earlier(VersionId::from_ulid(job.ulid()))),
             KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
         }
     }
 
-    async fn enqueue(&self, caller: &Caller, version: VersionId, request: PublishRequest) -> Answer<()> {
+    /// Everything that can fail before the job may be in the queue.
+    async fn prepare(
+        &self,
+        caller: &Caller,
+        version: VersionId,
+        request: PublishRequest,
+    ) -> Answer<Prepared> {
+        if let Some(refusal) = self.closed().await {
+            return Err(refusal.into());
+        }
+        let deadline = self.deadline().await?;
         fault::pass("publish.before_spool").map_err(anyhow::Error::from)?;
         let files = content::places_of(&request.files);
         let bytes = content::joined(request.files);
@@ -159,6 +205,7 @@ impl Service {
             created_by: caller.token(),
             files,
             content,
+            deadline: Some(deadline.at),
         };
         let envelope = JobEnvelope {
             id: JobId::from(version),
@@ -166,17 +213,32 @@ impl Service {
             trace: None,
             job: Job::Publish(Box::new(job)),
         };
-        // Whatever is wrong with the queue is temporary for the caller: the same key tries again.
-        self.0.queue.push(envelope).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "a publish could not be queued");
-            Failure::from(Refusal::overloaded("the queue does not take jobs at present"))
-        })?;
-        fault::pass("publish.after_push").map_err(anyhow::Error::from)?;
-        Ok(())
+        Ok(Prepared { envelope, deadline })
+    }
+
+    /// A refusal says that the queue has not confirmed the job, which may be there all the same.
+    async fn enqueue(&self, envelope: JobEnvelope, deadline: Deadline) -> Answer<Result<(), Refusal>> {
+        let error = match timeout_at(deadline.until, self.0.queue.push(envelope)).await {
+            Ok(Ok(())) => {
+                fault::pass("publish.after_push").map_err(anyhow::Error::from)?;
+                return Ok(Ok(()));
+            }
+            Ok(Err(error)) => format!("{error:#}"),
+            Err(_) => "no answer until the deadline".to_owned(),
+        };
+        tracing::error!(error, "a publish could not be queued");
+        Ok(Err(Refusal::overloaded("the queue does not take jobs at present; nothing was done")))
     }
 }
 
+/// A publish that is ready for the queue.
+struct Prepared {
+    envelope: JobEnvelope,
+    deadline: Deadline,
+}
+
 /// What a request with a key stands for: something new, or what an earlier one with the same key began.
+#[derive(Clone, Copy)]
 pub(crate) enum Begun<Id> {
     Fresh(Id),
     Earlier(Id),

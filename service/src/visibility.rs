@@ -2,9 +2,11 @@
 //! only when no edge serves the old state.
 
 use domain::{
-    Artifact, Deed, JobId, Micro, Outcome, Payment, Reason, Receipt, Scope, Slug, Visibility, VisibilityDeed,
+    Artifact, Deed, JobId, Micro, Outcome, Payment, Reason, Receipt, Repeating, Scope, Slug, Visibility,
+    VisibilityDeed,
 };
 
+use crate::deadline::Awaited;
 use crate::{Answer, Caller, Failure, Service};
 
 /// A change of visibility that passed the door.
@@ -39,18 +41,22 @@ impl Service {
     pub async fn set_visibility(&self, caller: &Caller, request: VisibilityRequest) -> Answer<ShownArtifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
-        let deed = VisibilityDeed {
+        let job = JobId::new(now, &self.0.chance);
+        let deed = Deed::Visibility(VisibilityDeed {
             account: caller.account,
-            job: JobId::new(now, &self.0.chance),
+            job,
             slug: request.slug,
             to: request.to,
             pinned_to: caller.pinned_to(),
             payment: request.payment,
-        };
-        let set = match self.0.ledgers.settle(Deed::Visibility(deed)).await? {
-            Outcome::VisibilitySet(set) => *set,
-            outcome => return Err(Failure::behind(outcome)),
-        };
+            deadline: Some(self.deadline().await?.at),
+        });
+        let (account, kind) = (caller.account, deed.kind());
+        let set =
+            match self.settle(deed, &Awaited { account, job, kind, repeating: Repeating::AsItIs }).await? {
+                Outcome::VisibilitySet(set) => *set,
+                outcome => return Err(Failure::behind(outcome)),
+            };
         // Also when there was nothing to change: a call at the same time may have changed it and not told them yet.
         self.0.bus.notify_edges(std::slice::from_ref(&set.artifact.host)).await;
         tracing::info!(

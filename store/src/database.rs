@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use domain::Time;
+use domain::{Clock, Time};
 use sea_orm::sqlx::Connection;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
@@ -68,6 +68,20 @@ impl Database {
             .await?;
         let millis: i64 = row.context("the database told no time")?.try_get("", "millis")?;
         Ok(Time::from_millis(millis))
+    }
+}
+
+/// The time by the database's clock: now, and not when the transaction began. All processes share that clock.
+pub(crate) async fn clock_time(transaction: &DatabaseTransaction) -> anyhow::Result<Time> {
+    const POSTGRES: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS millis";
+    match transaction.get_database_backend() {
+        DbBackend::Postgres => {
+            let statement = Statement::from_string(DbBackend::Postgres, POSTGRES);
+            let row = transaction.query_one_raw(statement).await?.context("the database has no time")?;
+            Ok(Time::from_millis(row.try_get("", "millis")?))
+        }
+        // SQLite has this host's clock; to query it would cost two thread switches for each commit.
+        _ => Ok(Clock::system().now()),
     }
 }
 

@@ -1,16 +1,52 @@
 //! Tells an outage, and a collision of two writers, from a bug.
 
+use std::error::Error;
+use std::io::ErrorKind;
+
 use sea_orm::{DbErr, RuntimeErr, SqlErr};
 
-/// Whether an error means that the database or the blob store does not answer at present, so that the caller may
-/// try again later; anything else is a bug.
-pub fn is_outage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<DbErr>().is_some_and(database_is_out)
-            || cause.downcast_ref::<object_store::Error>().is_some_and(objects_are_out)
-            || cause.downcast_ref::<sqlx::Error>().is_some_and(driver_is_out)
-            || cause.downcast_ref::<std::io::Error>().is_some()
+const SQLITE_FULL: &str = "13";
+const POSTGRES_DISK_FULL: &str = "53100";
+
+/// What cannot be used at present. It is no bug, and the caller may try again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outage {
+    Database,
+    FileStore,
+    DiskFull,
+}
+
+/// Whether an error is an outage, and of what; anything else is a bug.
+pub fn outage(error: &anyhow::Error) -> Option<Outage> {
+    if error.chain().any(is_disk_full) {
+        return Some(Outage::DiskFull);
+    }
+    error.chain().find_map(|cause| {
+        let is_database = cause.downcast_ref::<DbErr>().is_some_and(database_is_out)
+            || cause.downcast_ref::<sqlx::Error>().is_some_and(driver_is_out);
+        let is_file_store = cause.downcast_ref::<object_store::Error>().is_some_and(objects_are_out)
+            || cause.is::<std::io::Error>();
+        let file_store = is_file_store.then_some(Outage::FileStore);
+        if is_database { Some(Outage::Database) } else { file_store }
     })
+}
+
+pub fn is_outage(error: &anyhow::Error) -> bool {
+    outage(error).is_some()
+}
+
+fn is_disk_full(cause: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+        return matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    }
+    let driver = match cause.downcast_ref::<DbErr>() {
+        Some(DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) => {
+            Some(&**error)
+        }
+        _ => cause.downcast_ref::<sqlx::Error>(),
+    };
+    let Some(sqlx::Error::Database(error)) = driver else { return false };
+    matches!(error.code().as_deref(), Some(SQLITE_FULL | POSTGRES_DISK_FULL))
 }
 
 fn database_is_out(error: &DbErr) -> bool {

@@ -135,8 +135,10 @@ async fn settle_one<'a>(
         // It is settled by statements of its own, which must see what the deeds before it have published.
         desk.write_sites(transaction).await?;
     }
+    let is_past_deadline = desk.is_past_deadline(deed);
     let outcome = match desk.page_of(deed.account()) {
         None => refused(Refusal::Unauthorized),
+        Some(_) if is_past_deadline => refused(Refusal::past_deadline()),
         Some((book, sites)) => match deed {
             Deed::Publish(deed) => publish::settle(book, sites, deed, terms)?,
             Deed::Visibility(deed) => visibility::settle(transaction, book, sites, deed, terms).await?,

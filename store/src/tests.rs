@@ -97,6 +97,7 @@ impl Bed {
             created_via: "test".into(),
             message: None,
             created_by: None,
+            deadline: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         match self.store.settle(account, &[deed], &terms).await.unwrap().pop() {
@@ -135,6 +136,7 @@ macro_rules! on_both_databases {
 }
 
 mod copying;
+mod deadlines;
 mod ledgers;
 mod metering;
 mod moderation;
@@ -264,7 +266,7 @@ on_both_databases! {
         let (account, other) = (bed.account().await, bed.account().await);
         let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
         for (whose, micro) in [(account, 5_000_000), (other, 1_000_000), (account, 2_000_000)] {
-            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro) });
+            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro), deadline: None });
             bed.store.settle(whose, &[deed], &terms).await.unwrap();
         }
         let entries = bed.store.ledger(account, 10).await.unwrap();

@@ -14,6 +14,8 @@ use crate::model::account::Account;
 use crate::model::allowance::Allowance;
 use crate::model::state::OpId;
 
+/// Short enough for clients to hear of most deadlines that pass.
+const ANSWER_WAIT_MS: u32 = 5_000;
 const FREE: Allowance = Allowance { provisional: 4, claimed: 8 };
 /// So far ahead of the system's clock do the processes begin, so that one of them can be behind the others.
 const AHEAD: Duration = Duration::from_secs(300);
@@ -42,6 +44,7 @@ impl Scene {
             .env("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES", FREE.claimed.to_string())
             .env("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "1000h")
             .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000")
+            .env("HANDBILL_TEST_FAULTS", format!("answer.wait_ms:instead={ANSWER_WAIT_MS}"))
             .env("HANDBILL_LOG", "info");
         let setup = if mode == Mode::Production { setup.with_own_postgres().with_own_redis() } else { setup };
         let world = setup.prepare().await;

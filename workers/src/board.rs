@@ -74,6 +74,10 @@ impl Board for Queues {
         self.end_pause(queue).await
     }
 
+    async fn is_paused(&self, queue: Queue) -> bool {
+        self.is_paused_lately(queue).await
+    }
+
     fn schedules(&self, now: Time) -> anyhow::Result<Vec<Planned>> {
         SCHEDULES.iter().map(|planned| schedule::planned(planned, now)).collect()
     }

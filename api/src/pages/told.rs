@@ -106,6 +106,9 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             return (format!("Wait {retry_after_seconds} seconds, then try again."), again("Try again"));
         }
         Refusal::Overloaded { .. } => ("Wait a few seconds, then try again.", again("Try again")),
+        Refusal::OutcomeUnknown(_) => {
+            ("Wait a few seconds, then check whether it was done.", again("Back to the page"))
+        }
         Refusal::Internal | Refusal::ProcessorError => (
             "Try again in a minute. If it happens again, tell whoever runs this service.",
             again("Try again"),

@@ -24,7 +24,7 @@ refusals! {
     One: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, NotFound;
     Change:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType;
+        AccountExpired, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType, OutcomeUnknown;
     Delete:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
         NotFound;

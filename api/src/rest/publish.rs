@@ -25,7 +25,8 @@ pub struct Publish;
 refusals! {
     PublishCall:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
-        QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType;
+        QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
+        OutcomeUnknown;
 }
 
 #[derive(ApiResponse)]

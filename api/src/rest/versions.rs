@@ -24,7 +24,8 @@ pub struct Versions;
 refusals! {
     Add:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
-        PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType;
+        PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
+        OutcomeUnknown;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, NotFound, TooLarge, UnsupportedMediaType;

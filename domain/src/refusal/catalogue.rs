@@ -3,7 +3,7 @@
 
 use strum::IntoEnumIterator;
 
-use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind};
+use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
 use crate::{Challenge, FileSet, Micro, ModerationStatus, Rails};
 
 /// One kind of refusal, as the reference page has it.
@@ -98,7 +98,12 @@ fn meaning(kind: RefusalKind) -> &'static str {
             "An operator wanted to retry, cancel or discard a job that is in another state by now."
         }
         RefusalKind::Overloaded => {
-            "Busy, or a part of the service is down; `Retry-After` says when to try again."
+            "Busy, or a part of the service is down; `Retry-After` says when to try again. For a publish, a version, a \
+             visibility or credit this is final: nothing was done, and nothing will be."
+        }
+        RefusalKind::OutcomeUnknown => {
+            "The database stopped answering while this was carried out: it was done within the last seconds, or never \
+             will be. The hint says how to repeat it."
         }
         RefusalKind::Internal => "A bug of ours; it is in our log under the answer's `X-Request-Id`.",
     }
@@ -163,7 +168,8 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
         RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
         RefusalKind::JobIs => Refusal::JobIs { state: "running".into() },
-        RefusalKind::Overloaded => Refusal::overloaded("a part of the service does not answer at present"),
+        RefusalKind::Overloaded => Refusal::overloaded("the file store does not answer at present"),
+        RefusalKind::OutcomeUnknown => Refusal::OutcomeUnknown(Repeating::WithTheSameKey),
         RefusalKind::Internal => Refusal::Internal,
     }
 }

@@ -28,6 +28,18 @@ pub enum Missing {
     Schedule,
 }
 
+/// How a request may be repeated when it is unknown whether it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repeating {
+    /// It carried an `Idempotency-Key`.
+    WithTheSameKey,
+    /// It carried none, so a repetition may do it a second time.
+    AfterACheck,
+    /// A repetition changes nothing that was done.
+    AsItIs,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingRight {
@@ -114,6 +126,21 @@ impl Missing {
             }
             Missing::Queue => "GET /internal/queues lists the queues",
             Missing::Schedule => "GET /internal/schedules lists the schedules",
+        }
+    }
+}
+
+impl Repeating {
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Repeating::WithTheSameKey => {
+                "repeat the identical request with the same Idempotency-Key: it is done once at most, and you get its result"
+            }
+            Repeating::AfterACheck => {
+                "check with GET /v1/artifacts and GET /v1/usage whether it was done before you repeat it; send an \
+                 Idempotency-Key, and a repetition is always safe"
+            }
+            Repeating::AsItIs => "repeat the identical request: nothing is done or charged twice",
         }
     }
 }

@@ -40,6 +40,7 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
         created_via: "test".into(),
         message: None,
         created_by: None,
+        deadline: None,
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
     let outcomes = house.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();

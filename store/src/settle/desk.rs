@@ -11,6 +11,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use super::book::{Book, BookChanges, Movement};
 use super::sites::Sites;
 use super::{Batch, Past, Terms};
+use crate::database::clock_time;
 use crate::many::{among, known_pairs};
 use crate::outcomes::outcome_row;
 use crate::script::Script;
@@ -24,6 +25,8 @@ pub(super) struct Desk<'a> {
     known_outcomes: HashMap<JobId, Outcome>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
     now: Time,
+    /// By the database's clock, if a deadline is to be compared with it.
+    clock_time: Option<Time>,
 }
 
 impl<'a> Desk<'a> {
@@ -49,13 +52,15 @@ impl<'a> Desk<'a> {
             let (usage, reasons) = (usages.remove(&row.id), reasons.remove(&row.id).unwrap_or_default());
             books.insert(rows::parse(&row.id, "an account id")?, Book::open(row, usage, reasons, terms.now)?);
         }
-        Ok(Self {
-            books,
-            sites: Sites::open(transaction, batches, terms.now).await?,
-            known_outcomes,
-            new_outcomes: Vec::new(),
-            now: terms.now,
-        })
+        let sites = Sites::open(transaction, batches, terms.now).await?;
+        // Last, and behind the locks: the wait for them counts.
+        let has_deadlines = deeds.iter().any(|deed| deed.deadline().is_some());
+        let clock_time = if has_deadlines { Some(clock_time(transaction).await?) } else { None };
+        Ok(Self { books, sites, known_outcomes, new_outcomes: Vec::new(), now: terms.now, clock_time })
+    }
+
+    pub(super) fn is_past_deadline(&self, deed: &Deed) -> bool {
+        matches!((deed.deadline(), self.clock_time), (Some(deadline), Some(now)) if now >= deadline)
     }
 
     /// How a deed ended when it was settled before: earlier, or twice in one commit.

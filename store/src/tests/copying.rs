@@ -20,7 +20,12 @@ impl Bed {
         let published = self.publish(account, "page", b"one").await;
         self.publish(account, "page", b"two").await;
         self.publish(self.account().await, "other", b"two").await;
-        let deed = Deed::TopUp(TopUpDeed { account, job: self.job(), amount: Micro::new(5_000_000) });
+        let deed = Deed::TopUp(TopUpDeed {
+            account,
+            job: self.job(),
+            amount: Micro::new(5_000_000),
+            deadline: None,
+        });
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         self.store.settle(account, &[deed], &terms).await.unwrap();
         self.store.note_slot("cleanup", START).await.unwrap();

@@ -14,6 +14,7 @@ impl Bed {
             to,
             pinned_to: None,
             payment: Some(Payment::Dev(Micro::new(500_000))),
+            deadline: None,
         };
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         let outcome = self.store.settle(account, &[Deed::Visibility(deed)], &terms).await.unwrap().pop();

@@ -36,6 +36,7 @@ impl<'a> Dated<'a> {
             to,
             pinned_to: None,
             payment: (to != Visibility::Public).then_some(Payment::Dev(Micro::new(500_000))),
+            deadline: None,
         });
         let terms = Terms { tariff: Tariff::default(), chance: self.bed.chance.clone(), now: BEHIND };
         let outcomes = self.bed.store.settle(self.page.account, &[deed], &terms).await.unwrap();

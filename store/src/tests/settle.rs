@@ -22,7 +22,7 @@ impl Bed {
 
     fn visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
         let slug = "page".parse().unwrap();
-        VisibilityDeed { account, job: self.job(), slug, to, pinned_to: None, payment: None }
+        VisibilityDeed { account, job: self.job(), slug, to, pinned_to: None, payment: None, deadline: None }
     }
 
     fn paid_visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
@@ -153,7 +153,7 @@ on_both_databases! {
 
     async fn a_top_up_is_credited_once_even_when_its_outcome_was_swept(bed: &Bed) {
         let account = bed.account().await;
-        let deed = Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000) });
+        let deed = Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None });
         let twice = bed.settle_at(START, account, &[deed.clone(), deed.clone()]).await;
         assert_eq!(twice[0], twice[1]);
         assert_eq!(bed.settle(account, deed.clone()).await, twice[0]);
@@ -167,7 +167,7 @@ on_both_databases! {
         let account = bed.account().await;
         bed.publish(account, "page", b"one").await;
         let deeds = [
-            Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000) }),
+            Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None }),
             Deed::Visibility(bed.paid_visibility(account, Visibility::Private)),
         ];
         let late = START.plus(2 * HOUR);

@@ -74,6 +74,7 @@ impl Bed {
             created_via: "test".into(),
             message: None,
             created_by: None,
+            deadline: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         Ok(self.store.settle(account, &[deed], &terms).await?.pop().unwrap())

@@ -27,6 +27,7 @@ impl Bed {
             created_via: "test".into(),
             message: None,
             created_by: None,
+            deadline: None,
         }
     }
 
@@ -102,6 +103,7 @@ on_both_databases! {
             to: Visibility::Private,
             pinned_to: None,
             payment: Some(domain::Payment::Dev(Micro::new(500_000))),
+            deadline: None,
         });
         let deeds = vec![bed.deed(account, "page", b"one"), hide, bed.deed(account, "page", b"two")];
         let settled = bed.settle_all(&[(account, deeds)]).await;

@@ -16,10 +16,10 @@ use domain::{Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, Tariff
 use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
-    Board, BoardShown, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned, PublishTask, Push,
-    Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
+    Board, BoardShown, FileStoreWatch, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned,
+    PublishTask, Push, Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
 };
-use store::{Blobs, Store};
+use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::Receiver;
@@ -95,6 +95,8 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
     let service = Service::new(Parts {
         store: store.clone(),
         blobs: Blobs::local(&folder.join("blobs"))?,
+        file_store: FileStoreWatch::default(),
+        disk: DiskRoom::default(),
         ledgers: ledgers.clone(),
         queue,
         board: Arc::new(NoBoard),
@@ -193,6 +195,10 @@ impl Board for NoBoard {
 
     async fn requeue_dead(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<u64> {
         bail!("no board")
+    }
+
+    async fn is_paused(&self, _queue: Queue) -> bool {
+        false
     }
 
     async fn pause(&self, _queue: Queue, _by: &OperatorName) -> anyhow::Result<()> {

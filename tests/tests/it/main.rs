@@ -32,6 +32,7 @@ mod edge_redbot;
 mod errors;
 mod expectations;
 mod faults;
+mod final_answers;
 mod health;
 mod http_manners;
 mod invites;

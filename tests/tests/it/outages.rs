@@ -118,7 +118,7 @@ async fn while_postgres_hangs_a_page_is_refused_soon_and_then_served_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_the_blob_store_the_job_is_kept_and_done_later() {
+async fn without_the_blob_store_nothing_is_done_until_the_caller_repeats_it() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     world.s3().stop().await;
@@ -128,11 +128,11 @@ async fn without_the_blob_store_the_job_is_kept_and_done_later() {
     assert!(refused.header("retry-after").parse::<u64>().is_ok());
     agent.artifact("my-page").await.refused(404, "not_found");
     world.s3().start().await;
-    // Nobody asks again: the job alone brings it to its end.
-    eventually(Duration::from_secs(90), "the publish", async || {
-        (agent.artifact("my-page").await.status == 200).then_some(())
+    eventually(Duration::from_secs(90), "the job ends", async || {
+        world.jobs("publish").await.iter().all(|job| job.status == "Done").then_some(())
     })
     .await;
+    agent.artifact("my-page").await.refused(404, "not_found");
     let published = agent.publish("my-page", page.clone()).idempotency_key("key").await.expect(201);
     assert_eq!(published.integer("version"), 1);
     assert_serves(&front_page(&world.visitor(), &published).await, &page);
@@ -140,7 +140,7 @@ async fn without_the_blob_store_the_job_is_kept_and_done_later() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_worker_the_job_waits_for_one() {
+async fn without_a_worker_the_caller_is_told_to_retry_and_the_retry_is_answered() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     assert!(world.worker().terminate().await.status.success());
@@ -173,7 +173,9 @@ impl Drop for SmallDisk<'_> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_a_full_disk_nothing_is_half_written_and_room_mends_it() {
-    let setup = World::with(Mode::Embedded, program!());
+    // Otherwise a disk as small as this one is refused beforehand.
+    let faults = "disk.free_bytes:instead=4000000000,answer.wait_ms:instead=4000";
+    let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_TEST_FAULTS", faults);
     let folder = tempfile::tempdir().unwrap();
     let blobs = folder.path().join("disk");
     let disk = SmallDisk::mount(&blobs, "256k");

@@ -3,7 +3,7 @@
 use handbill_tests::Call;
 use rand::RngExt;
 
-use super::told::{Told, ask, code};
+use super::told::{Told, ask, ask_finally, code};
 use super::{Begun, Client, Identity};
 use crate::model::HIDDEN_MICRO;
 use crate::model::account::Site;
@@ -39,12 +39,12 @@ impl Client {
         let visibility = Visibility::ALL[self.rng.random_range(0..Visibility::ALL.len())];
         let Some(begun) = self.begin(site, Change::Show(visibility)) else { return };
         let agent = self.agent(&identity);
-        let told = ask(agent.set_visibility(&site.slug, visibility.name())).await;
+        let told = ask_finally(agent.set_visibility(&site.slug, visibility.name())).await;
         self.tell(site, begun.id, "show", visibility.name(), &told);
         let told = match told {
             Told::Refused(reply) if code(&reply) == "payment_required" && self.rng.random_bool(0.6) => {
                 let paid = agent.set_visibility(&site.slug, visibility.name()).paying("dev:0.5");
-                let told = ask(paid).await;
+                let told = ask_finally(paid).await;
                 self.tell(site, begun.id, "show, paying", visibility.name(), &told);
                 if let Told::Unknown(_) = &told {
                     identity.account.books.lock().unwrap().unanswered.push(HIDDEN_MICRO);

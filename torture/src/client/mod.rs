@@ -21,7 +21,7 @@ use crate::model::site::{LookId, Names, SiteModel, Untrue};
 use crate::model::state::{Change, OpId};
 use crate::model::team::Validity;
 use crate::scene::Scene;
-use told::{Told, ask, body, code};
+use told::{OVERLOADED, Told, ask, body, code};
 
 /// More are not opened in one world, so that the checker comes to an end.
 const ACCOUNTS_MAX: usize = 40;
@@ -172,7 +172,7 @@ impl Client {
     /// Refusals that depend on the account, and not on the slug.
     fn is_refusable(&self, identity: &Identity, reply: &Reply) -> bool {
         match code(reply).as_str() {
-            "payment_required" | "slug_taken" => true,
+            "payment_required" | "slug_taken" | OVERLOADED => true,
             // Twenty megabytes are all that an unclaimed account may store.
             "too_large" => !identity.account.is_surely_claimed(),
             "unauthorized" => {

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::Client;
-use super::told::{Told, ask, body, code};
+use super::told::{OVERLOADED, Told, ask, ask_finally, body, code};
 use crate::model::Micro;
 
 impl Client {
@@ -13,7 +13,7 @@ impl Client {
         let amount = Micro::from(dollars) * 1_000_000;
         let call = self.agent(&owner).buy_credit(f64::from(dollars));
         let pays = self.rng.random_bool(0.9);
-        let told = ask(if pays { call.paying(format!("dev:{dollars}")) } else { call }).await;
+        let told = ask_finally(if pays { call.paying(format!("dev:{dollars}")) } else { call }).await;
         let journal = &self.scene.journal;
         journal.count_operation("credit", &told.label());
         journal.tell(&owner.account.name, format!("client {} buys {dollars}: {}", self.number, told.label()));
@@ -25,6 +25,7 @@ impl Client {
                 }
             }
             Told::Unknown(_) if pays => owner.account.books.lock().unwrap().unanswered.push(amount),
+            Told::Refused(reply) if code(reply) == OVERLOADED => {}
             Told::Refused(reply) if !pays && code(reply) == "payment_required" => {}
             Told::Unknown(_) => {}
             Told::Done(reply) | Told::Refused(reply) => {

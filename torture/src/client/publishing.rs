@@ -6,7 +6,7 @@ use std::time::Duration;
 use handbill_tests::Call;
 use rand::RngExt;
 
-use super::told::{Told, ask, body, code};
+use super::told::{OVERLOADED, Told, ask_finally, body, code};
 use super::{Client, Identity};
 use crate::model::account::Site;
 use crate::model::files::FileSet;
@@ -72,7 +72,7 @@ impl Client {
         loop {
             tries += 1;
             let call = self.call_of(publish);
-            let told = ask(call).await;
+            let told = ask_finally(call).await;
             self.tell(publish.site, publish.id, kind(&publish.change), &publish.terms(), &told);
             let goes_on = match &told {
                 Told::Done(_) => false,
@@ -80,6 +80,8 @@ impl Client {
                     publish.payment = body(reply)["amount_usd"].as_f64().map(micro);
                     self.rng.random_bool(0.8)
                 }
+                // Nothing was done, so that asking again is no other publish, even without a key.
+                Told::Refused(reply) if code(reply) == OVERLOADED => self.rng.random_bool(0.7),
                 Told::Refused(_) => false,
                 Told::Unknown(_) => {
                     publish.is_doubtful = true;

@@ -6,6 +6,8 @@ use handbill_tests::{Call, Reply, Value};
 
 /// Clients wait no longer than this; what they asked for may happen nevertheless.
 const PATIENCE: Duration = Duration::from_secs(12);
+/// The code of a 503 that is final.
+pub const OVERLOADED: &str = "overloaded";
 const AFTER_CUT_OFF: Duration = Duration::from_millis(150);
 
 #[derive(Debug)]
@@ -17,22 +19,42 @@ pub enum Told {
 }
 
 pub async fn ask(call: Call) -> Told {
+    Told::of(send(call).await)
+}
+
+async fn send(call: Call) -> Result<Reply, &'static str> {
     match tokio::time::timeout(PATIENCE, call.try_send()).await {
-        Err(_) => Told::Unknown("no answer in time".to_owned()),
+        Err(_) => Err("no answer in time"),
         Ok(Err(_)) => {
             // Who finds nobody there does not come again at once.
             tokio::time::sleep(AFTER_CUT_OFF).await;
-            Told::Unknown("cut off".to_owned())
+            Err("cut off")
         }
-        Ok(Ok(reply)) => match reply.status {
-            200..400 => Told::Done(reply),
-            400..500 => Told::Refused(reply),
-            status => Told::Unknown(status.to_string()),
-        },
+        Ok(Ok(reply)) => Ok(reply),
+    }
+}
+
+/// Asks for what moves money or uses the allowance. There even a 503 is final: nothing was done, and nothing will be, unless
+/// its code says that nobody knows.
+pub async fn ask_finally(call: Call) -> Told {
+    match send(call).await {
+        Ok(reply) if reply.status == 503 && code(&reply) == OVERLOADED => Told::Refused(reply),
+        sent => Told::of(sent),
     }
 }
 
 impl Told {
+    fn of(sent: Result<Reply, &str>) -> Self {
+        match sent {
+            Err(why) => Told::Unknown(why.to_owned()),
+            Ok(reply) => match reply.status {
+                200..400 => Told::Done(reply),
+                400..500 => Told::Refused(reply),
+                status => Told::Unknown(status.to_string()),
+            },
+        }
+    }
+
     /// How it is counted.
     pub fn label(&self) -> String {
         match self {

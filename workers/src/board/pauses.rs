@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Context;
 use domain::{OperatorName, Queue, Time};
 use service::Paused;
-use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::sync::{Mutex, Notify};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::Queues;
 use crate::database::on_either;
@@ -24,6 +24,8 @@ const LOOK_REST: Duration = Duration::from_millis(100);
 pub(crate) struct Pauses {
     held: [AtomicBool; Queue::ALL.len()],
     look: Notify,
+    /// When a process without workers has last read the table.
+    read_at: Mutex<Option<Instant>>,
 }
 
 impl Pauses {
@@ -74,6 +76,20 @@ impl Queues {
             self.wakes.handle(queue).notify_one();
         }
         Ok(())
+    }
+
+    /// Whether a queue is paused, for a process that may have no workers. The table is read once a second at most; while
+    /// the database does not answer, what was known last holds.
+    pub(super) async fn is_paused_lately(&self, queue: Queue) -> bool {
+        let mut read_at = self.pauses.read_at.lock().await;
+        if read_at.is_none_or(|at| at.elapsed() >= LOOK_INTERVAL) {
+            if let Err(error) = self.look_at_pauses().await {
+                tracing::debug!(error = format!("{error:#}"), "the pauses of queues cannot be read");
+            }
+            *read_at = Some(Instant::now());
+        }
+        drop(read_at);
+        self.pauses.holds(queue)
     }
 
     /// Looks for as long as the workers run. While the database does not answer, what was known last holds.

@@ -54,6 +54,7 @@ fn publish(job: &PublishJob) -> Value {
         "message_chars": job.message.as_ref().map(|message| message.to_string().chars().count()),
         "files": files,
         "content": content,
+        "deadline": job.deadline.map(|deadline| deadline.to_string()),
     })
 }
 
@@ -101,6 +102,7 @@ mod tests {
             created_by: None,
             files: vec![SpooledFile { path: "index.html".parse().unwrap(), size_bytes: 12 }],
             content: Content::Inline("c2VjcmV0IHRleHQ=".into()),
+            deadline: None,
         })));
         assert_eq!(reply_to.as_deref(), Some("api-1"));
         for hidden in ["c2VjcmV0", "private word"] {

@@ -27,6 +27,7 @@ fn publish(content: Content) -> JobEnvelope {
         created_by: None,
         files: vec![],
         content,
+        deadline: None,
     };
     JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
 }

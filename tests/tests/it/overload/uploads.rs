@@ -81,10 +81,8 @@ in_both_modes! {
     )]
     async fn who_would_find_the_line_of_publishes_full_is_told_before_anything_is_sent(world: World) {
         let agent = world.agent().await;
-        let pause = world.operator().post("/internal/queues/publish/pause").header("X-Operator", "Ada");
-        pause.await.expect(200);
-        // As long as a worker may take to hear of it.
-        sleep(Duration::from_secs(3)).await;
+        let slow = [("HANDBILL_TEST_FAULTS", "publish.before_blob_put:pause_ms=6000")];
+        world.worker().restart_with(&slow).await;
         let waiting = [publish_later(&agent, "first"), publish_later(&agent, "second")];
         let publish = publish_head(agent.token(), LONG_BYTES);
         eventually(PATIENCE, "the line is full", async || {
@@ -105,8 +103,6 @@ in_both_modes! {
         assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
         agent.account().await.expect(200);
 
-        let resume = world.operator().post("/internal/queues/publish/resume").header("X-Operator", "Ada");
-        resume.await.expect(200);
         for published in join_all(waiting).await {
             published.unwrap().expect(201);
         }

@@ -1,0 +1,87 @@
+//! Whether publishes can be carried out at present. What cannot be done is refused at once and in the right words, rather
+//! than taken on and left to its deadline.
+
+use std::time::Duration;
+
+use domain::{Queue, Refusal};
+use store::Blobs;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use crate::Service;
+
+/// An operator's pause rarely ends within seconds.
+const PAUSED_RETRY_SECONDS: u64 = 15;
+
+/// What is known of the file store. It is asked only while something is wrong: when a publish waits, or the last answer
+/// was none.
+#[derive(Debug, Default)]
+pub struct FileStoreWatch(Mutex<Seen>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    checked_at: Option<Instant>,
+    failing_since: Option<Instant>,
+}
+
+impl FileStoreWatch {
+    const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+    const PING_WAIT: Duration = Duration::from_millis(1500);
+    /// A store that restarts is waited for.
+    const RESTART_WAIT: Duration = Duration::from_secs(2);
+    /// An older observation says nothing about now.
+    const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
+
+    /// Whether the store has been failing for longer than a restart takes.
+    async fn is_away(&self, blobs: &Blobs) -> bool {
+        let mut seen = self.0.lock().await;
+        if seen.checked_at.is_none_or(|at| at.elapsed() >= Self::CHECK_INTERVAL) {
+            let began = Instant::now();
+            if seen.checked_at.is_some_and(|at| at.elapsed() >= Self::FORGOTTEN_AFTER) {
+                seen.failing_since = None;
+            }
+            let is_there = matches!(timeout(Self::PING_WAIT, blobs.ping()).await, Ok(Ok(())));
+            seen.failing_since = (!is_there).then(|| seen.failing_since.unwrap_or(began));
+            seen.checked_at = Some(Instant::now());
+        }
+        seen.failing_since.is_some_and(|since| since.elapsed() >= Self::RESTART_WAIT)
+    }
+
+    /// The same for a request that has not waited yet: a store that was well is not asked.
+    async fn is_still_away(&self, blobs: &Blobs) -> bool {
+        let was_failing = self.0.lock().await.failing_since.is_some();
+        was_failing && self.is_away(blobs).await
+    }
+}
+
+impl Service {
+    /// Why a publish would be taken on in vain, if that is known.
+    pub(crate) async fn closed(&self) -> Option<Refusal> {
+        if let Some(refusal) = self.closed_here().await {
+            return Some(refusal);
+        }
+        self.0.file_store.is_still_away(&self.0.blobs).await.then(file_store_is_away)
+    }
+
+    /// Why a publish that waits for its worker waits in vain, if that is known.
+    pub(crate) async fn closed_meanwhile(&self) -> Option<Refusal> {
+        if let Some(refusal) = self.closed_here().await {
+            return Some(refusal);
+        }
+        self.0.file_store.is_away(&self.0.blobs).await.then(file_store_is_away)
+    }
+
+    async fn closed_here(&self) -> Option<Refusal> {
+        if self.0.board.is_paused(Queue::Publish).await {
+            let fault = "publishing is paused by the operator; nothing was done".to_owned();
+            return Some(Refusal::Overloaded { fault, retry_after_seconds: PAUSED_RETRY_SECONDS });
+        }
+        let error = self.0.disk.check().err()?;
+        tracing::error!(error = format!("{error:#}"), "a publish is refused: the disk is full");
+        Some(Refusal::overloaded("there is no room on the disk; nothing was done"))
+    }
+}
+
+fn file_store_is_away() -> Refusal {
+    Refusal::overloaded("the file store does not answer at present; nothing was done")
+}

@@ -1,0 +1,89 @@
+//! Until when a caller's operation may be settled, and what the caller gets when it was not.
+//!
+//! Every response is final. The deadline is kept in the job and compared with the database's clock where the operation is
+//! settled. A caller that has waited until then is answered from the outcome, which is written here if there is none
+//! yet: whoever writes it first, a worker or this, decides. See docs/decisions/0025.
+
+use std::time::Duration;
+
+use domain::{AccountId, Deed, JobId, Outcome, Refusal, Repeating, Time, fault};
+use store::Refused;
+use tokio::time::{Instant, timeout};
+
+use crate::{Answer, Failure, Service};
+
+/// How long a caller waits for its operation. With what follows it stays below the patience of common proxies.
+const ANSWER_WAIT: Duration = Duration::from_secs(20);
+/// How long the database may take to say, or to decide, how an operation ended.
+const LAST_WORD_WAIT: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    /// By the database's clock, as the job has it.
+    pub(crate) at: Time,
+    /// The same by this process's clock: so long the caller waits.
+    pub(crate) until: Instant,
+}
+
+/// An operation whose caller waits for its outcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Awaited {
+    pub(crate) account: AccountId,
+    pub(crate) job: JobId,
+    /// What is kept beside the outcome: [`Deed::kind`].
+    pub(crate) kind: &'static str,
+    pub(crate) repeating: Repeating,
+}
+
+impl Service {
+    pub(crate) async fn deadline(&self) -> anyhow::Result<Deadline> {
+        let wait = answer_wait();
+        let until = Instant::now() + wait;
+        Ok(Deadline { at: self.0.store.now().await?.plus(wait), until })
+    }
+
+    /// Has the account's ledger settle a caller's operation. An error that leaves its fate open is resolved here.
+    pub(crate) async fn settle(&self, deed: Deed, awaited: &Awaited) -> Answer<Outcome> {
+        match self.0.ledgers.settle(deed).await.map_err(Failure::from) {
+            Ok(outcome) => Ok(outcome),
+            Err(Failure::Refused(refusal)) => self.give_up(awaited, *refusal).await,
+            Err(bug) => Err(bug),
+        }
+    }
+
+    /// Refuses an operation for good, unless it has ended already: then that is its outcome.
+    pub(crate) async fn give_up(&self, awaited: &Awaited, refusal: Refusal) -> Answer<Outcome> {
+        let refused =
+            Refused { account: awaited.account, kind: awaited.kind, refusal, now: self.0.clock.now() };
+        let error = match timeout(LAST_WORD_WAIT, self.0.store.refuse(awaited.job, refused)).await {
+            Ok(Ok(outcome)) => return Ok(outcome),
+            Ok(Err(error)) => format!("{error:#}"),
+            Err(_) => format!("no answer within {LAST_WORD_WAIT:?}"),
+        };
+        tracing::error!(job.id = %awaited.job, error, "the outcome of an operation is unknown");
+        Err(Refusal::OutcomeUnknown(awaited.repeating).into())
+    }
+}
+
+/// An error that came up before anything was done of a request. Under its key an earlier request may still be carried out,
+/// which only the database knows.
+pub(crate) fn failure_before(repeating: Repeating, error: anyhow::Error) -> Failure {
+    if repeating == Repeating::WithTheSameKey && store::is_outage(&error) {
+        tracing::error!(error = format!("{error:#}"), "the outcome of an earlier request is unknown");
+        return Refusal::OutcomeUnknown(repeating).into();
+    }
+    error.into()
+}
+
+/// How a request that takes an `Idempotency-Key` may be repeated.
+pub(crate) fn repeating(key: Option<&str>) -> Repeating {
+    key.map_or(Repeating::AfterACheck, |_| Repeating::WithTheSameKey)
+}
+
+/// A test may shorten it.
+fn answer_wait() -> Duration {
+    match fault::at("answer.wait_ms") {
+        Some(fault::Fault::Instead(millis)) => Duration::from_millis(millis.into()),
+        _ => ANSWER_WAIT,
+    }
+}

@@ -1,0 +1,125 @@
+//! What holds of deeds with a deadline: past it they are refused for good, and whoever writes the outcome first decides.
+
+use domain::{Micro, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
+
+use super::*;
+use crate::{Batch, Refused, is_collision};
+
+const LONG_AGO: Time = Time::from_millis(1);
+
+impl Bed {
+    fn terms(&self) -> Terms {
+        Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START }
+    }
+
+    async fn settle_by(&self, account: AccountId, deed: Deed) -> Outcome {
+        self.store.settle(account, &[deed], &self.terms()).await.unwrap().pop().unwrap()
+    }
+
+    async fn soon(&self) -> Time {
+        self.store.now().await.unwrap().plus(HOUR)
+    }
+
+    fn publish_by(&self, account: AccountId, deadline: Time) -> PublishDeed {
+        PublishDeed {
+            account,
+            version: VersionId::new(START, &self.chance),
+            slug: "page".parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            manifest: Manifest::new(vec![]),
+            blobs_as_of: SweepNumber::default(),
+            payment: None,
+            created_via: "test".into(),
+            message: None,
+            created_by: None,
+            deadline: Some(deadline),
+        }
+    }
+}
+
+fn expired() -> Outcome {
+    Outcome::Refused(Box::new(Refusal::past_deadline()))
+}
+
+on_both_databases! {
+    async fn past_its_deadline_a_deed_is_refused_for_good(bed: &Bed) {
+        let account = bed.account().await;
+        bed.publish(account, "shown", b"one").await;
+        let hide = VisibilityDeed {
+            account,
+            job: bed.job(),
+            slug: "shown".parse().unwrap(),
+            to: Visibility::Private,
+            pinned_to: None,
+            payment: Some(Payment::Dev(Micro::new(500_000))),
+            deadline: Some(LONG_AGO),
+        };
+        let (job, amount) = (bed.job(), Micro::new(1_000_000));
+        let deeds = [
+            Deed::Publish(Box::new(bed.publish_by(account, LONG_AGO))),
+            Deed::Visibility(hide),
+            Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(LONG_AGO) }),
+        ];
+        for deed in deeds {
+            assert_eq!(bed.settle_by(account, deed.clone()).await, expired(), "{deed:?}");
+            let in_time = match deed {
+                Deed::Publish(deed) => {
+                    Deed::Publish(Box::new(PublishDeed { deadline: Some(bed.soon().await), ..*deed }))
+                }
+                Deed::TopUp(deed) => Deed::TopUp(TopUpDeed { deadline: Some(bed.soon().await), ..deed }),
+                deed => deed,
+            };
+            assert_eq!(bed.settle_by(account, in_time).await, expired(), "an outcome stands");
+        }
+        assert_eq!(bed.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
+        let found = bed.store.artifact(account, &"page".parse().unwrap()).await.unwrap();
+        assert!(found.is_none(), "{found:?}");
+    }
+
+    async fn before_its_deadline_a_deed_is_settled(bed: &Bed) {
+        let account = bed.account().await;
+        let deed = Deed::Publish(Box::new(bed.publish_by(account, bed.soon().await)));
+        let outcome = bed.settle_by(account, deed).await;
+        assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
+    }
+
+    async fn what_its_caller_has_given_up_is_never_settled_and_what_is_settled_is_never_given_up(bed: &Bed) {
+        let account = bed.account().await;
+        let give_up = async |deed: &PublishDeed| {
+            let refusal = Refusal::past_deadline();
+            let refused = Refused { account, kind: "publish", refusal, now: START };
+            bed.store.refuse(deed.job(), refused).await.unwrap()
+        };
+        let given_up = bed.publish_by(account, bed.soon().await);
+        assert_eq!(give_up(&given_up).await, expired());
+        let deeds = [Deed::Publish(Box::new(given_up))];
+        let together = bed.store.settle_together(&[Batch { account, deeds: &deeds }], &bed.terms()).await;
+        assert!(is_collision(&together.unwrap_err()), "it is settled by itself, then");
+        let [deed] = deeds;
+        assert_eq!(bed.settle_by(account, deed).await, expired());
+        let settled = bed.publish_by(account, bed.soon().await);
+        let outcome = bed.settle_by(account, Deed::Publish(Box::new(settled.clone()))).await;
+        assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
+        assert_eq!(give_up(&settled).await, outcome);
+    }
+
+    async fn a_key_whose_job_was_given_up_is_free(bed: &Bed) {
+        let account = bed.account().await;
+        let claim = |job| KeyClaim {
+            account,
+            key: "k",
+            request_hash: "a",
+            job,
+            now: START,
+            expires_at: START.plus(HOUR),
+        };
+        let (first, second) = (bed.job(), bed.job());
+        assert_eq!(bed.store.claim_key(&claim(first)).await.unwrap(), KeyHolder::Claimant);
+        let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
+        bed.store.refuse(first, refused).await.unwrap();
+        assert_eq!(bed.store.claim_key(&claim(second)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(bed.store.claim_key(&claim(bed.job())).await.unwrap(), KeyHolder::Earlier(second));
+    }
+}
