@@ -15,9 +15,14 @@ const PROBED_WITHIN: Duration = Duration::from_secs(4);
 in_both_modes! {
     #[given(with_ops)]
     async fn a_process_that_has_all_its_parts_is_alive_and_ready(world: World) {
-        let named = |names: &[&str]| names.iter().map(|name| json!({ "name": name, "is_ready": true })).collect();
+        let named = |names: &[&str]| {
+            names.iter().map(|name| json!({ "name": name, "is_ready": true })).collect::<Vec<Value>>()
+        };
         let (all, of_pages): (Vec<Value>, Vec<Value>) = match world.mode() {
-            Mode::Embedded => (named(&["database", "queue", "storage"]), named(&["database", "queue", "storage"])),
+            Mode::Embedded => {
+                let parts = named(&["database", "queue", "disk", "storage"]);
+                (parts.clone(), parts)
+            }
             Mode::Production => {
                 (named(&["database", "queue", "redis", "storage"]), named(&["database", "queue", "redis"]))
             }

@@ -17,6 +17,8 @@ const EXPIRY: Duration = Duration::from_secs(31 * 60);
 /// All of them together must not let a day pass: spooled uploads are kept for one.
 const SWEEPS: u32 = 12;
 /// An orphaned job is taken over when its worker has missed its heartbeats.
+/// Publishes wait, and their deadlines are far away.
+const HOLDING: &str = "publish.before_blob_put:fail,answer.wait_ms:instead=600000";
 const TAKE_OVER: Duration = Duration::from_secs(40);
 
 /// A world of many publishes.
@@ -181,7 +183,7 @@ async fn a_content_that_is_swept_while_it_should_be_copied_does_not_spoil_the_ba
 async fn a_publish_that_waited_in_the_backup_is_done_after_the_restore() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
-    let holding = [("HANDBILL_TEST_FAULTS", "publish.before_blob_put:fail")];
+    let holding = [("HANDBILL_TEST_FAULTS", HOLDING)];
     world.api().restart_with(&holding).await;
     let pages = [("small", page_saying("it waited")), ("large", large_page("it waited"))];
     let waiting: Vec<_> = pages
@@ -300,7 +302,7 @@ async fn an_upload_that_cannot_be_read_is_named_and_the_backup_has_the_rest() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let published = agent.publish("kept-page", page_saying("kept")).await.expect(201);
-    world.api().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.before_blob_put:fail")]).await;
+    world.api().restart_with(&[("HANDBILL_TEST_FAULTS", HOLDING)]).await;
     let calls = ["sound-upload", "unread-upload"].map(|slug| agent.publish(slug, large_page(slug)));
     let waiting = calls.map(|call| tokio::spawn(async move { call.try_send().await.map(drop) }));
     let spool = world.folder().join("data/blobs/spool");

@@ -10,7 +10,7 @@ use super::{failed, keeper, large_page, succeeded};
 use crate::expectations::{front_page, page_saying};
 
 /// The wait for another attempt after several that failed.
-const RETRY_WAIT: Duration = Duration::from_secs(40);
+const RETRY_WAIT: Duration = Duration::from_secs(60);
 
 /// The settings of a world in a file, as an operator has them.
 fn settings_file(world: &World) -> PathBuf {
@@ -44,9 +44,12 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let private = agent.set_visibility("secret-page", "private").await.expect(200);
     let member = agent.minted(&json!({ "name": "of a machine" })).await;
     // One publish is on its way, and its content lies in the spool.
-    old.api().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.before_blob_put:fail")]).await;
-    let call = agent.publish("on-its-way", large_page("on its way"));
-    let waiting = tokio::spawn(async move { call.try_send().await.map(drop) });
+    let holding = "publish.before_blob_put:fail,answer.wait_ms:instead=600000";
+    let dying = format!("{holding},publish.after_push:kill");
+    old.api().restart_with(&[("HANDBILL_TEST_FAULTS", &dying)]).await;
+    assert!(agent.publish("on-its-way", large_page("on its way")).try_send().await.is_err());
+    old.api().exit_within(PATIENCE).await;
+    old.api().restart_with(&[("HANDBILL_TEST_FAULTS", holding)]).await;
     eventually(PATIENCE, "a publish that waits", async || {
         old.jobs("publish").await.iter().any(|job| job.status != "Done").then_some(())
     })
@@ -57,8 +60,6 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let args = ["migrate-data", "--from", from.to_str().unwrap(), "--to", to.to_str().unwrap()];
     let running = failed(new.command(&args, &[]).await);
     assert!(running.contains("is running") && running.contains("handbill serve"), "{running}");
-    // Whoever waits for the answer holds up the stop, and with each attempt meanwhile the next one is further away.
-    waiting.abort();
     old.api().terminate().await;
     let said = succeeded(new.command(&args, &[]).await);
     assert!(said.contains("balances of $4.5 in all, which the entries come to exactly"), "{said}");

@@ -67,6 +67,15 @@ fn a_gap_in_the_numbers_needs_an_open_change_to_explain_it() {
 }
 
 #[test]
+fn what_was_refused_and_lands_later_is_found() {
+    let mut site = published();
+    site.begin(SECOND, publish());
+    site.refuse(SECOND).unwrap();
+    site.begin(THIRD, publish());
+    assert!(site.acknowledge(THIRD, Some(3), None).is_err(), "only the refused one can be the second");
+}
+
+#[test]
 fn an_artifact_that_changes_its_name_is_found() {
     let mut site = published();
     site.begin(SECOND, publish());
