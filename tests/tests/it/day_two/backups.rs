@@ -17,9 +17,9 @@ const EXPIRY: Duration = Duration::from_secs(31 * 60);
 /// All of them together must not let a day pass: spooled uploads are kept for one.
 const SWEEPS: u32 = 12;
 /// An orphaned job is taken over when its worker has missed its heartbeats.
+const TAKE_OVER: Duration = Duration::from_secs(40);
 /// Publishes wait, and their deadlines are far away.
 const HOLDING: &str = "publish.before_blob_put:fail,answer.wait_ms:instead=600000";
-const TAKE_OVER: Duration = Duration::from_secs(40);
 
 /// A world of many publishes.
 async fn busy_world() -> World {
