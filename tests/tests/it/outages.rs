@@ -133,7 +133,11 @@ async fn without_the_blob_store_nothing_is_done_until_the_caller_repeats_it() {
     })
     .await;
     agent.artifact("my-page").await.refused(404, "not_found");
-    let published = agent.publish("my-page", page.clone()).idempotency_key("key").await.expect(201);
+    let published = eventually(PATIENCE, "the store is seen to be back", async || {
+        let reply = agent.publish("my-page", page.clone()).idempotency_key("key").await;
+        (reply.status == 201).then_some(reply)
+    })
+    .await;
     assert_eq!(published.integer("version"), 1);
     assert_serves(&front_page(&world.visitor(), &published).await, &page);
     assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 1);
