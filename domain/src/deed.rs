@@ -167,14 +167,14 @@ impl Deed {
         }
     }
 
-    /// When it must be settled, by the database's clock: from then on it is refused. Credits of the card processor and
-    /// metered charges have no deadline, because they are repeated until they are settled.
+    /// When it must be settled, by the database's clock: from then on it is refused. What the card processor reports
+    /// and metered charges have no deadline, because they are repeated until they are settled.
     pub fn deadline(&self) -> Option<Time> {
         match self {
             Deed::Publish(deed) => deed.deadline,
             Deed::Visibility(deed) => deed.deadline,
             Deed::TopUp(deed) => deed.deadline,
-            Deed::Credit(_) | Deed::Charge(_) => None,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
         }
     }
 
