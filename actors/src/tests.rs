@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use domain::{
     Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, CreditSource, Deed,
-    Manifest, ManifestFile, Micro, Moved, Outcome, Payment, PublishDeed, Published, Refusal, SweepNumber,
-    Target, Tariff, Time, VersionId,
+    Manifest, ManifestFile, Micro, Moved, Outcome, Page, Payment, PublishDeed, Published, Refusal,
+    SweepNumber, Target, Tariff, Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -189,7 +189,7 @@ on_both_databases! {
         assert_eq!(outcomes[0].receipt.as_ref().unwrap().amount, Micro::new(5_000));
         assert_eq!(bed.balance().await, Micro::ZERO);
         let artifact = bed.store.artifact(bed.account, &deed.slug).await.unwrap().unwrap();
-        assert_eq!(bed.store.versions(artifact.id).await.unwrap().len(), 1);
+        assert_eq!(bed.store.versions(bed.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
     }
 
     async fn a_refusal_changes_nothing_and_is_remembered(bed: &Bed) {

@@ -20,6 +20,7 @@ mod json_body;
 mod mcp;
 mod operator;
 mod pages;
+mod paging;
 mod path_part;
 mod paths;
 mod probes;

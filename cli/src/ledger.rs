@@ -52,9 +52,9 @@ pub(crate) async fn show(account: &str, form: Form, settings: &Settings) -> anyh
         Form::People => say(&line(HEADINGS.map(str::to_owned))),
         Form::Json => {}
     }
-    let entries = each_entry(&store, id, |seq, entry| match form {
+    let entries = each_entry(&store, id, |entry| match form {
         Form::People => say(&told_entry(entry)),
-        Form::Json => say(&told_in_json(seq, entry)),
+        Form::Json => say(&told_in_json(entry)),
     })
     .await?;
     if entries == 0 && form == Form::People {
@@ -67,15 +67,15 @@ pub(crate) async fn show(account: &str, form: Form, settings: &Settings) -> anyh
 async fn each_entry(
     store: &Store,
     account: AccountId,
-    mut shown: impl FnMut(i64, &LedgerEntry),
+    mut shown: impl FnMut(&LedgerEntry),
 ) -> anyhow::Result<u64> {
     let (mut after, mut entries) = (0, 0);
     loop {
         let page = store.entries_after(account, after).await?;
-        let Some((last, _)) = page.last() else { return Ok(entries) };
-        after = *last;
+        let Some(last) = page.last() else { return Ok(entries) };
+        after = last.seq;
         entries += page.len() as u64;
-        page.iter().for_each(|(seq, entry)| shown(*seq, entry));
+        page.iter().for_each(&mut shown);
     }
 }
 
@@ -100,9 +100,9 @@ fn dollars(amount: Micro) -> String {
 }
 
 /// An entry a line, so that a long ledger can be read as it comes.
-fn told_in_json(seq: i64, entry: &LedgerEntry) -> String {
+fn told_in_json(entry: &LedgerEntry) -> String {
     json!({
-        "seq": seq,
+        "seq": entry.seq,
         "created_at": entry.created_at.rfc3339(),
         "delta_usd": entry.delta.usd(),
         "balance_after_usd": entry.balance_after.usd(),
@@ -134,6 +134,7 @@ mod tests {
     #[test]
     fn amounts_stand_below_each_other_whatever_they_are() {
         let entry = |delta, balance, millis| LedgerEntry {
+            seq: 1,
             delta: Micro::new(delta),
             reason: "publish:x".into(),
             balance_after: Micro::new(balance),

@@ -79,7 +79,7 @@ fn misfit(field: &str, fault: &str) -> Refusal {
 
 impl InviteCode {
     const LENGTH: usize = 24;
-    const MARK_LENGTH: usize = 6;
+    pub const MARK_LENGTH: usize = 6;
 
     pub fn generate(chance: &Chance) -> Self {
         Self(chance.alphanumeric(Self::LENGTH))

@@ -4,6 +4,8 @@ use crate::{Micro, Time};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
+    /// Its number on the account, from 1.
+    pub seq: i64,
     pub delta: Micro,
     /// What moved it: see [`Reason`](crate::Reason).
     pub reason: String,

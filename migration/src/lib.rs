@@ -19,6 +19,7 @@ mod m0007_rulings;
 mod m0008_lost_contents;
 mod m0009_artifacts_of_an_account;
 mod m0014_card_payments;
+mod m0016_pages_of_lists;
 
 pub struct Migrator;
 
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_lost_contents::Migration),
             Box::new(m0009_artifacts_of_an_account::Migration),
             Box::new(m0014_card_payments::Migration),
+            Box::new(m0016_pages_of_lists::Migration),
         ]
     }
 }

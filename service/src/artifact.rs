@@ -1,35 +1,65 @@
 //! What an account does with what it has published: list, look, roll back, delete. An operation that changes what
 //! visitors see returns only when no edge serves the old state.
 
-use domain::{Artifact, Host, Missing, Published, Refusal, Scope, Slug, Version, Visibility};
+use std::collections::HashMap;
+
+use domain::{
+    Artifact, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug, Version, Visibility,
+};
 use store::Activated;
 
 use crate::{Answer, Caller, Service};
 
-/// An artifact with all its versions, the newest first.
+/// An artifact with a page of its versions, the newest first.
 #[derive(Clone)]
 pub struct ArtifactDetail {
     pub artifact: Artifact,
-    pub versions: Vec<Version>,
+    pub versions: Paged<Version>,
     /// The link to hand out, for a private artifact.
     pub signed_url: Option<String>,
 }
 
 impl Service {
-    pub async fn artifacts(&self, caller: &Caller) -> Answer<Vec<Artifact>> {
+    /// The account's artifacts, the newest first. A pinned token sees its own only.
+    pub async fn artifacts(&self, caller: &Caller, page: &Page) -> Answer<Paged<Artifact>> {
         caller.may(Scope::ArtifactsRead)?;
-        let mut artifacts = self.0.store.artifacts(caller.account).await?;
-        // A pinned token sees what it may touch.
-        artifacts.retain(|artifact| caller.may_touch(artifact.id).is_ok());
-        Ok(artifacts)
+        Ok(self.0.store.artifacts(caller.account, caller.pinned_to(), page).await?)
     }
 
-    pub async fn artifact(&self, caller: &Caller, slug: &Slug) -> Answer<ArtifactDetail> {
-        caller.may(Scope::ArtifactsRead)?;
-        let artifact = self.find(caller, slug).await?;
-        let versions = self.0.store.versions(artifact.id).await?;
+    pub async fn artifact(&self, caller: &Caller, slug: &Slug, versions: &Page) -> Answer<ArtifactDetail> {
+        let artifact = self.artifact_alone(caller, slug).await?;
+        let versions = self.0.store.versions(caller.account, artifact.id, versions).await?;
         let signed_url = self.signed_url(&artifact);
         Ok(ArtifactDetail { artifact, versions, signed_url })
+    }
+
+    /// An artifact without its versions.
+    pub async fn artifact_alone(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
+        caller.may(Scope::ArtifactsRead)?;
+        self.find(caller, slug).await
+    }
+
+    /// More versions of an artifact that the caller has found. They can be read to their end even when the artifact is
+    /// deleted meanwhile.
+    pub async fn versions(
+        &self,
+        caller: &Caller,
+        artifact: ArtifactId,
+        page: &Page,
+    ) -> Answer<Paged<Version>> {
+        caller.may(Scope::ArtifactsRead)?;
+        caller.may_touch(artifact)?;
+        Ok(self.0.store.versions(caller.account, artifact, page).await?)
+    }
+
+    /// The slugs of those of these artifacts that are not deleted.
+    pub async fn slugs(
+        &self,
+        caller: &Caller,
+        artifacts: &[ArtifactId],
+    ) -> Answer<HashMap<ArtifactId, Slug>> {
+        caller.may(Scope::ArtifactsRead)?;
+        Ok(self.0.store.slugs(caller.account, artifacts).await?)
     }
 
     /// Makes any existing version the live one: rollback and roll forward are the same call.

@@ -3,16 +3,20 @@
 
 use std::time::Duration;
 
-use domain::{Account, AccountStatus, Artifact, Missing, Refusal, has_expired};
+use domain::{Account, AccountStatus, Artifact, Missing, Page, Paged, Refusal, has_expired};
 use store::Claimed;
 
 use crate::{Answer, Person, Service};
+
+/// How many of its pages an account is offered with, the newest first.
+const PAGES_SHOWN_MAX: u32 = 100;
 
 /// What a claim code offers.
 #[derive(Clone, Debug)]
 pub struct Claimable {
     pub account: Account,
-    pub artifacts: Vec<Artifact>,
+    /// The newest of its pages, and how many there are.
+    pub artifacts: Paged<Artifact>,
     pub time_left: Duration,
 }
 
@@ -29,7 +33,8 @@ impl Service {
         if has_expired(account.expires_at, now) {
             return Err(Refusal::ClaimExpired.into());
         }
-        let artifacts = self.0.store.artifacts(account.id).await?;
+        let newest = Page::first(PAGES_SHOWN_MAX).counted();
+        let artifacts = self.0.store.artifacts(account.id, None, &newest).await?;
         let time_left = account.expires_at.map_or(Duration::ZERO, |end| end.since(now));
         Ok(Claimable { account, artifacts, time_left })
     }

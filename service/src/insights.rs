@@ -2,12 +2,9 @@
 
 use std::collections::HashMap;
 
-use domain::{DayUse, Host, LedgerEntry, Scope};
+use domain::{DayUse, Host, LedgerEntry, Page, Paged, Scope};
 
 use crate::{Answer, Caller, Service};
-
-/// How many entries of the ledger are shown, the newest first.
-const ENTRIES_SHOWN: u64 = 100;
 
 impl Service {
     /// Every day of this month with what was used.
@@ -16,16 +13,16 @@ impl Service {
         Ok(self.0.store.days(caller.account, self.0.clock.now().month()).await?)
     }
 
-    /// How often each page was viewed this month.
-    pub async fn views_by_host(&self, caller: &Caller) -> Answer<HashMap<Host, u64>> {
+    /// How often each of these pages was viewed this month.
+    pub async fn views_by_host(&self, caller: &Caller, hosts: &[Host]) -> Answer<HashMap<Host, u64>> {
         caller.may(Scope::ArtifactsRead)?;
         let since = self.0.clock.now().month().start().day();
-        Ok(self.0.store.views_by_host(caller.account, since).await?)
+        Ok(self.0.store.views_by_host(caller.account, hosts, since).await?)
     }
 
-    /// Where the credit came from and went, the newest first.
-    pub async fn ledger(&self, caller: &Caller) -> Answer<Vec<LedgerEntry>> {
+    /// Every movement of the account's credit, the newest first.
+    pub async fn ledger(&self, caller: &Caller, page: &Page) -> Answer<Paged<LedgerEntry>> {
         caller.may_see_team()?;
-        Ok(self.0.store.ledger(caller.account, ENTRIES_SHOWN).await?)
+        Ok(self.0.store.ledger(caller.account, page).await?)
     }
 }

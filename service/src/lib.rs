@@ -56,13 +56,13 @@ pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use objection::first_document;
 pub use operators::AdminDoor;
-pub use people::{Credentials, Holding, PasswordWish, SignedIn};
+pub use people::{Credentials, PasswordWish, SignedIn};
 pub use publish::{Addressed, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
-    DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown, ReviewItem, SameContent,
-    ShownFile, WaitingShown, text_of,
+    DECISIONS_BESIDE_MAX, DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown,
+    ReviewItem, SameContent, ShownFile, WaitingShown, text_of,
 };
 pub use scan::{Rescanned, ScanGate};
 pub use team::{Joined, Team};
@@ -85,8 +85,8 @@ use domain::{Chance, Clock, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
-    AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite, ReportKept,
-    SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace, encode,
+    AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

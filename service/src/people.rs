@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bus::RateLimit;
-use domain::{Artifact, Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
+use domain::{Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
 use store::{Membership, NewSession, PasswordChange, User};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -22,8 +22,6 @@ use crate::{Answer, Failure, Person, Service};
 const SESSION_SECRET_LENGTH: usize = 43;
 /// How long a sign-in waits for its turn to be hashed.
 const HASHING_WAIT_MAX: Duration = Duration::from_secs(10);
-/// The accounts that a dashboard shows.
-const HOLDINGS_MAX: usize = 100;
 
 /// Passwords that are hashed at a time: half of the processors, so that people who sign in do not stop the rest.
 static HASHING: LazyLock<Semaphore> =
@@ -45,13 +43,6 @@ pub struct PasswordWish {
 pub struct SignedIn {
     pub person: Person,
     pub session: String,
-}
-
-/// One of the accounts that a person stands for, with its pages.
-#[derive(Clone, Debug)]
-pub struct Holding {
-    pub membership: Membership,
-    pub artifacts: Vec<Artifact>,
 }
 
 /// A session that is about to be written, with its secret.
@@ -163,16 +154,6 @@ impl Service {
     /// The accounts that a person stands for: the highest role first, then the oldest.
     pub async fn memberships(&self, person: &Person) -> Answer<Vec<Membership>> {
         Ok(self.0.store.memberships(person.user).await?)
-    }
-
-    /// The same with their pages.
-    pub async fn holdings(&self, person: &Person) -> Answer<Vec<Holding>> {
-        let mut holdings = Vec::new();
-        for membership in self.memberships(person).await?.into_iter().take(HOLDINGS_MAX) {
-            let artifacts = self.0.store.artifacts(membership.account.id).await?;
-            holdings.push(Holding { membership, artifacts });
-        }
-        Ok(holdings)
     }
 
     async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {

@@ -23,7 +23,7 @@ const LIST_MAX: usize = 50;
 /// How many decisions one list of the log has.
 const DECISIONS_MAX: usize = 100;
 /// How many of a page's own decisions are shown beside it.
-const DECISIONS_BESIDE_MAX: u64 = 50;
+pub const DECISIONS_BESIDE_MAX: u64 = 50;
 /// With how many other pages one decision may deal.
 pub const ELSEWHERE_MAX: usize = 100;
 

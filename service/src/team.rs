@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use bus::RateLimit;
 use domain::{
-    Invite, InviteCode, InviteTerms, Missing, Refusal, Scopes, Token, TokenId, TokenSecret, UserId,
+    Cursor, Invite, InviteCode, InviteTerms, List, Missing, Page, PageStart, Paged, Refusal, Scopes, Token,
+    TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
@@ -28,6 +29,8 @@ pub struct Team {
     pub members: Vec<Member>,
     /// The active tokens, the newest first.
     pub tokens: Vec<Token>,
+    /// Set if there are more members or tokens.
+    pub next: Option<Cursor>,
 }
 
 impl Service {
@@ -52,10 +55,18 @@ impl Service {
         Ok(invite)
     }
 
-    /// Every invite of the account, the newest first.
-    pub async fn invites(&self, caller: &Caller) -> Answer<Vec<Invite>> {
+    /// The invites of the account, the newest first, also those that can no longer be used.
+    pub async fn invites(&self, caller: &Caller, page: &Page) -> Answer<Paged<Invite>> {
         caller.may_see_invites()?;
-        Ok(self.0.store.invites(caller.account).await?)
+        Ok(self.0.store.invites(caller.account, page).await?)
+    }
+
+    /// One of the account's invites, usable or not.
+    pub async fn invite_of(&self, caller: &Caller, code: &str) -> Answer<Invite> {
+        caller.may_see_invites()?;
+        let opened = self.0.store.opened_invite(&known(code)?).await?;
+        let invite = opened.map(|opened| opened.invite).filter(|invite| invite.account == caller.account);
+        Ok(invite.ok_or(Refusal::NotFound(Missing::Invite))?)
     }
 
     /// Revokes an invite: whoever still holds the link can no longer join by it.
@@ -99,14 +110,34 @@ impl Service {
         Ok(handle)
     }
 
-    /// Who is on the account, and which tokens act for it. A person of any role may look.
-    pub async fn team(&self, caller: &Caller) -> Answer<Team> {
+    /// The members and then the active tokens of the account, as one list. A person of any role may read it.
+    pub async fn team(&self, caller: &Caller, page: &Page) -> Answer<Team> {
+        let is_past_members = page.start.cursor().is_some_and(|cursor| cursor.list == List::Tokens);
+        let members = if is_past_members { Paged::empty() } else { self.members(caller, page).await? };
+        if members.next.is_some() {
+            return Ok(Team { members: members.rows, tokens: vec![], next: members.next });
+        }
+        let rows_left = page.rows_max.saturating_sub(u32::try_from(members.rows.len()).unwrap_or(u32::MAX));
+        let start = if is_past_members { page.start.clone() } else { PageStart::First };
+        let tokens = match rows_left {
+            // A page that the members fill says nothing of the tokens, of which there may be none.
+            0 => Paged { next: Some(Cursor::of_the_beginning(List::Tokens)), ..Paged::empty() },
+            rows_left => self.team_tokens(caller, &Page::new(start, rows_left)).await?,
+        };
+        Ok(Team { members: members.rows, tokens: tokens.rows, next: tokens.next })
+    }
+
+    /// The people of the account, in the order in which they joined.
+    pub async fn members(&self, caller: &Caller, page: &Page) -> Answer<Paged<Member>> {
+        caller.may_see_team()?;
+        Ok(self.0.store.members(caller.account, page).await?)
+    }
+
+    /// The active tokens of the account, the newest first, for everyone who may see its members.
+    pub async fn team_tokens(&self, caller: &Caller, page: &Page) -> Answer<Paged<Token>> {
         caller.may_see_team()?;
         self.flush_token_uses().await;
-        Ok(Team {
-            members: self.0.store.members(caller.account).await?,
-            tokens: self.tokens_shown_to(caller, Reach::All).await?,
-        })
+        self.tokens_shown_to(caller, Reach::All, page).await
     }
 
     /// Removes a person and all that came from them. Who it was, and how many tokens were revoked. Anyone but the owner

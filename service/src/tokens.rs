@@ -1,6 +1,6 @@
 //! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
 
-use domain::{AskedRights, Missing, Refusal, Scope, Token, TokenId, TokenName, TokenSecret};
+use domain::{AskedRights, Missing, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret};
 use store::{NewToken, Reach};
 
 use crate::{Answer, Caller, Service};
@@ -21,17 +21,22 @@ pub struct Minted {
 
 impl Service {
     /// The active tokens that the caller reaches, the newest first.
-    pub async fn tokens(&self, caller: &Caller) -> Answer<Vec<Token>> {
+    pub async fn tokens(&self, caller: &Caller, page: &Page) -> Answer<Paged<Token>> {
         caller.may(Scope::TokensManage)?;
         self.flush_token_uses().await;
-        self.tokens_shown_to(caller, caller.sees()).await
+        self.tokens_shown_to(caller, caller.sees(), page).await
     }
 
     /// The tokens within reach. A code in the name of one is for who may read the invites.
-    pub(crate) async fn tokens_shown_to(&self, caller: &Caller, reach: Reach) -> Answer<Vec<Token>> {
-        let mut tokens = self.0.store.tokens(caller.account, reach, self.0.clock.now()).await?;
+    pub(crate) async fn tokens_shown_to(
+        &self,
+        caller: &Caller,
+        reach: Reach,
+        page: &Page,
+    ) -> Answer<Paged<Token>> {
+        let mut tokens = self.0.store.tokens(caller.account, reach, self.0.clock.now(), page).await?;
         if caller.may_see_invites().is_err() {
-            tokens.iter_mut().for_each(|token| token.name = token.name.without_code());
+            tokens.rows.iter_mut().for_each(|token| token.name = token.name.without_code());
         }
         Ok(tokens)
     }

@@ -4,20 +4,25 @@
 use std::collections::HashMap;
 
 use anyhow::Context;
-use domain::{AccountId, Artifact, ArtifactId, Host, Slug, Time, UserId, Version};
+use domain::{
+    AccountId, Artifact, ArtifactId, Cursor, Host, List, LiveVersion, Message, Page, Paged, Slug, Time,
+    UserId, Version,
+};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 
 use crate::accounts::lock_account;
+use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::script::Script;
 use crate::{Store, routes, rows};
 
-/// How many artifacts a list shows at most; a claimed account has 100 at most, so this is a bound, not a page.
-const LIST_MAX: u64 = 1_000;
-/// How many versions a detail shows at most, the newest first.
-const VERSIONS_MAX: u64 = 10_000;
+/// The order of the list, which an index has.
+pub(crate) const LISTED_BY: Keys<entity::artifact::Column> =
+    Keys::NewestFirst(entity::artifact::Column::CreatedAt, entity::artifact::Column::Id);
 
 /// How moving the live pointer ended.
 #[derive(Debug)]
@@ -36,30 +41,46 @@ pub enum Whose {
 }
 
 impl Store {
-    /// The account's artifacts that are not deleted, the newest first.
-    pub async fn artifacts(&self, account: AccountId) -> anyhow::Result<Vec<Artifact>> {
-        let found = entity::artifact::Entity::find()
-            .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .order_by_desc(entity::artifact::Column::CreatedAt)
-            .order_by_desc(entity::artifact::Column::Id)
-            .limit(LIST_MAX)
+    /// The account's artifacts that are not deleted, the newest first: all of them, or the one that a pin allows.
+    pub async fn artifacts(
+        &self,
+        account: AccountId,
+        pinned_to: Option<ArtifactId>,
+        page: &Page,
+    ) -> anyhow::Result<Paged<Artifact>> {
+        use entity::artifact::Column;
+        let mut query = of_account(account);
+        if let Some(pin) = pinned_to {
+            query = query.filter(Column::Id.eq(pin.to_string()));
+        }
+        let reader = &self.database.reader;
+        let cursor = |row: &entity::artifact::Model| Cursor::new(List::Artifacts, row.created_at, &row.id);
+        let found = pages::read(reader, query, LISTED_BY, page, cursor).await?;
+        let ids = found.rows.iter().filter_map(|row| row.live_version_id.clone()).collect();
+        let live = live_versions(reader, ids).await?;
+        found.try_map(|row| {
+            let version = row.live_version_id.as_ref().and_then(|id| live.get(id)).copied();
+            rows::artifact(row, version)
+        })
+    }
+
+    /// The slugs of those of these artifacts that are the account's and not deleted.
+    pub async fn slugs(
+        &self,
+        account: AccountId,
+        artifacts: &[ArtifactId],
+    ) -> anyhow::Result<HashMap<ArtifactId, Slug>> {
+        use entity::artifact::Column;
+        let found: Vec<(String, String)> = of_account(account)
+            .select_only()
+            .columns([Column::Id, Column::Slug])
+            .filter(Column::Id.is_in(artifacts.iter().map(ArtifactId::to_string)))
+            .into_tuple()
             .all(&self.database.reader)
             .await?;
-        let live_ids: Vec<_> = found.iter().filter_map(|row| row.live_version_id.clone()).collect();
-        let live: HashMap<_, _> = entity::version::Entity::find()
-            .filter(entity::version::Column::Id.is_in(live_ids))
-            .all(&self.database.reader)
-            .await?
-            .into_iter()
-            .map(|version| (version.id.clone(), version))
-            .collect();
         found
             .into_iter()
-            .map(|row| {
-                let version = row.live_version_id.as_ref().and_then(|id| live.get(id));
-                rows::artifact(row, version)
-            })
+            .map(|(id, slug)| Ok((rows::parse(&id, "an artifact id")?, rows::parse(&slug, "a slug")?)))
             .collect()
     }
 
@@ -108,15 +129,26 @@ impl Store {
         Ok(artifacts)
     }
 
-    /// The versions of an artifact, the newest first.
-    pub async fn versions(&self, artifact: ArtifactId) -> anyhow::Result<Vec<Version>> {
-        let found = entity::version::Entity::find()
-            .filter(entity::version::Column::ArtifactId.eq(artifact.to_string()))
-            .order_by_desc(entity::version::Column::Seq)
-            .limit(VERSIONS_MAX)
-            .all(&self.database.reader)
+    /// The versions of one of the account's artifacts, the newest first.
+    pub async fn versions(
+        &self,
+        account: AccountId,
+        artifact: ArtifactId,
+        page: &Page,
+    ) -> anyhow::Result<Paged<Version>> {
+        use entity::version::Column;
+        let query = entity::version::Entity::find()
+            .filter(Column::ArtifactId.eq(artifact.to_string()))
+            .filter(Column::AccountId.eq(account.to_string()));
+        let reader = &self.database.reader;
+        let total = pages::total(reader, &query, page).await?;
+        let rows = Keys::Numbered(Column::Seq)
+            .cut(query.select_only().columns(VersionRow::COLUMNS), page)
+            .into_model::<VersionRow>()
+            .all(reader)
             .await?;
-        found.into_iter().map(rows::version).collect()
+        let cursor = |row: &VersionRow| Cursor::numbered(List::Versions, row.seq.into());
+        Paged { total, ..page.of(rows, cursor) }.try_map(VersionRow::read)
     }
 
     /// Moves the live pointer to any existing version, and the route with it.
@@ -153,7 +185,7 @@ impl Store {
         routes::point(&mut script, [routes::row(&owner, &artifact, &version, now)], now)?;
         script.run(&transaction).await?;
         transaction.commit().await.context("commit an activation")?;
-        Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(&version))?)))
+        Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(rows::live_version(&version)?))?)))
     }
 
     /// Soft-deletes an artifact and removes its route. The host whose pages must now stop serving, if there was one.
@@ -187,17 +219,19 @@ impl Store {
     }
 }
 
+/// The account's artifacts that are not deleted.
+pub(crate) fn of_account(account: AccountId) -> Select<entity::artifact::Entity> {
+    entity::artifact::Entity::find()
+        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
+        .filter(entity::artifact::Column::DeletedAt.is_null())
+}
+
 pub(crate) async fn find(
     connection: &impl ConnectionTrait,
     account: AccountId,
     slug: &Slug,
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
-    Ok(entity::artifact::Entity::find()
-        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-        .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
-        .one(connection)
-        .await?)
+    Ok(of_account(account).filter(entity::artifact::Column::Slug.eq(slug.as_str())).one(connection).await?)
 }
 
 /// One of the account's artifacts that is not deleted.
@@ -206,11 +240,8 @@ pub(crate) async fn find_by_id(
     account: AccountId,
     artifact: ArtifactId,
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
-    Ok(entity::artifact::Entity::find_by_id(artifact.to_string())
-        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
-        .one(connection)
-        .await?)
+    let by_id = entity::artifact::Column::Id.eq(artifact.to_string());
+    Ok(of_account(account).filter(by_id).one(connection).await?)
 }
 
 /// The artifact of a row, with its live version if one is live.
@@ -218,9 +249,93 @@ pub(crate) async fn with_live_version(
     connection: &impl ConnectionTrait,
     row: entity::artifact::Model,
 ) -> anyhow::Result<Artifact> {
-    let live = match &row.live_version_id {
-        Some(id) => entity::version::Entity::find_by_id(id.as_str()).one(connection).await?,
-        None => None,
+    let mut live = live_versions(connection, row.live_version_id.clone().into_iter().collect()).await?;
+    let live = row.live_version_id.as_ref().and_then(|id| live.remove(id));
+    rows::artifact(row, live)
+}
+
+/// Live versions by their ids.
+async fn live_versions(
+    connection: &impl ConnectionTrait,
+    ids: Vec<String>,
+) -> anyhow::Result<HashMap<String, LiveVersion>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = entity::version::Entity::find()
+        .select_only()
+        .columns(LiveRow::COLUMNS)
+        .filter(entity::version::Column::Id.is_in(ids))
+        .into_model::<LiveRow>()
+        .all(connection)
+        .await?;
+    found.into_iter().map(LiveRow::read).collect()
+}
+
+// A version's manifest may be long, and neither of these rows needs it.
+
+#[derive(FromQueryResult)]
+struct LiveRow {
+    id: String,
+    seq: i32,
+    total_bytes: i64,
+    moderation_status: String,
+}
+
+impl LiveRow {
+    const COLUMNS: [entity::version::Column; 4] = {
+        use entity::version::Column;
+        [Column::Id, Column::Seq, Column::TotalBytes, Column::ModerationStatus]
     };
-    rows::artifact(row, live.as_ref())
+
+    fn read(self) -> anyhow::Result<(String, LiveVersion)> {
+        let live = LiveVersion {
+            id: rows::parse(&self.id, "a version id")?,
+            seq: u32::try_from(self.seq).unwrap_or(0),
+            total_bytes: rows::count(self.total_bytes),
+            moderation: rows::moderation(&self.moderation_status)?,
+        };
+        Ok((self.id, live))
+    }
+}
+
+#[derive(FromQueryResult)]
+struct VersionRow {
+    id: String,
+    seq: i32,
+    total_bytes: i64,
+    file_count: i32,
+    created_via: String,
+    message: Option<String>,
+    created_at: i64,
+    moderation_status: String,
+}
+
+impl VersionRow {
+    const COLUMNS: [entity::version::Column; 8] = {
+        use entity::version::Column;
+        [
+            Column::Id,
+            Column::Seq,
+            Column::TotalBytes,
+            Column::FileCount,
+            Column::CreatedVia,
+            Column::Message,
+            Column::CreatedAt,
+            Column::ModerationStatus,
+        ]
+    };
+
+    fn read(self) -> anyhow::Result<Version> {
+        Ok(Version {
+            id: rows::parse(&self.id, "a version id")?,
+            seq: u32::try_from(self.seq).unwrap_or(0),
+            total_bytes: rows::count(self.total_bytes),
+            file_count: u32::try_from(self.file_count).unwrap_or(0),
+            created_via: self.created_via,
+            message: self.message.map(Message::try_from).transpose().context("a message")?,
+            created_at: Time::from_millis(self.created_at),
+            moderation: rows::moderation(&self.moderation_status)?,
+        })
+    }
 }

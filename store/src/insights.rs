@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use domain::{AccountId, Day, DayUse, Host, LedgerEntry, Micro, Month, Reason, Time};
+use domain::{AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Month, Page, Paged, Reason};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
+use crate::pages::{self, Keys};
 use crate::{Store, rows};
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
@@ -13,13 +14,19 @@ const DAY_MILLIS: i64 = 24 * 3600 * 1000;
 const MADE_ON: &str = "made_on";
 
 impl Store {
-    /// How often each of the account's pages was viewed from a day on.
-    pub async fn views_by_host(&self, account: AccountId, from: Day) -> anyhow::Result<HashMap<Host, u64>> {
+    /// How often each of these pages of the account was viewed from a day on.
+    pub async fn views_by_host(
+        &self,
+        account: AccountId,
+        hosts: &[Host],
+        from: Day,
+    ) -> anyhow::Result<HashMap<Host, u64>> {
         use entity::daily_view::Column;
         let found: Vec<(String, i64)> = entity::daily_view::Entity::find()
             .select_only()
             .column(Column::Host)
             .expr(sum_of(Expr::col(Column::Views)))
+            .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
             .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Day.gte(from.number()))
             .group_by(Column::Host)
@@ -45,21 +52,14 @@ impl Store {
         Ok(days.into_iter().map(of_day).collect())
     }
 
-    /// The latest entries of the account's ledger, the newest first.
-    pub async fn ledger(&self, account: AccountId, at_most: u64) -> anyhow::Result<Vec<LedgerEntry>> {
-        let found = entity::ledger_entry::Entity::find()
-            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
-            .order_by_desc(entity::ledger_entry::Column::Seq)
-            .limit(at_most)
-            .all(&self.database.reader)
-            .await?;
-        let entry = |row: entity::ledger_entry::Model| LedgerEntry {
-            delta: Micro::new(row.delta_micro),
-            reason: row.reason,
-            balance_after: Micro::new(row.balance_after_micro),
-            created_at: Time::from_millis(row.created_at),
-        };
-        Ok(found.into_iter().map(entry).collect())
+    /// The entries of the account's ledger, the newest first.
+    pub async fn ledger(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<LedgerEntry>> {
+        use entity::ledger_entry::{Column, Entity, Model};
+        let query = Entity::find().filter(Column::AccountId.eq(account.to_string()));
+        let cursor = |row: &Model| Cursor::numbered(List::Ledger, row.seq);
+        let reader = &self.database.reader;
+        let found = pages::read(reader, query, Keys::Numbered(Column::Seq), page, cursor).await?;
+        Ok(found.map(rows::ledger_entry))
     }
 
     /// Whether money has moved on the account for this reason.

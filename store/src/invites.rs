@@ -3,24 +3,20 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AccountStatus, Chance, Crowd, Invite, InviteCode, Missing, Refusal, Rights, Role, Scopes,
-    Time, TokenId, TokenName, UserId,
+    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Page, Paged, Refusal,
+    Rights, Role, Scopes, Time, TokenId, TokenName, UserId,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect,
-};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
 use crate::change::{Change, Decided};
+use crate::pages::{self, Keys};
 use crate::{NewToken, Store, members, rows, tokens};
 
 /// How many open invites an account may have.
 const OPEN_MAX: u64 = 1_000;
-/// How many invites a list shows, the newest first.
-const LIST_MAX: u64 = 1_000;
 
 /// An agent that joins, with the token that it is to get.
 #[derive(Clone, Debug)]
@@ -79,15 +75,12 @@ impl Store {
     }
 
     /// The account's invites, the newest first, those of no more use too.
-    pub async fn invites(&self, account: AccountId) -> anyhow::Result<Vec<Invite>> {
-        let found = entity::invite::Entity::find()
-            .filter(entity::invite::Column::AccountId.eq(account.to_string()))
-            .order_by_desc(entity::invite::Column::CreatedAt)
-            .order_by_desc(entity::invite::Column::Code)
-            .limit(LIST_MAX)
-            .all(&self.database.reader)
-            .await?;
-        found.into_iter().map(invite).collect()
+    pub async fn invites(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Invite>> {
+        use entity::invite::Column;
+        let query = entity::invite::Entity::find().filter(Column::AccountId.eq(account.to_string()));
+        let keys = Keys::NewestFirst(Column::CreatedAt, Column::Code);
+        let found = pages::read(&self.database.reader, query, keys, page, cursor).await?;
+        found.try_map(invite)
     }
 
     /// Revokes an invite; one that is revoked already stays so.
@@ -242,6 +235,13 @@ fn token_of(joining: &JoiningAgent, invite: &Invite) -> NewToken {
         made_by: invite.made_by,
         created_at: joining.now,
     }
+}
+
+// A cursor stands in addresses, which are logged, and a code is a credential. The beginning of the code orders invites
+// of the same millisecond as well as the whole code does.
+fn cursor(row: &entity::invite::Model) -> Cursor {
+    let mark: String = row.code.chars().take(InviteCode::MARK_LENGTH).collect();
+    Cursor::new(List::Invites, row.created_at, mark)
 }
 
 fn row(invite: &Invite) -> entity::invite::ActiveModel {

@@ -195,12 +195,8 @@ impl Store {
         }))
     }
 
-    /// The entries of an account in their order, from one number on; and that of the last of them.
-    pub async fn entries_after(
-        &self,
-        account: AccountId,
-        after: i64,
-    ) -> anyhow::Result<Vec<(i64, LedgerEntry)>> {
+    /// The entries of an account in their order, after the one with this number.
+    pub async fn entries_after(&self, account: AccountId, after: i64) -> anyhow::Result<Vec<LedgerEntry>> {
         let found = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
             .filter(entity::ledger_entry::Column::Seq.gt(after))
@@ -208,16 +204,7 @@ impl Store {
             .limit(ENTRIES_PAGE)
             .all(&self.database.reader)
             .await?;
-        let entry = |row: entity::ledger_entry::Model| {
-            let entry = LedgerEntry {
-                delta: Micro::new(row.delta_micro),
-                reason: row.reason,
-                balance_after: Micro::new(row.balance_after_micro),
-                created_at: Time::from_millis(row.created_at),
-            };
-            (row.seq, entry)
-        };
-        Ok(found.into_iter().map(entry).collect())
+        Ok(found.into_iter().map(rows::ledger_entry).collect())
     }
 }
 

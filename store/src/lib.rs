@@ -28,6 +28,7 @@ mod outage;
 mod outcomes;
 mod owner_settings;
 mod pack;
+mod pages;
 mod pools;
 mod reading;
 mod reports;
@@ -75,7 +76,8 @@ pub use owner_settings::AgentJoin;
 pub use pack::{Layout, encode};
 pub use reports::{NewReport, Reported};
 pub use review::{
-    DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage, ScanKept,
+    DecisionKept, DecisionsWanted, LiveCase, REPORTS_SHOWN_MAX, ReportKept, ReviewCase, SameContentWanted,
+    SamePage, ScanKept,
 };
 pub use routes::RouteState;
 pub use scans::{Judged, Judgement};

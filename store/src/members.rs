@@ -1,16 +1,17 @@
 //! The people of an account: listed, admitted and removed. With a person goes everything that came from them.
 
-use domain::{AccountId, Crowd, Missing, Refusal, Role, Time, UserId};
+use domain::{AccountId, Crowd, Cursor, List, Missing, Page, Paged, Refusal, Role, Time, UserId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, RelationDef,
+    QuerySelect, RelationDef,
 };
 
 use crate::change::{Change, Decided};
+use crate::pages::Keys;
 use crate::{Store, invites, rows, tokens};
 
-/// How many people an account may have, so that a list of them is whole.
+/// How many people an account may have.
 const MEMBERS_MAX: u64 = 1_000;
 
 /// A person on an account.
@@ -38,32 +39,22 @@ impl Store {
     }
 
     /// Everyone on the account, who came first first.
-    pub async fn members(&self, account: AccountId) -> anyhow::Result<Vec<Member>> {
+    pub async fn members(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Member>> {
+        use entity::membership::Column;
         let person: RelationDef = entity::membership::Entity::belongs_to(entity::user::Entity)
             .from(entity::membership::Column::UserId)
             .to(entity::user::Column::Id)
             .into();
-        let found = entity::membership::Entity::find()
+        let query = entity::membership::Entity::find()
             .join(JoinType::InnerJoin, person)
             .select_also(entity::user::Entity)
-            .filter(entity::membership::Column::AccountId.eq(account.to_string()))
-            .order_by_asc(entity::membership::Column::JoinedAt)
-            .order_by_asc(entity::membership::Column::UserId)
-            .limit(MEMBERS_MAX)
-            .all(&self.database.reader)
-            .await?;
-        found
-            .into_iter()
-            .filter_map(|(membership, user)| Some((membership, user?)))
-            .map(|(membership, user)| {
-                Ok(Member {
-                    user: rows::parse(&user.id, "a user id")?,
-                    username: user.username,
-                    role: rows::parse(&membership.role, "a role")?,
-                    joined_at: Time::from_millis(membership.joined_at),
-                })
-            })
-            .collect()
+            .filter(Column::AccountId.eq(account.to_string()));
+        let keys = Keys::OldestFirst(Column::JoinedAt, Column::UserId);
+        let found = keys.cut(query, page).all(&self.database.reader).await?;
+        let members = found.into_iter().filter_map(|(membership, user)| Some(member(&membership, user?)));
+        let cursor =
+            |member: &Member| Cursor::new(List::Members, member.joined_at.millis(), member.user.to_string());
+        Ok(page.of(members.collect::<anyhow::Result<_>>()?, cursor))
     }
 
     /// Removes a person, their tokens, those that these have minted, and their open invites. How many tokens there
@@ -87,6 +78,15 @@ impl Store {
         begun.transaction.commit().await?;
         Ok(tokens)
     }
+}
+
+fn member(membership: &entity::membership::Model, user: entity::user::Model) -> anyhow::Result<Member> {
+    Ok(Member {
+        user: rows::parse(&user.id, "a user id")?,
+        username: user.username,
+        role: rows::parse(&membership.role, "a role")?,
+        joined_at: Time::from_millis(membership.joined_at),
+    })
 }
 
 /// The role of a person on an account, if they have one.

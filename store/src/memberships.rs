@@ -5,9 +5,6 @@ use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, Rela
 
 use crate::{Store, rows};
 
-/// How many accounts one person may stand for, as far as lists show them.
-const MEMBERSHIPS_MAX: u64 = 1_000;
-
 /// A person's place on one account.
 #[derive(Clone, Debug)]
 pub struct Membership {
@@ -27,7 +24,6 @@ impl Store {
             .join(JoinType::InnerJoin, account)
             .select_also(entity::account::Entity)
             .filter(entity::membership::Column::UserId.eq(user.to_string()))
-            .limit(MEMBERSHIPS_MAX)
             .all(&self.database.reader)
             .await?;
         let mut memberships = Vec::with_capacity(found.len());

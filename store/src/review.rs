@@ -16,8 +16,8 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use crate::moderation::newest_decision;
 use crate::{Store, rows};
 
-/// Reports and decisions that a page shows at most, the newest first.
-const KEPT_SHOWN_MAX: u64 = 100;
+/// How many reports a page shows at most, the newest first.
+pub const REPORTS_SHOWN_MAX: u64 = 100;
 
 /// A page with what a moderator must know of it.
 #[derive(Clone, Debug)]
@@ -229,7 +229,7 @@ impl Store {
         let found = entity::report::Entity::find()
             .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
             .order_by_desc(entity::report::Column::Id)
-            .limit(KEPT_SHOWN_MAX)
+            .limit(REPORTS_SHOWN_MAX)
             .all(&self.database.reader)
             .await?;
         let report = |row: entity::report::Model| {

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, LiveVersion, Maker, Manifest, Message, Micro, ModeratedBy,
-    ModerationStatus, Route, Time, Version, Visibility,
+    Account, AccountStatus, Artifact, LedgerEntry, LiveVersion, Maker, Manifest, Micro, ModeratedBy,
+    ModerationStatus, Route, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -65,21 +65,8 @@ pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
     })
 }
 
-/// An artifact with the row of its live version, if one is live.
-pub(crate) fn artifact(
-    row: entity::artifact::Model,
-    live: Option<&entity::version::Model>,
-) -> anyhow::Result<Artifact> {
-    let live = live
-        .map(|version| {
-            anyhow::Ok(LiveVersion {
-                id: parse(&version.id, "a version id")?,
-                seq: u32::try_from(version.seq).unwrap_or(0),
-                total_bytes: count(version.total_bytes),
-                moderation: moderation(&version.moderation_status)?,
-            })
-        })
-        .transpose()?;
+/// An artifact with its live version, if one is live.
+pub(crate) fn artifact(row: entity::artifact::Model, live: Option<LiveVersion>) -> anyhow::Result<Artifact> {
     Ok(Artifact {
         id: parse(&row.id, "an artifact id")?,
         account: parse(&row.account_id, "an account id")?,
@@ -92,17 +79,23 @@ pub(crate) fn artifact(
     })
 }
 
-pub(crate) fn version(row: entity::version::Model) -> anyhow::Result<Version> {
-    Ok(Version {
+pub(crate) fn live_version(row: &entity::version::Model) -> anyhow::Result<LiveVersion> {
+    Ok(LiveVersion {
         id: parse(&row.id, "a version id")?,
         seq: u32::try_from(row.seq).unwrap_or(0),
         total_bytes: count(row.total_bytes),
-        file_count: u32::try_from(row.file_count).unwrap_or(0),
-        created_via: row.created_via,
-        message: row.message.map(Message::try_from).transpose().context("a message")?,
-        created_at: Time::from_millis(row.created_at),
         moderation: moderation(&row.moderation_status)?,
     })
+}
+
+pub(crate) fn ledger_entry(row: entity::ledger_entry::Model) -> LedgerEntry {
+    LedgerEntry {
+        seq: row.seq,
+        delta: Micro::new(row.delta_micro),
+        reason: row.reason,
+        balance_after: Micro::new(row.balance_after_micro),
+        created_at: Time::from_millis(row.created_at),
+    }
 }
 
 pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {

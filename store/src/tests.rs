@@ -3,7 +3,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, PublishDeed, Published, Slug, SweepNumber, Target,
+    ManifestFile, Micro, ModerationStatus, Outcome, Page, PublishDeed, Published, Slug, SweepNumber, Target,
     Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
@@ -140,6 +140,7 @@ mod deadlines;
 mod ledgers;
 mod metering;
 mod moderation;
+mod pages;
 mod review;
 mod routes;
 mod scans;
@@ -256,9 +257,10 @@ on_both_databases! {
         assert_eq!(used.len(), 2, "{used:?}");
         assert_eq!((used[0].day, used[0].views, used[0].publishes), (START.day(), 6, 2));
         assert_eq!((used[1].day, used[1].views, used[1].publishes), (day_after.day(), 4, 0));
-        let all = bed.store.views_by_host(account, START.day()).await.unwrap();
+        let hosts = [home.clone(), away.clone(), theirs.clone()];
+        let all = bed.store.views_by_host(account, &hosts, START.day()).await.unwrap();
         assert_eq!((all.len(), all[&home], all[&away]), (2, 5, 5));
-        let since = bed.store.views_by_host(account, day_after.day()).await.unwrap();
+        let since = bed.store.views_by_host(account, &hosts, day_after.day()).await.unwrap();
         assert_eq!((since.get(&home), since[&away]), (None, 4));
     }
 
@@ -269,12 +271,12 @@ on_both_databases! {
             let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro), deadline: None });
             bed.store.settle(whose, &[deed], &terms).await.unwrap();
         }
-        let entries = bed.store.ledger(account, 10).await.unwrap();
+        let entries = bed.store.ledger(account, &Page::whole()).await.unwrap().rows;
         let told: Vec<_> =
             entries.iter().map(|entry| (entry.delta.get(), entry.balance_after.get())).collect();
         assert_eq!(told, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
         assert!(entries.iter().all(|entry| entry.reason.starts_with("topup-dev:") && entry.created_at == START));
-        assert_eq!(bed.store.ledger(account, 1).await.unwrap().len(), 1);
+        assert_eq!(bed.store.ledger(account, &Page::first(1)).await.unwrap().rows.len(), 1);
     }
 
     async fn an_expired_account_is_purged_with_all_that_is_its_own(bed: &Bed) {

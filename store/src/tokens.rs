@@ -4,20 +4,21 @@
 use std::collections::HashSet;
 
 use domain::{
-    Account, AccountId, ArtifactId, Chance, Crowd, Maker, Missing, Refusal, Rights, Scopes, Time, Token,
-    TokenId, TokenName, UserId,
+    Account, AccountId, ArtifactId, Chance, Crowd, Cursor, List, Maker, Missing, Page, Paged, Refusal,
+    Rights, Scopes, Time, Token, TokenId, TokenName, UserId,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockBehavior, LockType};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, RelationDef, Select,
+    QuerySelect, RelationDef, Select,
 };
 
 use crate::change::{Change, Decided};
+use crate::pages::{self, Keys};
 use crate::{Store, artifacts, rows};
 
-/// How many active tokens an account may have, so that a list of them is whole.
+/// How many active tokens an account may have.
 const ACTIVE_MAX: u64 = 1_000;
 
 /// A token as the door needs it: what it may, and for which account.
@@ -116,15 +117,18 @@ impl Store {
     }
 
     /// The account's active tokens within reach, the newest first.
-    pub async fn tokens(&self, account: AccountId, reach: Reach, now: Time) -> anyhow::Result<Vec<Token>> {
-        let found = active(account, now)
-            .filter(within(reach))
-            .order_by_desc(entity::token::Column::CreatedAt)
-            .order_by_desc(entity::token::Column::Id)
-            .limit(ACTIVE_MAX)
-            .all(&self.database.reader)
-            .await?;
-        found.into_iter().map(token).collect()
+    pub async fn tokens(
+        &self,
+        account: AccountId,
+        reach: Reach,
+        now: Time,
+        page: &Page,
+    ) -> anyhow::Result<Paged<Token>> {
+        use entity::token::Column;
+        let query = active(account, now).filter(within(reach));
+        let keys = Keys::NewestFirst(Column::CreatedAt, Column::Id);
+        let cursor = |row: &entity::token::Model| Cursor::new(List::Tokens, row.created_at, &row.id);
+        pages::read(&self.database.reader, query, keys, page, cursor).await?.try_map(token)
     }
 
     /// Writes a token, if whoever mints it still may and its artifact is there.

@@ -16,6 +16,7 @@
 mod browser;
 mod call;
 mod clock;
+mod crowd;
 mod eventually;
 mod inspection;
 mod jobs;

@@ -5,7 +5,10 @@ use domain::{AccountStatus, Host, Missing, ModerationStatus, Refusal, Visibility
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
-use service::{LiveShown, ReportKept, ReviewItem, SamePage, Service, first_document};
+use service::{
+    DECISIONS_BESIDE_MAX, LiveShown, REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage, Service,
+    first_document,
+};
 
 use super::frame::{Frame, Tab};
 use super::log::DecisionRow;

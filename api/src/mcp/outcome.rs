@@ -8,9 +8,6 @@ use serde_json::{Value, json};
 use crate::refusal::{RefusedCall, told};
 use crate::wire::CreditPurchase;
 
-/// What stands around a list, where the protocol takes nothing but an object.
-const LIST: &str = "artifacts";
-
 /// A call of a tool, as far as a refusal of it is told by that.
 #[derive(Clone, Copy)]
 pub struct Called<'a> {
@@ -22,7 +19,7 @@ pub struct Called<'a> {
 /// The result of a call.
 pub fn result(called: Called<'_>, outcome: Result<Value, RefusedCall>) -> CallToolResult {
     match outcome {
-        Ok(body) => shown(CallToolResult::structured(body)),
+        Ok(body) => CallToolResult::structured(body),
         Err(RefusedCall(refusal)) => CallToolResult::structured_error(refused(called, *refusal)),
     }
 }
@@ -39,13 +36,6 @@ fn refused(called: Called<'_>, refusal: Refusal) -> Value {
         ));
     }
     body
-}
-
-fn shown(mut result: CallToolResult) -> CallToolResult {
-    if let Some(list @ Value::Array(_)) = result.structured_content.take_if(|body| body.is_array()) {
-        result.structured_content = Some(json!({ LIST: list }));
-    }
-    result
 }
 
 /// The refusal as one can use it who calls tools: who can send no header, and looks for arguments in `tools/list`.
@@ -84,10 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_the_body_and_a_list_is_wrapped_where_an_object_must_stand() {
-        let list = result(called("list_artifacts"), Ok(json!([1, 2])));
-        assert_eq!((text_of(&list), list.is_error), (json!([1, 2]), Some(false)));
-        assert_eq!(list.structured_content, Some(json!({ "artifacts": [1, 2] })));
+    fn the_text_is_the_structured_content() {
         let one = result(called("get_artifact"), Ok(json!({ "slug": "my-page" })));
         assert_eq!(one.structured_content, Some(text_of(&one)));
     }

@@ -13,6 +13,7 @@ use service::{Claimable, Credentials, Person, Service};
 use super::dashboard::arrival::{Arrival, How};
 use super::faults::Faults;
 use super::fields::Fields;
+use super::figures::Count;
 use super::signin::{self, Action, FilledIn, again};
 use super::time_left::TimeLeft;
 use super::{
@@ -30,6 +31,8 @@ struct ClaimPage<'a> {
     code: &'a str,
     time_left: TimeLeft,
     links: Vec<PageLink>,
+    /// How many pages there are, of which the newest are linked.
+    pages: Count,
     signed_in_as: Option<&'a str>,
     entering: FilledIn<'a>,
     registering: FilledIn<'a>,
@@ -50,7 +53,8 @@ impl<'a> ClaimPage<'a> {
             handle: &offer.account.handle,
             code,
             time_left: TimeLeft(offer.time_left),
-            links: links_of(&offer.artifacts, service),
+            links: links_of(&offer.artifacts.rows, service),
+            pages: Count(offer.artifacts.total.unwrap_or_default()),
             signed_in_as: None,
             entering: FilledIn::default(),
             registering: FilledIn::default(),
@@ -171,6 +175,7 @@ pub fn samples() -> Vec<(String, String)> {
         code: "abc",
         time_left: TimeLeft(Duration::from_secs(1_754)),
         links: links().into(),
+        pages: Count(2),
         signed_in_as: None,
         entering: FilledIn::default(),
         registering: FilledIn::default(),

@@ -13,6 +13,7 @@ use crate::answer::{Answer, refusals};
 use crate::call_header::{Header, PaymentOffer};
 use crate::caller::Token;
 use crate::json_body::JsonBody;
+use crate::paging::{After, Around, Limit, Listed, Paging};
 use crate::path_part::Path;
 use crate::wire;
 
@@ -20,7 +21,7 @@ use crate::wire;
 pub struct Artifacts;
 
 refusals! {
-    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     One: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, NotFound;
     Change:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
@@ -46,27 +47,55 @@ pub enum Shown {
 impl Artifacts {
     /// List the artifacts
     ///
-    /// Everything that the account has published and not deleted. Needs the scope `artifacts:read`.
+    /// Everything that the account has published and not deleted, newest first. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/artifacts", method = "get", operation_id = "list_artifacts")]
-    async fn list(&self, caller: Token, service: Data<&Service>) -> Answer<Json<Vec<wire::Artifact>>, List> {
-        let artifacts = service.artifacts(&caller.0).await?;
-        let addresses = service.addresses();
-        Ok(Json(artifacts.iter().map(|artifact| wire::Artifact::new(artifact, addresses)).collect()))
+    async fn list(
+        &self,
+        caller: Token,
+        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        limit: Limit,
+        /// Where to go on: take it from the `Link` of the page before.
+        after: After<wire::Artifact>,
+        service: Data<&Service>,
+    ) -> Answer<Listed<Vec<wire::Artifact>>, List> {
+        let paging = Paging::of(limit, after);
+        let list = paging.list(&service, caller.0, |service, caller, page| async move {
+            let artifacts = service.artifacts(&caller, &page).await?;
+            Ok(artifacts.map(|artifact| wire::Artifact::new(&artifact, service.addresses())))
+        });
+        Ok(list.await?)
     }
 
     /// Look at one artifact and its versions
     ///
-    /// `versions` is newest first; the `seq` of any of them can be made live again. Needs the scope `artifacts:read`.
+    /// `versions` is newest first; the `seq` of any of them can be made live again. `limit` and `after` are about the
+    /// versions. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug", method = "get", operation_id = "get_artifact")]
     async fn one(
         &self,
         caller: Token,
         /// The artifact's name on the account.
         slug: Path<Slug>,
+        /// At most so many versions, with a `Link` to the next ones. Without it, all are sent.
+        limit: Limit,
+        /// Where to go on: take it from the `Link` of the page before.
+        after: After<wire::Version>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ArtifactDetail>, One> {
-        let detail = service.artifact(&caller.0, &slug.0).await?;
-        Ok(Json(wire::ArtifactDetail::new(detail, service.addresses())))
+    ) -> Answer<Listed<wire::ArtifactDetail>, One> {
+        let paging = Paging::of(limit, after);
+        let detail = service.artifact(&caller.0, &slug.0, &paging.first_page()).await?;
+        let (artifact, live) = (detail.artifact.id, detail.artifact.live.map(|live| live.seq));
+        let (caller, reader) = (caller.0, Service::clone(&service));
+        let first = detail.versions.clone().map(|version| wire::Version::new(&version, live));
+        let read = move |page| {
+            let (caller, service) = (caller.clone(), reader.clone());
+            async move {
+                let versions = service.versions(&caller, artifact, &page).await?;
+                Ok(versions.map(|version| wire::Version::new(&version, live)))
+            }
+        };
+        let around = Around::field("versions", &wire::ArtifactDetail::new(detail, service.addresses()));
+        Ok(paging.document(&service.addresses().base_url, around, first, read))
     }
 
     /// Choose who may see an artifact

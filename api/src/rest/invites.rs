@@ -11,6 +11,7 @@ use super::Tag;
 use crate::answer::{Answer, Created, refusals};
 use crate::caller::TokenOrSession;
 use crate::json_body::JsonBody;
+use crate::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]
@@ -20,7 +21,7 @@ refusals! {
     Create:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, NotClaimed, TooMany, TooLarge, UnsupportedMediaType;
-    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
 }
 
@@ -52,11 +53,18 @@ impl Invites {
     async fn list(
         &self,
         caller: TokenOrSession,
+        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        limit: Limit,
+        /// Where to go on: take it from the `Link` of the page before.
+        after: After<wire::Invite>,
         service: Data<&Service>,
-    ) -> Answer<Json<Vec<wire::Invite>>, List> {
-        let invites = service.invites(&caller.0).await?;
-        let addresses = service.addresses();
-        Ok(Json(invites.iter().map(|invite| wire::Invite::new(invite, addresses)).collect()))
+    ) -> Answer<Listed<Vec<wire::Invite>>, List> {
+        let paging = Paging::of(limit, after);
+        let list = paging.list(&service, caller.0, |service, caller, page| async move {
+            let invites = service.invites(&caller, &page).await?;
+            Ok(invites.map(|invite| wire::Invite::new(&invite, service.addresses())))
+        });
+        Ok(list.await?)
     }
 
     /// Revoke an invite

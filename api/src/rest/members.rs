@@ -9,13 +9,14 @@ use service::Service;
 use super::Tag;
 use crate::answer::{Answer, refusals};
 use crate::caller::TokenOrSession;
+use crate::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]
 pub struct Members;
 
 refusals! {
-    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     Remove: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
 }
 
@@ -23,10 +24,22 @@ refusals! {
 impl Members {
     /// List the members and the active tokens
     ///
-    /// Needs a session of any role, or the scope `account:manage`.
+    /// To `limit` and `after` both are one list, the tokens after the members: a page may end within either. Needs a
+    /// session of any role, or the scope `account:manage`.
     #[oai(path = "/v1/account/members", method = "get", operation_id = "list_members")]
-    async fn list(&self, caller: TokenOrSession, service: Data<&Service>) -> Answer<Json<wire::Team>, List> {
-        Ok(Json(service.team(&caller.0).await?.into()))
+    async fn list(
+        &self,
+        caller: TokenOrSession,
+        /// At most so many members and tokens together, with a `Link` to the next ones. Without it, all are sent.
+        limit: Limit,
+        /// Where to go on: take it from the `Link` of the page before.
+        after: After<wire::Team>,
+        service: Data<&Service>,
+    ) -> Answer<Listed<wire::Team>, List> {
+        let paging = Paging::of(limit, after);
+        let team = service.team(&caller.0, &paging.only_page()).await?;
+        let next = team.next.clone();
+        Ok(paging.whole(&service.addresses().base_url, &wire::Team::from(team), next.as_ref()))
     }
 
     /// Remove a member

@@ -11,6 +11,7 @@ mod credits;
 mod internal;
 mod invites;
 mod join;
+mod ledger;
 mod members;
 mod moderation;
 mod publish;
@@ -44,7 +45,7 @@ type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
-type AboutMoney = (credits::Credits, checkout::Checkout, webhook::Webhook);
+type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
 type AboutOperator = (internal::Internal, review::Review, queues::Queues, schedules::Schedules);
 

@@ -10,13 +10,14 @@ use super::Tag;
 use crate::answer::{Answer, Created, refusals};
 use crate::caller::Token;
 use crate::json_body::JsonBody;
+use crate::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]
 pub struct Tokens;
 
 refusals! {
-    List: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
+    List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     Mint:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, TooMany, NotFound, TooLarge, UnsupportedMediaType;
@@ -30,8 +31,20 @@ impl Tokens {
     /// Those that work, newest first, never with their secrets. A pinned token sees those with its own pin. Needs the
     /// scope `tokens:manage`, or a session of any role.
     #[oai(path = "/v1/tokens", method = "get", operation_id = "list_tokens")]
-    async fn list(&self, caller: Token, service: Data<&Service>) -> Answer<Json<Vec<wire::Token>>, List> {
-        Ok(Json(service.tokens(&caller.0).await?.iter().map(wire::Token::from).collect()))
+    async fn list(
+        &self,
+        caller: Token,
+        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        limit: Limit,
+        /// Where to go on: take it from the `Link` of the page before.
+        after: After<wire::Token>,
+        service: Data<&Service>,
+    ) -> Answer<Listed<Vec<wire::Token>>, List> {
+        let paging = Paging::of(limit, after);
+        let list = paging.list(&service, caller.0, |service, caller, page| async move {
+            Ok(service.tokens(&caller, &page).await?.map(|token| wire::Token::from(&token)))
+        });
+        Ok(list.await?)
     }
 
     /// Mint a token

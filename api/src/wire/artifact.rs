@@ -53,7 +53,7 @@ pub struct ArtifactDetail {
     /// The link to hand out; only when the artifact is private.
     #[oai(skip_serializing_if_is_none)]
     pub signed_url: Option<String>,
-    /// Every version, newest first.
+    /// The versions, newest first: all of them unless a page was asked for.
     pub versions: Vec<Version>,
 }
 
@@ -163,7 +163,7 @@ impl Artifact {
 impl ArtifactDetail {
     pub fn new(detail: service::ArtifactDetail, addresses: &Addresses) -> Self {
         let live = detail.artifact.live.map(|live| live.seq);
-        let versions = detail.versions.iter().map(|version| Version::new(version, Some(version.seq) == live));
+        let versions = detail.versions.rows.iter().map(|version| Version::new(version, live));
         Self {
             artifact: Artifact::new(&detail.artifact, addresses),
             created_at: detail.artifact.created_at.into(),
@@ -191,7 +191,8 @@ impl poem_openapi::types::Example for ChangeVisibility {
 }
 
 impl Version {
-    fn new(version: &domain::Version, live: bool) -> Self {
+    /// `live` is the number of the artifact's live version.
+    pub fn new(version: &domain::Version, live: Option<u32>) -> Self {
         Self {
             id: version.id.to_string(),
             seq: version.seq,
@@ -201,7 +202,7 @@ impl Version {
             message: version.message.as_ref().map(ToString::to_string),
             created_at: version.created_at.into(),
             moderation_status: version.moderation.into(),
-            live,
+            live: Some(version.seq) == live,
         }
     }
 }

@@ -9,6 +9,7 @@ mod decision;
 mod error;
 mod internal;
 mod jobs;
+mod ledger;
 mod moderation;
 mod people;
 mod publish;
@@ -22,13 +23,14 @@ mod usage;
 mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
-pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact};
+pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact, Version};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
 pub use error::{Challenge, Error};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use jobs::{JobCancelled, JobDetail, JobDiscarded, JobList, JobRetried, JobState};
+pub use ledger::LedgerEntry;
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
@@ -42,6 +44,27 @@ pub use token::{MintToken, MintedToken, RevokedToken, Token};
 pub use upload::{KeptUpload, StagedUpload};
 pub use usage::Usage;
 pub use value::{Amount, Timestamp, Usd};
+
+use domain::List;
+
+use crate::paging::ListedRow;
+
+macro_rules! listed {
+    ($($row:ty: $($list:ident),+;)+) => {$(
+        impl ListedRow for $row {
+            const LISTS: &'static [List] = &[$(List::$list),+];
+        }
+    )+};
+}
+
+listed! {
+    Artifact: Artifacts;
+    Version: Versions;
+    Token: Tokens;
+    Invite: Invites;
+    Team: Members, Tokens;
+    LedgerEntry: Ledger;
+}
 
 #[cfg(test)]
 mod tests;

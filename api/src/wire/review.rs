@@ -66,9 +66,9 @@ pub struct ReviewItem {
     /// Null when nothing is live.
     #[oai(nullable)]
     pub live: Option<LiveVersion>,
-    /// The newest first.
+    /// The newest 100 at most, the newest first.
     pub reports: Vec<ReportOfItem>,
-    /// What was decided of any of its versions, the newest first.
+    /// What was decided of any of its versions: the newest 50 at most, the newest first. `GET /internal/audit` lists all.
     pub decisions: Vec<Decision>,
     /// Other live pages, of any account, that hold what is objected to: a document that the evidence names, else the one
     /// that this page begins with.

@@ -139,7 +139,11 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
     };
     let versions = vec![version(2, ModerationStatus::Blocked), version(1, ModerationStatus::Pass)];
     let live = LiveVersion { id: versions[1].id, seq: 1, total_bytes: 7, moderation: ModerationStatus::Pass };
-    let detail = service::ArtifactDetail { artifact: artifact(Some(live)), versions, signed_url: None };
+    let detail = service::ArtifactDetail {
+        artifact: artifact(Some(live)),
+        versions: domain::Paged { rows: versions, ..domain::Paged::empty() },
+        signed_url: None,
+    };
     let detail = json_of(&ArtifactDetail::new(detail, &addresses()));
     assert_eq!(detail["url"], "http://127.0.0.1:8081/site/my-page-a1b2/");
     assert_eq!(detail["visibility"], "unlisted");

@@ -28,6 +28,7 @@ impl Bed {
             "reports_by_artifact",
             "reports_open_by_artifact",
             "artifacts_by_account",
+            "artifacts_listed",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -45,7 +46,7 @@ impl Bed {
     }
 
     /// How SQLite would answer a question, step by step.
-    async fn plan(&self, question: &str) -> Vec<String> {
+    pub(super) async fn plan(&self, question: &str) -> Vec<String> {
         let pool = self.store.database.reader.get_sqlite_connection_pool();
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
         let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();

@@ -70,7 +70,8 @@ impl<'a> Team<'a> {
     }
 
     async fn active(&self) -> usize {
-        self.bed.store.tokens(self.account, Reach::All, START).await.unwrap().len()
+        let page = Page::whole();
+        self.bed.store.tokens(self.account, Reach::All, START, &page).await.unwrap().rows.len()
     }
 }
 
@@ -145,7 +146,7 @@ on_both_databases! {
         let (first, second) =
             tokio::join!(bed.store.remove_member(&by_one, other), bed.store.remove_member(&by_other, one));
         assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
-        assert_eq!(bed.store.members(team.account).await.unwrap().len(), 2);
+        assert_eq!(bed.store.members(team.account, &Page::whole()).await.unwrap().rows.len(), 2);
     }
 
     async fn the_use_of_a_token_is_noted_and_a_busy_row_is_waited_for_by_nobody(bed: &Bed) {
@@ -188,10 +189,10 @@ on_both_databases! {
             bed.store.join_as_agent(&joining, &bed.chance).await
         };
         assert_eq!(refusal(join_at(START.plus(HOUR)).await), Refusal::InviteExpired);
-        assert_eq!(bed.store.invites(team.account).await.unwrap()[0].uses, 0);
+        assert_eq!(bed.store.invites(team.account, &Page::whole()).await.unwrap().rows[0].uses, 0);
         assert_eq!(join_at(START).await.unwrap().scopes, Scopes::of_invited_agent());
         assert_eq!(refusal(join_at(START).await), Refusal::InviteUsedUp);
-        assert_eq!((team.active().await, bed.store.invites(team.account).await.unwrap()[0].uses), (2, 1));
+        assert_eq!((team.active().await, bed.store.invites(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
     }
 
     async fn the_trail_tells_who_changed_a_team_and_holds_no_code(bed: &Bed) {

@@ -36,6 +36,7 @@ mod final_answers;
 mod health;
 mod http_manners;
 mod invites;
+mod lists;
 mod mcp;
 mod mcp_clients;
 mod mcp_protocol;

@@ -30,9 +30,11 @@ in_both_modes! {
         assert_eq!(settled(shown.clone()), settled(agent.artifact("my-page").await.expect(200).json()));
         assert_eq!(shown["versions"][0]["created_via"], "mcp");
         let list = agent.call_tool("list_artifacts", &json!({})).await.expect(200);
-        assert_eq!(fields_of(&list.at("result.structuredContent")), ["artifacts"]);
-        assert_eq!(settled(text_of(&list)), settled(agent.artifacts().await.expect(200).json()));
-        assert_eq!(list.at("result.structuredContent.artifacts"), text_of(&list));
+        assert_eq!(list.at("result.structuredContent"), text_of(&list));
+        assert_eq!(fields_of(&text_of(&list)), ["artifacts", "next_cursor"]);
+        assert_eq!(text_of(&list)["next_cursor"], Value::Null);
+        let listed = text_of(&list)["artifacts"].clone();
+        assert_eq!(settled(listed), settled(agent.artifacts().await.expect(200).json()));
 
         let back = agent.call_tool("rollback_artifact", &json!({ "slug": "my-page", "version": 1 })).await;
         assert_eq!(told(&back)["version"], 1);
@@ -40,7 +42,7 @@ in_both_modes! {
         let gone = told(&agent.call_tool("delete_artifact", &json!({ "slug": "my-page" })).await);
         assert_eq!(gone, json!({ "slug": "my-page", "deleted": true }));
         visitor.open(url).await.expect(404);
-        assert_eq!(text_of(&agent.call_tool("list_artifacts", &json!({})).await), json!([]));
+        assert_eq!(text_of(&agent.call_tool("list_artifacts", &json!({})).await)["artifacts"], json!([]));
     }
 
     async fn a_site_of_several_files_may_hold_binary_ones(world: World) {
@@ -232,7 +234,12 @@ in_both_modes! {
             ("get_artifact", json!({ "slug": 5 }), "slug"),
             ("get_artifact", json!({ "slug": "No Slug" }), "slug: must match ^[a-z0-9-]{3,40}$"),
             ("get_artifact", json!({ "slug": "my-page", "version": 1 }), "version"),
-            ("list_artifacts", json!({ "limit": 5 }), "limit"),
+            ("list_artifacts", json!({ "limit": 0 }), "limit"),
+            ("list_artifacts", json!({ "limit": 1001 }), "limit"),
+            ("list_artifacts", json!({ "limit": "all" }), "limit"),
+            ("list_artifacts", json!({ "cursor": "l17" }), "cursor"),
+            ("list_artifacts", json!({ "cursor": 5 }), "cursor"),
+            ("list_artifacts", json!({ "page": 2 }), "page"),
             ("rollback_artifact", json!({ "slug": "my-page" }), "version"),
             ("rollback_artifact", json!({ "slug": "my-page", "version": "1" }), "version"),
             ("rollback_artifact", json!({ "slug": "my-page", "version": 0 }), "version"),

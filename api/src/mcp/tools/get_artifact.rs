@@ -1,5 +1,6 @@
 //! Looking at one artifact and its versions.
 
+use domain::Page;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ with not_found. Next: rollback_artifact with the seq of any version.";
     }
 
     async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let detail = visit.service.artifact(&visit.caller, &arguments.slug.0).await?;
+        let detail = visit.service.artifact(&visit.caller, &arguments.slug.0, &Page::whole()).await?;
         Ok(wire::ArtifactDetail::new(detail, visit.service.addresses()))
     }
 }

@@ -2,7 +2,7 @@
 //! button; what costs says so before it is pressed.
 
 use askama::Template;
-use domain::{Artifact, Micro, ModerationStatus, Refusal, Version, Visibility};
+use domain::{Artifact, List, Micro, ModerationStatus, Refusal, Version, Visibility};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
@@ -11,6 +11,7 @@ use service::{ArtifactDetail, Service, VisibilityRequest};
 
 use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_sign_in};
 use super::figures::{Count, Dollars, Moment, Size};
+use super::pager::{Pager, page_of};
 use super::question::Question;
 use crate::pages::fields::Fields;
 use crate::pages::{accepts_html, found_at, framing_page};
@@ -32,6 +33,7 @@ pub struct ArtifactPage<'a> {
     pub moderation: Option<ModerationStatus>,
     pub views: Count,
     pub versions: Vec<VersionRow>,
+    pub pager: Option<Pager>,
     pub choices: Vec<VisibilityChoice>,
     /// What a month off the public costs.
     pub price: Dollars,
@@ -77,13 +79,16 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    let detail = service.artifact(&desk.caller, &slug_of(request)?).await?;
-    let views = service.views_by_host(&desk.caller).await?;
-    let views = views.get(&detail.artifact.host).copied().unwrap_or_default();
+    let page = page_of(request, List::Versions)?;
+    let detail = service.artifact(&desk.caller, &slug_of(request)?, &page).await?;
+    let host = &detail.artifact.host;
+    let views = service.views_by_host(&desk.caller, std::slice::from_ref(host)).await?;
+    let views = views.get(host).copied().unwrap_or_default();
     let due = service.visibility_price(&desk.caller, &detail.artifact).await?;
     let price = Price { due, month: service.tariff().visibility_price };
     let url = service.member_url(&detail.artifact);
-    let template = ArtifactPage::new(&desk.frame, &detail, url, views, price);
+    let pager = Pager::of(&page, &detail.versions, &path_of(&desk.frame, &detail.artifact), "versions");
+    let template = ArtifactPage { pager, ..ArtifactPage::new(&desk.frame, &detail, url, views, price) };
     let answer = framing_page(StatusCode::OK, &template, service.addresses())?;
     Ok(kept_alive(request, &service, answer))
 }
@@ -140,9 +145,9 @@ pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result
     let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    let detail = service.artifact(&desk.caller, &slug_of(request)?).await?;
-    let back = path_of(&desk.frame, &detail.artifact);
-    question(&desk.frame, &detail.artifact).asked(request, &service, &desk.frame, &back)
+    let artifact = service.artifact_alone(&desk.caller, &slug_of(request)?).await?;
+    let back = path_of(&desk.frame, &artifact);
+    question(&desk.frame, &artifact).asked(request, &service, &desk.frame, &back)
 }
 
 #[handler]
@@ -180,7 +185,8 @@ impl<'a> ArtifactPage<'a> {
             visibility: artifact.visibility,
             moderation: artifact.live.map(|live| live.moderation),
             views: Count(views),
-            versions: detail.versions.iter().map(|version| VersionRow::new(version, live_seq)).collect(),
+            versions: detail.versions.rows.iter().map(|row| VersionRow::new(row, live_seq)).collect(),
+            pager: None,
             choices: choices(artifact.visibility, price),
             price: Dollars(price.month),
             delete: question(frame, artifact),

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use domain::{Artifact, Host, ModerationStatus, Visibility};
+use domain::{Artifact, Host, List, ModerationStatus, Visibility};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
 use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
 use super::figures::{Count, Size};
+use super::pager::{Pager, page_of};
 use crate::refusal::RefusedCall;
 
 #[derive(Template)]
@@ -17,6 +18,7 @@ use crate::refusal::RefusedCall;
 pub struct ArtifactsPage<'a> {
     pub frame: &'a Frame,
     pub rows: Vec<ArtifactRow>,
+    pub pager: Option<Pager>,
     pub base_url: &'a str,
 }
 
@@ -43,11 +45,15 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    let artifacts = service.artifacts(&desk.caller).await?;
-    let views = service.views_by_host(&desk.caller).await?;
-    let rows = artifacts.iter().map(|artifact| ArtifactRow::new(artifact, &views, &desk.frame, &service));
+    let page = page_of(request, List::Artifacts)?;
+    let artifacts = service.artifacts(&desk.caller, &page).await?;
+    let hosts: Vec<Host> = artifacts.rows.iter().map(|artifact| artifact.host.clone()).collect();
+    let views = service.views_by_host(&desk.caller, &hosts).await?;
+    let pager = Pager::of(&page, &artifacts, &desk.path(""), "pages");
+    let row = |artifact| ArtifactRow::new(artifact, &views, &desk.frame, &service);
+    let rows = artifacts.rows.iter().map(row).collect();
     let base_url = &service.addresses().base_url;
-    let template = ArtifactsPage { frame: &desk.frame, rows: rows.collect(), base_url };
+    let template = ArtifactsPage { frame: &desk.frame, rows, pager, base_url };
     shown(request, &service, None, &template)
 }
 

@@ -2,16 +2,17 @@
 //! is paid at the processor, and its credit is added by the processor's word alone.
 
 use askama::Template;
-use domain::{Artifact, CheckoutAmount, DevRail, Micro, Payment, Rail, Refusal, Slug, Visibility};
+use domain::{CheckoutAmount, DevRail, List, Micro, Payment, Rail, Refusal, Slug, Visibility};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{CreditRequest, Service, Wish};
+use service::{CreditRequest, Failure, Service, Wish};
 
 use super::artifact_page::visibility_named;
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Dollars;
-use super::ledger::{EntryRow, Slugs};
+use super::ledger::{EntryRow, Slugs, artifact_of};
+use super::pager::{Pager, page_of};
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
 use crate::pages::found_at;
@@ -38,6 +39,7 @@ pub struct CreditPage<'a> {
     /// Sent along with a purchase, so that one that is sent twice is made once.
     pub key: String,
     pub entries: Vec<EntryRow>,
+    pub pager: Option<Pager>,
 }
 
 /// How much to buy, as it was typed, and what was wrong with it.
@@ -190,10 +192,11 @@ async fn render(
     refused: Option<Refused<'_>>,
 ) -> Result<Response, RefusedCall> {
     let balance = service.account(&desk.caller).await?.account.balance;
-    let entries = service.ledger(&desk.caller).await?;
-    let artifacts = service.artifacts(&desk.caller).await?;
-    let slugs = Slugs::of(&artifacts);
-    let errand = find_errand(desk, link, &artifacts, balance, service).await?;
+    let page = page_of(request, List::Ledger)?;
+    let entries = service.ledger(&desk.caller, &page).await?;
+    let artifacts: Vec<_> = entries.rows.iter().filter_map(artifact_of).collect();
+    let slugs = Slugs::new(service.slugs(&desk.caller, &artifacts).await?);
+    let errand = find_errand(desk, link, balance, service).await?;
     let form = |rail| match &refused {
         Some(refused) if refused.rail == rail => {
             AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, desk) }
@@ -207,7 +210,8 @@ async fn render(
         dev: is_offered(Rail::Dev, service).then(|| form(Rail::Dev)),
         card: is_offered(Rail::Card, service).then(|| form(Rail::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
-        entries: entries.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
+        entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
+        pager: Pager::of(&page, &entries, &desk.path("/credit"), "entries"),
         errand,
     };
     shown(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
@@ -227,15 +231,18 @@ pub fn faults(refusal: &Refusal, desk: &Desk) -> Faults {
 async fn find_errand(
     desk: &Desk,
     link: &ErrandLink,
-    artifacts: &[Artifact],
     balance: Micro,
     service: &Service,
 ) -> Result<Option<Errand>, RefusedCall> {
     let Some((slug, to)) = errand_of(link) else { return Ok(None) };
-    // What is as it was wanted wants nothing more.
-    let open = artifacts.iter().find(|artifact| artifact.slug == slug && artifact.visibility != to);
-    let Some(artifact) = open else { return Ok(None) };
-    let price = service.visibility_price(&desk.caller, artifact).await?;
+    let artifact = match service.artifact_alone(&desk.caller, &slug).await {
+        // What is as it was wanted wants nothing more.
+        Ok(artifact) if artifact.visibility == to => return Ok(None),
+        Ok(artifact) => artifact,
+        Err(Failure::Refused(_)) => return Ok(None),
+        Err(failure) => return Err(failure.into()),
+    };
+    let price = service.visibility_price(&desk.caller, &artifact).await?;
     // What costs nothing lacks nothing, whatever the account owes.
     let missing = (!price.is_zero() && price > balance).then(|| Dollars(price - balance));
     Ok(Some(Errand { slug: slug.to_string(), to, price: Dollars(price), missing }))

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
-use domain::{Artifact, ArtifactId, LedgerEntry, Slug};
+use domain::{ArtifactId, LedgerEntry, Slug};
 
 use super::figures::{Dollars, Moment};
+
+/// How reasons begin that name a page.
+const OF_VISIBILITY: &str = "visibility";
 
 pub struct EntryRow {
     pub at: Moment,
@@ -15,17 +18,23 @@ pub struct EntryRow {
     pub balance: Dollars,
 }
 
-/// The slugs of an account's pages, for entries that are about one.
+/// The slugs of some of an account's pages, for what names one by its id.
 pub struct Slugs(HashMap<ArtifactId, Slug>);
 
 impl Slugs {
-    pub fn of(artifacts: &[Artifact]) -> Self {
-        Self(artifacts.iter().map(|artifact| (artifact.id, artifact.slug.clone())).collect())
+    pub fn new(slugs: HashMap<ArtifactId, Slug>) -> Self {
+        Self(slugs)
     }
 
     pub fn find(&self, artifact: ArtifactId) -> Option<&Slug> {
         self.0.get(&artifact)
     }
+}
+
+/// The page that an entry is about, if it is about one.
+pub fn artifact_of(entry: &LedgerEntry) -> Option<ArtifactId> {
+    let about = entry.reason.strip_prefix(OF_VISIBILITY)?;
+    about.strip_prefix(':')?.split(':').next()?.parse().ok()
 }
 
 impl EntryRow {
@@ -44,7 +53,7 @@ fn in_words(reason: &str, slugs: &Slugs) -> String {
     let (kind, about) = reason.split_once(':').unwrap_or((reason, ""));
     match kind {
         "publish" => "A publish beyond the free ones".to_owned(),
-        "visibility" => hidden(about, slugs),
+        OF_VISIBILITY => hidden(about, slugs),
         "storage" => format!("Storage beyond what is free, {about}"),
         "traffic" => format!("Views beyond the free ones, {about}"),
         "topup-dev" => "Credit, on the dev rail".to_owned(),

@@ -10,6 +10,7 @@ mod credit;
 pub mod desk;
 pub mod figures;
 mod ledger;
+mod pager;
 mod question;
 mod team;
 #[cfg(test)]

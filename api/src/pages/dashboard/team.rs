@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use domain::link::Addresses;
-use domain::{Invite, InviteTerms, Missing, Refusal, Role, Time, UserId};
+use domain::{Invite, InviteTerms, List, Missing, Page, Paged, Refusal, Role, Time, UserId};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use service::{AgentJoin, Member, Service};
 
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Moment;
+use super::pager::{Pager, page_of};
 use super::question::Question;
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
@@ -28,6 +29,8 @@ pub struct TeamPage<'a> {
     /// Those that can be used, the newest first.
     pub invites: Vec<InviteRow>,
     pub past_invites: Vec<InviteRow>,
+    /// Between the pages of all invites, open or not.
+    pub pager: Option<Pager>,
     pub form: InviteForm,
     pub faults: Faults,
     pub do_agents_join: bool,
@@ -149,9 +152,7 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
         return Ok(to_sign_in(request));
     };
     let code = request.raw_path_param("code").unwrap_or_default();
-    let invites = service.invites(&desk.caller).await?;
-    let found = invites.iter().any(|invite| invite.code.as_str() == code && invite.revoked_at.is_none());
-    if !found {
+    if service.invite_of(&desk.caller, code).await?.revoked_at.is_some() {
         return Err(Refusal::NotFound(Missing::Invite).into());
     }
     let back = desk.path("/team");
@@ -172,8 +173,8 @@ pub async fn ask_to_remove(request: &Request, service: Data<&Service>) -> Result
         return Ok(to_sign_in(request));
     };
     let id = member_of(request)?;
-    let team = service.team(&desk.caller).await?;
-    let found = team.members.iter().find(|member| member.user == id);
+    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let found = members.iter().find(|member| member.user == id);
     let member = found.ok_or(Refusal::NotFound(Missing::Member))?;
     let question = offered_removal(member, &desk).ok_or_else(|| Refusal::Forbidden {
         fault: "admins and the owner remove others, and nobody removes the owner".to_owned(),
@@ -198,18 +199,23 @@ async fn render(
     form: InviteForm,
     refusal: Option<&Refusal>,
 ) -> Result<Response, RefusedCall> {
-    let members = service.team(&desk.caller).await?.members;
-    let invites = if desk.frame.leads() { service.invites(&desk.caller).await? } else { vec![] };
+    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let page = page_of(request, List::Invites)?;
+    let leads = desk.frame.leads();
+    let invites = if leads { service.invites(&desk.caller, &page).await? } else { Paged::empty() };
+    let pager = Pager::of(&page, &invites, &desk.path("/team"), "invites");
     let do_agents_join = service.account(&desk.caller).await?.account.allow_agent_join;
     let now = service.clock().now();
     let names = names_of(&members);
-    let rows =
-        invites.iter().map(|invite| InviteRow::new(invite, &names, now, &desk.frame, service.addresses()));
+    let rows = invites
+        .rows
+        .iter()
+        .map(|invite| InviteRow::new(invite, &names, now, &desk.frame, service.addresses()));
     let (invites, past_invites) = rows.partition(|row| row.end.is_none());
     let members = members.iter().map(|member| MemberRow::new(member, desk)).collect();
     let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &desk.path("/team")));
     let (frame, faults) = (&desk.frame, faults.unwrap_or_default());
-    let template = TeamPage { frame, members, invites, past_invites, form, faults, do_agents_join };
+    let template = TeamPage { frame, members, invites, past_invites, pager, form, faults, do_agents_join };
     shown(request, service, refusal, &template)
 }
 

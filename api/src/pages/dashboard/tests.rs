@@ -4,9 +4,9 @@ use askama::Template;
 use domain::link::{Addresses, UrlStyle};
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, Chance, DayUse, Invite,
-    InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus, MonthlyUse, Reason,
-    Refusal, Rights, Role, Scopes, Tariff, Time, Token, TokenId, TokenName, UserId, Version, VersionId,
-    Visibility,
+    InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus, MonthlyUse, Paged,
+    Reason, Refusal, Rights, Role, Scopes, Tariff, Time, Token, TokenId, TokenName, UserId, Version,
+    VersionId, Visibility,
 };
 use service::{ArtifactDetail, Caller, Member, Person, Who};
 
@@ -17,6 +17,7 @@ use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
 use super::desk::{AccountLink, Desk, Frame, Tab, done};
 use super::figures::{Count, Dollars, Size};
 use super::ledger::{EntryRow, Slugs};
+use super::pager::Pager;
 use super::question::AskPage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
 use super::tokens::{self, MintForm, MintedShown, TokenRow, TokensPage};
@@ -103,6 +104,17 @@ fn none() -> Vec<(String, String)> {
     vec![shown("none", &NoAccountPage { username: "ada", done: None, base_url: BASE_URL })]
 }
 
+/// In the middle of a list.
+fn pager(noun: &str) -> Pager {
+    let link = |query: &str| Some(format!("/dashboard/acct_a1b2c3d4e5f6{query}"));
+    Pager {
+        words: format!("100 of 1,205 {noun}"),
+        first: link(""),
+        previous: link("?before=a1790000000000.01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+        next: link("?after=a1780000000000.01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
+    }
+}
+
 fn artifacts() -> Vec<(String, String)> {
     let (full, mut alone) = (frame(Role::Owner, Tab::Pages), frame(Role::Member, Tab::Pages));
     alone.accounts.truncate(1);
@@ -120,9 +132,13 @@ fn artifacts() -> Vec<(String, String)> {
         row("odd-page", Visibility::Unlisted, Some(ModerationStatus::Blocked)),
         row("not-yet", Visibility::Public, None),
     ];
+    let many = vec![row("my-page", Visibility::Public, Some(ModerationStatus::Pass))];
+    let page = |frame, rows, pager| ArtifactsPage { frame, rows, pager, base_url: BASE_URL };
     vec![
-        shown("pages", &ArtifactsPage { frame: &full, rows, base_url: BASE_URL }),
-        shown("pages-none", &ArtifactsPage { frame: &alone, rows: vec![], base_url: BASE_URL }),
+        shown("pages", &page(&full, rows, None)),
+        shown("pages-many", &page(&full, many, Some(pager("pages")))),
+        shown("pages-end", &page(&full, vec![], Some(pager("pages")))),
+        shown("pages-none", &page(&alone, vec![], None)),
     ]
 }
 
@@ -145,6 +161,7 @@ fn artifact_pages() -> Vec<(String, String)> {
         };
         let versions =
             vec![version(3, Some("Mend the <title>")), version(2, None), version(1, Some("First"))];
+        let versions = Paged { rows: versions, ..Paged::empty() };
         let detail = ArtifactDetail { artifact: artifact.clone(), versions, signed_url: None };
         let url = match artifact.visibility {
             Visibility::Private => format!("{PAGE_URL}?sig=0123456789abcdef"),
@@ -199,9 +216,10 @@ fn usage() -> Vec<(String, String)> {
 fn credit_pages() -> Vec<(String, String)> {
     let (owner, member) = (frame(Role::Owner, Tab::Credit), frame(Role::Member, Tab::Credit));
     let hidden = artifact(1, "my-page", Visibility::Private, None);
-    let slugs = Slugs::of(std::slice::from_ref(&hidden));
+    let slugs = Slugs::new([(hidden.id, hidden.slug.clone())].into());
     let entry = |reason: Reason, delta, balance| {
         let entry = LedgerEntry {
+            seq: 1,
             delta: Micro::new(delta),
             reason: reason.to_string(),
             balance_after: Micro::new(balance),
@@ -227,6 +245,7 @@ fn credit_pages() -> Vec<(String, String)> {
         card,
         key: "k".repeat(24),
         entries,
+        pager: None,
     };
     let errand = |missing| {
         Some(Errand {
@@ -301,6 +320,7 @@ fn team_pages() -> Vec<(String, String)> {
             members: members.iter().map(|member| MemberRow::new(member, desk)).collect(),
             invites: if desk.frame.leads() { invites } else { vec![] },
             past_invites: if desk.frame.leads() { past_invites } else { vec![] },
+            pager: None,
             form: InviteForm::default(),
             faults,
             do_agents_join,
@@ -354,20 +374,23 @@ fn token_pages() -> Vec<(String, String)> {
     ];
     let page_of = artifact(1, "my-page", Visibility::Public, None);
     let names = [(user(1), "ada".to_owned())].into();
-    let page = |minted, form: MintForm, faults| {
-        let slugs = Slugs::of(std::slice::from_ref(&page_of));
+    let page_with = |minted, form: MintForm, faults, offers_every_page| {
+        let slugs = Slugs::new([(page_of.id, page_of.slug.clone())].into());
         let template = TokensPage {
             frame: &desk.frame,
             minted,
             tokens: tokens.iter().map(|token| TokenRow::new(token, &names, &slugs, &desk)).collect(),
             scopes: tokens::scope_choices(desk.caller.scopes(), form.scopes()),
             slugs: vec![page_of.slug.clone()],
+            offers_every_page,
+            pager: None,
             days_offered: &tokens::DAYS_OFFERED,
             form,
             faults,
         };
         template.render().unwrap()
     };
+    let page = |minted, form, faults| page_with(minted, form, faults, true);
     let minted = MintedShown { name: "deploy bot".into(), secret: format!("svc_sk_{}", "x".repeat(32)) };
     let faults = |refusal| tokens::faults(&refusal, "/dashboard");
     let typed =
@@ -376,6 +399,7 @@ fn token_pages() -> Vec<(String, String)> {
     let question = tokens::revocation(&tokens[0], &desk.frame);
     vec![
         ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
+        ("dashboard-tokens-many-pages".into(), page_with(None, MintForm::fresh(), Faults::default(), false)),
         ("dashboard-tokens-minted".into(), page(Some(minted), MintForm::fresh(), Faults::default())),
         (
             "dashboard-tokens-refused".into(),

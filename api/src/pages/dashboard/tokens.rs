@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use askama::Template;
-use domain::{AskedRights, Missing, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName, UserId};
+use domain::{
+    AskedRights, List, Missing, Page, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName, UserId,
+};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
@@ -14,6 +16,7 @@ use service::{MintRequest, Minted, Service};
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Moment;
 use super::ledger::Slugs;
+use super::pager::{Pager, page_of};
 use super::question::Question;
 use super::team::{maker_in_words, names_of};
 use crate::pages::faults::Faults;
@@ -22,6 +25,8 @@ use crate::pages::found_at;
 use crate::refusal::RefusedCall;
 
 const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
+/// More pages than these are no use in a menu.
+const PAGES_OFFERED_MAX: u32 = 100;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How many days a token may be asked to work; none of these is for ever.
 pub const DAYS_OFFERED: [u32; 4] = [1, 7, 30, 365];
@@ -32,8 +37,12 @@ pub struct TokensPage<'a> {
     pub frame: &'a Frame,
     pub minted: Option<MintedShown>,
     pub tokens: Vec<TokenRow>,
+    pub pager: Option<Pager>,
     pub scopes: Vec<ScopeChoice>,
+    /// The newest pages that a token can be bound to.
     pub slugs: Vec<Slug>,
+    /// Otherwise the name of the page is typed.
+    pub offers_every_page: bool,
     pub days_offered: &'static [u32],
     pub form: MintForm,
     pub faults: Faults,
@@ -133,7 +142,7 @@ async fn minted(desk: &Desk, form: &MintForm, service: &Service) -> Result<Minte
         "" => None,
         slug => {
             let slug = slug.parse().map_err(|_| Refusal::invalid("page", "is no page of the account"))?;
-            Some(service.artifact(&desk.caller, &slug).await?.artifact.id)
+            Some(service.artifact_alone(&desk.caller, &slug).await?.id)
         }
     };
     let expires_at = form.end(service.clock().now())?;
@@ -147,7 +156,7 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
         return Ok(to_sign_in(request));
     };
     let id = token_of(request)?;
-    let tokens = service.team(&desk.caller).await?.tokens;
+    let tokens = service.team_tokens(&desk.caller, &Page::whole()).await?.rows;
     let found = tokens.iter().find(|token| token.id == id);
     let token = found.ok_or(Refusal::NotFound(Missing::Token))?;
     let question = offered_revocation(token, &desk).ok_or_else(|| Refusal::Forbidden {
@@ -170,19 +179,24 @@ async fn render(
     desk: &Desk,
     beside: Beside,
 ) -> Result<Response, RefusedCall> {
-    let team = service.team(&desk.caller).await?;
-    let artifacts = service.artifacts(&desk.caller).await?;
-    let (names, slugs) = (names_of(&team.members), Slugs::of(&artifacts));
+    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let page = page_of(request, List::Tokens)?;
+    let tokens = service.team_tokens(&desk.caller, &page).await?;
+    let pins: Vec<_> = tokens.rows.iter().filter_map(|token| token.rights.pinned_to).collect();
+    let slugs = Slugs::new(service.slugs(&desk.caller, &pins).await?);
+    let artifacts = service.artifacts(&desk.caller, &Page::first(PAGES_OFFERED_MAX)).await?;
+    let names = names_of(&members);
     let row = |token| TokenRow::new(token, &names, &slugs, desk);
-    let tokens = team.tokens.iter().map(row).collect();
     let Beside { minted, form, refusal } = beside;
     let faults = refusal.as_ref().map(|refusal| faults(refusal, &desk.path("/tokens")));
     let template = TokensPage {
         frame: &desk.frame,
         minted,
-        tokens,
+        tokens: tokens.rows.iter().map(row).collect(),
+        pager: Pager::of(&page, &tokens, &desk.path("/tokens"), "tokens"),
         scopes: scope_choices(desk.caller.scopes(), form.scopes()),
-        slugs: artifacts.into_iter().map(|artifact| artifact.slug).collect(),
+        offers_every_page: artifacts.next.is_none(),
+        slugs: artifacts.rows.into_iter().map(|artifact| artifact.slug).collect(),
         days_offered: &DAYS_OFFERED,
         form,
         faults: faults.unwrap_or_default(),

@@ -99,6 +99,7 @@ pub fn rules() -> Vec<Rule> {
         of_account("POST /v1/account/claim-link", ACCOUNT, Owner, 409),
         of_account("POST /v1/credits", ACCOUNT, Owner, 402),
         of_team("PATCH /v1/account", Owner, 200),
+        of_team("GET /v1/account/ledger", Member, 200),
         of_team("GET /v1/account/members", Member, 200),
         of_team("DELETE /v1/account/members/{user_id}", Admin, 200),
         of_team("GET /v1/account/invites", Admin, 200),

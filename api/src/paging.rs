@@ -1,0 +1,391 @@
+//! Lists in HTTP. Without `limit` a list is sent whole, read from the database in short pages while it is sent, so that
+//! its length is bounded by neither memory nor a silent maximum. With `limit` it is one page, and the `Link` header
+//! leads to the next one.
+
+use std::future::Future;
+use std::io;
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+use domain::{Cursor, List, Page, PageStart, Paged, Refusal};
+use futures::stream;
+use poem::http::Uri;
+use poem::{Body, IntoResponse, Request, RequestBody, Response};
+use poem_openapi::payload::{Json, Payload};
+use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::types::{ToJSON, Type};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions};
+use serde_json::Value;
+use service::{Failure, Service};
+use url::form_urlencoded;
+
+use crate::refusal::RefusedCall;
+
+/// How many rows of a whole list are read at a time.
+const ROWS_AT_ONCE: u32 = 500;
+const LIMIT: &str = "limit";
+const AFTER: &str = "after";
+
+/// The query parameter `limit`.
+pub struct Limit(Option<u32>);
+
+/// The query parameter `after` of a list of `T`.
+pub struct After<T> {
+    cursor: Option<Cursor>,
+    /// The address of the call, from which that of the next page is made.
+    address: Uri,
+    rows: PhantomData<fn() -> T>,
+}
+
+/// What is listed. A cursor of any other list is refused.
+pub trait ListedRow {
+    const LISTS: &'static [List];
+}
+
+/// The part of a list that a call asks for.
+pub struct Paging {
+    start: PageStart,
+    /// None asks for everything from the start on.
+    rows_max: Option<u32>,
+    address: Uri,
+}
+
+/// A list, or a document that holds one, of which the type `T` is the schema.
+#[derive(ApiResponse)]
+pub enum Listed<T: Type> {
+    #[oai(status = 200)]
+    Listed(
+        Streamed<T>,
+        /// With `limit` and only when there is more: the address of the next page, as `<address>; rel="next"`.
+        #[oai(header = "Link")]
+        Option<String>,
+    ),
+}
+
+/// A JSON body that may be sent while it is still being made.
+pub struct Streamed<T>(Body, PhantomData<fn() -> T>);
+
+/// The text around the rows of a list.
+pub struct Around {
+    head: String,
+    tail: &'static str,
+}
+
+impl Paging {
+    pub fn of<T>(limit: Limit, after: After<T>) -> Self {
+        let start = after.cursor.map_or(PageStart::First, PageStart::After);
+        Self { start, rows_max: limit.0, address: after.address }
+    }
+
+    /// The page to read first.
+    pub fn first_page(&self) -> Page {
+        Page::new(self.start.clone(), self.rows_max.unwrap_or(ROWS_AT_ONCE))
+    }
+
+    /// What to read where a list is known to be short: all of it at once.
+    pub fn only_page(&self) -> Page {
+        Page::new(self.start.clone(), self.rows_max.unwrap_or(u32::MAX))
+    }
+
+    /// Responds with a plain array, whose pages `read` reads for a caller.
+    pub async fn list<C, T, R, F>(
+        self,
+        service: &Service,
+        caller: C,
+        read: R,
+    ) -> Result<Listed<Vec<T>>, Failure>
+    where
+        C: Clone + Send + 'static,
+        T: ToJSON,
+        R: Fn(Service, C, Page) -> F + Send + 'static,
+        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+    {
+        let reader = service.clone();
+        let read = move |page| read(reader.clone(), caller.clone(), page);
+        self.list_by(&service.addresses().base_url, read).await
+    }
+
+    async fn list_by<T, R, F>(self, base_url: &str, read: R) -> Result<Listed<Vec<T>>, Failure>
+    where
+        T: ToJSON,
+        R: Fn(Page) -> F + Send + 'static,
+        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+    {
+        let first = read(self.first_page()).await?;
+        Ok(self.document(base_url, Around::array(), first, read))
+    }
+
+    /// Responds with a document around a list whose first page has been read.
+    pub fn document<D, T, R, F>(self, base_url: &str, around: Around, first: Paged<T>, read: R) -> Listed<D>
+    where
+        D: Type,
+        T: ToJSON,
+        R: Fn(Page) -> F + Send + 'static,
+        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+    {
+        let Around { head, tail } = around;
+        let text = head + &first.rows.iter().map(ToJSON::to_json_string).collect::<Vec<_>>().join(",");
+        let (body, link) = match (first.next, self.rows_max) {
+            (Some(next), None) => (streamed(text, next, read, tail), None),
+            (next, _) => (Body::from(text + tail), next.map(|next| self.link(base_url, &next))),
+        };
+        Listed::Listed(Streamed(body, PhantomData), link)
+    }
+
+    /// Responds with a document that was read at once.
+    pub fn whole<D: ToJSON>(&self, base_url: &str, document: &D, next: Option<&Cursor>) -> Listed<D> {
+        let link = next.map(|next| self.link(base_url, next));
+        Listed::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
+    }
+
+    /// The value of `Link` (RFC 8288): the call's own address with another `after`.
+    fn link(&self, base_url: &str, next: &Cursor) -> String {
+        let query = self.address.query().unwrap_or_default().as_bytes();
+        let kept = form_urlencoded::parse(query).filter(|(name, _)| name != AFTER);
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(kept).append_pair(AFTER, &next.to_string());
+        format!("<{base_url}{}?{}>; rel=\"next\"", self.address.path(), query.finish())
+    }
+}
+
+/// Sends the rest of a list after its first page. A failure on the way breaks the body off, so that no client takes
+/// what has come for the whole.
+fn streamed<T, R, F>(first: String, next: Cursor, read: R, tail: &'static str) -> Body
+where
+    T: ToJSON,
+    R: Fn(Page) -> F + Send + 'static,
+    F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+{
+    let rest = stream::try_unfold(Some(next), move |position| {
+        let page = position.map(|cursor| read(Page::after(cursor, ROWS_AT_ONCE)));
+        async move {
+            let Some(page) = page else { return Ok(None) };
+            let page = page.await.map_err(|failure| broken_off(RefusedCall::from(failure)))?;
+            let rows = page.rows.iter().map(|row| format!(",{}", row.to_json_string()));
+            let mut text: String = rows.collect();
+            if page.next.is_none() {
+                text.push_str(tail);
+            }
+            Ok::<_, io::Error>(Some((Bytes::from(text), page.next)))
+        }
+    });
+    let first = stream::once(async { Ok(Bytes::from(first)) });
+    Body::from_bytes_stream(futures::StreamExt::chain(first, rest))
+}
+
+fn broken_off(refused: RefusedCall) -> io::Error {
+    tracing::error!(error = %refused, "a list was broken off while it was being sent");
+    io::Error::other(refused)
+}
+
+impl Around {
+    fn array() -> Self {
+        Self { head: "[".to_owned(), tail: "]" }
+    }
+
+    /// A list as a field of an object with these other fields.
+    pub fn field(name: &str, object: &impl ToJSON) -> Self {
+        let mut fields = match object.to_json() {
+            Some(Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        fields.remove(name);
+        let mut head = Value::Object(fields).to_string();
+        head.pop();
+        let comma = if head.ends_with('{') { "" } else { "," };
+        Self { head: format!("{head}{comma}{}:[", Value::from(name)), tail: "]}" }
+    }
+}
+
+/// A position in one of these lists, as a caller sends it back.
+pub fn cursor(field: &'static str, text: &str, lists: &[List]) -> Result<Cursor, Refusal> {
+    let cursor = text.parse().ok().filter(|cursor: &Cursor| lists.contains(&cursor.list));
+    cursor.ok_or_else(|| Refusal::invalid(field, "is not a cursor of this list"))
+}
+
+/// A number of rows that a caller asks for.
+pub fn rows_max(field: &'static str, asked: u32) -> Result<u32, Refusal> {
+    if (1..=Page::ROWS_MAX).contains(&asked) { Ok(asked) } else { Err(malformed_limit(field)) }
+}
+
+fn malformed_limit(field: &'static str) -> Refusal {
+    Refusal::invalid(field, format!("must be a whole number from 1 to {}", Page::ROWS_MAX))
+}
+
+impl Limit {
+    fn read(text: Option<&str>) -> Result<Self, Refusal> {
+        let number = text.map(|text| text.parse().map_err(|_| malformed_limit(LIMIT))).transpose()?;
+        Ok(Self(number.map(|number| rows_max(LIMIT, number)).transpose()?))
+    }
+}
+
+/// The value of a query parameter that may be there once.
+fn parameter(request: &Request, name: &'static str) -> Result<Option<String>, Refusal> {
+    let query = request.uri().query().unwrap_or_default().as_bytes();
+    let mut values = form_urlencoded::parse(query).filter(|(found, _)| found == name);
+    let value = values.next().map(|(_, value)| value.into_owned());
+    match values.next() {
+        Some(_) => Err(Refusal::invalid(name, "is sent more than once")),
+        None => Ok(value),
+    }
+}
+
+impl<'a> ApiExtractor<'a> for Limit {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = u32;
+    type ParamRawType = u32;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+            minimum: Some(1.0),
+            maximum: Some(f64::from(Page::ROWS_MAX)),
+            example: Some(100.into()),
+            ..MetaSchema::new("integer")
+        })))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<u32>,
+    ) -> poem::Result<Self> {
+        let read = || Self::read(parameter(request, LIMIT)?.as_deref());
+        Ok(read().map_err(RefusedCall::from)?)
+    }
+}
+
+impl<'a, T: ListedRow> ApiExtractor<'a> for After<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+            pattern: Some(Cursor::pattern(T::LISTS)),
+            ..MetaSchema::new("string")
+        })))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        let read = || parameter(request, AFTER)?.map(|text| cursor(AFTER, &text, T::LISTS)).transpose();
+        let cursor = read().map_err(RefusedCall::from)?;
+        Ok(Self { cursor, address: request.original_uri().clone(), rows: PhantomData })
+    }
+}
+
+impl<T: Type> Payload for Streamed<T> {
+    const CONTENT_TYPE: &'static str = <Json<T> as Payload>::CONTENT_TYPE;
+
+    fn check_content_type(content_type: &str) -> bool {
+        Json::<T>::check_content_type(content_type)
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        T::schema_ref()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+impl<T: Type> IntoResponse for Streamed<T> {
+    fn into_response(self) -> Response {
+        Response::builder().content_type(Self::CONTENT_TYPE).body(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use serde_json::json;
+
+    use super::*;
+
+    fn paging(address: &'static str, rows_max: Option<u32>) -> Paging {
+        Paging { start: PageStart::First, rows_max, address: Uri::from_static(address) }
+    }
+
+    /// A list of the numbers from 1,200 down to 1, which fails where it comes to `broken_at`.
+    async fn read(page: Page, broken_at: i64) -> service::Answer<Paged<i64>> {
+        let start = page.start.cursor().map_or(1_201, |cursor| cursor.rank);
+        let rows: Vec<i64> = (1..start).rev().take(usize::try_from(page.rows_to_read()).unwrap()).collect();
+        if rows.contains(&broken_at) {
+            return Err(Refusal::overloaded("the database does not answer").into());
+        }
+        Ok(page.of(rows, |number| Cursor::numbered(List::Versions, *number)))
+    }
+
+    async fn listed(limit: Option<u32>, broken_at: i64) -> (Result<Value, String>, Option<String>) {
+        let paging = paging("/v1/things?x=%C3%BC&after=v5&limit=2", limit);
+        let list = paging.list_by("https://a.example", move |page| read(page, broken_at)).await.unwrap();
+        let Listed::Listed(Streamed(body, _), link) = list;
+        let text = body.into_string().await.map_err(|error| error.to_string());
+        (text.map(|text| serde_json::from_str(&text).unwrap()), link)
+    }
+
+    #[tokio::test]
+    async fn a_list_is_whole_unless_a_page_of_it_is_asked_for() {
+        let (whole, link) = listed(None, 0).await;
+        assert_eq!((whole, link), (Ok((1..=1_200).rev().collect()), None));
+        let (page, link) = listed(Some(2), 0).await;
+        assert_eq!(page, Ok(json!([1_200, 1_199])));
+        let link = link.unwrap();
+        assert_eq!(link, "<https://a.example/v1/things?x=%C3%BC&limit=2&after=v1199>; rel=\"next\"");
+        let (page, link) = listed(Some(1_000_000), 0).await;
+        assert_eq!((page.unwrap().as_array().unwrap().len(), link), (1_200, None));
+    }
+
+    #[tokio::test]
+    async fn a_list_that_cannot_be_read_to_its_end_is_broken_off() {
+        let (text, _) = listed(None, 10).await;
+        assert!(text.is_err(), "{text:?}");
+        let paging = paging("/v1/things", None);
+        assert!(
+            paging.list_by("https://a.example", |page| read(page, 1_190)).now_or_never().unwrap().is_err()
+        );
+    }
+
+    #[test]
+    fn a_limit_is_from_1_to_1000() {
+        for good in ["1", "1000"] {
+            assert!(Limit::read(Some(good)).is_ok());
+        }
+        for bad in ["0", "1001", "-1", "abc", "", "1.5", "4294967297"] {
+            let refusal = Limit::read(Some(bad)).map(|limit| limit.0).unwrap_err();
+            assert!(refusal.message().starts_with("limit: "), "{refusal}");
+        }
+        assert_eq!(Limit::read(None).unwrap().0, None);
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        assert!(cursor("after", "v17", &[List::Versions]).is_ok());
+        for bad in ["l17", "17", ""] {
+            let refusal = cursor("after", bad, &[List::Versions]).unwrap_err();
+            assert!(refusal.message().starts_with("after: "), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_list_stands_last_in_its_document() {
+        let around = Around::field("versions", &json!({ "slug": "a", "versions": [1], "zone": 1 }));
+        assert_eq!(around.head + around.tail, r#"{"slug":"a","zone":1,"versions":[]}"#);
+        let alone = Around::field("versions", &json!({}));
+        assert_eq!(alone.head + alone.tail, r#"{"versions":[]}"#);
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads lists page by page. A page begins at a position of the list's order (keyset paging), so every page costs the
+//! same however far into the list it is, and rows that come or go do not move the others.
+
+use domain::{Cursor, Page, Paged};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ConnectionTrait, EntityTrait, IntoSimpleExpr, Order, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
+};
+
+/// The columns that a list is ordered by. Together they must be unique within the list.
+#[derive(Clone, Copy)]
+pub(crate) enum Keys<C> {
+    /// By a number that occurs once, the highest first.
+    Numbered(C),
+    /// By a time and, for the same time, an id, the newest first.
+    NewestFirst(C, C),
+    /// The same, the oldest first.
+    OldestFirst(C, C),
+}
+
+impl<C: IntoSimpleExpr + Copy> Keys<C> {
+    /// The query with the order of the list, cut down to the page and one row more.
+    pub(crate) fn cut<Q: QueryFilter + QueryOrder + QuerySelect>(self, query: Q, page: &Page) -> Q {
+        let is_descending = !matches!(self, Keys::OldestFirst(..)) != page.is_backward();
+        let order = || if is_descending { Order::Desc } else { Order::Asc };
+        let mut query = query.limit(page.rows_to_read());
+        for column in self.columns() {
+            query = query.order_by(column, order());
+        }
+        let Some(cursor) = page.start.cursor() else { return query };
+        let (row, position) = (self.row(), self.position(cursor));
+        query.filter(if is_descending { row.lt(position) } else { row.gt(position) })
+    }
+
+    fn columns(self) -> impl Iterator<Item = C> {
+        let (first, second) = match self {
+            Keys::Numbered(rank) => (rank, None),
+            Keys::NewestFirst(rank, id) | Keys::OldestFirst(rank, id) => (rank, Some(id)),
+        };
+        [Some(first), second].into_iter().flatten()
+    }
+
+    // A comparison of row values, which both databases answer from an index over the columns. `a < x OR (a = x AND …)`
+    // would read the list from its beginning.
+    fn row(self) -> Expr {
+        match self {
+            Keys::Numbered(rank) => rank.into_simple_expr(),
+            Keys::NewestFirst(rank, id) | Keys::OldestFirst(rank, id) => {
+                Expr::tuple([rank.into_simple_expr(), id.into_simple_expr()])
+            }
+        }
+    }
+
+    fn position(self, cursor: &Cursor) -> Expr {
+        match self {
+            Keys::Numbered(_) => Expr::val(cursor.rank),
+            Keys::NewestFirst(..) | Keys::OldestFirst(..) => {
+                Expr::tuple([Expr::val(cursor.rank), Expr::val(cursor.id.as_str())])
+            }
+        }
+    }
+}
+
+/// A page of a table's rows, with the size of the whole list if the page asks for it.
+pub(crate) async fn read<E>(
+    connection: &impl ConnectionTrait,
+    query: Select<E>,
+    keys: Keys<E::Column>,
+    page: &Page,
+    cursor: impl Fn(&E::Model) -> Cursor,
+) -> anyhow::Result<Paged<E::Model>>
+where
+    E: EntityTrait,
+    E::Model: Send + Sync,
+{
+    let total = total(connection, &query, page).await?;
+    let rows = keys.cut(query, page).all(connection).await?;
+    Ok(Paged { total, ..page.of(rows, cursor) })
+}
+
+/// How many rows the whole list has, if the page asks for it.
+pub(crate) async fn total<E>(
+    connection: &impl ConnectionTrait,
+    list: &Select<E>,
+    page: &Page,
+) -> anyhow::Result<Option<u64>>
+where
+    E: EntityTrait,
+    E::Model: Send + Sync,
+{
+    if !page.is_counted {
+        return Ok(None);
+    }
+    Ok(Some(list.clone().count(connection).await?))
+}
