@@ -17,6 +17,7 @@ pub mod job_outcome;
 pub mod ledger_entry;
 pub mod membership;
 pub mod moderation_decision;
+pub mod monthly_limit;
 pub mod report;
 pub mod rescan_walk;
 pub mod route;

@@ -20,6 +20,7 @@ mod m0008_lost_contents;
 mod m0009_artifacts_of_an_account;
 mod m0014_card_payments;
 mod m0016_pages_of_lists;
+mod m0017_monthly_limits;
 
 pub struct Migrator;
 
@@ -38,6 +39,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_artifacts_of_an_account::Migration),
             Box::new(m0014_card_payments::Migration),
             Box::new(m0016_pages_of_lists::Migration),
+            Box::new(m0017_monthly_limits::Migration),
         ]
     }
 }

@@ -54,6 +54,7 @@ impl Service {
 
     /// Charges the month that ended and the one that begins, unless that is noted as done: the schedule's pass.
     pub async fn meter_if_due(&self) -> anyhow::Result<Option<Metered>> {
+        self.note_limits().await?;
         let due_at = last_due(self.0.clock.now());
         if self.0.store.last_slot(DONE).await?.is_some_and(|done| done >= due_at) {
             return Ok(None);
@@ -63,6 +64,11 @@ impl Service {
         let metered = self.meter(&pass).await.map_err(|failure| anyhow!("metering failed: {failure:?}"))?;
         self.0.store.note_slot(DONE, due_at).await?;
         Ok(Some(metered))
+    }
+
+    /// Keeps the free limits in force with the month, for the check of the ledgers.
+    pub async fn note_limits(&self) -> anyhow::Result<()> {
+        self.0.store.note_limits(self.tariff(), self.0.clock.now()).await
     }
 
     /// A ledger that cannot be charged does not hold up the others, but then the pass has failed.

@@ -4,7 +4,7 @@
 mod fault;
 
 use anyhow::Context;
-use domain::{AccountId, LedgerEntry, Micro, Outcome, Reason, Receipt, Tariff, Time};
+use domain::{AccountId, LedgerEntry, Micro, Month, Outcome, Reason, Receipt, Tariff, Time};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
     QuerySelect, Statement, Value,
@@ -12,6 +12,7 @@ use sea_orm::{
 
 pub use fault::{LedgerFault, LedgerFaultKind};
 
+use crate::monthly_limits::FreeLimits;
 use crate::{Store, rows};
 
 const ACCOUNTS_PAGE: i64 = 200;
@@ -48,6 +49,7 @@ struct Summed {
     id: String,
     handle: String,
     status: String,
+    created_at: i64,
     balance_micro: i64,
     ledger_entries: i64,
     provisional_publishes: i64,
@@ -63,7 +65,8 @@ struct Summed {
 // a provisional account, as the allowance does. Two clocks tell those times, hence the five minutes: that they differ
 // is no fault of the ledger.
 const SUMMED: &str = "
-    SELECT a.id AS id, a.handle AS handle, a.status AS status, a.balance_micro AS balance_micro,
+    SELECT a.id AS id, a.handle AS handle, a.status AS status, a.created_at AS created_at,
+        a.balance_micro AS balance_micro,
         a.ledger_entries AS ledger_entries, a.provisional_publishes AS provisional_publishes,
         (SELECT COUNT(*) FROM ledger_entries e WHERE e.account_id = a.id) AS entries,
         CAST((SELECT COALESCE(SUM(e.delta_micro), 0) FROM ledger_entries e WHERE e.account_id = a.id) AS BIGINT)
@@ -130,8 +133,10 @@ impl Store {
             let (Some(first), Some(last)) = (page.first(), page.last()) else { break };
             let range = [first.id.clone(), last.id.clone()];
             after.clone_from(&last.id);
+            let limits = FreeLimits::read(&reading, &terms.tariff).await?;
+            let month = terms.now.month();
             let mut faults: Vec<LedgerFault> =
-                page.iter().flat_map(|account| faults_of(account, &terms.tariff)).collect();
+                page.iter().flat_map(|account| faults_of(account, &limits, month)).collect();
             faults.extend(faults_of_entries(&reading, &page, &range).await?);
             reading.commit().await.context("end the reading of ledgers")?;
             progress.accounts += page.len() as u64;
@@ -264,7 +269,7 @@ fn tell(faults: Vec<LedgerFault>, progress: &mut LedgerProgress, news: &mut impl
     news(LedgerNews::Progress(*progress));
 }
 
-fn faults_of(account: &Summed, tariff: &Tariff) -> Vec<LedgerFault> {
+fn faults_of(account: &Summed, limits: &FreeLimits, month: Month) -> Vec<LedgerFault> {
     let mut kinds = Vec::new();
     if account.balance_micro != account.moved_micro {
         let (balance, entries) = (Micro::new(account.balance_micro), Micro::new(account.moved_micro));
@@ -283,18 +288,21 @@ fn faults_of(account: &Summed, tariff: &Tariff) -> Vec<LedgerFault> {
             kinds.push(LedgerFaultKind::NegativeAllowance { what, count });
         }
     }
-    kinds.extend(over_use(account, tariff));
+    kinds.extend(over_use(account, limits, month));
     let fault =
         |kind| LedgerFault { account: account.id.clone(), handle: Some(account.handle.clone()), kind };
     kinds.into_iter().map(fault).collect()
 }
 
-fn over_use(account: &Summed, tariff: &Tariff) -> Option<LedgerFaultKind> {
+fn over_use(account: &Summed, limits: &FreeLimits, month: Month) -> Option<LedgerFaultKind> {
     let (publishes, free) = match account.status.as_str() {
-        "provisional" => (account.provisional_publishes, tariff.provisional_free_publishes),
-        _ => (account.month_publishes, tariff.claimed_free_publishes),
+        "provisional" => {
+            let created_at = Time::from_millis(account.created_at);
+            (account.provisional_publishes, limits.provisional_since(created_at))
+        }
+        _ => (account.month_publishes, limits.claimed(month)),
     };
-    let (paid, free) = (account.paid_publishes, rows::number(free));
+    let paid = account.paid_publishes;
     (publishes.saturating_sub(paid) > free).then_some(LedgerFaultKind::OverUse { publishes, paid, free })
 }
 

@@ -23,6 +23,7 @@ mod members;
 mod memberships;
 mod metering;
 mod moderation;
+mod monthly_limits;
 mod objects;
 mod outage;
 mod outcomes;

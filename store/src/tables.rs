@@ -88,6 +88,7 @@ tables! {
     "blob_sweeps" blob_sweep,
     "routes" route,
     "usage" usage,
+    "monthly_limits" monthly_limit,
     "ledger_entries" ledger_entry,
     "card_payments" card_payment,
     "reports" report,

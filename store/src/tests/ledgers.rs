@@ -94,6 +94,32 @@ on_both_databases! {
         assert_eq!(faults, [(account.to_string(), kind)]);
     }
 
+    async fn a_limit_that_was_lowered_since_is_no_fault_of_what_it_allowed(bed: &Bed) {
+        let (claimed, provisional) = (bed.topped_up(0).await, bed.account().await);
+        let month = START.month();
+        let was = |claimed_free_publishes, provisional_free_publishes| Tariff {
+            claimed_free_publishes,
+            provisional_free_publishes,
+            ..Tariff::default()
+        };
+        for tariff in [was(90, 200), was(120, 4), was(100, 5)] {
+            bed.store.note_limits(&tariff, START).await.unwrap();
+        }
+        bed.sql(&format!("INSERT INTO usage VALUES ('{claimed}', '{month}', 120, 0)")).await;
+        bed.sql(&format!("UPDATE accounts SET provisional_publishes = 200 WHERE id = '{provisional}'")).await;
+        assert_eq!(bed.faults().await.1, []);
+        bed.sql("UPDATE usage SET publishes = 121").await;
+        bed.sql(&format!("UPDATE accounts SET provisional_publishes = 201 WHERE id = '{provisional}'")).await;
+        let (_, mut faults) = bed.faults().await;
+        let over_use = |account: AccountId, publishes, free| {
+            (account.to_string(), LedgerFaultKind::OverUse { publishes, paid: 0, free })
+        };
+        let mut expected = [over_use(claimed, 121, 120), over_use(provisional, 201, 200)];
+        faults.sort_by(|one, other| one.0.cmp(&other.0));
+        expected.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(faults, expected);
+    }
+
     async fn what_a_purged_account_was_told_is_no_fault_and_goes_when_it_is_old(bed: &Bed) {
         let (account, job) = (bed.account().await, bed.job());
         let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };

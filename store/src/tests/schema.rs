@@ -39,7 +39,7 @@ impl Bed {
             self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
         }
         self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
-        for table in ["rescan_walks", "rulings", "card_payments"] {
+        for table in ["rescan_walks", "rulings", "card_payments", "monthly_limits"] {
             self.sql(&format!("DROP TABLE {table}")).await;
         }
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;

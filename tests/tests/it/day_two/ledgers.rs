@@ -46,6 +46,31 @@ in_both_modes! {
         assert!(faults[0].contains(&agent.handle()) && faults[0].contains("occurs 2 times"), "{said}");
     }
 
+    #[settings(
+        "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "4",
+        "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "4"
+    )]
+    async fn a_limit_that_is_lowered_makes_no_false_alarm(world: World) {
+        let (provisional, (claimed, _)) = (world.agent().await, keeper(&world).await);
+        for agent in [&provisional, &claimed] {
+            for _ in 0..4 {
+                agent.publish("my-page", PAGE).await.expect(201);
+            }
+        }
+        let lowered = [
+            ("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "2"),
+            ("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES", "2"),
+        ];
+        world.worker().restart_with(&lowered).await;
+        world.api().restart_with(&lowered).await;
+        claimed.publish("my-page", PAGE).await.refused(402, "payment_required");
+        succeeded(world.command(&["ledger", "check"], &lowered).await);
+        let used_five = "UPDATE usage SET publishes = 5 WHERE publishes = 4";
+        tamper(&world, used_five).await;
+        let said = failed(world.command(&["ledger", "check"], &lowered).await);
+        assert!(said.contains(&claimed.handle()), "{said}");
+    }
+
     async fn the_entries_of_an_account_are_shown_newest_last(world: World) {
         let (agent, _) = keeper(&world).await;
         spent_something(&agent).await;

@@ -1,0 +1,32 @@
+//! The free limits that were in force in a month, so that `ledger check` does not take what a limit allowed that was lowered
+//! since for tampering.
+//!
+//! Processes of the last release write none: a month without a row is checked against the limits of the settings.
+
+use sea_orm_migration::prelude::*;
+
+use crate::IN_ONE_GO;
+
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+const SQL: &str = "
+CREATE TABLE monthly_limits (
+    month TEXT NOT NULL,
+    provisional_free_publishes BIGINT NOT NULL,
+    claimed_free_publishes BIGINT NOT NULL,
+    CONSTRAINT monthly_limits_pk PRIMARY KEY (month)
+);
+";
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        IN_ONE_GO
+    }
+
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.get_connection().execute_unprepared(SQL).await?;
+        Ok(())
+    }
+}
