@@ -6,7 +6,9 @@
 -- The rows of two tables have rules from then on. The login that made the tables, and superusers, are not bound by them; a
 -- login of another that dumps the queue must be allowed to pass them by: ALTER ROLE backups BYPASSRLS.
 --
--- Run it after `handbill migrate`, as the login that migrates, which must be allowed to make logins. Where the queue has a
+-- Run it after `handbill migrate`, as the login that migrates (it owns the tables), or as a superuser. It makes a role, which
+-- an owner of a database may not do by itself: a superuser must have run `ALTER ROLE <that login> CREATEROLE` before, or
+-- have made the role, `CREATE ROLE handbill_edge LOGIN`. Without either the file changes nothing and says which. Where the queue has a
 -- database of its own, run it in both: each gets what it needs. It may be run again at any time, beside edges that work,
 -- and is to be with each release, which may read something new:
 --
@@ -20,9 +22,15 @@ BEGIN;
 SET LOCAL lock_timeout = '3s';
 
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'handbill_edge') THEN
-        CREATE ROLE handbill_edge LOGIN;
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'handbill_edge') THEN
+        RETURN;
     END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole)) THEN
+        RAISE EXCEPTION '% may not create roles', current_user USING HINT = format(
+            'As a superuser run ALTER ROLE %I CREATEROLE, or CREATE ROLE handbill_edge LOGIN; then run this file again.',
+            current_user);
+    END IF;
+    CREATE ROLE handbill_edge LOGIN;
 END $$;
 
 -- From nothing, whatever an earlier edition of this file gave.

@@ -28,6 +28,37 @@ fn process_calling_itself(role: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_login_that_may_not_make_the_edges_login_is_told_what_a_superuser_has_to_do() {
+    let world = World::with(Mode::Production, program!()).prepare().await;
+    let superuser = world.setting("HANDBILL_DATABASE__URL").to_owned();
+    let (server, database) = superuser.rsplit_once('/').unwrap();
+    let (_, address) = server.rsplit_once('@').unwrap();
+    let (owner, edge) = (format!("owner_of_{database}"), format!("edge_of_{database}"));
+    let script = page("postgres/edge.sql").replace("handbill_edge", &edge);
+    let own_everything = format!(
+        "CREATE ROLE {owner} LOGIN; ALTER DATABASE {database} OWNER TO {owner}; ALTER SCHEMA public OWNER TO {owner};
+         ALTER SCHEMA apalis OWNER TO {owner};
+         DO $$ DECLARE one record; BEGIN
+             FOR one IN SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+                 WHERE schemaname IN ('public', 'apalis') LOOP
+                 EXECUTE format('ALTER TABLE %s OWNER TO {owner}', one.name);
+             END LOOP;
+         END $$"
+    );
+    run_as(&superuser, &own_everything).await.unwrap();
+    let as_owner = format!("postgres://{owner}@{address}/{database}");
+    let refused = run_as(&as_owner, &script).await.unwrap_err().to_string();
+    assert!(refused.contains(&format!("{owner} may not create roles")), "{refused}");
+    run_as(&superuser, &format!("CREATE ROLE {edge} LOGIN")).await.unwrap();
+    run_as(&as_owner, &script).await.unwrap();
+    let gone = format!(
+        "DROP OWNED BY {edge}; DROP ROLE {edge}; REASSIGN OWNED BY {owner} TO CURRENT_USER;
+        DROP OWNED BY {owner}; DROP ROLE {owner}"
+    );
+    run_as(&superuser, &gone).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_do_no_other() {
     let world = World::with(Mode::Production, program!()).start().await;
     let owner = world.setting("HANDBILL_DATABASE__URL").to_owned();
