@@ -9,6 +9,7 @@
 //! wait in here has a bound.
 
 mod edges;
+mod identity;
 mod limits;
 mod listen;
 mod notices;
@@ -28,6 +29,7 @@ pub use limits::{RateLimit, RetryAfter};
 pub use replies::ReplyWaiter;
 
 use edges::Edges;
+use identity::Identity;
 use limits::LocalCounters;
 use notices::Acks;
 use replies::Replies;
@@ -52,6 +54,7 @@ enum Reach {
 /// What this process listens for.
 struct Ears {
     instance: String,
+    identity: Identity,
     wakes: Wakes,
     replies: Arc<Replies>,
     edges: Edges,
@@ -62,6 +65,7 @@ impl Ears {
     fn new(instance: &str) -> Arc<Self> {
         Arc::new(Self {
             instance: instance.to_owned(),
+            identity: Identity::of_one_process(instance),
             wakes: Wakes::default(),
             replies: Arc::default(),
             edges: Edges::default(),
@@ -90,6 +94,12 @@ impl Bus {
 
     pub fn instance(&self) -> &str {
         &self.ears.instance
+    }
+
+    /// Two processes with the same identity hear each other, and two with different ones do not. It may change while the
+    /// process runs: then another process came first after Redis had lost its data, and all others change with this one.
+    pub fn identity(&self) -> String {
+        self.ears.identity.get()
     }
 
     pub fn is_connected(&self) -> bool {

@@ -109,7 +109,11 @@ async fn beat(
         *hears_notices = true;
     }
     within(sink.ping::<redis::Value>()).await.context("the subscription's heartbeat")?;
-    wire.ping().await.context("the heartbeat")
+    wire.ping().await.context("the heartbeat")?;
+    if let Err(error) = ears.identity.agree(wire).await {
+        debug!(error = format!("{error:#}"), "the identity of the bus was not read");
+    }
+    Ok(())
 }
 
 async fn hear(wire: &Arc<Wire>, ears: &Ears, mut stream: PubSubStream) {
@@ -130,6 +134,8 @@ fn take_in(wire: &Arc<Wire>, ears: &Ears, message: &Msg) -> serde_json::Result<(
         take_announcement(ears, &serde_json::from_slice(payload)?);
     } else if channel == wire.names().notices() {
         take_notice(wire, ears, serde_json::from_slice(payload)?);
+    } else if channel == wire.names().acks(&ears.instance) {
+        take_acknowledgement(ears, serde_json::from_slice(payload)?);
     } else {
         take_letter(ears, serde_json::from_slice(payload)?);
     }
@@ -155,10 +161,17 @@ fn take_notice(wire: &Arc<Wire>, ears: &Ears, notice: Notice) {
     let wire = wire.clone();
     // Not waited for: the next notice must not stand behind this acknowledgement's round trip.
     tokio::spawn(async move {
-        if let Err(error) = wire.send(&notice.from, &letter).await {
+        if let Err(error) = wire.acknowledge(&notice, &letter).await {
             debug!(error = format!("{error:#}"), "an acknowledgement was not sent");
         }
     });
+}
+
+/// Whatever else comes by this channel is not believed: edges may send by it.
+fn take_acknowledgement(ears: &Ears, letter: Letter) {
+    if let Letter::Ack { notice, edge } = letter {
+        ears.acks.acknowledge(notice, edge);
+    }
 }
 
 fn take_letter(ears: &Ears, letter: Letter) {

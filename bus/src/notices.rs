@@ -43,6 +43,9 @@ pub(crate) struct Notice {
     pub(crate) from: String,
     pub(crate) number: u64,
     pub(crate) hosts: Vec<Host>,
+    /// Whether the sender listens to its channel of acknowledgements. One of the release before does not.
+    #[serde(default)]
+    pub(crate) hears_acks_apart: bool,
 }
 
 /// The notices of this process that are not acknowledged by all.
@@ -122,7 +125,7 @@ impl Owing {
 }
 
 async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<Owing> {
-    let notice = Notice { from: from.to_owned(), number, hosts: hosts.to_vec() };
+    let notice = Notice { from: from.to_owned(), number, hosts: hosts.to_vec(), hears_acks_apart: true };
     let script = redis::Script::new(TELL);
     let mut call = script.key(wire.names().edges());
     call.arg(wire.names().notices()).arg(serde_json::to_string(&notice)?);

@@ -392,3 +392,21 @@ async fn a_server_that_hangs_is_taken_for_dead() {
     server.restart();
     eventually("it is back", || api.is_connected()).await;
 }
+
+#[tokio::test]
+async fn processes_have_one_identity_of_their_bus_and_keep_it_when_redis_loses_its_data() {
+    let (url, elsewhere) = (database().await, database().await);
+    let (one, two) = (Bus::redis(&url, "one").await.unwrap(), Bus::redis(&url, "two").await.unwrap());
+    let other = Bus::redis(&elsewhere, "other").await.unwrap();
+    assert_eq!(one.identity(), two.identity());
+    assert_ne!(one.identity(), other.identity());
+    assert_ne!(Bus::local("three").identity(), Bus::local("four").identity());
+
+    let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+    let late = Bus::redis(&url, "late").await.unwrap();
+    // Whoever came first after the loss, all follow it.
+    eventually("all have one identity again", || {
+        late.identity() == one.identity() && late.identity() == two.identity()
+    })
+    .await;
+}

@@ -14,6 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::Ears;
 use crate::edges::SEAT_VALID_FOR;
 use crate::listen::{Subscription, keep_announcing, keep_listening};
+use crate::notices::Notice;
 
 /// How long any one command, and any one attempt to connect, may take.
 pub(crate) const COMMAND_WITHIN: Duration = Duration::from_secs(1);
@@ -58,8 +59,18 @@ impl Names {
         format!("{}:to:{instance}", self.prefix)
     }
 
+    /// Acknowledgements have a channel apart from the replies, so that a login of an edge may send the ones and not the
+    /// others.
+    pub(crate) fn acks(&self, instance: &str) -> String {
+        format!("{}:ack:{instance}", self.prefix)
+    }
+
     pub(crate) fn edges(&self) -> String {
         format!("{}:edges", self.prefix)
+    }
+
+    pub(crate) fn identity(&self) -> String {
+        format!("{}:bus", self.prefix)
     }
 
     pub(crate) fn limit(&self, name: &str, key: &str) -> String {
@@ -91,7 +102,7 @@ struct Standing {
 impl Line {
     pub(crate) async fn connect(url: &str, ears: Arc<Ears>) -> anyhow::Result<Line> {
         let client = Client::open(url).context("the Redis address cannot be read")?;
-        let (wire, subscription) = first_connect(client, &ears.instance).await?;
+        let (wire, subscription) = first_connect(client, &ears).await?;
         let listening = tokio::spawn(keep_listening(wire.clone(), ears.clone(), subscription));
         let announcing = tokio::spawn(keep_announcing(wire.clone(), ears));
         Ok(Line { wire, _tasks: [listening, announcing].map(AbortOnDropHandle::new) })
@@ -102,7 +113,7 @@ impl Line {
     }
 }
 
-async fn first_connect(client: Client, instance: &str) -> anyhow::Result<(Arc<Wire>, Subscription)> {
+async fn first_connect(client: Client, ears: &Ears) -> anyhow::Result<(Arc<Wire>, Subscription)> {
     // The address without user and password, for the error.
     let address = client.get_connection_info().addr().to_string();
     let names = Names::new(client.get_connection_info().redis_settings().db());
@@ -110,7 +121,12 @@ async fn first_connect(client: Client, instance: &str) -> anyhow::Result<(Arc<Wi
     let wire = Arc::new(Wire { client, names, standing });
     let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
     loop {
-        match wire.open(instance, Duration::ZERO).await {
+        let opened = async {
+            let subscription = wire.open(&ears.instance, Duration::ZERO).await?;
+            ears.identity.agree(&wire).await.context("reading the identity of the bus")?;
+            anyhow::Ok(subscription)
+        };
+        match opened.await {
             Ok(subscription) => return Ok((wire, subscription)),
             Err(error) if Instant::now() + FIRST_CONNECT_PAUSE > give_up_at => {
                 let within = FIRST_CONNECT_WITHIN.as_secs();
@@ -139,7 +155,8 @@ impl Wire {
 
     /// Subscribes first and then lets commands through, so that whoever sends can also be answered.
     async fn open(&self, instance: &str, list_fills_within: Duration) -> anyhow::Result<Subscription> {
-        let channels = [self.names.announcements(), self.names.letters(instance)];
+        let names = &self.names;
+        let channels = [names.announcements(), names.letters(instance), names.acks(instance)];
         let subscription = Subscription::open(&self.client, &channels).await?;
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(COMMAND_WITHIN));
         let commands = within(self.client.get_multiplexed_async_connection_with_config(&config)).await?;
@@ -168,6 +185,14 @@ impl Wire {
 
     pub(crate) async fn send(&self, to: &str, letter: &Letter) -> anyhow::Result<()> {
         self.publish(&self.names.letters(to), letter).await
+    }
+
+    pub(crate) async fn acknowledge(&self, notice: &Notice, letter: &Letter) -> anyhow::Result<()> {
+        let channel = match notice.hears_acks_apart {
+            true => self.names.acks(&notice.from),
+            false => self.names.letters(&notice.from),
+        };
+        self.publish(&channel, letter).await
     }
 
     async fn publish(&self, channel: &str, message: &impl Serialize) -> anyhow::Result<()> {

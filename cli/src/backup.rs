@@ -123,7 +123,7 @@ impl<'a> Backup<'a> {
         Ok(Self {
             folder,
             live: parts::open_store(settings).await?,
-            queues: parts::open_queues(settings, &Bus::local("backup")).await?,
+            queues: parts::open_queues(settings, &Bus::local("backup"), parts::clock()).await?,
             blobs: parts::open_blobs(settings)?,
             kept: Blobs::local(&layout.objects())?,
             layout,

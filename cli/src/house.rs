@@ -13,9 +13,10 @@ use service::{FileStoreWatch, JobQueue, Parts, Rules, ScanGate, Service, TokenUs
 use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use workers::Queues;
 
-use crate::parts;
+use crate::{database_clock, parts};
 
 /// Everything that a process of any role stands on.
 pub(crate) struct House {
@@ -27,6 +28,8 @@ pub(crate) struct House {
     pub(crate) jobs: JobQueue,
     pub(crate) clock: Clock,
     pub(crate) chance: Chance,
+    /// None where the database is a file, and so has this machine's clock.
+    _following: Option<AbortOnDropHandle<()>>,
     pushing: JoinHandle<()>,
     stop_pushing: CancellationToken,
 }
@@ -52,9 +55,10 @@ impl House {
         let (clock, chance) = (parts::clock(), Chance::from_system());
         let bus = parts::open_bus(settings).await?;
         let store = parts::open_store(settings).await?;
-        let queues = parts::open_queues(settings, &bus).await?;
+        let queues = parts::open_queues(settings, &bus, clock.clone()).await?;
         let blobs = parts::open_blobs(settings)?;
         see_to_schema(schema, &store, &queues).await?;
+        let following = follow_database_clock(settings, &store, &clock).await;
         let woken = queues.clone();
         bus.on_wake(move |queue| woken.hear(queue));
 
@@ -64,7 +68,18 @@ impl House {
             let (queues, stop) = (queues.clone(), stop_pushing.clone());
             async move { queues.run_pushes(pushes, stop).await }
         });
-        Ok(Self { store, blobs, bus, queues, jobs, clock, chance, pushing, stop_pushing })
+        Ok(Self {
+            store,
+            blobs,
+            bus,
+            queues,
+            jobs,
+            clock,
+            chance,
+            _following: following,
+            pushing,
+            stop_pushing,
+        })
     }
 
     /// Keeps what waits to be pushed and closes the databases.
@@ -108,6 +123,22 @@ impl Office {
     pub(crate) async fn close(self) {
         self.ledgers.stop().await;
     }
+}
+
+/// Set once before anything is done by it, and kept so from then on.
+async fn follow_database_clock(
+    settings: &Settings,
+    store: &Store,
+    clock: &Clock,
+) -> Option<AbortOnDropHandle<()>> {
+    if !settings.database.url.is_postgres() {
+        return None;
+    }
+    if let Err(error) = database_clock::measure(store, clock).await {
+        tracing::warn!(error = format!("{error:#}"), "the database's clock was not read: it is tried again");
+    }
+    let following = tokio::spawn(database_clock::follow(store.clone(), clock.clone()));
+    Some(AbortOnDropHandle::new(following))
 }
 
 async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow::Result<()> {

@@ -19,7 +19,8 @@ const MONEY_WIDTH: usize = 15;
 
 pub(crate) async fn check(settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
-    let terms = LedgerTerms { tariff: settings.tariff(), now: parts::clock().now() };
+    let clock = parts::clock_of(&store, settings).await?;
+    let terms = LedgerTerms { tariff: settings.tariff(), now: clock.now() };
     let mut progress = Progress::begin();
     let mut news = |news: LedgerNews| match news {
         LedgerNews::Fault(fault) => say(&told_fault(&fault)),

@@ -10,6 +10,8 @@ mod backup;
 mod backup_manifest;
 mod connections;
 mod contents;
+mod data_lock;
+mod database_clock;
 mod doctor;
 mod doors;
 mod house;
@@ -133,7 +135,7 @@ fn open_traces(
 
 async fn migrate(settings: &Settings) -> anyhow::Result<()> {
     let store = parts::open_store(settings).await?;
-    let queues = parts::open_queues(settings, &bus::Bus::local("migrate")).await?;
+    let queues = parts::open_queues(settings, &bus::Bus::local("migrate"), parts::clock()).await?;
     store.migrate().await?;
     queues.migrate().await?;
     say("the database and the queue have the newest schema");

@@ -55,6 +55,9 @@ pub(crate) fn vitals(
         parts.push(redis(house));
         readings.push(redis_connection(house));
     }
+    if settings.database.url.is_postgres() {
+        readings.push(clock_skew(house));
+    }
     if let Some(when_away) = needs.storage() {
         parts.push(storage(house, when_away));
         readings.extend([queue_levels(house), schedules(house), moderation(house)]);
@@ -188,6 +191,15 @@ fn redis_connection(house: &House) -> Reading {
     let bus = house.bus.clone();
     let read = move || {
         levels::set_redis_connected(bus.is_connected());
+        async { Ok(()) }.boxed()
+    };
+    Reading { read: Box::new(read), forget: || {} }
+}
+
+fn clock_skew(house: &House) -> Reading {
+    let clock = house.clock.clone();
+    let read = move || {
+        levels::set_clock_skew(clock.ahead_ms());
         async { Ok(()) }.boxed()
     };
     Reading { read: Box::new(read), forget: || {} }

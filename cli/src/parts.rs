@@ -9,9 +9,11 @@ use anyhow::{Context, ensure};
 use bus::Bus;
 use card::{CardProcessor, CardRail, Livemode, ProcessorAddress, WebhookSecret};
 use config::{DatabaseUrl, Settings, Storage};
-use domain::{Chance, Clock};
+use domain::{Chance, Clock, TestShift};
 use store::{Blobs, S3Settings, Store};
 use workers::{Opening, Queues};
+
+use crate::database_clock;
 
 /// A folder that is there already stays as it is.
 const DATA_DIR_MODE: u32 = 0o700;
@@ -39,14 +41,14 @@ pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Sto
     Ok(store)
 }
 
-pub(crate) async fn open_queues(settings: &Settings, bus: &Bus) -> anyhow::Result<Queues> {
+pub(crate) async fn open_queues(settings: &Settings, bus: &Bus, clock: Clock) -> anyhow::Result<Queues> {
     make_data_dir_if_used(settings)?;
     let announcing = bus.clone();
     Queues::open(Opening {
         url: settings.queue.url.reveal(),
         connections_max: settings.queue.connections_max,
         instance: bus.instance(),
-        clock: clock(),
+        clock,
         chance: Chance::from_system(),
         on_pushed: Arc::new(move |queue| announcing.announce(queue)),
     })
@@ -92,7 +94,9 @@ pub(crate) fn make_shelves(settings: &Settings) {
 /// The bus between processes, or the one inside this process when there is no Redis.
 pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
     let clock = clock();
-    let instance = Chance::from_system().ulid(clock.now()).to_string();
+    let id = Chance::from_system().ulid(clock.now());
+    // The login that Redis has for edges may listen by such a name alone: see deploy/redis/users.acl.
+    let instance = if settings.are_of_an_edge_alone() { format!("edge-{id}") } else { id.to_string() };
     match &settings.redis.url {
         Some(url) => Bus::redis(url.reveal(), &instance).await,
         None => Ok(Bus::local(&instance)),
@@ -117,13 +121,26 @@ pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
     Ok(CardRail { processor, webhook_secret, livemode })
 }
 
-/// The system's clock; in a debug build a test may shift it by a file.
+/// The system's clock; in a debug build a test may shift it by a file, and have the machine's be wrong.
 pub(crate) fn clock() -> Clock {
     #[cfg(debug_assertions)]
-    if let Some(path) = std::env::var_os("HANDBILL_TEST_CLOCK") {
-        return Clock::shifted_by_file(path.into());
+    if let Some(file) = std::env::var_os("HANDBILL_TEST_CLOCK") {
+        let machine_ahead_ms = std::env::var("HANDBILL_TEST_CLOCK_AHEAD_MS").unwrap_or_default();
+        return Clock::shifted(TestShift {
+            file: file.into(),
+            machine_ahead_ms: machine_ahead_ms.parse().unwrap_or(0),
+        });
     }
     Clock::system()
+}
+
+/// The clock of a command that ends by itself, set by the database's.
+pub(crate) async fn clock_of(store: &Store, settings: &Settings) -> anyhow::Result<Clock> {
+    let clock = clock();
+    if settings.database.url.is_postgres() {
+        database_clock::measure(store, &clock).await.context("read the database's clock")?;
+    }
+    Ok(clock)
 }
 
 /// The folders on this machine that what is kept grows in; none where all of it is kept elsewhere.
@@ -141,7 +158,7 @@ pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf
 
 /// A host whose data is all elsewhere need not have a place that may be written to. A signing secret that is made makes
 /// the folder by itself.
-fn make_data_dir_if_used(settings: &Settings) -> anyhow::Result<()> {
+pub(crate) fn make_data_dir_if_used(settings: &Settings) -> anyhow::Result<()> {
     let data_dir = absolute(&settings.data_dir)?;
     let is_used = folders_of_data(settings)?.iter().any(|folder| folder.starts_with(&data_dir));
     if is_used { make_data_dir(settings) } else { Ok(()) }

@@ -13,6 +13,7 @@ use store::{Blobs, Copied, ObjectKind, Scrub, ScrubCare, ScrubNews, Store};
 use crate::backup::embedded_file;
 use crate::backup_manifest::{BackupManifest, Layout, copy_private, is_empty};
 use crate::contents::{self, IfThere};
+use crate::data_lock::DataLock;
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
@@ -32,9 +33,11 @@ pub(crate) async fn carry_out(folder: &Path, settings: &Settings) -> anyhow::Res
     let target = Target::of(settings)?;
     manifest.check_files(folder)?;
     parts::make_data_dir(settings)?;
+    let alone = DataLock::take(settings)?;
     let restoring = Restoring { layout: Layout::of(folder), manifest: &manifest, target: &target, settings };
     if let Err(error) = restoring.verify().await {
         target.remove_drafts();
+        alone.remove();
         return Err(error.context("nothing was restored"));
     }
     restoring.fill().await.with_context(|| {
@@ -112,7 +115,12 @@ impl Restoring<'_> {
             }
             _ => {}
         };
-        let scrub = Scrub { blobs: &kept, care: ScrubCare::Report, now: parts::clock().now() };
+        let scrub = Scrub {
+            blobs: &kept,
+            care: ScrubCare::Report,
+            now: parts::clock().now(),
+            at_once: Scrub::OF_A_FOLDER_AT_ONCE,
+        };
         let looked = database.scrub_contents(&scrub, None, &mut news).await?;
         database.close().await?;
         let expected = self.manifest.contents.count + self.manifest.lost.len() as u64;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use config::Settings;
+use config::{Settings, Storage};
 use domain::Chance;
 use store::{
     Damage, Harmed, MalformedManifest, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress,
@@ -30,7 +30,12 @@ pub(crate) async fn look_through(wish: &Wish, settings: &Settings) -> anyhow::Re
     };
     let chance = Chance::from_system();
     let sample = wish.sample.map(|number| (number, &chance));
-    let scrub = Scrub { blobs: &blobs, care: wish.care, now: parts::clock().now() };
+    let clock = parts::clock_of(&store, settings).await?;
+    let at_once = match &settings.storage {
+        Storage::Folder(_) => Scrub::OF_A_FOLDER_AT_ONCE,
+        Storage::Bucket(bucket) => bucket.scrub_concurrency,
+    };
+    let scrub = Scrub { blobs: &blobs, care: wish.care, now: clock.now(), at_once };
     let (mut done, mut unlisted) = (store.scrub_contents(&scrub, sample, &mut news).await?, None);
     if wish.sample.is_none() {
         done = store.scrub_manifests(done, &mut news).await?;

@@ -23,6 +23,7 @@ use tokio_util::task::TaskTracker;
 use workers::{PoolSettings, Presence};
 
 use crate::args::QueueShare;
+use crate::data_lock::DataLock;
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
 use crate::open_files::{self, HasDoors};
@@ -124,30 +125,91 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     stop::on_signal(&stop)?;
     open_files::allow_all();
     open_files::warn_if_short(settings, HasDoors { api: roles.api, edge: roles.edge });
+    let _alone = DataLock::take(settings)?;
     let house = House::open(settings, roles.schema).await?;
-    let office = if roles.has_office() {
-        parts::make_shelves(settings);
-        Some(Office::open(settings, &house).await?)
-    } else {
-        None
-    };
-    let stop_work = CancellationToken::new();
-    let vitals = ops::vitals(settings, &house, roles.needs(), &stop)?;
-    let stop_telling = CancellationToken::new();
-    // Before any work begins: an address that is taken must not show by work that is cut off.
-    let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;
-    let edge = if roles.edge { Some(open_edge(settings, &house, &vitals, &stop).await?) } else { None };
-    let business = match &office {
-        Some(office) => Business::start(settings, &roles, &house, office, &vitals, &stop_work, &stop).await?,
-        None => Business::default(),
-    };
-    let telling = telling.map(|telling| start(telling, &stop));
+    let presence = presence_of(&house, &roles);
+    house.queues.join(&presence).await?;
     let stop_presence = CancellationToken::new();
-    let present = start_presence(&house, &roles, &stop_presence);
+    let present = start_presence(&house, presence, &stop_presence);
+    let running = match RunningRoles::start(settings, &roles, &house, &stop).await {
+        Ok(running) => running,
+        Err(error) => {
+            stop_presence.cancel();
+            present.await.context("take leave of the queue board")?;
+            return Err(error);
+        }
+    };
     announce(settings, &roles);
 
     stop.cancelled().await;
     let finishing = async {
+        let (finished, telling) = running.finish().await;
+        stop_presence.cancel();
+        present.await.context("take leave of the queue board")?;
+        let closed = house.close().await;
+        finished.and(closed).and(telling.finish().await)
+    };
+    timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// What a process runs on its house.
+struct RunningRoles {
+    office: Option<Office>,
+    edge: Option<RunningEdge>,
+    business: Business,
+    stop_work: CancellationToken,
+    telling: Telling,
+}
+
+/// The operator's address, which outlives everything else.
+struct Telling {
+    running: Option<Running>,
+    stop: CancellationToken,
+}
+
+impl Telling {
+    async fn finish(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        finish(self.running).await
+    }
+}
+
+impl RunningRoles {
+    async fn start(
+        settings: &Settings,
+        roles: &Roles,
+        house: &House,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Self> {
+        let office = if roles.has_office() {
+            parts::make_shelves(settings);
+            let office = Office::open(settings, house).await?;
+            office.service.note_limits().await?;
+            Some(office)
+        } else {
+            None
+        };
+        let stop_work = CancellationToken::new();
+        let vitals = ops::vitals(settings, house, roles.needs(), stop)?;
+        let stop_telling = CancellationToken::new();
+        // Before any work begins: an address that is taken must not show by work that is cut off.
+        let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;
+        let edge = if roles.edge { Some(open_edge(settings, house, &vitals, stop).await?) } else { None };
+        let business = match &office {
+            Some(office) => {
+                Business::start(settings, roles, house, office, &vitals, &stop_work, stop).await?
+            }
+            None => Business::default(),
+        };
+        let telling = Telling { running: telling.map(|telling| start(telling, stop)), stop: stop_telling };
+        Ok(Self { office, edge, business, stop_work, telling })
+    }
+
+    /// Ends all but the operator's address.
+    async fn finish(self) -> (anyhow::Result<()>, Telling) {
+        let Self { office, edge, business, stop_work, telling } = self;
         let doors = tokio::join!(finish(business.api), finish_edge(edge));
         stop_work.cancel();
         let rest =
@@ -155,16 +217,8 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
         if let Some(office) = office {
             office.close().await;
         }
-        stop_presence.cancel();
-        present.await.context("take leave of the queue board")?;
-        let closed = house.close().await;
-        stop_telling.cancel();
-        let told = finish(telling).await;
-        doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2).and(closed).and(told)
-    };
-    timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
-    tracing::info!("stopped");
-    Ok(())
+        (doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2), telling)
+    }
 }
 
 /// What runs on an office.
@@ -316,12 +370,22 @@ fn start_workers(
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
 }
 
-/// Has the queue board know of this process until its work is done.
-fn start_presence(house: &House, roles: &Roles, stop: &CancellationToken) -> JoinHandle<()> {
+fn presence_of(house: &House, roles: &Roles) -> Presence {
     let host =
         hostname::get().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
     let takes = roles.pool.as_ref().map(|pool| pool.queues.clone()).unwrap_or_default();
-    let presence = Presence { role: roles.name(), host, takes };
+    let bus = house.bus.clone();
+    Presence {
+        role: roles.name(),
+        host,
+        takes,
+        started_at: house.clock.now(),
+        bus: Arc::new(move || bus.identity()),
+    }
+}
+
+/// Has the queue board know of this process until its work is done.
+fn start_presence(house: &House, presence: Presence, stop: &CancellationToken) -> JoinHandle<()> {
     let (queues, stop) = (house.queues.clone(), stop.clone());
     tokio::spawn(async move { queues.run_presence(presence, stop).await })
 }

@@ -205,48 +205,100 @@ impl fmt::Display for Day {
     }
 }
 
-/// Where "now" comes from. Tests hold a clock that they move by hand.
+/// Where "now" comes from: the machine's clock, corrected to the database's where that was read, so that all processes
+/// of a deployment agree. Clones are one clock. Tests hold a clock that they move by hand.
 #[derive(Clone, Debug)]
-pub struct Clock(Source);
+pub struct Clock {
+    source: Source,
+    /// How far the machine's clock is ahead of the database's.
+    ahead_ms: Arc<AtomicI64>,
+}
 
 #[derive(Clone, Debug)]
 enum Source {
     System,
     Manual(Arc<AtomicI64>),
-    Shifted(Arc<PathBuf>),
+    Test(Arc<TestShift>),
+}
+
+/// How a test moves the clock of real processes.
+#[derive(Debug)]
+pub struct TestShift {
+    /// Holds the milliseconds by which all processes are ahead of the real time, the database's included.
+    pub file: PathBuf,
+    /// By how much the clock of this machine is wrong.
+    pub machine_ahead_ms: i64,
+}
+
+/// Two clocks, read at the same time as far as anybody can know.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockReading {
+    /// As [`Clock::machine_now`] has it.
+    pub machine: Time,
+    pub database: Time,
+    pub off_by_at_most: Duration,
 }
 
 impl Clock {
     pub fn system() -> Self {
-        Self(Source::System)
+        Self::from(Source::System)
     }
 
     /// A clock that stands still until [`Clock::advance`] moves it.
     pub fn manual(start: Time) -> Self {
-        Self(Source::Manual(Arc::new(AtomicI64::new(start.millis()))))
+        Self::from(Source::Manual(Arc::new(AtomicI64::new(start.millis()))))
     }
 
-    /// The system's time plus the milliseconds written in a file: how a test moves the clock of real processes.
-    pub fn shifted_by_file(path: PathBuf) -> Self {
-        Self(Source::Shifted(Arc::new(path)))
+    pub fn shifted(shift: TestShift) -> Self {
+        Self::from(Source::Test(Arc::new(shift)))
     }
 
     pub fn now(&self) -> Time {
-        match &self.0 {
+        let now = self.machine_now().0.saturating_sub(self.ahead_ms());
+        match &self.source {
+            Source::System | Source::Manual(_) => Time(now),
+            Source::Test(shift) => {
+                let text = std::fs::read_to_string(&shift.file).unwrap_or_default();
+                Time(now.saturating_add(text.trim().parse().unwrap_or(0)))
+            }
+        }
+    }
+
+    /// What the clock of this machine says, right or wrong.
+    pub fn machine_now(&self) -> Time {
+        match &self.source {
             Source::System => system_now(),
             Source::Manual(millis) => Time(millis.load(Ordering::SeqCst)),
-            Source::Shifted(path) => {
-                let text = std::fs::read_to_string(path.as_path()).unwrap_or_default();
-                Time(system_now().0.saturating_add(text.trim().parse().unwrap_or(0)))
-            }
+            Source::Test(shift) => Time(system_now().0.saturating_add(shift.machine_ahead_ms)),
+        }
+    }
+
+    /// How far the machine's clock was ahead of the database's when both were read; 0 if they never were.
+    pub fn ahead_ms(&self) -> i64 {
+        self.ahead_ms.load(Ordering::SeqCst)
+    }
+
+    /// Goes with the database's clock from now on. A reading that agrees with what is known, as far as it can tell, changes
+    /// nothing: otherwise the time would jump to and fro with each.
+    pub fn follow(&self, reading: ClockReading) {
+        let ahead_ms = reading.machine.0.saturating_sub(reading.database.0);
+        let difference = u128::from(ahead_ms.abs_diff(self.ahead_ms()));
+        if difference > reading.off_by_at_most.as_millis() {
+            self.ahead_ms.store(ahead_ms, Ordering::SeqCst);
         }
     }
 
     /// Moves a manual clock forward; any other clock goes its own way.
     pub fn advance(&self, by: Duration) {
-        if let Source::Manual(millis) = &self.0 {
+        if let Source::Manual(millis) = &self.source {
             millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
         }
+    }
+}
+
+impl From<Source> for Clock {
+    fn from(source: Source) -> Self {
+        Self { source, ahead_ms: Arc::default() }
     }
 }
 
@@ -346,5 +398,23 @@ mod tests {
         let clock = Clock::manual(Time::from_millis(1000));
         clock.clone().advance(Duration::from_secs(2));
         assert_eq!(clock.now(), Time::from_millis(3000));
+    }
+
+    #[test]
+    fn a_clock_follows_the_database_and_not_the_jitter_of_its_readings() {
+        let clock = Clock::manual(Time::from_millis(100_000));
+        let read = |database: i64, off_by_at_most: u64| {
+            clock.follow(ClockReading {
+                machine: clock.machine_now(),
+                database: Time::from_millis(database),
+                off_by_at_most: Duration::from_millis(off_by_at_most),
+            });
+            (clock.clone().now().millis(), clock.ahead_ms())
+        };
+        assert_eq!(read(100_004, 5), (100_000, 0));
+        assert_eq!(read(10_000, 5), (10_000, 90_000));
+        assert_eq!(read(10_005, 5), (10_000, 90_000));
+        assert_eq!(read(10_006, 5), (10_006, 89_994));
+        assert_eq!(read(190_000, 500), (190_000, -90_000));
     }
 }

@@ -44,7 +44,7 @@ pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, ha
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
-pub use clock::{Clock, Day, Month, Time};
+pub use clock::{Clock, ClockReading, Day, Month, TestShift, Time};
 pub use deed::{
     Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
     PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp, VisibilityDeed,

@@ -17,8 +17,10 @@ pub struct BoardShown {
     pub at: Time,
     /// One for each queue, in the order of [`Queue::ALL`].
     pub queues: Vec<QueueShown>,
-    /// Every process that said lately that it lives, the workers first.
+    /// Every process whose heartbeat was seen within five minutes, the workers first.
     pub processes: Vec<ProcessShown>,
+    /// How many processes fell silent longer ago than that, within the last hour.
+    pub lost_earlier: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

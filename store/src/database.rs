@@ -59,7 +59,9 @@ impl Database {
 
     pub(crate) async fn now(&self) -> anyhow::Result<Time> {
         let sql = match self.reader.get_database_backend() {
-            DbBackend::Postgres => "SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT) AS millis",
+            DbBackend::Postgres => {
+                "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS millis"
+            }
             _ => "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS millis",
         };
         let row = self

@@ -29,8 +29,6 @@ use crate::{Blobs, Store, rows};
 pub const ORPHAN_GRACE: Duration = Duration::from_secs(24 * 3600);
 
 const CONTENTS_PAGE: u64 = 500;
-/// Each is read from the store and decoded on a thread of its own.
-const EXAMINED_AT_ONCE: usize = 4;
 const HARMED_SHOWN_MAX: u64 = 20;
 
 /// What is told while a scrub goes on.
@@ -137,6 +135,13 @@ pub struct Scrub<'a> {
     pub blobs: &'a Blobs,
     pub care: ScrubCare,
     pub now: Time,
+    /// Contents that are read at a time, each of them decoded on a thread of its own.
+    pub at_once: usize,
+}
+
+impl Scrub<'_> {
+    /// For a folder: a disk gains nothing by more.
+    pub const OF_A_FOLDER_AT_ONCE: usize = 4;
 }
 
 impl Store {
@@ -237,7 +242,7 @@ impl Store {
             let fault = scrub.blobs.examine(&blob).await?;
             anyhow::Ok((blob, fault))
         });
-        let mut examinations = futures::stream::iter(examinations).buffer_unordered(EXAMINED_AT_ONCE);
+        let mut examinations = futures::stream::iter(examinations).buffer_unordered(scrub.at_once);
         while let Some((blob, fault)) = examinations.try_next().await? {
             progress.contents += 1;
             progress.bytes += blob.size_bytes;

@@ -127,6 +127,13 @@ pub fn set_redis_connected(is_connected: bool) {
     }
 }
 
+/// How far the clock of this machine is ahead of the database's.
+pub fn set_clock_skew(ahead_ms: i64) {
+    if let Some(metrics) = declared() {
+        metrics.clock_skew.with_label_values::<&str>(&[]).set(ahead_ms as f64 / 1000.0);
+    }
+}
+
 fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -89,6 +89,7 @@ impl Queues {
         let at = self.clock.now();
         let (depths, paused) = (self.depth().await?, self.paused().await?);
         let (processes, counts) = self.processes(at).await?;
+        let lost_earlier = self.lost_earlier().await?;
         let queues = depths.into_iter().map(|depth| {
             let (done_last_minute, failed_last_minute) = counts.of(depth.queue);
             QueueOnBoard {
@@ -104,7 +105,7 @@ impl Queues {
                 paused: paused.get(&depth.queue).cloned(),
             }
         });
-        Ok(BoardShown { at, queues: queues.collect(), processes })
+        Ok(BoardShown { at, queues: queues.collect(), processes, lost_earlier })
     }
 
     /// The processes with what they run now.

@@ -88,6 +88,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
 /// What the queues, the processes and the jobs have by names that mean other things elsewhere.
 fn of_board(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
+        ("QueueBoard", "lost_earlier") => json!(2),
         ("QueueShown", "depth") => json!(14),
         ("QueueShown", "waiting") => json!(12),
         ("QueueShown", "running" | "failed" | "dead" | "cancelled" | "failed_last_minute") => json!(1),

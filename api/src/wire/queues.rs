@@ -22,8 +22,10 @@ pub struct QueueBoard {
     /// When it was so; compare the other moments with this one, not with your own clock.
     pub at: Timestamp,
     pub queues: Vec<QueueShown>,
-    /// Those that said lately that they live, the workers first. One that stopped in good order is not listed.
+    /// Those whose heartbeat was seen within five minutes, the workers first. One that stopped in good order is not listed.
     pub processes: Vec<Process>,
+    /// How many processes were lost longer ago than that, within the last hour.
+    pub lost_earlier: u64,
 }
 
 /// A queue and its jobs by number.
@@ -179,6 +181,7 @@ impl From<service::BoardShown> for QueueBoard {
             at: board.at.into(),
             queues: queues.map(|(queue, taken)| QueueShown::new(queue, taken)).collect(),
             processes: board.processes.into_iter().map(Process::from).collect(),
+            lost_earlier: board.lost_earlier,
         }
     }
 }

@@ -117,7 +117,12 @@ fn told(board: &BoardShown) -> String {
     let processes = table(names, processes, "no process has said lately that it lives");
     let dead = board.queues.iter().filter(|queue| queue.dead > 0);
     let hints = dead.map(|queue| format!("Why jobs died: handbill admin jobs {}", queue.queue.name()));
-    let parts = [queues, String::new(), processes].into_iter();
+    let lost_earlier = match board.lost_earlier {
+        0 => None,
+        1 => Some("1 more process was lost within the last hour".to_owned()),
+        lost => Some(format!("{lost} more processes were lost within the last hour")),
+    };
+    let parts = [queues, String::new(), processes].into_iter().chain(lost_earlier);
     let hints: Vec<_> = hints.collect();
     let gap = (!hints.is_empty()).then(String::new);
     parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
@@ -246,7 +251,7 @@ mod tests {
             ..calm(Queue::Publish)
         };
         let scan = QueueOnBoard { cancelled: 1, paused, ..calm(Queue::Scan) };
-        BoardShown { at: now(), queues: vec![publish, scan], processes: vec![worker] }
+        BoardShown { at: now(), queues: vec![publish, scan], processes: vec![worker], lost_earlier: 12 }
     }
 
     /// What stands in the columns of a line.
@@ -269,7 +274,8 @@ mod tests {
         {
             assert!(lines[5].contains(told), "{shown}");
         }
-        assert_eq!(lines[7..], ["Why jobs died: handbill admin jobs publish"]);
+        assert_eq!(lines[6], "12 more processes were lost within the last hour");
+        assert_eq!(lines[8..], ["Why jobs died: handbill admin jobs publish"]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const LAG_MAX: Duration = Duration::from_secs(60);
 const NAMED_MAX: usize = 5;
 
 pub(super) async fn look(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    let queues = parts::open_queues(settings, &Bus::local("doctor")).await?;
+    let queues = parts::open_queues(settings, &Bus::local("doctor"), parts::clock()).await?;
     anyhow::ensure!(queues.is_current().await?, "it answers, but its schema is not the newest");
     let shown = queues.shown_from_afar().await?;
     let mut findings = of_queues(&shown);
@@ -31,9 +31,10 @@ pub(super) async fn look(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
 
 /// Whether each schedule has fired when it was due.
 pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
-    let queues = parts::open_queues(settings, &Bus::local("doctor")).await?;
     let store = parts::open_store(settings).await?;
-    let now = parts::clock().now();
+    let clock = parts::clock_of(&store, settings).await?;
+    let queues = parts::open_queues(settings, &Bus::local("doctor"), clock.clone()).await?;
+    let now = clock.now();
     if !is_anybody_to_fire(&queues.shown_from_afar().await?, now) {
         return Ok(Finding::sound("schedules", "no process has been there for long to fire them"));
     }
@@ -139,16 +140,19 @@ fn taken(shown: &BoardShown, alive: usize) -> Finding {
 
 fn lost(shown: &BoardShown) -> Option<Finding> {
     let lost: Vec<_> = shown.processes.iter().filter(|process| process.is_lost).collect();
-    if lost.is_empty() {
+    let count_all = lost.len() as u64 + shown.lost_earlier;
+    if count_all == 0 {
         return None;
     }
     let named: Vec<_> = lost.iter().take(NAMED_MAX).map(|process| named(process)).collect();
-    let more = if lost.len() > NAMED_MAX { ", and others" } else { "" };
-    let what = format!(
-        "{} within the hour and took no leave: {}{more}",
-        count(lost.len() as u64, "process has gone silent", "processes have gone silent"),
-        named.join(", ")
-    );
+    let silent = count(count_all, "process has gone silent", "processes have gone silent");
+    let what = match (named.is_empty(), count_all > named.len() as u64) {
+        (true, _) => format!("{silent} within the hour and took no leave"),
+        (false, true) => {
+            format!("{silent} within the hour and took no leave: {}, and others", named.join(", "))
+        }
+        (false, false) => format!("{silent} within the hour and took no leave: {}", named.join(", ")),
+    };
     Some(Finding::warning(
         "workers",
         what,
@@ -189,7 +193,7 @@ mod tests {
             failed_last_minute: 0,
             paused: None,
         });
-        BoardShown { at: NOW, queues: queues.to_vec(), processes: vec![process("serve")] }
+        BoardShown { at: NOW, queues: queues.to_vec(), processes: vec![process("serve")], lost_earlier: 0 }
     }
 
     fn process(role: &str) -> ProcessShown {
@@ -251,6 +255,8 @@ mod tests {
         let told = all_of(&shown);
         assert!(told.contains("WARN  workers: 1 process has gone silent"), "{told}");
         assert!(told.contains("worker 7 at here"), "{told}");
+        shown.lost_earlier = 2;
+        assert!(all_of(&shown).contains("3 processes have gone silent"), "{}", all_of(&shown));
         shown.processes[0].takes.retain(|(queue, _)| *queue != Queue::Scan);
         assert!(all_of(&shown).contains("FAULT workers: no process that is alive takes the queue scan"));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reader::Reader;
 use crate::secret::Secret;
-use crate::value::{Value, WebAddress};
+use crate::value::{Concurrency, Value, WebAddress};
 
 /// Where blobs are kept.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Bucket {
     pub region: String,
     pub access_key_id: Secret,
     pub secret_access_key: Secret,
+    /// Objects that `handbill scrub` reads at a time.
+    pub scrub_concurrency: usize,
 }
 
 /// What `storage.url` says.
@@ -41,6 +43,7 @@ impl Storage {
         let region = reader.required("storage.region");
         let access_key_id = reader.optional("storage.access_key_id");
         let secret_access_key = reader.optional("storage.secret_access_key");
+        let scrub_concurrency = reader.required::<Concurrency>("storage.scrub_concurrency");
         let (name, prefix) = match location {
             Location::Folder(folder) => return Some(Self::Folder(folder)),
             Location::Bucket { name, prefix } => (name, prefix),
@@ -54,6 +57,7 @@ impl Storage {
             region: region?,
             access_key_id: access_key_id?,
             secret_access_key: secret_access_key?,
+            scrub_concurrency: scrub_concurrency?.0,
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 82] = [
+pub const EVERY_KEY: [(&str, &str, &str); 83] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -58,6 +58,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 82] = [
     ("storage.region", "eu-central-1", "eu-central-1"),
     ("storage.access_key_id", "keyid-secret", "(hidden)"),
     ("storage.secret_access_key", "access-secret", "(hidden)"),
+    ("storage.scrub_concurrency", "17", "17"),
     ("secrets.signing", "signing-secret-of-32-bytes-or-more", "(hidden)"),
     ("secrets.links", "links-secret-of-32-bytes-or-more", "(hidden)"),
     ("secrets.operator_password", "operator-secret", "(hidden)"),

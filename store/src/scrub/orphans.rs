@@ -18,7 +18,7 @@ impl Store {
         mut progress: ScrubProgress,
         news: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
-        let Scrub { blobs, care, now } = *scrub;
+        let Scrub { blobs, care, now, .. } = *scrub;
         let mut pages = blobs.listed().try_chunks(OBJECTS_PAGE);
         while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
             progress.objects += page.len() as u64;

@@ -26,7 +26,7 @@ impl Bed {
             ScrubNews::Orphan(orphan) => orphans.push((orphan.object.name, orphan.fate)),
             ScrubNews::Progress(_) => {}
         };
-        let scrub = Scrub { blobs: &self.blobs, care, now };
+        let scrub = Scrub { blobs: &self.blobs, care, now, at_once: Scrub::OF_A_FOLDER_AT_ONCE };
         let done = self.store.scrub_contents(&scrub, None, &mut news).await.unwrap();
         let done = self.store.scrub_manifests(done, &mut news).await.unwrap();
         found.progress = self.store.scrub_objects(&scrub, done, &mut news).await.unwrap();
@@ -174,7 +174,8 @@ async fn a_sample_looks_at_so_many_and_no_content_twice() {
             }
         };
         let sample = Some((wanted, &bed.chance));
-        let scrub = Scrub { blobs: &bed.blobs, care: ScrubCare::Report, now: now() };
+        let at_once = Scrub::OF_A_FOLDER_AT_ONCE;
+        let scrub = Scrub { blobs: &bed.blobs, care: ScrubCare::Report, now: now(), at_once };
         let done = bed.store.scrub_contents(&scrub, sample, &mut news).await.unwrap();
         assert_eq!(done.contents, looked_at);
         assert_eq!(seen.len() as u64, looked_at);

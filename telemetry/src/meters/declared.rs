@@ -38,6 +38,7 @@ pub(crate) struct Declared {
     pub database_connections_max: IntGaugeVec,
     pub redis_connected: IntGaugeVec,
     pub redis_reconnects: IntCounter,
+    pub clock_skew: GaugeVec,
     pub scan_verdicts: IntCounterVec,
     pub shed: IntCounterVec,
     pub connections: IntGaugeVec,
@@ -208,6 +209,11 @@ impl Declared {
             redis_reconnects: at.counter(
                 "handbill_redis_reconnects_total",
                 "How often the connection to Redis was lost and came back.",
+            )?,
+            clock_skew: at.gauges(
+                "handbill_clock_skew_seconds",
+                "How far the clock of this machine is ahead of the database's; absent where the database is a file.",
+                &[],
             )?,
             scan_verdicts: at.counters(
                 "handbill_scan_verdicts_total",

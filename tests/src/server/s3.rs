@@ -2,7 +2,8 @@
 //! program runs.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -30,6 +31,7 @@ pub struct S3 {
     folder: PathBuf,
     serving: Mutex<Option<JoinHandle<()>>>,
     health: watch::Sender<Health>,
+    under_way: Arc<AtomicUsize>,
 }
 
 /// How an S3 server is.
@@ -50,6 +52,7 @@ impl S3 {
             folder: folder.to_owned(),
             serving: Mutex::new(None),
             health: watch::Sender::new(Health::Well),
+            under_way: Arc::default(),
         };
         s3.start().await;
         s3
@@ -64,8 +67,14 @@ impl S3 {
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
         let listener = TcpListener::bind(self.port.address()).await.expect("the port of S3");
-        let serving = tokio::spawn(serve(listener, service.build(), self.health.subscribe()));
+        let serving =
+            tokio::spawn(serve(listener, service.build(), self.health.subscribe(), self.under_way.clone()));
         *self.serving.lock().unwrap() = Some(serving);
+    }
+
+    /// Requests that it has not answered yet.
+    pub fn under_way(&self) -> usize {
+        self.under_way.load(Ordering::SeqCst)
     }
 
     /// Makes it ill or well.
@@ -85,18 +94,45 @@ impl S3 {
 }
 
 // The connections live in the set, and end with it when the task is aborted.
-async fn serve(listener: TcpListener, service: S3Service, health: watch::Receiver<Health>) {
+async fn serve(
+    listener: TcpListener,
+    service: S3Service,
+    health: watch::Receiver<Health>,
+    under_way: Arc<AtomicUsize>,
+) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
-        let (service, health) = (service.clone(), health.clone());
+        let (service, health, under_way) = (service.clone(), health.clone(), under_way.clone());
         connections.spawn(async move {
             let http = Builder::new(TokioExecutor::new());
-            let answering = service_fn(|request| answer(service.clone(), health.clone(), request));
+            let answering = service_fn(|request| {
+                let (service, health, under_way) = (service.clone(), health.clone(), under_way.clone());
+                async move {
+                    let _counted = Counted::among(under_way);
+                    answer(service, health, request).await
+                }
+            });
             // A client that hangs up is no concern of the server.
             let _ = http.serve_connection(TokioIo::new(socket), answering).await;
         });
         while connections.try_join_next().is_some() {}
+    }
+}
+
+/// A request that is being answered, until its client hangs up.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn among(under_way: Arc<AtomicUsize>) -> Self {
+        under_way.fetch_add(1, Ordering::SeqCst);
+        Self(under_way)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -2,8 +2,10 @@
 //! that the program takes. What runs in containers and clusters is held to their schemas; no container is started.
 
 mod edge_login;
+mod images;
 mod proxies;
 mod redis_tls;
+mod redis_users;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

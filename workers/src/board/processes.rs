@@ -1,13 +1,17 @@
-//! The processes of the deployment: each says every two seconds that it lives, what it takes and how much it did, and
-//! takes its leave when it stops. A process that cannot say so works all the same.
+//! The processes of the deployment. Each writes a heartbeat every two seconds, with what it takes and how much it did, and
+//! deletes its row when it stops. A running process whose heartbeat fails goes on working.
+//!
+//! A process that starts is refused while others are alive that it shares the database and no bus with: neither would
+//! hear of the other's changes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use domain::{Queue, Time};
 use service::{ProcessShown, RunningJob};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::index::{KIND_BYTES_MAX, kind_at_the_start};
@@ -16,22 +20,28 @@ use crate::Queues;
 use crate::database::{Database, on_either};
 use crate::persistence::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
 
-/// Whoever has been silent for longer is not shown any more.
-const SHOWN_FOR: Duration = Duration::from_secs(3600);
+/// A process that has been silent for longer is only counted.
+const SHOWN_FOR: Duration = Duration::from_secs(300);
+/// And so long at most.
+const COUNTED_FOR: Duration = Duration::from_secs(3600);
 const PROCESSES_SHOWN_MAX: i64 = 500;
 const RUNNING_SHOWN_MAX: i64 = 500;
 /// A goodbye that takes longer is given up: the process counts as lost for a while.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
+/// A process that was killed is lost by then, and one that has yet to read what Redis says of the bus has read it.
+const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
+const STRANGERS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 // When somebody was heard of, and for how long not, is told by the database's clock alone: that of a process may be off.
 macro_rules! say {
     ($now_ms:literal) => {
         concat!(
             "INSERT INTO handbill_processes
-                (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ",
+                (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, seen_at_ms)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, ",
             $now_ms,
-            ") ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, seen_at_ms = excluded.seen_at_ms"
+            ") ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
+                seen_at_ms = excluded.seen_at_ms"
         )
     };
 }
@@ -46,10 +56,27 @@ macro_rules! list {
         )
     };
 }
+macro_rules! lost_earlier {
+    ($now_ms:literal) => {
+        concat!(
+            "SELECT count(*) FROM handbill_processes WHERE seen_at_ms <= ",
+            $now_ms,
+            " - $1 AND seen_at_ms > ",
+            $now_ms,
+            " - $2"
+        )
+    };
+}
 const SQLITE_SAY: &str = say!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
 const POSTGRES_SAY: &str = say!("(extract(epoch FROM now()) * 1000)::bigint");
 const SQLITE_LIST: &str = list!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
 const POSTGRES_LIST: &str = list!("(extract(epoch FROM now()) * 1000)::bigint");
+const SQLITE_LOST_EARLIER: &str = lost_earlier!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
+const POSTGRES_LOST_EARLIER: &str = lost_earlier!("(extract(epoch FROM now()) * 1000)::bigint");
+/// A process of a release that names no bus is no stranger: it is there while an upgrade is rolled out.
+const POSTGRES_STRANGERS: &str = "SELECT role, host, process_id FROM handbill_processes
+    WHERE instance <> $1 AND bus <> $2 AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $3
+    ORDER BY started_at_ms LIMIT 1";
 
 pub(crate) const SQLITE_RUNNING: &str = "
     SELECT id, job_type, lock_by, lock_at * 1000, substr(job, 1, ?1) FROM Jobs
@@ -60,23 +87,53 @@ pub(crate) const POSTGRES_RUNNING: &str = "
     substr(job, 1, $1::integer) FROM apalis.jobs
     WHERE status IN ('Queued', 'Running') AND lock_by IS NOT NULL LIMIT $2";
 
-/// What a process tells of itself.
-#[derive(Clone, Debug)]
+/// What a process writes about itself.
+#[derive(Clone)]
 pub struct Presence {
     /// `serve`, `api`, `edge` or `worker`.
     pub role: &'static str,
     pub host: String,
     /// How many jobs of each queue it takes at a time.
     pub takes: BTreeMap<Queue, usize>,
+    pub started_at: Time,
+    /// The identity of its bus at the moment: the same in all processes that hear each other.
+    pub bus: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
 /// As in the table's columns, but for the last: how many milliseconds it has been silent.
 type ProcessRow = (String, String, String, i64, String, String, String, i64, i64);
 
 impl Queues {
-    /// Says that this process lives until `cancel`, and then that it is gone.
+    /// Writes the first heartbeat, unless other processes are alive on another bus. It waits for those that were killed a
+    /// moment ago, and for those that have yet to take over a new identity of the bus after Redis lost the old one.
+    pub async fn join(&self, presence: &Presence) -> anyhow::Result<()> {
+        let give_up_at = Instant::now() + STRANGERS_WAIT_MAX;
+        loop {
+            // Before the check, so that of two processes that start together at least one sees the other.
+            self.say_alive(presence).await?;
+            let Some((role, host, process_id)) = self.stranger(presence).await? else { return Ok(()) };
+            if Instant::now() >= give_up_at {
+                self.leave().await;
+                bail!(
+                    "`handbill {role}` on {host} (process {process_id}) works on the same database over another Redis, or one \
+                     of the two has none, so neither would hear of the other's changes: give all processes the same \
+                     redis.url (HANDBILL_REDIS__URL), or stop the others first"
+                );
+            }
+            sleep(STRANGERS_CHECK_INTERVAL).await;
+        }
+    }
+
+    async fn stranger(&self, presence: &Presence) -> anyhow::Result<Option<(String, String, i64)>> {
+        // Whoever works on a file has locked it: the others in the table were killed.
+        let Database::Postgres(pool) = &self.database else { return Ok(None) };
+        let query = sqlx::query_as(POSTGRES_STRANGERS).bind(&*self.instance).bind((presence.bus)());
+        let found = query.bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_optional(pool).await;
+        found.context("looking for processes on another bus")
+    }
+
+    /// Writes heartbeats until `cancel`, and then that this process is gone.
     pub async fn run_presence(&self, presence: Presence, cancel: CancellationToken) {
-        let started_at = self.clock.now();
         let mut beat = interval(HEARTBEAT_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut is_heard = true;
@@ -85,7 +142,7 @@ impl Queues {
                 () = cancel.cancelled() => break,
                 _ = beat.tick() => {}
             }
-            let said = self.say_alive(&presence, started_at).await;
+            let said = self.say_alive(&presence).await;
             if let Err(error) = &said
                 && is_heard
             {
@@ -93,6 +150,10 @@ impl Queues {
             }
             is_heard = said.is_ok();
         }
+        self.leave().await;
+    }
+
+    async fn leave(&self) {
         let text = "DELETE FROM handbill_processes WHERE instance = $1";
         let leave = async {
             on_either!(&self.database, pool => sqlx::query(text).bind(&*self.instance).execute(pool).await.map(drop))
@@ -102,7 +163,7 @@ impl Queues {
         }
     }
 
-    async fn say_alive(&self, presence: &Presence, started_at: Time) -> anyhow::Result<()> {
+    async fn say_alive(&self, presence: &Presence) -> anyhow::Result<()> {
         let now = self.clock.now();
         let takes: BTreeMap<&str, usize> =
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
@@ -114,7 +175,7 @@ impl Queues {
         on_either!(&self.database, pool => {
             let say = sqlx::query(say_it).bind(&*self.instance).bind(presence.role).bind(&presence.host);
             let say = say.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
-            let say = say.bind(takes).bind(rates).bind(started_at.millis());
+            let say = say.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
             say.execute(pool).await.map(drop)
         })
         .context("telling the queue board of this process")
@@ -136,6 +197,21 @@ impl Queues {
         let mut processes: Vec<_> = rows.into_iter().map(|row| read(row, now)).collect();
         processes.sort_by_key(|process| (place_of(&process.role), process.host.clone(), process.started_at));
         Ok((processes, rates::sum(told.iter(), now)))
+    }
+
+    /// How many processes fell silent too long ago to be listed.
+    pub(super) async fn lost_earlier(&self) -> anyhow::Result<u64> {
+        let count = match &self.database {
+            Database::Sqlite(_) => SQLITE_LOST_EARLIER,
+            Database::Postgres(_) => POSTGRES_LOST_EARLIER,
+        };
+        let [shown_ms, counted_ms] = [SHOWN_FOR, COUNTED_FOR].map(|span| span.as_millis());
+        let (shown_ms, counted_ms) = (i64::try_from(shown_ms)?, i64::try_from(counted_ms)?);
+        let lost: i64 = on_either!(&self.database, pool => {
+            sqlx::query_scalar(count).bind(shown_ms).bind(counted_ms).fetch_one(pool).await
+        })
+        .context("counting lost processes")?;
+        Ok(u64::try_from(lost)?)
     }
 
     /// The jobs in somebody's hands, with the process that has them.

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -10,7 +11,9 @@ use super::bed::{Bed, Pool, Starts, ada, cleanup, hopeless, name_of, new_id, on_
 use crate::{GiveUp, PoolSettings, Presence, Queues};
 
 fn presence(role: &'static str, takes: &[(Queue, usize)]) -> Presence {
-    Presence { role, host: "a-host".into(), takes: takes.iter().copied().collect() }
+    let takes = takes.iter().copied().collect();
+    let started_at = Time::from_millis(1_000);
+    Presence { role, host: "a-host".into(), takes, started_at, bus: Arc::new(|| "a-bus".into()) }
 }
 
 /// A process that tells the board of itself until it is stopped, or dies.
@@ -339,8 +342,13 @@ on_both! {
         present.die().await;
         bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 7000").await;
         assert!(processes(&bed).await[0].is_lost);
-        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 3600000").await;
-        assert!(processes(&bed).await.is_empty());
+        assert_eq!(bed.queues.shown().await.unwrap().lost_earlier, 0);
+        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 300000").await;
+        let shown = bed.queues.shown().await.unwrap();
+        assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 1), "after five minutes it is only counted");
+        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 3300000").await;
+        let shown = bed.queues.shown().await.unwrap();
+        assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 0));
         let now = bed.queues.clock.now();
         bed.queues.delete_finished(now.minus(Duration::from_secs(3600)), 10).await.unwrap();
         assert_eq!(bed.count("handbill_processes").await, 0);

@@ -26,6 +26,8 @@ pub struct BoardPage<'a> {
     pub untaken: Vec<&'static str>,
     pub queues: Vec<QueueRow>,
     pub processes: Vec<ProcessRow>,
+    /// Those that are not listed any more.
+    pub lost_earlier: u64,
     pub schedules: Vec<ScheduleRow>,
 }
 
@@ -127,6 +129,7 @@ impl<'a> BoardPage<'a> {
             untaken,
             queues: board.queues.into_iter().map(|queue| QueueRow::new(queue, at)).collect(),
             processes: board.processes.into_iter().map(|process| ProcessRow::new(process, at)).collect(),
+            lost_earlier: board.lost_earlier,
             schedules: schedules.into_iter().map(|schedule| ScheduleRow::new(schedule, at)).collect(),
         }
     }

@@ -64,13 +64,13 @@ fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessShown 
 }
 
 fn board_of(queues: Vec<QueueOnBoard>, processes: Vec<ProcessShown>) -> BoardShown {
-    BoardShown { at: now(), queues, processes }
+    BoardShown { at: now(), queues, processes, lost_earlier: 0 }
 }
 
 /// Something of everything: busy, paused, nobody's, dead.
 fn full() -> BoardShown {
     let paused = Some(Paused { by: "Ada <Lovelace>".into(), since: before(60) });
-    board_of(
+    let board = board_of(
         vec![
             QueueOnBoard {
                 waiting: 1_234,
@@ -93,7 +93,8 @@ fn full() -> BoardShown {
             process("worker", true, &[(Queue::Upkeep, 1)]),
             process("edge", false, &[]),
         ],
-    )
+    );
+    BoardShown { lost_earlier: 12, ..board }
 }
 
 fn schedules() -> Vec<ScheduleShown> {
@@ -225,6 +226,7 @@ fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
     assert_eq!(worker["takes"][0], json!({ "queue": "publish", "concurrency": 16 }));
     assert_eq!(worker["running"][0]["kind"], "publish");
     assert_eq!(board["processes"][1]["lost"], true);
+    assert_eq!(board["lost_earlier"], 12);
 }
 
 #[test]

@@ -341,7 +341,8 @@ async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP TABLE rulings; DROP TABLE monthly_limits; ALTER TABLE blobs DROP COLUMN lost_at; DROP INDEX artifacts_by_account;
+    let undone = "DROP TABLE rulings; DROP TABLE monthly_limits; DROP TABLE card_payments;
+        ALTER TABLE blobs DROP COLUMN lost_at; DROP INDEX artifacts_by_account;
         DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";
     sqlx::raw_sql(undone).execute(&mut connection).await.unwrap();

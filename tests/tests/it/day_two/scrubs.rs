@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
-use handbill_tests::{Agent, Reply, in_both_modes};
+use handbill_tests::{Agent, Health, Mode, PATIENCE, Reply, World, eventually, in_both_modes, program};
 
 use super::{failed, host_of, keeper, object_of, objects_of, succeeded, tamper};
 use crate::expectations::{front_page, page_saying};
@@ -158,4 +158,28 @@ in_both_modes! {
         let again = published(&agent, "again", "nobody's").await;
         assert_eq!(front_page(&world.visitor(), &again).await.expect(200).text(), "nobody's");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_is_read_with_as_many_requests_at_a_time_as_the_setting_says() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    let (agent, _) = keeper(&world).await;
+    for number in 0..14 {
+        published(&agent, &format!("page-{number}"), &page_saying(&format!("number {number}"))).await;
+    }
+    // Nobody else may ask for anything.
+    for process in [world.api(), world.worker(), world.edge()] {
+        process.terminate().await;
+    }
+    let nothing_is_asked = async || (world.s3().under_way() == 0).then_some(());
+    eventually(PATIENCE, "nobody asks the bucket any more", nothing_is_asked).await;
+    world.s3().be(Health::Stalls);
+    let scrub = world.command(&["scrub"], &[("HANDBILL_STORAGE__SCRUB_CONCURRENCY", "11")]);
+    let watch = async {
+        let all_are_asked = async || (world.s3().under_way() == 11).then_some(());
+        eventually(PATIENCE, "eleven objects are asked for at the same time", all_are_asked).await;
+        world.s3().be(Health::Well);
+    };
+    let (scrubbed, ()) = tokio::join!(scrub, watch);
+    assert!(succeeded(scrubbed).contains("14 contents looked at"));
 }
