@@ -98,7 +98,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::NotClaimed
         | Refusal::ForeignPage
         | Refusal::QuotaExceeded { .. }
-        | Refusal::TooMany(_) => StatusCode::FORBIDDEN,
+        | Refusal::TooMany(_)
+        | Refusal::TooManyAccounts { .. } => StatusCode::FORBIDDEN,
         Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::ClaimExpired => StatusCode::GONE,
         Refusal::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
@@ -160,6 +161,7 @@ mod tests {
             (Refusal::OwnerStays, 403),
             (Refusal::ForeignPage, 403),
             (Refusal::QuotaExceeded { limit: what() }, 403),
+            (Refusal::TooManyAccounts { limit: 20 }, 403),
             (Refusal::NotFound(domain::Missing::Artifact), 404),
             (Refusal::MethodNotAllowed { allowed: what() }, 405),
             (Refusal::SlugTaken { slug: what() }, 409),

@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::{Instrument, debug, warn};
 
 pub use edges::EdgeSeat;
-pub use limits::{RateLimit, RetryAfter};
+pub use limits::{Budget, RateLimit, RetryAfter};
 pub use replies::ReplyWaiter;
 
 use edges::Edges;
@@ -172,6 +172,21 @@ impl Bus {
         sleep_until(trusted_until).await;
     }
 
+    /// Takes one from each of these limits, up to the first that refuses.
+    pub async fn take_each(&self, limits: &[RateLimit], now: Time) -> Result<(), RetryAfter> {
+        for limit in limits {
+            self.take(limit, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Undoes a take of each of these limits, which have windows.
+    pub async fn give_back_each(&self, limits: &[RateLimit]) {
+        for limit in limits {
+            self.give_back(limit).await;
+        }
+    }
+
     /// Takes one from a limit that all processes share. Without Redis this process counts alone: a limit is never
     /// the reason why an outage refuses people.
     pub async fn take(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
@@ -186,6 +201,20 @@ impl Bus {
             }
         }
         self.counters.take(limit, now)
+    }
+
+    async fn give_back(&self, limit: &RateLimit) {
+        if let Reach::Redis(line) = &self.reach
+            && line.wire().is_connected()
+        {
+            match limits::give_back_shared(line.wire(), limit).await {
+                Ok(()) => return,
+                Err(error) => {
+                    debug!(error = format!("{error:#}"), limit.name = limit.name, "this process counts alone")
+                }
+            }
+        }
+        self.counters.give_back(limit);
     }
 }
 

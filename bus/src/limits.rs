@@ -1,24 +1,29 @@
-//! Rate limits: fixed windows of a minute that begin with the first take.
+//! Rate limits: fixed windows that begin with the first take, and token buckets.
 //!
-//! Redis keeps the counters that processes share; a bounded map keeps them where there is no Redis or while it is
-//! away. Both keep the same two facts of a window and both are judged by [`Window::verdict`].
+//! Redis keeps the counters that processes share. A bounded store keeps them where there is no Redis, or while it is
+//! unreachable. Both keep the same state, and both are judged by [`Window::verdict`] and [`Bucket::verdict`].
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+mod local;
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use domain::Time;
 
 use crate::wire::Wire;
 
-const WINDOW: Duration = Duration::from_secs(60);
-/// Redis forgets a window by its own clock, well after it has ended by ours.
-const FORGET_AFTER: Duration = Duration::from_secs(300);
-/// Windows that this process counts by itself.
-const LOCAL_WINDOWS_MAX: usize = 100_000;
+pub(crate) use local::LocalCounters;
 
-/// Counts one take and answers when the window began and how many were taken in it.
-const TAKE: &str = r"
+const MINUTE: Duration = Duration::from_secs(60);
+/// Redis deletes a counter by its own clock, this long after it has ended by ours.
+const KEPT_LONGER: Duration = Duration::from_secs(240);
+/// The networks by which IPv6 addresses are counted: the bits of the prefix, and how many times the budget of a /64 it
+/// has. A customer gets a /64 at least, often a /56, and a /48 on request.
+const IPV6_NETWORKS: [(u32, u32); 3] = [(64, 1), (56, 8), (48, 64)];
+
+/// Counts one take and returns when the window began and how many were taken in it.
+const TAKE_OF_WINDOW: &str = r"
 local kept = redis.call('HMGET', KEYS[1], 'began', 'taken')
 local now, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local began = tonumber(kept[1] or nil)
@@ -30,12 +35,85 @@ end
 return {began, redis.call('HINCRBY', KEYS[1], 'taken', 1)}
 ";
 
-/// So many a minute for each key under a name: `signup` by address, `login` by username.
+const GIVE_BACK_TO_WINDOW: &str = r"
+if tonumber(redis.call('HGET', KEYS[1], 'taken') or 0) > 0 then
+  redis.call('HINCRBY', KEYS[1], 'taken', -1)
+end
+return 0
+";
+
+/// Returns when the bucket would be full again after one take, and keeps that only if the take is within the capacity.
+/// It does what [`Bucket::after_take`] does. A number has to be formatted: Lua's own text of it has 14 digits.
+const TAKE_OF_BUCKET: &str = r"
+local now, interval, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local full_at = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
+local after = math.min(math.max(full_at, now), now + capacity) + interval
+if after <= now + capacity then
+  redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', ARGV[4])
+end
+return after
+";
+
+/// How often something may be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// At most so many in each window.
+    Window { takes: u32, length: Duration },
+    /// At most so many at once; an empty bucket refills evenly in this time.
+    Bucket { takes: NonZeroU32, refill: Duration },
+}
+
+impl Budget {
+    pub fn per_minute(takes: u32) -> Self {
+        Budget::Window { takes, length: MINUTE }
+    }
+
+    /// A bucket that holds the budget of a minute.
+    pub fn minute_bucket(takes: NonZeroU32) -> Self {
+        Budget::Bucket { takes, refill: MINUTE }
+    }
+
+    fn times(self, factor: u32) -> Self {
+        match self {
+            Budget::Window { takes, length } => {
+                Budget::Window { takes: takes.saturating_mul(factor), length }
+            }
+            Budget::Bucket { takes, refill } => {
+                let factor = NonZeroU32::new(factor).unwrap_or(NonZeroU32::MIN);
+                Budget::Bucket { takes: takes.saturating_mul(factor), refill }
+            }
+        }
+    }
+}
+
+/// A budget for each key under a name: `signup` by address, `login-username` by username.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub name: &'static str,
     pub key: String,
-    pub per_minute: u32,
+    pub budget: Budget,
+}
+
+impl RateLimit {
+    /// The limits of an address, the narrowest first. An IPv4 address is counted by itself, an IPv6 address by the
+    /// networks that it is in: a caller has at least a whole /64, and may have a /48.
+    pub fn of_address(name: &'static str, address: IpAddr, budget: Budget) -> Vec<RateLimit> {
+        match address.to_canonical() {
+            IpAddr::V4(address) => vec![RateLimit { name, key: address.to_string(), budget }],
+            IpAddr::V6(address) => {
+                let limit_of = |(bits, factor)| RateLimit {
+                    name,
+                    key: format!("{}/{bits}", network(address, bits)),
+                    budget: budget.times(factor),
+                };
+                IPV6_NETWORKS.map(limit_of).into()
+            }
+        }
+    }
+}
+
+fn network(address: Ipv6Addr, bits: u32) -> Ipv6Addr {
+    Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (u128::BITS - bits)))
 }
 
 /// Refused for now.
@@ -45,6 +123,12 @@ pub struct RetryAfter {
     pub seconds: u64,
 }
 
+impl RetryAfter {
+    fn waiting(wait: Duration) -> Self {
+        Self { seconds: u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1) }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Window {
     began: Time,
@@ -52,17 +136,50 @@ struct Window {
 }
 
 impl Window {
-    fn has_ended(&self, now: Time) -> bool {
-        now.since(self.began) >= WINDOW
+    fn after_take(kept: Option<Self>, length: Duration, now: Time) -> Self {
+        let current = kept.filter(|window| now.since(window.began) < length);
+        let window = current.unwrap_or(Self { began: now, taken: 0 });
+        Self { taken: window.taken.saturating_add(1), ..window }
     }
 
     /// Whether the latest take of this window was still within the limit.
-    fn verdict(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
-        if self.taken <= u64::from(limit.per_minute) {
+    fn verdict(self, takes: u32, length: Duration, now: Time) -> Result<(), RetryAfter> {
+        if self.taken <= u64::from(takes) {
             return Ok(());
         }
-        let left = WINDOW.saturating_sub(now.since(self.began));
-        Err(RetryAfter { seconds: u64::try_from(left.as_millis().div_ceil(1000)).unwrap_or(1).max(1) })
+        Err(RetryAfter::waiting(length.saturating_sub(now.since(self.began))))
+    }
+}
+
+/// A token bucket as the generic cell rate algorithm keeps it: by the moment at which it is full again. All numbers are
+/// microseconds.
+#[derive(Clone, Copy)]
+struct Bucket {
+    now: i64,
+    interval: i64,
+    capacity: i64,
+}
+
+impl Bucket {
+    fn new(takes: NonZeroU32, refill: Duration, now: Time) -> Self {
+        let interval = i64::try_from(refill.as_micros()).unwrap_or(i64::MAX) / i64::from(takes.get());
+        let capacity = interval.saturating_mul(i64::from(takes.get()));
+        Self { now: now.millis().saturating_mul(1000), interval, capacity }
+    }
+
+    /// When it would be full again after one more take. A moment that lies too far ahead comes from a clock that was
+    /// set back.
+    fn after_take(self, full_at: Option<i64>) -> i64 {
+        let full_at = full_at.unwrap_or(self.now).clamp(self.now, self.now.saturating_add(self.capacity));
+        full_at.saturating_add(self.interval)
+    }
+
+    /// Whether the bucket had a token for the take after which it would be full again at this moment.
+    fn verdict(self, after: i64) -> Result<(), RetryAfter> {
+        match u64::try_from(after.saturating_sub(self.now).saturating_sub(self.capacity)) {
+            Ok(wait) if wait > 0 => Err(RetryAfter::waiting(Duration::from_micros(wait))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -71,85 +188,30 @@ pub(crate) async fn take_shared(
     limit: &RateLimit,
     now: Time,
 ) -> anyhow::Result<Result<(), RetryAfter>> {
-    let script = redis::Script::new(TAKE);
-    let mut call = script.key(wire.names().limit(limit.name, &limit.key));
-    call.arg(now.millis()).arg(WINDOW.as_millis() as u64).arg(FORGET_AFTER.as_millis() as u64);
-    let (began, taken): (i64, u64) = wire.run(&call).await?;
-    Ok(Window { began: Time::from_millis(began), taken }.verdict(limit, now))
-}
-
-#[derive(Default)]
-pub(crate) struct LocalCounters {
-    windows: Mutex<HashMap<(&'static str, String), Window>>,
-}
-
-impl LocalCounters {
-    pub(crate) fn take(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= LOCAL_WINDOWS_MAX {
-            make_room(&mut windows, now);
+    let key = wire.names().limit(limit.name, &limit.key);
+    let kept_for = |length: Duration| (length + KEPT_LONGER).as_millis() as u64;
+    match limit.budget {
+        Budget::Window { takes, length } => {
+            let script = redis::Script::new(TAKE_OF_WINDOW);
+            let mut call = script.key(key);
+            call.arg(now.millis()).arg(length.as_millis() as u64).arg(kept_for(length));
+            let (began, taken): (i64, u64) = wire.run(&call).await?;
+            Ok(Window { began: Time::from_millis(began), taken }.verdict(takes, length, now))
         }
-        let fresh = Window { began: now, taken: 0 };
-        let window = windows.entry((limit.name, limit.key.clone())).or_insert(fresh);
-        if window.has_ended(now) {
-            *window = fresh;
+        Budget::Bucket { takes, refill } => {
+            let bucket = Bucket::new(takes, refill, now);
+            let script = redis::Script::new(TAKE_OF_BUCKET);
+            let mut call = script.key(key);
+            call.arg(bucket.now).arg(bucket.interval).arg(bucket.capacity).arg(kept_for(refill));
+            Ok(bucket.verdict(wire.run(&call).await?))
         }
-        window.taken += 1;
-        window.verdict(limit, now)
     }
 }
 
-fn make_room<K>(windows: &mut HashMap<K, Window>, now: Time) {
-    windows.retain(|_, window| !window.has_ended(now));
-    if windows.len() >= LOCAL_WINDOWS_MAX {
-        // A flood of keys within a minute: to forget all of them once is cheap, to look through them at every take
-        // is not.
-        windows.clear();
-    }
+pub(crate) async fn give_back_shared(wire: &Wire, limit: &RateLimit) -> anyhow::Result<()> {
+    let script = redis::Script::new(GIVE_BACK_TO_WINDOW);
+    wire.run::<i64>(&script.key(wire.names().limit(limit.name, &limit.key))).await.map(drop)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn limit(key: &str) -> RateLimit {
-        RateLimit { name: "signup", key: key.to_owned(), per_minute: 10 }
-    }
-
-    #[test]
-    fn the_eleventh_of_ten_waits_for_the_end_of_the_window() {
-        let (counters, start) = (LocalCounters::default(), Time::from_millis(1_000_000));
-        for _ in 0..10 {
-            assert_eq!(counters.take(&limit("a"), start), Ok(()));
-        }
-        let later = start.plus(Duration::from_millis(20_500));
-        assert_eq!(counters.take(&limit("a"), later), Err(RetryAfter { seconds: 40 }));
-        let last = start.plus(Duration::from_millis(59_999));
-        assert_eq!(counters.take(&limit("a"), last), Err(RetryAfter { seconds: 1 }));
-        assert_eq!(counters.take(&limit("b"), last), Ok(()), "another key has its own window");
-        assert_eq!(counters.take(&limit("a"), start.plus(WINDOW)), Ok(()));
-    }
-
-    #[test]
-    fn a_flood_of_keys_stays_within_the_bound() {
-        let (counters, start) = (LocalCounters::default(), Time::from_millis(0));
-        for key in 0..LOCAL_WINDOWS_MAX + 10 {
-            assert_eq!(counters.take(&limit(&key.to_string()), start), Ok(()));
-        }
-        assert!(counters.windows.lock().unwrap().len() <= LOCAL_WINDOWS_MAX);
-    }
-
-    #[test]
-    fn windows_that_ended_make_room_and_living_ones_stay() {
-        let (counters, start) = (LocalCounters::default(), Time::from_millis(0));
-        for key in 0..LOCAL_WINDOWS_MAX - 1 {
-            let _ = counters.take(&limit(&key.to_string()), start);
-        }
-        let later = start.plus(WINDOW);
-        for _ in 0..10 {
-            let _ = counters.take(&limit("living"), later);
-        }
-        assert_eq!(counters.take(&limit("living"), later), Err(RetryAfter { seconds: 60 }));
-        assert_eq!(counters.windows.lock().unwrap().len(), 1);
-    }
-}
+mod tests;

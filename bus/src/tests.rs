@@ -124,7 +124,7 @@ fn outcome() -> Outcome {
 }
 
 fn ten_a_minute() -> RateLimit {
-    RateLimit { name: "signup", key: "192.0.2.1".to_owned(), per_minute: 10 }
+    RateLimit { name: "signup", key: "192.0.2.1".to_owned(), budget: Budget::per_minute(10) }
 }
 
 #[tokio::test]
@@ -293,6 +293,47 @@ async fn limits_are_shared_by_processes_and_end_with_their_window() {
     let other = RateLimit { key: "192.0.2.2".to_owned(), ..ten_a_minute() };
     assert_eq!(one.take(&other, later).await, Ok(()));
     assert_eq!(two.take(&ten_a_minute(), start.plus(Duration::from_secs(60))).await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
+    let url = database().await;
+    let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
+    let start = Time::from_millis(1_700_000_000_123);
+    let budget = Budget::minute_bucket(7.try_into().unwrap());
+    let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
+    let take = async |turn: usize, now| if turn % 2 == 0 { &one } else { &two }.take(&bucket, now).await;
+    for turn in 0..7 {
+        assert_eq!(take(turn, start).await, Ok(()));
+    }
+    // A token takes 8.57 s.
+    for turn in 0..10 {
+        assert_eq!(take(turn, start).await, Err(RetryAfter { seconds: 9 }));
+    }
+    let later = start.plus(Duration::from_millis(17_143));
+    assert_eq!((take(0, later).await, take(1, later).await), (Ok(()), Ok(())));
+    assert_eq!(take(0, later).await, Err(RetryAfter { seconds: 9 }));
+
+    for _ in 0..20 {
+        assert_eq!(one.take(&ten_a_minute(), start).await, Ok(()));
+        two.give_back_each(&[ten_a_minute()]).await;
+    }
+    for _ in 0..10 {
+        assert_eq!(two.take(&ten_a_minute(), start).await, Ok(()));
+    }
+    assert_eq!(one.take(&ten_a_minute(), start).await, Err(RetryAfter { seconds: 60 }));
+}
+
+#[tokio::test]
+async fn takes_at_the_same_time_stay_within_the_budget() {
+    let url = database().await;
+    let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
+    let budget = Budget::minute_bucket(20.try_into().unwrap());
+    let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
+    let now = Time::from_millis(1_700_000_000_123);
+    let takes = (0..100).map(|turn| if turn % 2 == 0 { &one } else { &two }.take(&bucket, now));
+    let taken = futures::future::join_all(takes).await;
+    assert_eq!(taken.iter().filter(|verdict| verdict.is_ok()).count(), 20);
 }
 
 #[tokio::test]

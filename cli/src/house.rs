@@ -174,6 +174,9 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
         logins_per_minute: settings.limits.logins_per_minute,
         registrations_per_minute: settings.limits.registrations_per_minute,
         reports_per_minute: settings.limits.reports_per_minute,
+        claims_per_person: settings.limits.claims_per_person,
+        claims_per_address_per_day: settings.limits.claims_per_address_per_day,
+        publishes_per_minute: settings.limits.publishes_per_minute,
         purge_grace: settings.limits.purge_grace,
     })
 }

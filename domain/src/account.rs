@@ -112,6 +112,14 @@ pub struct DayUse {
     pub views: u64,
 }
 
+/// What an account stores, and what is stored before it in the accounts that its owner claimed earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredBytes {
+    pub own: u64,
+    /// The free storage belongs to the owner: the accounts use it up in the order in which they were claimed.
+    pub claimed_earlier: u64,
+}
+
 /// An account with its month, as `GET /v1/account` and `GET /v1/usage` show it.
 #[derive(Clone, Debug)]
 pub struct AccountSummary {
@@ -119,6 +127,7 @@ pub struct AccountSummary {
     pub month: Month,
     pub used: MonthlyUse,
     pub restricted_artifacts: u64,
+    pub stored: StoredBytes,
 }
 
 /// Spec 3.1: from `expires_at` on, writes fail and pages answer 410. What has no such moment never expires.

@@ -40,7 +40,7 @@ pub mod fault;
 pub mod link;
 
 pub use accept_encoding::choose_encoding;
-pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, has_expired};
+pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, StoredBytes, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;

@@ -101,6 +101,10 @@ pub enum Refusal {
     },
     /// The account's team is as large as it gets.
     TooMany(Crowd),
+    /// A claim by a person who owns as many accounts as one person may own.
+    TooManyAccounts {
+        limit: u32,
+    },
     IdempotencyConflict,
     /// Arguments of a tool that do not fit it.
     InvalidArguments {
@@ -185,7 +189,9 @@ impl Refusal {
             Refusal::InviteUsedUp => "invite_used_up",
             Refusal::AlreadyClaimed => "already_claimed",
             Refusal::ProcessorError => "processor_error",
-            Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => "quota_exceeded",
+            Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) | Refusal::TooManyAccounts { .. } => {
+                "quota_exceeded"
+            }
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
@@ -238,6 +244,9 @@ impl Refusal {
             Refusal::ProcessorError => "the card processor refused to open a checkout".into(),
             Refusal::QuotaExceeded { limit } => format!("the account is at its limit: {limit}"),
             Refusal::TooMany(crowd) => format!("the account has as many {} as it may have", crowd.name()),
+            Refusal::TooManyAccounts { limit } => {
+                format!("you own as many accounts as one person may own: {limit}")
+            }
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
             }
@@ -359,6 +368,11 @@ impl Refusal {
                 "delete what is no longer needed with DELETE /v1/artifacts/{slug}, then publish again".into()
             }
             Refusal::TooMany(crowd) => crowd.hint().into(),
+            Refusal::TooManyAccounts { .. } => {
+                "publish to an account that you own instead: GET /auth/me lists them, and POST /v1/tokens makes a token \
+                 for one; if you need more accounts, ask the operator"
+                    .into()
+            }
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
             Refusal::InvalidArguments { tool, .. } => {
                 format!("correct it and call {tool} again; tools/list describes its arguments")

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{AccountStatus, CardRail, Challenge, DevRail, Micro, Payment, Rails};
+use crate::{AccountStatus, CardRail, Challenge, DevRail, Micro, Payment, Rails, StoredBytes};
 
 /// What things cost and what is free, in one place.
 #[derive(Clone, Debug)]
@@ -17,6 +17,7 @@ pub struct Tariff {
     pub provisional_storage_bytes_max: u64,
     pub claimed_free_publishes: u64,
     pub claimed_artifacts_max: u64,
+    /// Per owner.
     pub free_storage_bytes: u64,
     pub free_views: u64,
     /// Whether `X-PAYMENT: dev:…` settles.
@@ -95,9 +96,14 @@ impl Tariff {
         self.settle(standing.balance, price, "publish", payment)
     }
 
+    /// What the accounts that were claimed earlier leave of the owner's free storage.
+    pub fn free_storage_left(&self, stored: StoredBytes) -> u64 {
+        self.free_storage_bytes.saturating_sub(stored.claimed_earlier)
+    }
+
     /// A month of storage beyond what is free, in whole micro-dollars. 1 GB is 10^9 bytes.
-    pub fn storage_charge(&self, storage_bytes: u64) -> Micro {
-        let billed_bytes = storage_bytes.saturating_sub(self.free_storage_bytes);
+    pub fn storage_charge(&self, stored: StoredBytes) -> Micro {
+        let billed_bytes = stored.own.saturating_sub(self.free_storage_left(stored));
         let micro = i128::from(self.storage_price_per_gb.get()) * i128::from(billed_bytes) / 1_000_000_000;
         Micro::new(i64::try_from(micro).unwrap_or(i64::MAX))
     }
@@ -246,8 +252,13 @@ mod tests {
     #[test]
     fn the_recurring_charges_begin_where_the_free_part_ends() {
         let tariff = Tariff::default();
-        assert_eq!(tariff.storage_charge(1_000_000_000), Micro::ZERO);
-        assert_eq!(tariff.storage_charge(3_500_000_000), Micro::new(125_000));
+        let storage_charge =
+            |own, claimed_earlier| tariff.storage_charge(StoredBytes { own, claimed_earlier });
+        assert_eq!(storage_charge(1_000_000_000, 0), Micro::ZERO);
+        assert_eq!(storage_charge(3_500_000_000, 0), Micro::new(125_000));
+        assert_eq!(storage_charge(1_000_000_000, 500_000_000), Micro::new(25_000));
+        assert_eq!(storage_charge(1_000_000_000, 9_000_000_000), Micro::new(50_000));
+        assert_eq!(storage_charge(0, 9_000_000_000), Micro::ZERO);
         assert_eq!(tariff.visibility_charge(3), Micro::new(1_500_000));
         assert_eq!((tariff.overage_views(1_000_000), tariff.overage_views(1_000_007)), (0, 7));
         assert_eq!(tariff.traffic_charge(1_000_000), Micro::ZERO);

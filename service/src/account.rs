@@ -2,11 +2,9 @@
 
 use std::net::IpAddr;
 
-use bus::RateLimit;
 use domain::{Account, AccountStatus, AccountSummary, Refusal, Scope, Time, TokenSecret};
 use store::{AgentJoin, NewToken};
 
-use crate::limits::network_of;
 use crate::{Answer, Caller, Service};
 
 /// A fresh account, with the secrets that are shown this once.
@@ -37,8 +35,7 @@ impl Service {
 
     /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
     pub async fn turn_to_sign_up(&self, from: IpAddr) -> Answer<SignUpTurn> {
-        let per_minute = self.0.rules.signups_per_minute;
-        self.take(RateLimit { name: "signup", key: network_of(from), per_minute }).await?;
+        self.take_by_address("signup", from, self.0.rules.signups_per_minute).await?;
         Ok(SignUpTurn(()))
     }
 

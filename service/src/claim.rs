@@ -1,10 +1,12 @@
 //! Claiming: a person makes a provisional account their own, for good. When it is answered, no edge shows the badge or
 //! the expiry any more.
 
+use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use domain::{Account, AccountStatus, Artifact, Missing, Page, Paged, Refusal, has_expired};
-use store::Claimed;
+use store::{Claimed, Claimer};
 
 use crate::{Answer, Person, Service};
 
@@ -39,11 +41,19 @@ impl Service {
         Ok(Claimable { account, artifacts, time_left })
     }
 
-    /// Makes the account the claimer's (spec 3.1). Of two who come at once, one does.
-    pub async fn claim(&self, code: &str, claimer: &Person) -> Answer<Account> {
+    /// Makes the account the claimer's (spec 3.1). Of two who come at once, one does. A claim that is refused does not
+    /// count against the limits.
+    pub async fn claim(&self, code: &str, claimer: &Person, from: IpAddr) -> Answer<Account> {
         must_be_code(code)?;
-        let now = self.0.clock.now();
-        match self.0.store.claim(code, claimer.user, now, &self.0.chance).await? {
+        let limits = self.claim_limits(from);
+        self.take_each(&limits).await?;
+        let accounts_max = self.0.rules.claims_per_person;
+        let who = Claimer { user: claimer.user, accounts_max: NonZeroU32::new(accounts_max) };
+        let claimed = self.0.store.claim(code, &who, self.0.clock.now(), &self.0.chance).await;
+        if !matches!(claimed, Ok(Claimed::Now { .. })) {
+            self.0.bus.give_back_each(&limits).await;
+        }
+        match claimed? {
             Claimed::Now { account, hosts } => {
                 if !hosts.is_empty() {
                     self.0.bus.notify_edges(&hosts).await;
@@ -54,6 +64,7 @@ impl Service {
             Claimed::NoSuchCode => Err(Refusal::NotFound(Missing::ClaimLink).into()),
             Claimed::Expired => Err(Refusal::ClaimExpired.into()),
             Claimed::Already => Err(Refusal::AlreadyClaimed.into()),
+            Claimed::TooMany { limit } => Err(Refusal::TooManyAccounts { limit }.into()),
         }
     }
 }

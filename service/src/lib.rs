@@ -126,6 +126,12 @@ pub struct Rules {
     pub registrations_per_minute: u32,
     /// Reports of abuse, per address.
     pub reports_per_minute: u32,
+    /// Accounts that a person may own through claims. 0: any number.
+    pub claims_per_person: u32,
+    /// 0: any number.
+    pub claims_per_address_per_day: u32,
+    /// Per account. 0: any number.
+    pub publishes_per_minute: u32,
     /// How long an expired account stays before the schedule purges it, so that visitors see why.
     pub purge_grace: Duration,
 }

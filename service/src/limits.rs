@@ -1,47 +1,54 @@
-//! How often an address or a name may try something in a minute. The counts live in `bus`; here one too many becomes a
-//! refusal.
+//! How often an address, a name or an account may try something. The counts are kept by `bus`; here one too many becomes
+//! a refusal.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-use bus::RateLimit;
-use domain::Refusal;
+use bus::{Budget, RateLimit, RetryAfter};
+use domain::{AccountId, Refusal};
 
 use crate::{Answer, Service};
 
-/// Whoever gets IPv6 addresses gets a network of them at once, of this many leading bits at the most.
-const IPV6_NETWORK_BITS: u32 = 64;
-
-/// What stands for an address in the limits: all addresses of an IPv6 network are one caller's, or a limit would limit
-/// nobody.
-pub(crate) fn network_of(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            let network = address.to_bits() & (u128::MAX << (u128::BITS - IPV6_NETWORK_BITS));
-            format!("{}/{IPV6_NETWORK_BITS}", Ipv6Addr::from_bits(network))
-        }
-    }
-}
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Service {
     /// Takes one try of a limit, or says when the next one is free.
     pub(crate) async fn take(&self, limit: RateLimit) -> Answer<()> {
-        let taken = self.0.bus.take(&limit, self.0.clock.now()).await;
-        Ok(taken.map_err(|wait| Refusal::RateLimited { retry_after_seconds: wait.seconds })?)
+        self.take_each(&[limit]).await
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Takes one try of a limit that counts by address and minute.
+    pub(crate) async fn take_by_address(
+        &self,
+        name: &'static str,
+        from: IpAddr,
+        per_minute: u32,
+    ) -> Answer<()> {
+        self.take_each(&RateLimit::of_address(name, from, Budget::per_minute(per_minute))).await
+    }
 
-    #[test]
-    fn all_addresses_of_an_ipv6_network_are_one_and_each_of_ipv4_is_its_own() {
-        let network = |text: &str| network_of(text.parse().unwrap());
-        assert_eq!(network("2001:db8:1:2::1"), "2001:db8:1:2::/64");
-        assert_eq!(network("2001:db8:1:2:ffff:ffff:ffff:ffff"), network("2001:db8:1:2::1"));
-        assert_ne!(network("2001:db8:1:3::1"), network("2001:db8:1:2::1"));
-        assert_eq!(network("192.0.2.1"), "192.0.2.1");
-        assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
+    pub(crate) async fn take_each(&self, limits: &[RateLimit]) -> Answer<()> {
+        let taken = self.0.bus.take_each(limits, self.0.clock.now()).await;
+        Ok(taken.map_err(|RetryAfter { seconds }| Refusal::RateLimited { retry_after_seconds: seconds })?)
+    }
+
+    /// Takes one publish of the account's bucket.
+    pub(crate) async fn take_publish(&self, account: AccountId) -> Answer<()> {
+        match NonZeroU32::new(self.0.rules.publishes_per_minute) {
+            Some(takes) => {
+                let (key, budget) = (account.to_string(), Budget::minute_bucket(takes));
+                self.take(RateLimit { name: "publish", key, budget }).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The limits on claims from an address; none when any number is allowed.
+    pub(crate) fn claim_limits(&self, from: IpAddr) -> Vec<RateLimit> {
+        match self.0.rules.claims_per_address_per_day {
+            0 => Vec::new(),
+            takes => RateLimit::of_address("claim", from, Budget::Window { takes, length: DAY }),
+        }
     }
 }

@@ -126,7 +126,7 @@ fn last_due(now: Time) -> Time {
 fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<ChargeDeed> {
     let mut owed = Vec::new();
     if pass.used_until.is_none_or(|until| account.created_at < until) {
-        owed.push((Reason::Storage(pass.used), tariff.storage_charge(account.storage_bytes)));
+        owed.push((Reason::Storage(pass.used), tariff.storage_charge(account.stored)));
         owed.push((Reason::Traffic(pass.used), tariff.traffic_charge(account.views)));
     }
     let of_page = |artifact| (Reason::Visibility(artifact, pass.restricted), tariff.visibility_price);
@@ -151,7 +151,7 @@ fn log(metered: &Metered) {
 
 #[cfg(test)]
 mod tests {
-    use domain::{AccountId, ArtifactId, Chance};
+    use domain::{AccountId, ArtifactId, Chance, StoredBytes};
 
     use super::*;
 
@@ -170,7 +170,7 @@ mod tests {
         MeteredAccount {
             account: AccountId::new(created_at, &chance),
             created_at,
-            storage_bytes: 3 * GB,
+            stored: StoredBytes { own: 3 * GB, claimed_earlier: 0 },
             views: 1_000_007,
             restricted_artifacts: vec![ArtifactId::new(created_at, &chance)],
         }
@@ -213,7 +213,7 @@ mod tests {
     fn what_is_free_is_no_charge() {
         let pass = Pass { used: month("2026-03"), restricted: month("2026-03"), used_until: None };
         let free = MeteredAccount {
-            storage_bytes: GB,
+            stored: StoredBytes { own: GB, claimed_earlier: 0 },
             views: 1_000_000,
             restricted_artifacts: vec![],
             ..account(at("2026-03-02T00:00:00Z"))

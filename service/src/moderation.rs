@@ -5,7 +5,6 @@
 
 use std::net::IpAddr;
 
-use bus::RateLimit;
 use domain::fault::{self, Fault};
 use domain::{
     Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal, ReportId,
@@ -13,7 +12,6 @@ use domain::{
 };
 use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
-use crate::limits::network_of;
 use crate::objection::objected_to;
 use crate::{Answer, Person, SameContent, Service};
 
@@ -76,8 +74,7 @@ impl Service {
         reason: Option<ReportReason>,
     ) -> Answer<ReportTaken> {
         let now = self.0.clock.now();
-        let per_minute = self.0.rules.reports_per_minute;
-        self.take(RateLimit { name: "report", key: network_of(from), per_minute }).await?;
+        self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
         let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, now };
         let moderation = match self.0.store.report(&report, &self.0.chance).await? {
             Reported::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),

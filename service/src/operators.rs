@@ -3,11 +3,13 @@
 
 use std::net::IpAddr;
 
-use bus::RateLimit;
+use bus::{Budget, RateLimit};
 use domain::{Host, Missing, OperatorKey, OperatorName, OperatorSession, PreviewTicket, Refusal};
 
-use crate::limits::network_of;
 use crate::{Answer, Service};
+
+/// Failed sign-ins at `/admin` per minute, from all addresses together.
+const FAILURES_PER_MINUTE: u32 = 60;
 
 /// How `/admin` is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +34,19 @@ impl Service {
     /// Signs one of the operator's people in, by the name that they give. The session's text is for a cookie.
     pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> Answer<String> {
         let known = self.0.rules.operator_password.as_ref().ok_or(Refusal::NotFound(Missing::Endpoint))?;
-        let per_minute = self.0.rules.logins_per_minute;
-        self.take(RateLimit { name: "operator-login", key: network_of(from), per_minute }).await?;
+        self.take_by_address("operator-login", from, self.0.rules.logins_per_minute).await?;
         let name = OperatorName::cleaned(name).ok_or_else(|| {
             Refusal::invalid("name", "is empty; it stands beside every decision that you make")
         })?;
+        // Taken before the password is compared, so that attempts at the same time cannot exceed the limit.
+        let failures = [failure_limit()];
+        self.take_each(&failures).await?;
         if !known.is_known_to(password) {
             // Not the name: people type passwords there.
             tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());
         }
+        self.0.bus.give_back_each(&failures).await;
         tracing::info!(operator.name = %name, client.ip = %from, "operator signed in");
         Ok(OperatorSession::begin(name, self.0.clock.now()).signed(&self.operator_key()))
     }
@@ -67,4 +72,9 @@ impl Service {
         let rules = &self.0.rules;
         OperatorKey::new(&rules.signing_key, rules.operator_password.as_ref())
     }
+}
+
+fn failure_limit() -> RateLimit {
+    let budget = Budget::per_minute(FAILURES_PER_MINUTE);
+    RateLimit { name: "operator-failures", key: "all".to_owned(), budget }
 }

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Context;
-use bus::RateLimit;
+use bus::{Budget, RateLimit};
 use domain::{Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
 use store::{Membership, NewSession, PasswordChange, User};
 use tokio::sync::Semaphore;
@@ -15,7 +15,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::caller::SESSION_KEPT;
-use crate::limits::network_of;
 use crate::{Answer, Failure, Person, Service};
 
 /// About 256 bits.
@@ -158,8 +157,7 @@ impl Service {
 
     async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {
         password.must_suit(&username)?;
-        let per_minute = self.0.rules.registrations_per_minute;
-        self.take(RateLimit { name: "register", key: network_of(from), per_minute }).await?;
+        self.take_by_address("register", from, self.0.rules.registrations_per_minute).await?;
         let taken = Refusal::UsernameTaken { username: username.to_string() };
         if self.0.store.user(&username).await?.is_some() {
             return Err(taken.into());
@@ -215,9 +213,10 @@ impl Service {
     // Spec 5.6. The address comes first: who has used theirs up cannot use up anybody's name.
     async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> Answer<()> {
         let per_minute = self.0.rules.logins_per_minute;
-        self.take(RateLimit { name: "login-address", key: network_of(from), per_minute }).await?;
+        self.take_by_address("login-address", from, per_minute).await?;
         if let Some(username) = username {
-            self.take(RateLimit { name: "login-username", key: username.to_string(), per_minute }).await?;
+            let (key, budget) = (username.to_string(), Budget::per_minute(per_minute));
+            self.take(RateLimit { name: "login-username", key, budget }).await?;
         }
         Ok(())
     }

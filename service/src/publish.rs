@@ -8,7 +8,7 @@ use domain::{
     Repeating, Scope, SitePath, Slug, Target, VersionId, fault,
 };
 use sha2::{Digest, Sha256};
-use store::{KeyClaim, KeyHolder};
+use store::{KeyClaim, KeyHolder, KeyUse};
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument;
 
@@ -52,8 +52,9 @@ pub struct UploadedFile {
 }
 
 impl Service {
-    /// A cheap look before the body is read: refuses what would surely be refused. A request whose key is held may
-    /// already have its answer, so it is let through.
+    /// A cheap check before the body is read: refuses what would surely be refused, and takes a publish of the account's
+    /// rate limit. A request whose key is held may already have its answer, so it is let through; if it has, it takes
+    /// nothing.
     pub async fn check_publish(
         &self,
         caller: &Caller,
@@ -62,13 +63,15 @@ impl Service {
         idempotency_key: Option<&str>,
     ) -> Answer<()> {
         caller.may(Scope::ArtifactsWrite)?;
+        let now = self.0.clock.now();
         if let Some(key) = idempotency_key {
-            let is_held = self.0.store.has_key(caller.account, key).await;
-            if is_held.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
-                return Ok(());
+            let key_use = self.0.store.key_use(caller.account, key, now).await;
+            match key_use.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
+                KeyUse::Unused => {}
+                KeyUse::Pending => return self.take_publish(caller.account).await,
+                KeyUse::Answered => return Ok(()),
             }
         }
-        let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         if let Addressed::Existing(slug) = addressed {
             self.find(caller, slug).await?;
@@ -77,7 +80,7 @@ impl Service {
         self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
         match self.closed().await {
             Some(refusal) => Err(refusal.into()),
-            None => Ok(()),
+            None => self.take_publish(caller.account).await,
         }
     }
 

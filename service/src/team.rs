@@ -2,14 +2,12 @@
 
 use std::net::IpAddr;
 
-use bus::RateLimit;
 use domain::{
     Cursor, Invite, InviteCode, InviteTerms, List, Missing, Page, PageStart, Paged, Refusal, Scopes, Token,
     TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
-use crate::limits::network_of;
 use crate::{Answer, Caller, Person, Service};
 
 /// A code is too long to be guessed; this keeps anyone from trying.
@@ -81,7 +79,7 @@ impl Service {
     /// Lets an agent join that has no more than the code.
     pub async fn join_as_agent(&self, code: &str, from: IpAddr) -> Answer<Joined> {
         let now = self.0.clock.now();
-        self.take(RateLimit { name: "join", key: network_of(from), per_minute: JOINS_PER_MINUTE }).await?;
+        self.take_by_address("join", from, JOINS_PER_MINUTE).await?;
         let secret = TokenSecret::generate(&self.0.chance);
         let joining = JoiningAgent {
             code: known(code)?,

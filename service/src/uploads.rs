@@ -2,7 +2,7 @@
 //! name. What is put there is no version yet: it costs nothing, and goes when it has had its time.
 
 use anyhow::{Context, anyhow};
-use bus::RateLimit;
+use bus::{Budget, RateLimit};
 use bytes::{Bytes, BytesMut};
 use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket, has_expired};
 
@@ -42,7 +42,7 @@ impl Service {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let key = caller.account.to_string();
-        self.take(RateLimit { name: "stage", key, per_minute: STAGES_PER_MINUTE }).await?;
+        self.take(RateLimit { name: "stage", key, budget: Budget::per_minute(STAGES_PER_MINUTE) }).await?;
         let ticket = UploadTicket::new(caller.account, now, &self.0.chance);
         Ok(StagedUpload {
             upload: ticket.upload,

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, Time, Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, StoredBytes, Time,
+    Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition, LockBehavior, LockType};
@@ -14,7 +15,7 @@ use sea_orm::{
 };
 
 use crate::many::among;
-use crate::{NewToken, Store, rows, tokens};
+use crate::{NewToken, Store, owner_storage, rows, tokens};
 
 impl Store {
     /// Writes a fresh account with its first token.
@@ -40,11 +41,17 @@ impl Store {
             .filter(entity::artifact::Column::Visibility.ne(Visibility::Public.as_str()))
             .count(reader)
             .await?;
+        let earlier = owner_storage::claimed_earlier(reader, &[account.id.as_str()]).await?;
+        let stored = StoredBytes {
+            own: rows::count(account.storage_bytes),
+            claimed_earlier: earlier.get(&account.id).copied().unwrap_or_default(),
+        };
         let used = usage.map_or_else(MonthlyUse::default, |usage| MonthlyUse {
             publishes: rows::count(usage.publishes),
             views: rows::count(usage.views),
         });
-        Ok(Some(AccountSummary { account: rows::account(account)?, month, used, restricted_artifacts }))
+        let account = rows::account(account)?;
+        Ok(Some(AccountSummary { account, month, used, restricted_artifacts, stored }))
     }
 
     /// What a charge depends on, in one read: every publish begins with it.

@@ -1,15 +1,25 @@
 //! Claiming: how a provisional account becomes somebody's. One transaction under the account's row, so that of two
 //! people at once exactly one becomes the owner.
 
+use std::num::NonZeroU32;
+
 use anyhow::Context;
 use domain::{Account, AccountStatus, Chance, Host, Role, Time, UserId, has_expired};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::sea_query::{Expr, LockType};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
 use crate::accounts::lock_account;
 use crate::members::{self, NewMember};
 use crate::{Store, audit, routes, rows};
+
+/// Who claims.
+#[derive(Clone, Copy, Debug)]
+pub struct Claimer {
+    pub user: UserId,
+    /// How many accounts a person may own. None: any number.
+    pub accounts_max: Option<NonZeroU32>,
+}
 
 /// How a claim ended.
 #[derive(Debug)]
@@ -22,6 +32,10 @@ pub enum Claimed {
     NoSuchCode,
     Expired,
     Already,
+    /// The claimer owns as many accounts as a person may own.
+    TooMany {
+        limit: u32,
+    },
 }
 
 impl Store {
@@ -38,7 +52,7 @@ impl Store {
     pub async fn claim(
         &self,
         code: &str,
-        claimer: UserId,
+        claimer: &Claimer,
         now: Time,
         chance: &Chance,
     ) -> anyhow::Result<Claimed> {
@@ -53,14 +67,19 @@ impl Store {
         if has_expired(account.expires_at, now) {
             return Ok(Claimed::Expired);
         }
+        if let Some(max) = claimer.accounts_max
+            && owned_accounts(&transaction, claimer.user).await? >= u64::from(max.get())
+        {
+            return Ok(Claimed::TooMany { limit: max.get() });
+        }
         let account = Account { status: AccountStatus::Claimed, expires_at: None, ..account };
         make_permanent(&transaction, &account, now).await?;
         let hosts = unlimit_routes(&transaction, &account, now).await?;
-        let owner = NewMember { account: account.id, user: claimer, role: Role::Owner, joined_at: now };
+        let owner = NewMember { account: account.id, user: claimer.user, role: Role::Owner, joined_at: now };
         members::insert(&transaction, &owner).await?;
         let entry = audit::Entry {
             account: Some(account.id),
-            actor: claimer.to_string(),
+            actor: claimer.user.to_string(),
             action: "account.claimed",
             subject: &account.id.to_string(),
             detail: format!("{} became somebody's own", account.handle),
@@ -69,6 +88,20 @@ impl Store {
         transaction.commit().await.context("commit a claim")?;
         Ok(Claimed::Now { account: Box::new(account), hosts })
     }
+}
+
+/// How many accounts a person owns. It locks the person's row, so that claims at the same time are counted one after the
+/// other. The lock is the weak one that foreign keys do not wait for.
+async fn owned_accounts(transaction: &DatabaseTransaction, user: UserId) -> anyhow::Result<u64> {
+    entity::user::Entity::find_by_id(user.to_string())
+        .lock(LockType::NoKeyUpdate)
+        .one(transaction)
+        .await
+        .context("lock a person")?;
+    let owned = entity::membership::Entity::find()
+        .filter(entity::membership::Column::UserId.eq(user.to_string()))
+        .filter(entity::membership::Column::Role.eq(Role::Owner.as_str()));
+    owned.count(transaction).await.context("count the accounts of a person")
 }
 
 async fn make_permanent(

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, ArtifactId, Month, Time, Visibility};
+use domain::{AccountId, AccountStatus, ArtifactId, Month, StoredBytes, Time, Visibility};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::{Store, rows};
+use crate::{Store, owner_storage, rows};
 
 /// A claimed account, with all that recurring charges depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeteredAccount {
     pub account: AccountId,
     pub created_at: Time,
-    pub storage_bytes: u64,
+    pub stored: StoredBytes,
     /// Views of the month that was asked for.
     pub views: u64,
     /// Its artifacts that are private or unlisted now.
@@ -43,6 +43,7 @@ impl Store {
             .context("read a page of claimed accounts")?;
         let ids: Vec<&str> = found.iter().map(|row| row.id.as_str()).collect();
         let views = self.views_of(&ids, page.views_of).await?;
+        let claimed_earlier = owner_storage::claimed_earlier(&self.database.reader, &ids).await?;
         let mut restricted = self.restricted_artifacts(&ids).await?;
         found
             .iter()
@@ -50,7 +51,10 @@ impl Store {
                 Ok(MeteredAccount {
                     account: rows::parse(&row.id, "an account id")?,
                     created_at: Time::from_millis(row.created_at),
-                    storage_bytes: rows::count(row.storage_bytes),
+                    stored: StoredBytes {
+                        own: rows::count(row.storage_bytes),
+                        claimed_earlier: claimed_earlier.get(&row.id).copied().unwrap_or_default(),
+                    },
                     views: views.get(&row.id).copied().unwrap_or_default(),
                     restricted_artifacts: restricted.remove(&row.id).unwrap_or_default(),
                 })

@@ -43,6 +43,15 @@ pub enum KeyHolder {
     Conflict,
 }
 
+/// What a key was used for so far, whatever the body of the request that comes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyUse {
+    Unused,
+    /// Its request has no answer that a repeat would get.
+    Pending,
+    Answered,
+}
+
 impl Store {
     /// How a job ended, if it has ended: what a caller reads when no reply came.
     pub async fn outcome(&self, job: JobId) -> anyhow::Result<Option<Outcome>> {
@@ -118,10 +127,18 @@ impl Store {
         }
     }
 
-    /// Whether a key has been used: its request may have an answer already.
-    pub async fn has_key(&self, account: AccountId, key: &str) -> anyhow::Result<bool> {
-        let id = (account.to_string(), key.to_owned());
-        Ok(entity::idempotency_key::Entity::find_by_id(id).one(&self.database.reader).await?.is_some())
+    /// What became of the request that used a key.
+    pub async fn key_use(&self, account: AccountId, key: &str, now: Time) -> anyhow::Result<KeyUse> {
+        let (reader, id) = (&self.database.reader, (account.to_string(), key.to_owned()));
+        let Some(held) = entity::idempotency_key::Entity::find_by_id(id).one(reader).await? else {
+            return Ok(KeyUse::Unused);
+        };
+        let job: JobId = crate::rows::parse(&held.job_id, "a job id")?;
+        let is_answered = match outcome(reader, job).await? {
+            Some(Outcome::Refused(_)) | None => false,
+            Some(_) => held.expires_at > now.millis(),
+        };
+        Ok(if is_answered { KeyUse::Answered } else { KeyUse::Pending })
     }
 }
 

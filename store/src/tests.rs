@@ -3,12 +3,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, Page, PublishDeed, Published, Slug, SweepNumber, Target,
-    Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
+    ManifestFile, Micro, ModerationStatus, Outcome, Page, PublishDeed, Published, Refusal, Slug, SweepNumber,
+    Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
-use crate::{Activated, Blobs, Judgement, KeyClaim, KeyHolder, Layout, NewToken, RouteState, Store, Terms};
+use crate::{
+    Activated, Blobs, Judgement, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState, Store,
+    Terms,
+};
 
 const START: Time = Time::from_millis(1_790_000_000_000);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -135,6 +138,7 @@ macro_rules! on_both_databases {
     )+};
 }
 
+mod claims;
 mod copying;
 mod deadlines;
 mod ledgers;
@@ -204,14 +208,22 @@ on_both_databases! {
         };
         let first: JobId = published.version.into();
         assert_eq!(bed.store.claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
-        assert!(bed.store.has_key(account, "k").await.unwrap());
+        let key_use = async |now| bed.store.key_use(account, "k", now).await.unwrap();
+        assert_eq!(key_use(START).await, KeyUse::Answered);
         let held = bed.store.claim_key(&claim(bed.job(), "a", START)).await.unwrap();
         assert_eq!(held, KeyHolder::Earlier(first));
         assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
         let next_day = START.plus(25 * HOUR);
+        assert_eq!(key_use(next_day).await, KeyUse::Pending, "its answer is no longer given");
         let second = bed.job();
         assert_eq!(bed.store.claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
         assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
+        assert_eq!(key_use(next_day).await, KeyUse::Pending);
+        let refused =
+            Refused { account, kind: "publish", refusal: Refusal::StorageFull { limit: "x".into() }, now: next_day };
+        bed.store.refuse(second, refused).await.unwrap();
+        assert_eq!(key_use(next_day).await, KeyUse::Pending, "a repeat starts a new job");
+        assert_eq!(bed.store.key_use(account, "other", START).await.unwrap(), KeyUse::Unused);
     }
 
     async fn views_are_added_once_per_job(bed: &Bed) {

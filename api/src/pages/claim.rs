@@ -1,6 +1,8 @@
 //! Claiming an account: the page behind a claim link, and its form. Whoever is not signed in signs in or registers
 //! with the same form.
 
+use std::net::IpAddr;
+
 use askama::Template;
 use domain::{Account, Password, Refusal};
 use poem::http::StatusCode;
@@ -97,7 +99,7 @@ pub async fn claim(
     let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
     let entered = match person_if_any(request, &service).await? {
         Some(person) => Ok((person, None)),
-        None => enter(form, from, &service).await,
+        None => enter(form, from.0, &service).await,
     };
     let (claimer, session) = match entered {
         Ok(entered) => entered,
@@ -108,7 +110,7 @@ pub async fn claim(
         }
         Err(refused) => return Err(refused),
     };
-    let answer = match service.claim(&code, &claimer).await {
+    let answer = match service.claim(&code, &claimer, from.0).await {
         Ok(account) => claimed(request, &account, &service),
         // Whoever has just signed in stays so, also when somebody else was faster.
         Err(failure) => RefusalForm::for_whom(request).respond(&RefusedCall::from(failure).0),
@@ -131,7 +133,7 @@ fn claimed(request: &Request, account: &Account, service: &Service) -> Response 
 /// Who the form's name and password stand for, with the session that this opens.
 async fn enter(
     form: ClaimForm,
-    from: ClientIp,
+    from: IpAddr,
     service: &Service,
 ) -> Result<(Person, Option<String>), RefusedCall> {
     let (username, password) = match (form.username, form.password) {
@@ -142,9 +144,9 @@ async fn enter(
     };
     let credentials = Credentials { username, password: Password::new(password) };
     let signed_in = match form.action {
-        Some(Action::Register) => service.register(credentials, from.0).await?,
-        Some(Action::SignIn) => service.log_in(credentials, from.0).await?,
-        None => service.log_in_or_register(credentials, from.0).await?,
+        Some(Action::Register) => service.register(credentials, from).await?,
+        Some(Action::SignIn) => service.log_in(credentials, from).await?,
+        None => service.log_in_or_register(credentials, from).await?,
     };
     Ok((signed_in.person, Some(signed_in.session)))
 }

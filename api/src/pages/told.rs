@@ -103,7 +103,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             ("Open the page here, and press its button.", again("Open the page"))
         }
         Refusal::RateLimited { retry_after_seconds } => {
-            return (format!("Wait {retry_after_seconds} seconds, then try again."), again("Try again"));
+            return (format!("Wait {}, then try again.", wait(*retry_after_seconds)), again("Try again"));
         }
         Refusal::Overloaded { .. } => ("Wait a few seconds, then try again.", again("Try again")),
         Refusal::OutcomeUnknown(_) => {
@@ -123,9 +123,25 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => {
             ("Take away what is no longer needed, then try again.", dashboard())
         }
+        Refusal::TooManyAccounts { .. } => (
+            "Have your agent publish to one of your accounts: make a token for it on the dashboard. If you need more \
+             accounts, ask whoever runs this service.",
+            to("/dashboard", "Go to your dashboard"),
+        ),
         _ => ("Go back, correct it and send it again.", again("Back to the page")),
     };
     (next.to_owned(), link)
+}
+
+/// A time to wait, in a unit that a person can do something with.
+fn wait(seconds: u64) -> String {
+    if seconds < 600 {
+        format!("{seconds} seconds")
+    } else if seconds < 2 * 3600 {
+        format!("{} minutes", seconds.div_ceil(60))
+    } else {
+        format!("{} hours", seconds.div_ceil(3600))
+    }
 }
 
 /// Whether a path is one of the pages of the operator's people, who have no dashboard to go back to.
@@ -286,6 +302,10 @@ mod tests {
 
     #[test]
     fn a_person_is_told_how_long_to_wait() {
+        for (seconds, told) in [(599, "599 seconds"), (3_601, "61 minutes"), (86_400, "24 hours")] {
+            let refusal = Refusal::RateLimited { retry_after_seconds: seconds };
+            assert_eq!(Told::of(&refusal, "/claim/abc").next, format!("Wait {told}, then try again."));
+        }
         let told = Told::of(&Refusal::RateLimited { retry_after_seconds: 7 }, "/signin");
         assert!(told.next.contains("7 seconds"), "{told:?}");
     }

@@ -26,7 +26,7 @@ refusals! {
     PublishCall:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
         QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
-        OutcomeUnknown;
+        RateLimited, OutcomeUnknown;
 }
 
 #[derive(ApiResponse)]

@@ -3,7 +3,7 @@ use std::time::Duration;
 use domain::link::{Addresses, UrlStyle};
 use domain::{
     AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
-    MonthlyUse, Published, Receipt, Tariff, Time, TokenSecret, VersionId, Visibility,
+    MonthlyUse, Published, Receipt, StoredBytes, Tariff, Time, TokenSecret, VersionId, Visibility,
 };
 use poem_openapi::types::ToJSON;
 use serde_json::{Value, json};
@@ -39,7 +39,9 @@ fn account(status: AccountStatus) -> domain::Account {
 
 fn summary(status: AccountStatus) -> AccountSummary {
     let used = MonthlyUse { publishes: 30, views: 1_000_002 };
-    AccountSummary { account: account(status), month: NOW.month(), used, restricted_artifacts: 3 }
+    let account = account(status);
+    let stored = StoredBytes { own: account.storage_bytes, claimed_earlier: 0 };
+    AccountSummary { account, month: NOW.month(), used, restricted_artifacts: 3, stored }
 }
 
 fn artifact(live: Option<LiveVersion>) -> domain::Artifact {

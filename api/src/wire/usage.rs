@@ -35,7 +35,8 @@ pub struct StorageUsage {
     pub bytes: u64,
     /// 1 GB is 10^9 bytes.
     pub gb: f64,
-    /// What the next metering would charge for storage.
+    /// What the next metering would charge for storage. The free storage belongs to the owner: it is shared by their
+    /// accounts in the order in which they were claimed.
     pub est_monthly_cost_usd: Usd,
 }
 
@@ -68,7 +69,7 @@ impl Usage {
             storage: StorageUsage {
                 bytes: account.storage_bytes,
                 gb: account.storage_bytes as f64 / BYTES_PER_GB,
-                est_monthly_cost_usd: tariff.storage_charge(account.storage_bytes).into(),
+                est_monthly_cost_usd: tariff.storage_charge(summary.stored).into(),
             },
             traffic: TrafficUsage {
                 views: summary.used.views,

@@ -52,7 +52,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
             "Sign-in failed. The answer is the same whether or not the username exists."
         }
         RefusalKind::RateLimited => {
-            "Too many calls in a minute; `Retry-After` says when the next one is free."
+            "Too many calls within a short time; `Retry-After` says when the next one is free."
         }
         RefusalKind::TooLarge => "The request's body is longer than the call takes.",
         RefusalKind::PublishTooLarge => "A publish has more files or bytes than one may have.",
@@ -81,6 +81,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::ProcessorError => "The card processor refused to open a checkout, or did not answer.",
         RefusalKind::QuotaExceeded => "The account has as many artifacts as it may have.",
         RefusalKind::TooMany => "The account has as many tokens, invites or members as it may have.",
+        RefusalKind::TooManyAccounts => "The person owns as many accounts as one person may own.",
         RefusalKind::IdempotencyConflict => {
             "The `Idempotency-Key` was used for another request in the last 24 hours."
         }
@@ -159,6 +160,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::ProcessorError => Refusal::ProcessorError,
         RefusalKind::QuotaExceeded => Refusal::QuotaExceeded { limit: "100 artifacts".into() },
         RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),
+        RefusalKind::TooManyAccounts => Refusal::TooManyAccounts { limit: 20 },
         RefusalKind::IdempotencyConflict => Refusal::IdempotencyConflict,
         RefusalKind::InvalidArguments => Refusal::InvalidArguments {
             tool: "get_artifact".into(),

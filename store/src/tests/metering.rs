@@ -1,6 +1,6 @@
 //! What the monthly metering sees of accounts, and by which names they are found.
 
-use domain::{ArtifactId, Micro, Month, Payment, Visibility, VisibilityDeed};
+use domain::{ArtifactId, Micro, Month, Payment, StoredBytes, Visibility, VisibilityDeed};
 
 use super::*;
 use crate::{MeterPage, MeteredAccount};
@@ -71,12 +71,12 @@ on_both_databases! {
         let seen = MeteredAccount {
             account,
             created_at: START,
-            storage_bytes: 11,
+            stored: StoredBytes { own: 11, claimed_earlier: 0 },
             views: 7,
             restricted_artifacts: restricted,
         };
         let nothing =
-            MeteredAccount { account: idle, storage_bytes: 0, views: 0, restricted_artifacts: vec![], ..seen };
+            MeteredAccount { account: idle, stored: StoredBytes::default(), views: 0, restricted_artifacts: vec![], ..seen };
         let metered = bed.all_metered(START.month(), 100).await;
         assert_eq!(metered.len(), 2);
         assert!(metered.contains(&seen) && metered.contains(&nothing), "{metered:?}");

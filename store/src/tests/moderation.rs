@@ -5,7 +5,7 @@ use sea_orm::EntityTrait;
 
 use super::team::user;
 use super::*;
-use crate::{ModeratorsWord, NewReport, Reported, Ruled, Whose};
+use crate::{Claimer, ModeratorsWord, NewReport, Reported, Ruled, Whose};
 
 fn report_on(bed: &Bed, published: &Published) -> NewReport {
     NewReport {
@@ -89,7 +89,7 @@ on_both_databases! {
         let (mine, theirs) = (bed.account().await, bed.account().await);
         let ada = user(bed, "ada").await;
         let code = bed.store.account(mine).await.unwrap().unwrap().claim_code;
-        bed.store.claim(&code, ada, START, &bed.chance).await.unwrap();
+        bed.store.claim(&code, &Claimer { user: ada, accounts_max: None }, START, &bed.chance).await.unwrap();
         let slug: Slug = "page".parse().unwrap();
         let owners = async |whose, at_most| {
             let found = bed.store.artifacts_named(&slug, whose, at_most).await.unwrap();

@@ -4,7 +4,7 @@ use domain::{Moderator, Payment, Ruling, UserId, Visibility, VisibilityDeed};
 
 use super::team::user;
 use super::*;
-use crate::{Claimed, ModeratorsWord, Ruled};
+use crate::{Claimed, Claimer, ModeratorsWord, Ruled};
 
 /// A change that waited for its turn, or whose host's clock is behind, knows the time from before.
 const BEHIND: Time = Time::from_millis(START.millis() - 2500);
@@ -84,7 +84,7 @@ on_both_databases! {
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(bed, "olga").await;
-        let claimed = bed.store.claim(&account.claim_code, claimer, BEHIND, &bed.chance).await.unwrap();
+        let claimed = bed.store.claim(&account.claim_code, &Claimer { user: claimer, accounts_max: None }, BEHIND, &bed.chance).await.unwrap();
         assert!(matches!(claimed, Claimed::Now { .. }));
         dated.assert_moved_on_by_a_second("claim").await;
 

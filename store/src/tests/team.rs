@@ -8,7 +8,7 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{EntityTrait, QuerySelect};
 
 use super::*;
-use crate::{Change, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User};
+use crate::{Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User};
 
 /// A claimed account with its owner.
 struct Team<'a> {
@@ -23,7 +23,10 @@ impl<'a> Team<'a> {
         let account = Account::provisional(START, HOUR, &bed.chance);
         let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
         bed.store.insert_account(&account, &token).await.unwrap();
-        bed.store.claim(&account.claim_code, owner, START, &bed.chance).await.unwrap();
+        bed.store
+            .claim(&account.claim_code, &Claimer { user: owner, accounts_max: None }, START, &bed.chance)
+            .await
+            .unwrap();
         Self { bed, account: account.id, owner }
     }
 

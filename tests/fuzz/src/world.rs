@@ -136,6 +136,9 @@ fn rules() -> Rules {
         logins_per_minute: 10,
         registrations_per_minute: 10,
         reports_per_minute: 10,
+        claims_per_person: 0,
+        claims_per_address_per_day: 0,
+        publishes_per_minute: 0,
         purge_grace: TEN_YEARS,
     }
 }

@@ -37,6 +37,7 @@ mod final_answers;
 mod health;
 mod http_manners;
 mod invites;
+mod limits;
 mod lists;
 mod mcp;
 mod mcp_clients;

@@ -5,8 +5,8 @@ use domain::link::{Addresses, UrlStyle};
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, Chance, DayUse, Invite,
     InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus, MonthlyUse, Paged,
-    Reason, Refusal, Rights, Role, Scopes, Tariff, Time, Token, TokenId, TokenName, UserId, Version,
-    VersionId, Visibility,
+    Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId,
+    Version, VersionId, Visibility,
 };
 use service::{ArtifactDetail, Caller, Member, Person, Who};
 
@@ -192,6 +192,7 @@ fn usage() -> Vec<(String, String)> {
         month: now().month(),
         used,
         restricted_artifacts: 2,
+        stored: StoredBytes { own: account.storage_bytes, claimed_earlier: 0 },
     };
     let busy = |at: u64| DayUse { day: now().month().start().day(), publishes: at % 4, views: at * at * 7 };
     let days: Vec<_> = now()

@@ -119,8 +119,8 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
             value: Size(account.storage_bytes).to_string(),
             note: format!(
                 "{} this month; {} free, then {} a GB",
-                Dollars(tariff.storage_charge(account.storage_bytes)),
-                Size(tariff.free_storage_bytes),
+                Dollars(tariff.storage_charge(summary.stored)),
+                Size(tariff.free_storage_left(summary.stored)),
                 Dollars(tariff.storage_price_per_gb)
             ),
         },

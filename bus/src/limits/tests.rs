@@ -1,0 +1,125 @@
+use super::local::KEYS_MAX;
+use super::*;
+
+fn limit(key: &str) -> RateLimit {
+    RateLimit { name: "signup", key: key.to_owned(), budget: Budget::per_minute(10) }
+}
+
+fn bucket(takes: u32) -> RateLimit {
+    let budget = Budget::minute_bucket(NonZeroU32::new(takes).unwrap());
+    RateLimit { name: "publish", key: "a".to_owned(), budget }
+}
+
+/// Start of the tests, at which the clock shows no round number.
+const START: Time = Time::from_millis(1_700_000_000_123);
+
+#[test]
+fn the_eleventh_of_ten_waits_for_the_end_of_the_window() {
+    let counters = LocalCounters::default();
+    for _ in 0..10 {
+        assert_eq!(counters.take(&limit("a"), START), Ok(()));
+    }
+    let later = START.plus(Duration::from_millis(20_500));
+    assert_eq!(counters.take(&limit("a"), later), Err(RetryAfter { seconds: 40 }));
+    let last = START.plus(Duration::from_millis(59_999));
+    assert_eq!(counters.take(&limit("a"), last), Err(RetryAfter { seconds: 1 }));
+    assert_eq!(counters.take(&limit("b"), last), Ok(()), "another key has its own window");
+    assert_eq!(counters.take(&limit("a"), START.plus(MINUTE)), Ok(()));
+}
+
+#[test]
+fn what_is_given_back_can_be_taken_again() {
+    let counters = LocalCounters::default();
+    counters.give_back(&limit("a"));
+    for _ in 0..100 {
+        assert_eq!(counters.take(&limit("a"), START), Ok(()));
+        counters.give_back(&limit("a"));
+    }
+    for _ in 0..10 {
+        assert_eq!(counters.take(&limit("a"), START), Ok(()));
+    }
+    assert_eq!(counters.take(&limit("a"), START), Err(RetryAfter { seconds: 60 }));
+}
+
+#[test]
+fn a_flood_of_keys_under_one_limit_resets_no_other() {
+    let counters = LocalCounters::default();
+    let login = RateLimit { name: "login", ..limit("victim") };
+    for _ in 0..10 {
+        let _ = counters.take(&login, START);
+    }
+    for key in 0..2 * KEYS_MAX {
+        assert_eq!(counters.take(&limit(&key.to_string()), START), Ok(()));
+    }
+    assert_eq!(counters.take(&login, START), Err(RetryAfter { seconds: 60 }));
+}
+
+#[test]
+fn a_full_store_evicts_the_counter_that_was_used_longest_ago() {
+    let counters = LocalCounters::default();
+    let exhaust = |key| (0..11).map(|_| counters.take(&limit(key), START)).last().unwrap();
+    for key in ["oldest", "in use", "young"] {
+        assert!(exhaust(key).is_err());
+    }
+    for key in 0..KEYS_MAX - 1 {
+        let _ = counters.take(&limit(&key.to_string()), START);
+        if key == KEYS_MAX / 2 {
+            let _ = counters.take(&limit("young"), START);
+        }
+        if key % 1_000 == 0 {
+            assert!(counters.take(&limit("in use"), START).is_err());
+        }
+    }
+    assert!(counters.take(&limit("in use"), START).is_err());
+    assert!(counters.take(&limit("young"), START).is_err());
+    assert_eq!(counters.take(&limit("oldest"), START), Ok(()), "only this counter is gone");
+}
+
+#[test]
+fn a_bucket_allows_the_budget_at_once_and_then_refills_evenly() {
+    let counters = LocalCounters::default();
+    let of_20 = bucket(20);
+    for _ in 0..20 {
+        assert_eq!(counters.take(&of_20, START), Ok(()));
+    }
+    // One token in three seconds. Refused calls take none.
+    for _ in 0..100 {
+        assert_eq!(counters.take(&of_20, START), Err(RetryAfter { seconds: 3 }));
+    }
+    let later = START.plus(Duration::from_millis(2_999));
+    assert_eq!(counters.take(&of_20, later), Err(RetryAfter { seconds: 1 }));
+    let later = START.plus(Duration::from_secs(9));
+    for _ in 0..3 {
+        assert_eq!(counters.take(&of_20, later), Ok(()));
+    }
+    assert_eq!(counters.take(&of_20, later), Err(RetryAfter { seconds: 3 }));
+    let long_after = later.plus(Duration::from_secs(3600));
+    assert_eq!((0..30).filter(|_| counters.take(&of_20, long_after).is_ok()).count(), 20);
+}
+
+#[test]
+fn a_clock_that_was_set_back_leaves_nobody_waiting() {
+    let counters = LocalCounters::default();
+    let an_hour_ahead = START.plus(Duration::from_secs(3600));
+    for _ in 0..20 {
+        assert_eq!(counters.take(&bucket(20), an_hour_ahead), Ok(()));
+    }
+    assert_eq!(counters.take(&bucket(20), START), Err(RetryAfter { seconds: 3 }));
+}
+
+#[test]
+fn an_ipv6_address_counts_for_its_64_its_56_and_its_48() {
+    let limits_of = |text: &str| {
+        let limits = RateLimit::of_address("signup", text.parse().unwrap(), Budget::per_minute(10));
+        let told = |limit: RateLimit| match limit.budget {
+            Budget::Window { takes, .. } => (limit.key, takes),
+            Budget::Bucket { .. } => panic!("no window"),
+        };
+        limits.into_iter().map(told).collect::<Vec<_>>()
+    };
+    let networks = [("2001:db8:1:1234::/64", 10), ("2001:db8:1:1200::/56", 80), ("2001:db8:1::/48", 640)];
+    let networks = networks.map(|(key, takes)| (key.to_owned(), takes));
+    assert_eq!(limits_of("2001:db8:1:1234:ffff::1"), networks);
+    assert_eq!(limits_of("192.0.2.1"), [("192.0.2.1".to_owned(), 10)]);
+    assert_eq!(limits_of("::ffff:192.0.2.1"), limits_of("192.0.2.1"));
+}

@@ -1,0 +1,58 @@
+//! How many accounts a person may own, and how these share what is free.
+
+use std::num::NonZeroU32;
+
+use domain::{AccountSummary, StoredBytes, UserId};
+use futures::future::join_all;
+
+use super::team::user;
+use super::*;
+use crate::{Claimed, Claimer, MeterPage};
+
+const ACCOUNTS_MAX: u32 = 5;
+
+async fn claim_by(bed: &Bed, user: UserId, account: AccountId, now: Time) -> Claimed {
+    let code = bed.store.account(account).await.unwrap().unwrap().claim_code;
+    let claimer = Claimer { user, accounts_max: NonZeroU32::new(ACCOUNTS_MAX) };
+    bed.store.claim(&code, &claimer, now, &bed.chance).await.unwrap()
+}
+
+async fn summary(bed: &Bed, account: AccountId) -> AccountSummary {
+    bed.store.account_summary(account, START).await.unwrap().unwrap()
+}
+
+on_both_databases! {
+    async fn twenty_claims_of_one_person_at_once_stay_within_the_limit(bed: &Bed) {
+        let (ada, other) = (user(bed, "ada").await, user(bed, "other").await);
+        let accounts = join_all((0..20).map(|_| bed.account())).await;
+        let claims = join_all(accounts.iter().map(|account| claim_by(bed, ada, *account, START))).await;
+        let claimed = claims.iter().filter(|claimed| matches!(claimed, Claimed::Now { .. })).count();
+        let refused = claims.iter().filter(|claimed| matches!(claimed, Claimed::TooMany { limit: ACCOUNTS_MAX }));
+        assert_eq!((claimed, refused.count()), (5, 15), "{claims:?}");
+        assert_eq!(bed.store.memberships(ada).await.unwrap().len(), 5);
+        // What was refused is still anybody else's to claim.
+        let left = accounts.iter().zip(&claims).find(|(_, claimed)| matches!(claimed, Claimed::TooMany { .. }));
+        assert!(matches!(claim_by(bed, other, *left.unwrap().0, START).await, Claimed::Now { .. }));
+    }
+
+    async fn accounts_of_one_owner_use_the_free_storage_in_the_order_of_their_claims(bed: &Bed) {
+        let (ada, other) = (user(bed, "ada").await, user(bed, "other").await);
+        let accounts = [bed.account().await, bed.account().await, bed.account().await];
+        let [last, first, foreign] = accounts;
+        claim_by(bed, ada, first, START).await;
+        claim_by(bed, ada, last, START.plus(HOUR / 2)).await;
+        claim_by(bed, other, foreign, START).await;
+        for (account, content) in [(first, &b"12345"[..]), (last, b"123"), (foreign, b"1234567")] {
+            bed.publish(account, "page", content).await;
+        }
+        let page = MeterPage { views_of: START.month(), after: None, at_most: 100 };
+        let metered = bed.store.metered_accounts(&page).await.unwrap();
+        for (account, own, claimed_earlier) in [(first, 5, 0), (last, 3, 5), (foreign, 7, 0)] {
+            let stored = StoredBytes { own, claimed_earlier };
+            assert_eq!(summary(bed, account).await.stored, stored);
+            assert_eq!(metered.iter().find(|one| one.account == account).unwrap().stored, stored);
+        }
+        let provisional = bed.account().await;
+        assert_eq!(summary(bed, provisional).await.stored, StoredBytes::default());
+    }
+}
