@@ -172,17 +172,20 @@ impl Bus {
         sleep_until(trusted_until).await;
     }
 
-    /// Takes one from each of these limits, up to the first that refuses.
+    /// Takes one from each of these limits. When one of them refuses, nothing is taken from any window.
     pub async fn take_each(&self, limits: &[RateLimit], now: Time) -> Result<(), RetryAfter> {
-        for limit in limits {
-            self.take(limit, now).await?;
+        for (number, limit) in limits.iter().enumerate() {
+            if let Err(refused) = self.take(limit, now).await {
+                self.give_back_each(&limits[..number]).await;
+                return Err(refused);
+            }
         }
         Ok(())
     }
 
-    /// Undoes a take of each of these limits, which have windows.
+    /// Undoes a take of each of these limits. Only windows need that: a bucket refills by itself.
     pub async fn give_back_each(&self, limits: &[RateLimit]) {
-        for limit in limits {
+        for limit in limits.iter().filter(|limit| matches!(limit.budget, Budget::Window { .. })) {
             self.give_back(limit).await;
         }
     }

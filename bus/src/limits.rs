@@ -22,7 +22,7 @@ const KEPT_LONGER: Duration = Duration::from_secs(240);
 /// has. A customer gets a /64 at least, often a /56, and a /48 on request.
 const IPV6_NETWORKS: [(u32, u32); 3] = [(64, 1), (56, 8), (48, 64)];
 
-/// Counts one take and returns when the window began and how many were taken in it.
+/// Returns when the window began and how many are taken in it with this take, which counts only if it is within the limit.
 const TAKE_OF_WINDOW: &str = r"
 local kept = redis.call('HMGET', KEYS[1], 'began', 'taken')
 local now, window = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -32,7 +32,11 @@ if not began or now - began >= window then
   redis.call('HSET', KEYS[1], 'began', ARGV[1], 'taken', 0)
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
 end
-return {began, redis.call('HINCRBY', KEYS[1], 'taken', 1)}
+local taken = redis.call('HGET', KEYS[1], 'taken') + 1
+if taken <= tonumber(ARGV[4]) then
+  redis.call('HSET', KEYS[1], 'taken', taken)
+end
+return {began, taken}
 ";
 
 const GIVE_BACK_TO_WINDOW: &str = r"
@@ -194,7 +198,7 @@ pub(crate) async fn take_shared(
         Budget::Window { takes, length } => {
             let script = redis::Script::new(TAKE_OF_WINDOW);
             let mut call = script.key(key);
-            call.arg(now.millis()).arg(length.as_millis() as u64).arg(kept_for(length));
+            call.arg(now.millis()).arg(length.as_millis() as u64).arg(kept_for(length)).arg(takes);
             let (began, taken): (i64, u64) = wire.run(&call).await?;
             Ok(Window { began: Time::from_millis(began), taken }.verdict(takes, length, now))
         }

@@ -321,7 +321,31 @@ async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
     for _ in 0..10 {
         assert_eq!(two.take(&ten_a_minute(), start).await, Ok(()));
     }
-    assert_eq!(one.take(&ten_a_minute(), start).await, Err(RetryAfter { seconds: 60 }));
+    for _ in 0..5 {
+        assert_eq!(one.take(&ten_a_minute(), start).await, Err(RetryAfter { seconds: 60 }));
+    }
+    one.give_back_each(&[ten_a_minute()]).await;
+    assert_eq!(two.take(&ten_a_minute(), start).await, Ok(()), "refused takes do not count");
+}
+
+#[tokio::test]
+async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
+    for bus in [Bus::local("all"), Bus::redis(&database().await, "api").await.unwrap()] {
+        let budget = Budget::Window { takes: 1, length: Duration::from_secs(600) };
+        let take = async |of_64: u8, now| {
+            let address = format!("2001:db8:1:{of_64:04x}::1").parse().unwrap();
+            bus.take_each(&RateLimit::of_address("claim", address, budget), now).await
+        };
+        let start = Time::from_millis(1_700_000_000_123);
+        let refused = Err(RetryAfter { seconds: 600 });
+        for of_64 in 0..8 {
+            assert_eq!(take(of_64, start).await, Ok(()));
+        }
+        assert_eq!(take(0, start).await, refused);
+        // The window of the ninth does not begin before it has got something.
+        assert_eq!(take(8, start.plus(Duration::from_secs(599))).await, Err(RetryAfter { seconds: 1 }));
+        assert_eq!(take(8, start.plus(Duration::from_secs(600))).await, Ok(()));
+    }
 }
 
 #[tokio::test]

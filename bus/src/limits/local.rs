@@ -34,8 +34,9 @@ impl LocalCounters {
             Budget::Window { takes, length } => {
                 let store = store_of(windows, limit);
                 let window = Window::after_take(store.get(&limit.key).copied(), length, now);
+                window.verdict(takes, length, now)?;
                 store.insert(limit.key.clone(), window);
-                window.verdict(takes, length, now)
+                Ok(())
             }
             Budget::Bucket { takes, refill } => {
                 let (store, bucket) = (store_of(buckets, limit), Bucket::new(takes, refill, now));
