@@ -6,7 +6,9 @@ use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
+use crate::dev_mode;
 use crate::refusal::RefusedCall;
+use crate::service_of::service_of;
 
 /// A type that a header's value is read into.
 pub trait CallHeader: Sized + Send {
@@ -15,6 +17,11 @@ pub trait CallHeader: Sized + Send {
 
     /// `value` is `None` when the header is not there.
     fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal>;
+
+    /// Refuses the header where this request may not bring it.
+    fn admit(_request: &Request) -> Result<(), RefusedCall> {
+        Ok(())
+    }
 
     fn schema() -> MetaSchema;
 }
@@ -32,6 +39,10 @@ impl CallHeader for PaymentOffer {
     // What is no payment at all is kept as unreadable: a call that costs nothing ignores it.
     fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
         Ok(Self(value.map(|value| value.to_str().map_or(Payment::Unreadable, Payment::parse))))
+    }
+
+    fn admit(request: &Request) -> Result<(), RefusedCall> {
+        Ok(dev_mode::demand_local_payment(request, service_of(request)?)?)
     }
 
     fn schema() -> MetaSchema {
@@ -93,6 +104,9 @@ impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
         // Which of two was meant nobody can say, and one of them is money.
         if values.next().is_some() {
             return Err(RefusedCall::from(Refusal::invalid(options.name, "is sent more than once")).into());
+        }
+        if value.is_some() {
+            T::admit(request)?;
         }
         Ok(Self(T::read(value).map_err(RefusedCall::from)?))
     }

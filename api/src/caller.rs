@@ -11,7 +11,7 @@ use service::{Caller, Person, Service};
 
 use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
-use crate::{same_site, session_cookie};
+use crate::{dev_mode, same_site, session_cookie};
 
 /// Names the account that a person's call is about.
 const ACCOUNT_HEADER: &str = "X-Account";
@@ -45,10 +45,11 @@ impl Credential for Token {
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
         // Spec 5.3: the cookie stands for an account on every route in dev mode only.
-        if service.is_dev_mode() {
-            return Ok(Self(caller_by_either(request, service).await?));
+        if !service.is_dev_mode() || !brings_session_alone(request, service) {
+            return Ok(Self(service.authenticate(bearer(request)).await?));
         }
-        Ok(Self(service.authenticate(bearer(request)).await?))
+        dev_mode::demand_local(request, service)?;
+        Ok(Self(caller_by_either(request, service).await?))
     }
 }
 
@@ -72,7 +73,7 @@ impl Credential for InPerson {
     const SCHEMES: &'static [&'static str] = &[SESSION_SCHEME];
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
-        if session_cookie::secret(request).is_none() && bearer(request).is_some() {
+        if session_cookie::secret(request, service.addresses()).is_none() && bearer(request).is_some() {
             return Err(Refusal::SessionRequired.into());
         }
         Ok(Self(person(request, service).await?))
@@ -87,13 +88,18 @@ pub fn named_account(request: &Request) -> Option<&str> {
 
 /// The person whose session the request carries, on a page of our own.
 pub async fn person(request: &Request, service: &Service) -> Result<Person, RefusedCall> {
-    let session = session_cookie::secret(request).ok_or(Refusal::NotSignedIn)?;
+    let session = session_cookie::secret(request, service.addresses()).ok_or(Refusal::NotSignedIn)?;
     same_site::demand(request, service.addresses())?;
     Ok(service.person(&session).await?)
 }
 
+/// Whether a session is all that the request has to say who calls.
+fn brings_session_alone(request: &Request, service: &Service) -> bool {
+    authorization(request).is_none() && session_cookie::secret(request, service.addresses()).is_some()
+}
+
 async fn caller_by_either(request: &Request, service: &Service) -> Result<Caller, RefusedCall> {
-    if authorization(request).is_some() || session_cookie::secret(request).is_none() {
+    if !brings_session_alone(request, service) {
         return Ok(service.authenticate(bearer(request)).await?);
     }
     let person = person(request, service).await?;
@@ -160,7 +166,7 @@ fn describe_schemes(registry: &mut Registry) {
         key_in: Some("cookie"),
         ..scheme(
             "apiKey",
-            "The session of a signed-in person. Where a token will do as well, it is taken in dev mode only, but for \
+            "The session of a signed-in person. Where a token will do as well, it is taken in dev mode on its own machine only, but for \
              `PATCH /v1/account`, invites and members. The header `X-Account` (an id or a handle) chooses among \
              several accounts.",
         )

@@ -10,9 +10,8 @@ use poem::{FromRequest, Request, RequestBody};
 /// The leading bits of the smallest IPv6 network that anybody gets.
 const IPV6_NETWORK_BITS: u32 = 64;
 
-/// What proxies put on a request.
-const FORWARDED: [&str; 6] =
-    ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"];
+/// What proxies put on a request, beside headers that begin with `x-forwarded-`.
+const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
 /// The networks of the proxies that stand before a door.
 #[derive(Clone, Debug, Default)]
@@ -75,8 +74,13 @@ pub fn client_of(request: &Request) -> IpAddr {
 /// Whether the API was called from this very machine, as far as can be told: whoever comes through a proxy did not.
 pub fn is_from_here(request: &Request) -> bool {
     let peer = request.remote_addr().as_socket_addr();
-    let is_forwarded = FORWARDED.iter().any(|name| request.headers().contains_key(*name));
-    !is_forwarded && peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+    !is_forwarded(request) && peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+}
+
+/// Whether the request carries a header of a proxy, trusted or not.
+pub fn is_forwarded(request: &Request) -> bool {
+    let mut names = request.headers().keys().map(poem::http::HeaderName::as_str);
+    names.any(|name| name.starts_with("x-forwarded-") || FORWARDED.contains(&name))
 }
 
 /// What stands for an address where addresses have shares: whoever gets IPv6 addresses gets a network of them at once.
@@ -122,7 +126,9 @@ mod tests {
     fn this_machine_is_known_by_the_connection_and_nobody_is_brought_here_by_a_proxy() {
         for peer in ["127.0.0.1:4711", "127.8.9.1:4711", "[::1]:4711", "[::ffff:127.0.0.1]:4711"] {
             assert!(is_here(peer, None), "{peer}");
-            for header in FORWARDED {
+            for header in
+                FORWARDED.into_iter().chain(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-server"])
+            {
                 assert!(!is_here(peer, Some(header)), "{peer} {header}");
             }
         }

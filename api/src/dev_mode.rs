@@ -1,19 +1,87 @@
-//! Routes that exist in dev mode only. Elsewhere they must look as if they were not there, to anyone.
+//! What only dev mode offers, and only to its own machine. Outside dev mode it must look as if it were not there, to anyone.
+//!
+//! Dev mode starts only where nothing is public, but a proxy or a browser's name that leads to loopback (DNS rebinding)
+//! can still bring a stranger's request. Such a request names another host, or carries a header of the proxy.
 
-use domain::{Missing, Refusal};
+use domain::{Missing, Refusal, is_loopback_host};
+use poem::http::uri::Authority;
+use poem::http::{HeaderMap, Uri, header};
 use poem::{FromRequest, Request, RequestBody};
+use service::Service;
 
+use crate::client_ip::{is_forwarded, is_from_here};
 use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
 
-/// Proof that the service runs in dev mode. It stands before whatever asks who calls.
+/// Proof that the service runs in dev mode and that the request may use it. It stands before whatever asks who calls.
 pub struct DevMode;
 
 impl<'a> FromRequest<'a> for DevMode {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        if service_of(request)?.is_dev_mode() {
-            return Ok(Self);
+        let service = service_of(request)?;
+        if !service.is_dev_mode() {
+            return Err(RefusedCall::from(Refusal::NotFound(Missing::Endpoint)).into());
         }
-        Err(RefusedCall::from(Refusal::NotFound(Missing::Endpoint)).into())
+        demand_local(request, service).map_err(RefusedCall::from)?;
+        Ok(Self)
+    }
+}
+
+/// Refuses a request from elsewhere, unless the operator has allowed dev mode in public.
+pub fn demand_local(request: &Request, service: &Service) -> Result<(), Refusal> {
+    if service.is_public_dev_allowed() || is_local(request) {
+        return Ok(());
+    }
+    Err(Refusal::DevModeIsLocal)
+}
+
+/// The same for a payment that moves no money. Outside dev mode none settles, which has a refusal of its own.
+pub fn demand_local_payment(request: &Request, service: &Service) -> Result<(), Refusal> {
+    if service.is_dev_mode() { demand_local(request, service) } else { Ok(()) }
+}
+
+/// The same for what stays with this machine also when dev mode is allowed in public.
+pub fn demand_from_here(request: &Request, service: &Service) -> Result<(), Refusal> {
+    if is_from_here(request) { demand_local(request, service) } else { Err(Refusal::DevModeIsLocal) }
+}
+
+fn is_local(request: &Request) -> bool {
+    !is_forwarded(request) && names_this_machine(request.original_uri(), request.headers())
+}
+
+/// Whether every host that a request names, by its target and by `Host`, is this machine. One at least must be named.
+fn names_this_machine(target: &Uri, headers: &HeaderMap) -> bool {
+    let target = target.host().map(is_loopback_host);
+    let hosts = headers.get_all(header::HOST).iter().map(|host| {
+        let authority = host.to_str().ok().and_then(|host| host.parse::<Authority>().ok());
+        authority.is_some_and(|authority| is_loopback_host(authority.host()))
+    });
+    let named: Vec<bool> = target.into_iter().chain(hosts).collect();
+    !named.is_empty() && named.into_iter().all(|is_local| is_local)
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    fn names_this_machine_with(target: &str, hosts: &[&str]) -> bool {
+        let hosts = hosts.iter().map(|host| (header::HOST, HeaderValue::from_str(host).unwrap()));
+        names_this_machine(&target.parse().unwrap(), &hosts.collect())
+    }
+
+    #[test]
+    fn a_request_must_name_this_machine_and_no_other() {
+        for host in ["localhost:8080", "127.0.0.1", "[::1]:8080", "handbill.localhost"] {
+            assert!(names_this_machine_with("/auth/dev", &[host]), "{host}");
+        }
+        for hosts in [&[][..], &[""], &["rebound.example:8080"], &["localhost", "api.example.com"]] {
+            assert!(!names_this_machine_with("/auth/dev", hosts), "{hosts:?}");
+        }
+        // HTTP/2 names the host in the target, and so does a request that is meant for a proxy.
+        assert!(names_this_machine_with("http://localhost:8080/auth/dev", &[]));
+        assert!(!names_this_machine_with("http://rebound.example/auth/dev", &["localhost"]));
+        assert!(!names_this_machine_with("http://localhost/auth/dev", &["rebound.example"]));
     }
 }

@@ -93,7 +93,11 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let routes = settings.for_strangers.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let routes = routes.with(CookieJarManager::new()).data(service).with(Representation::default());
+    let is_https = service.addresses().base_url.starts_with("https://");
+    let routes = routes.with(CookieJarManager::new()).data(service);
+    let routes =
+        routes.map(move |response| async move { session_cookie::under_both_names(response, is_https) });
+    let routes = routes.with(Representation::default());
     let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
         let probes = probes.clone();

@@ -97,6 +97,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::OwnerStays
         | Refusal::NotClaimed
         | Refusal::ForeignPage
+        | Refusal::DevModeIsLocal
         | Refusal::QuotaExceeded { .. }
         | Refusal::TooMany(_)
         | Refusal::TooManyAccounts { .. } => StatusCode::FORBIDDEN,
@@ -160,6 +161,7 @@ mod tests {
             (Refusal::ForeignAccount, 403),
             (Refusal::OwnerStays, 403),
             (Refusal::ForeignPage, 403),
+            (Refusal::DevModeIsLocal, 403),
             (Refusal::QuotaExceeded { limit: what() }, 403),
             (Refusal::TooManyAccounts { limit: 20 }, 403),
             (Refusal::NotFound(domain::Missing::Artifact), 404),

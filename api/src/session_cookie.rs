@@ -1,19 +1,78 @@
 //! The cookie that carries a session's secret: how it is set when somebody signs in, read and kept alive, and
 //! cleared when they sign out. No script may read it, and no other site's form may bring it along.
+//!
+//! Under https it is set under two names. `svc_sess` is the one of the specification, but a page on a sibling host can
+//! plant a cookie of that name here, for one path or for all, and so have a visitor act as somebody else. Browsers keep
+//! `__Host-svc_sess` only from this very host, for all paths: where it comes it wins, and a browser must send it.
 
 use domain::link::Addresses;
-use poem::Request;
-use poem::http::HeaderValue;
+use poem::http::{HeaderValue, header};
 use poem::web::cookie::{Cookie, SameSite};
+use poem::{Request, Response};
 use service::SESSION_KEPT;
 
 pub const NAME: &str = "svc_sess";
+/// Browsers hold a cookie with this prefix to the host that set it.
+const HOST_PREFIX: &str = "__Host-";
+/// Signing out ends this many sessions at most; a browser sends more only when somebody has planted them.
+const ENDED_MAX: usize = 8;
 
 /// The secret that a request carries.
-pub fn secret(request: &Request) -> Option<String> {
-    let cookie = request.cookie().get(NAME)?;
-    let secret = cookie.value_str();
-    (!secret.is_empty()).then(|| secret.to_owned())
+pub fn secret(request: &Request, addresses: &Addresses) -> Option<String> {
+    let mut sent = sent_as(request, &format!("{HOST_PREFIX}{NAME}"));
+    if sent.is_empty() && !(is_https(addresses) && is_from_browser(request)) {
+        sent = sent_as(request, NAME);
+    }
+    match sent.as_slice() {
+        [secret] => Some((*secret).to_owned()),
+        // Of several, one at most was set here, and nothing says which.
+        _ => None,
+    }
+}
+
+/// Every secret that a request carries under either name: a sign-out ends them all.
+pub fn all_secrets(request: &Request) -> Vec<String> {
+    let mut sent = sent_as(request, &format!("{HOST_PREFIX}{NAME}"));
+    sent.extend(sent_as(request, NAME));
+    sent.truncate(ENDED_MAX);
+    sent.into_iter().map(str::to_owned).collect()
+}
+
+/// The different values that a request sends under a name. The header is read here because a jar keeps one for each name.
+fn sent_as<'r>(request: &'r Request, name: &str) -> Vec<&'r str> {
+    let mut values = Vec::new();
+    let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    for (sent, value) in lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+    {
+        if sent == name && !value.is_empty() && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// Browsers send this with every request over https, and no page can take it away.
+fn is_from_browser(request: &Request) -> bool {
+    request.headers().contains_key("sec-fetch-site")
+}
+
+fn is_https(addresses: &Addresses) -> bool {
+    addresses.base_url.starts_with("https://")
+}
+
+/// The response, with every session cookie that it sets or clears under https set under the other name too.
+pub fn under_both_names(mut response: Response, is_https: bool) -> Response {
+    if !is_https {
+        return response;
+    }
+    let begins = format!("{NAME}=");
+    let set = response.headers().get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let own = set.filter(|cookie| cookie.starts_with(&begins));
+    let twins: Vec<_> = own.filter_map(|cookie| header_value(&format!("{HOST_PREFIX}{cookie}"))).collect();
+    for twin in twins {
+        response.headers_mut().append(header::SET_COOKIE, twin);
+    }
+    response
 }
 
 /// The value of a `Set-Cookie` that keeps a session.
@@ -25,7 +84,7 @@ pub fn kept(secret: &str, addresses: &Addresses) -> String {
 
 /// The same for the session that a request carries: a session lasts from its last use, so the cookie must too.
 pub fn kept_on(request: &Request, addresses: &Addresses) -> Option<String> {
-    secret(request).map(|secret| kept(&secret, addresses))
+    secret(request, addresses).map(|secret| kept(&secret, addresses))
 }
 
 /// The value of a `Set-Cookie` that forgets whatever session there was.
@@ -36,7 +95,7 @@ pub fn forgotten(addresses: &Addresses) -> String {
 }
 
 /// The same as a header of an answer that is made by hand. The secret shows in no `Debug` of it.
-pub fn header(value: &str) -> Option<HeaderValue> {
+pub fn header_value(value: &str) -> Option<HeaderValue> {
     let mut header = HeaderValue::from_str(value).ok()?;
     header.set_sensitive(true);
     Some(header)
@@ -47,7 +106,7 @@ fn cookie(secret: &str, addresses: &Addresses) -> Cookie {
     cookie.set_http_only(true);
     cookie.set_same_site(SameSite::Lax);
     cookie.set_path("/");
-    if addresses.base_url.starts_with("https://") {
+    if is_https(addresses) {
         cookie.set_secure(true);
     }
     cookie
@@ -66,6 +125,66 @@ mod tests {
             edge_domain: "pages.example".into(),
             url_style: UrlStyle::Path,
         }
+    }
+
+    fn read(base_url: &str, headers: &[(&str, &str)]) -> Option<String> {
+        let mut request = Request::builder();
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        secret(&request.finish(), &addresses(base_url))
+    }
+
+    const HTTPS: &str = "https://handbill.example";
+    const HTTP: &str = "http://127.0.0.1:8080";
+    const BROWSER: (&str, &str) = ("Sec-Fetch-Site", "none");
+
+    #[test]
+    fn the_cookie_that_nobody_else_can_plant_wins() {
+        for cookies in [
+            "svc_sess=planted; __Host-svc_sess=own",
+            "__Host-svc_sess=own; svc_sess=planted; svc_sess=another",
+            "x=1;__Host-svc_sess=own;svc_sess=",
+        ] {
+            assert_eq!(read(HTTPS, &[("Cookie", cookies)]).as_deref(), Some("own"), "{cookies}");
+            assert_eq!(read(HTTPS, &[("Cookie", cookies), BROWSER]).as_deref(), Some("own"), "{cookies}");
+        }
+        assert_eq!(
+            read(HTTPS, &[("Cookie", "__Host-svc_sess=own"), ("Cookie", "svc_sess=planted")]).as_deref(),
+            Some("own")
+        );
+    }
+
+    #[test]
+    fn a_program_may_send_the_one_name_of_the_specification_and_a_browser_under_https_may_not() {
+        let alone = ("Cookie", "svc_sess=abc");
+        assert_eq!(read(HTTPS, &[alone]).as_deref(), Some("abc"));
+        assert_eq!(read(HTTPS, &[alone, BROWSER]), None);
+        assert_eq!(read(HTTP, &[alone, BROWSER]).as_deref(), Some("abc"));
+        assert_eq!(read(HTTP, &[("Cookie", "svc_sess=")]), None);
+    }
+
+    #[test]
+    fn of_several_sessions_none_counts_and_signing_out_ends_them_all() {
+        let tossed = ("Cookie", "svc_sess=planted; svc_sess=own");
+        assert_eq!(read(HTTP, &[tossed]), None);
+        assert_eq!(read(HTTP, &[("Cookie", "svc_sess=own; svc_sess=own")]).as_deref(), Some("own"));
+        let request =
+            Request::builder().header("Cookie", "svc_sess=a; __Host-svc_sess=b; svc_sess=c; svc_sess=a");
+        assert_eq!(all_secrets(&request.finish()), ["b", "a", "c"]);
+    }
+
+    #[test]
+    fn under_https_a_session_is_set_and_cleared_under_both_names() {
+        let names = |is_https| {
+            let response = Response::builder().header("Set-Cookie", "svc_sess=abc; Path=/; Secure");
+            let response = under_both_names(response.header("Set-Cookie", "svc_other=1").finish(), is_https);
+            let set = response.headers().get_all("set-cookie").iter();
+            set.map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), ["svc_sess=abc; Path=/; Secure", "svc_other=1"]);
+        let both = ["svc_sess=abc; Path=/; Secure", "svc_other=1", "__Host-svc_sess=abc; Path=/; Secure"];
+        assert_eq!(names(true), both);
     }
 
     #[test]

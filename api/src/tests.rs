@@ -147,7 +147,8 @@ async fn status_answers_at_once_and_so_does_head() {
     let response = api().get("/v1/status").send().await;
     response.assert_status_is_ok();
     response.assert_header("cache-control", "no-store");
-    assert_eq!(body_of(response).await, json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}));
+    let alive = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "dev_mode": false});
+    assert_eq!(body_of(response).await, alive);
     let response = api().head("/v1/status").send().await;
     response.assert_status_is_ok();
     response.assert_text("").await;

@@ -5,6 +5,7 @@
 
 mod addresses;
 mod board;
+mod exposure;
 mod finding;
 
 use std::net::SocketAddr;
@@ -50,6 +51,7 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
     findings
         .note("secrets", "set secrets.signing, or for an edge alone secrets.links", secrets(settings))
         .await;
+    exposure::look(settings)?.iter().for_each(|finding| findings.tell(finding));
     findings.tell(&open_files(settings));
     examine_addresses(settings, &mut findings).await;
     if let Some(collector) = &settings.traces.otlp_url {

@@ -156,7 +156,7 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
     if settings.is_admin_for_this_machine_alone() {
         tracing::warn!(
             listen = %settings.api.listen,
-            "dev mode without secrets.operator_password: /admin is open to this machine, and is not there for others"
+            "dev mode without secrets.operator_password: /admin is open to this machine, and refused to others"
         );
     }
     Ok(Rules {
@@ -170,6 +170,7 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
             .as_ref()
             .map(|password| OperatorPassword::new(password.reveal())),
         is_dev_mode: settings.dev_mode,
+        is_public_dev_allowed: settings.allow_public_dev,
         signups_per_minute: settings.limits.signups_per_minute,
         logins_per_minute: settings.limits.logins_per_minute,
         registrations_per_minute: settings.limits.registrations_per_minute,

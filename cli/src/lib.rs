@@ -58,6 +58,8 @@ pub fn main() -> ExitCode {
 }
 
 fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCode {
+    // Password hashes, codes and private pages are below the data directory, and nobody else on this machine may read them.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // A variable that is no text is no setting of ours; `std::env::vars` would panic over it.
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn visitors_have_shares_of_their_own_and_proxies_that_tell_of_nobody_have_none() {
-        let set = [("HANDBILL_EDGE__TRUSTED_PROXIES".to_owned(), "10.0.0.0/8".to_owned())];
+        let set = [("HANDBILL_EDGE__TRUSTED_PROXIES", "10.0.0.0/8"), ("HANDBILL_DEV_MODE", "false")];
+        let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };
         let network_of = networks_of_visitors(&config::load(sources).unwrap());
         let share = |peer: &str, forwarded: Option<&str>| {

@@ -1,7 +1,8 @@
 //! Opens what a process stands on, as the settings say.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ use crate::database_clock;
 
 /// A folder that is there already stays as it is.
 const DATA_DIR_MODE: u32 = 0o700;
+/// What a mode allows those who are neither the owner nor of the group.
+const OTHERS: u32 = 0o007;
 
 pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     make_data_dir_if_used(settings)?;
@@ -154,6 +157,16 @@ pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf
         folders.push(contents.clone());
     }
     folders.into_iter().map(|folder| absolute(&folder)).collect()
+}
+
+/// The directories that are there already, hold data and can be read by other users of this machine. What lies inside of
+/// one that only its owner may enter is safe, whatever its own mode.
+pub(crate) fn folders_open_to_others(settings: &Settings) -> anyhow::Result<BTreeSet<PathBuf>> {
+    let data_dir = absolute(&settings.data_dir)?;
+    let outermost = |folder: PathBuf| if folder.starts_with(&data_dir) { data_dir.clone() } else { folder };
+    let folders = folders_of_data(settings)?.into_iter().map(outermost);
+    let is_open = |folder: &PathBuf| fs::metadata(folder).is_ok_and(|found| found.mode() & OTHERS != 0);
+    Ok(folders.filter(is_open).collect())
 }
 
 /// A host whose data is all elsewhere need not have a place that may be written to. A signing secret that is made makes

@@ -38,6 +38,10 @@ const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
 /// How long jobs may run on in a process that is all workers.
 const POOL_STOP_WAIT: Duration = Duration::from_secs(26);
 
+/// Printed and logged at the start, so that nobody runs a playground in public without a word.
+const DEV_MODE: &str = "DEV MODE: anybody on this machine is anybody they like, and payments move no money. Set \
+                        HANDBILL_DEV_MODE=false before anybody else can reach it.";
+
 /// What a process does.
 #[derive(Clone, Debug)]
 pub(crate) struct Roles {
@@ -125,6 +129,8 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     stop::on_signal(&stop)?;
     open_files::allow_all();
     open_files::warn_if_short(settings, HasDoors { api: roles.api, edge: roles.edge });
+    warn_of_readers(settings)?;
+    telemetry::levels::set_dev_mode(settings.dev_mode);
     let _alone = DataLock::take(settings)?;
     let house = House::open(settings, roles.schema).await?;
     let presence = presence_of(&house, &roles);
@@ -408,10 +414,25 @@ fn start_token_uses(service: &Service, stop_work: &CancellationToken) -> Running
     })
 }
 
+/// A directory that Handbill makes is its owner's alone; one that was there before stays as it was.
+fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
+    for folder in parts::folders_open_to_others(settings)? {
+        tracing::warn!(
+            folder = %folder.display(),
+            "other users of this machine can read the data directory: run chmod 700 on it"
+        );
+    }
+    Ok(())
+}
+
 fn announce(settings: &Settings, roles: &Roles) {
+    if settings.dev_mode {
+        tracing::warn!(public.allowed = settings.allow_public_dev, "{DEV_MODE}");
+    }
     if roles.api && roles.edge {
+        let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
         say(&format!(
-            "Handbill is open.\n  API   {base}\n  pages {pages}\n\nTry it:\n  \
+            "Handbill is open.\n{dev_mode}  API   {base}\n  pages {pages}\n\nTry it:\n  \
              TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n  \
              curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n",
             base = settings.api.base_url,

@@ -171,9 +171,7 @@ pub fn shown(url: &Url) -> &str {
 
 /// Whether what is sent there stays on this machine.
 pub fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    address.map_or(host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
+    url.host_str().is_some_and(domain::is_loopback_host)
 }
 
 /// The fault at the bottom, which says what the others wrap.

@@ -9,6 +9,7 @@
 mod fault;
 mod load;
 mod reader;
+mod same_site;
 mod secret;
 mod section;
 mod signing;

@@ -18,6 +18,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub dev_mode: bool,
+    /// Whether dev mode may be reached from other machines.
+    pub allow_public_dev: bool,
     pub data_dir: PathBuf,
     pub log: Log,
     pub api: Api,
@@ -103,7 +105,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let redis = Redis::read(reader);
     let storage = Storage::read(reader, &folder);
     let secrets = Secrets::read(reader, mode);
-    let card = Card::read(reader);
+    let card = Card::read(reader, mode);
     let limits = Limits::read(reader, mode);
     let workers = Workers::read(reader);
     let ops = Ops::read(reader, mode);
@@ -111,6 +113,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let traces = Traces::read(reader);
     Some(Settings {
         dev_mode: mode?.dev_mode,
+        allow_public_dev: mode?.allow_public_dev,
         data_dir: data_dir?,
         log: log?,
         api: api?,
@@ -150,7 +153,8 @@ impl Settings {
     /// Whether these settings are enough for what a process is there for.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
         let faults = [self.missing_secret(role), self.missing_redis(role), self.taken_address(role)];
-        let faults: Vec<_> = faults.into_iter().flatten().collect();
+        let faults = faults.into_iter().flatten().chain(self.refused_site(role));
+        let faults: Vec<_> = faults.collect();
         if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
     }
 
@@ -183,6 +187,17 @@ impl Settings {
         })
     }
 
+    /// A worker serves neither pages nor the API.
+    fn refused_site(&self, role: Role) -> Vec<Fault> {
+        let is_wanted = self.dev_mode || self.edge.allow_same_site || role == Role::Worker;
+        if is_wanted { Vec::new() } else { self.same_site_faults() }
+    }
+
+    pub(crate) fn source_of(&self, key: &str) -> Source {
+        let line = self.lines.iter().find(|line| line.key == key);
+        line.map_or(Source::Default, |line| line.source.clone())
+    }
+
     /// Told here and not by whichever door comes second, which would name the wrong setting.
     fn taken_address(&self, role: Role) -> Option<Fault> {
         let (own, api, edge) =
@@ -196,7 +211,7 @@ impl Settings {
         let (taken_by, _) = doors.iter().find(|(_, door)| *door == own && own.port() != 0)?;
         Some(Fault {
             key: "ops.listen".to_owned(),
-            source: self.lines.iter().find(|line| line.key == "ops.listen")?.source.clone(),
+            source: self.source_of("ops.listen"),
             fault: format!("{own} is {taken_by}, too"),
             expected: "expected an address of its own, such as 127.0.0.1:9090".to_owned(),
         })

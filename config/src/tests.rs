@@ -8,11 +8,15 @@ use domain::{CardRail, Chance, DevRail};
 use tempfile::TempDir;
 
 mod every_key;
+mod refused_starts;
 
 use every_key::EVERY_KEY;
 
 use crate::reader::{DEFAULT_TOML, Reader, flatten, variable_of};
 use crate::{Faults, LogFormat, Role, Settings, Source, Sources, Storage, load, load_apart};
+
+/// 32 bytes.
+const STRONG_SECRET: &str = "5f2b0c7e9a1d4388b6f0e2a7c1d9f354";
 
 fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
     let env = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -123,12 +127,12 @@ fn the_default_file_names_exactly_the_known_keys() {
 
 #[test]
 fn toml_types_and_texts_are_read_alike() {
-    let natural = "dev_mode = true\napi.trusted_proxies = ['10.0.0.0/8']\nlimits.free_views = 5";
-    let texts = "dev_mode = 'true'\napi.trusted_proxies = '10.0.0.0/8'\nlimits.free_views = '5'";
+    let natural = "dev_mode = false\napi.trusted_proxies = ['10.0.0.0/8']\nlimits.free_views = 5";
+    let texts = "dev_mode = 'false'\napi.trusted_proxies = '10.0.0.0/8'\nlimits.free_views = '5'";
     for text in [natural, texts] {
         let (_folder, settings) = with_file(text);
         let settings = settings.unwrap();
-        assert!(settings.dev_mode);
+        assert!(!settings.dev_mode);
         assert_eq!(settings.api.trusted_proxies.len(), 1);
         assert_eq!(settings.limits.free_views, 5);
     }
@@ -230,65 +234,17 @@ fn secrets_are_never_shown() {
 }
 
 #[test]
-fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
-    let public = [
-        ("HANDBILL_API__LISTEN", "0.0.0.0:80"),
-        ("HANDBILL_EDGE__LISTEN", "192.0.2.1:81"),
-        ("HANDBILL_OPS__LISTEN", "192.0.2.1:82"),
-    ];
-    let faults = refused(with_variables(&public));
-    assert_eq!(faults.len(), 3);
-    assert!(
-        faults[0].starts_with(
-            "api.listen (environment variable HANDBILL_API__LISTEN): 0.0.0.0:80 is not loopback"
-        )
-    );
-    assert!(faults[1].contains("HANDBILL_DEV_MODE"), "{faults:?}");
-    let allowed = [&public[..], &[("HANDBILL_ALLOW_PUBLIC_DEV", "true")]].concat();
-    assert!(with_variables(&allowed).unwrap().is_admin_for_this_machine_alone());
-    let with_password = [&allowed[..], &[("HANDBILL_SECRETS__OPERATOR_PASSWORD", "short")]].concat();
-    assert!(!with_variables(&with_password).unwrap().is_admin_for_this_machine_alone());
-    assert!(!with_variables(&[]).unwrap().is_admin_for_this_machine_alone());
-    assert!(with_variables(&[("HANDBILL_API__LISTEN", "[::1]:80")]).is_ok());
-}
-
-#[test]
-fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
-    let with_secret = |secret: &str| {
-        with_variables(&[("HANDBILL_DEV_MODE", "false"), ("HANDBILL_SECRETS__SIGNING", secret)])
-    };
-    for role in [Role::Serve, Role::Api, Role::Edge, Role::Worker] {
-        let faults = with_secret("").unwrap().check_role(role).unwrap_err().to_string();
-        let expected = "secrets.signing (default): is not set, and dev mode is off";
-        assert!(faults.starts_with(expected), "{faults}");
-    }
-    assert!(refused(with_secret(&"s".repeat(31)))[0].contains("has 31 bytes"));
-    let settings = with_secret(&"s".repeat(32)).unwrap();
-    assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
-}
-
-#[test]
 fn a_card_is_taken_where_the_processor_has_an_address_and_a_key() {
     let address = ("HANDBILL_CARD__API_URL", "https://cards.example");
     let key = ("HANDBILL_CARD__SECRET_KEY", "sk_test_0123456789");
-    for (variables, rail) in
-        [(&[address, key][..], CardRail::Open), (&[address], CardRail::Closed), (&[], CardRail::Closed)]
-    {
+    let closed = ("HANDBILL_DEV_MODE", "false");
+    for (variables, rail) in [
+        (&[closed, address, key][..], CardRail::Open),
+        (&[address], CardRail::Closed),
+        (&[], CardRail::Closed),
+    ] {
         assert_eq!(with_variables(variables).unwrap().tariff().card_rail, rail, "{variables:?}");
     }
-}
-
-#[test]
-fn outside_dev_mode_an_operator_password_of_12_characters_is_demanded() {
-    let with_password = |dev_mode, password: &str| {
-        with_variables(&[("HANDBILL_DEV_MODE", dev_mode), ("HANDBILL_SECRETS__OPERATOR_PASSWORD", password)])
-    };
-    let faults = refused(with_password("false", &"ü".repeat(11)));
-    assert!(faults[0].starts_with("secrets.operator_password"), "{faults:?}");
-    assert!(faults[0].contains("has 11 characters") && !faults[0].contains('ü'), "{faults:?}");
-    assert!(with_password("false", &"ü".repeat(12)).is_ok());
-    assert!(with_password("true", "short").is_ok());
-    assert!(with_password("false", "").is_ok(), "without one there is no sign-in");
 }
 
 #[test]
@@ -300,14 +256,14 @@ fn an_edge_may_have_the_secret_of_the_links_alone() {
             ("HANDBILL_SECRETS__LINKS", secret),
         ])
     };
-    assert!(refused(with_links(&"l".repeat(31)))[0].starts_with("secrets.links"));
-    let settings = with_links(&"l".repeat(32)).unwrap();
+    assert!(refused(with_links(&STRONG_SECRET[1..]))[0].starts_with("secrets.links"));
+    let settings = with_links(STRONG_SECRET).unwrap();
     assert!(settings.check_role(Role::Edge).is_ok());
     assert!(settings.check_role(Role::Api).is_err());
     let lacking = |role| with_links("").unwrap().check_role(role).unwrap_err().to_string();
     assert!(lacking(Role::Edge).contains("HANDBILL_SECRETS__LINKS"), "{}", lacking(Role::Edge));
     assert!(!lacking(Role::Api).contains("HANDBILL_SECRETS__LINKS"), "it needs more than that");
-    assert_eq!(settings.link_secret(&Chance::seeded(1)).unwrap().reveal(), "l".repeat(32));
+    assert_eq!(settings.link_secret(&Chance::seeded(1)).unwrap().reveal(), STRONG_SECRET);
 }
 
 #[test]
@@ -370,10 +326,11 @@ fn the_queue_follows_a_database_that_is_postgres() {
 #[test]
 fn the_edge_trusts_the_proxies_of_the_api_unless_it_has_its_own() {
     let api = ("HANDBILL_API__TRUSTED_PROXIES", "10.0.0.0/8");
-    let settings = with_variables(&[api]).unwrap();
+    let closed = ("HANDBILL_DEV_MODE", "false");
+    let settings = with_variables(&[closed, api]).unwrap();
     assert_eq!(settings.edge.trusted_proxies, settings.api.trusted_proxies);
     assert_eq!(shown(&settings, "edge.trusted_proxies").1, Source::Derived("api.trusted_proxies"));
-    let own = with_variables(&[api, ("HANDBILL_EDGE__TRUSTED_PROXIES", "192.0.2.1")]).unwrap();
+    let own = with_variables(&[closed, api, ("HANDBILL_EDGE__TRUSTED_PROXIES", "192.0.2.1")]).unwrap();
     assert_eq!(own.edge.trusted_proxies, ["192.0.2.1/32".parse().unwrap()]);
 }
 

@@ -10,12 +10,14 @@ mod artifact;
 mod chance;
 mod checkout;
 mod clock;
+mod common_password;
 mod deed;
 mod file_set;
 mod id;
 mod invite;
 mod job;
 mod ledger_entry;
+mod loopback;
 mod manifest;
 mod message;
 mod moderation;
@@ -45,6 +47,7 @@ pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visi
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, Day, Month, TestShift, Time};
+pub use common_password::is_common_password;
 pub use deed::{
     Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
     PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp, VisibilityDeed,
@@ -60,6 +63,7 @@ pub use job::{
     Content, Job, JobEnvelope, PublishJob, Queue, RescanJob, ScanJob, SpooledFile, ViewCount, ViewsJob,
 };
 pub use ledger_entry::LedgerEntry;
+pub use loopback::is_loopback_host;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
 pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruling, RulingNote};

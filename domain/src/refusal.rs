@@ -95,6 +95,8 @@ pub enum Refusal {
     NotClaimed,
     /// A change that another site's page made with a person's cookie, or in their browser.
     ForeignPage,
+    /// Something that only dev mode offers was asked for from elsewhere than this machine.
+    DevModeIsLocal,
     ProcessorError,
     QuotaExceeded {
         limit: String,
@@ -182,7 +184,8 @@ impl Refusal {
             | Refusal::ForeignAccount
             | Refusal::OwnerStays
             | Refusal::NotClaimed
-            | Refusal::ForeignPage => "forbidden",
+            | Refusal::ForeignPage
+            | Refusal::DevModeIsLocal => "forbidden",
             Refusal::UsernameTaken { .. } => "username_taken",
             Refusal::InviteRevoked => "invite_revoked",
             Refusal::InviteExpired => "invite_expired",
@@ -240,6 +243,10 @@ impl Refusal {
             Refusal::InviteUsedUp => "this invite has been used up".into(),
             Refusal::AlreadyClaimed => "this account has been claimed already".into(),
             Refusal::ForeignPage => "this call comes from another site's page".into(),
+            Refusal::DevModeIsLocal => {
+                "dev mode offers this to its own machine only, and the request came through a proxy or names another host"
+                    .into()
+            }
             Refusal::NotClaimed => "only a claimed account invites, and this one is provisional".into(),
             Refusal::ProcessorError => "the card processor refused to open a checkout".into(),
             Refusal::QuotaExceeded { limit } => format!("the account is at its limit: {limit}"),
@@ -358,6 +365,11 @@ impl Refusal {
             Refusal::AlreadyClaimed => "sign in at /signin; the account is on the dashboard of who claimed it".into(),
             Refusal::ForeignPage => {
                 "send it from the service's own pages, beginning at /signin, or from a program without Origin".into()
+            }
+            Refusal::DevModeIsLocal => {
+                "send it from the machine itself to the API's own address, such as http://127.0.0.1:8080, without a proxy; \
+                 in public set HANDBILL_DEV_MODE=false, and POST /auth/login signs in"
+                    .into()
             }
             Refusal::NotClaimed => {
                 "claim it first: a person opens the claim_url of GET /v1/account; then POST /v1/account/invites again"

@@ -120,6 +120,8 @@ pub struct Rules {
     /// What opens `/admin`; without it that is open to this machine in dev mode and not there otherwise.
     pub operator_password: Option<OperatorPassword>,
     pub is_dev_mode: bool,
+    /// Whether what only dev mode offers may be used from other machines.
+    pub is_public_dev_allowed: bool,
     pub signups_per_minute: u32,
     /// Per address, and per username.
     pub logins_per_minute: u32,
@@ -155,6 +157,10 @@ impl Service {
 
     pub fn is_dev_mode(&self) -> bool {
         self.0.rules.is_dev_mode
+    }
+
+    pub fn is_public_dev_allowed(&self) -> bool {
+        self.0.rules.is_public_dev_allowed
     }
 
     pub fn clock(&self) -> &Clock {

@@ -107,10 +107,8 @@ impl Service {
     }
 
     /// Ends a session on the server. One that is unknown or over is no error.
-    pub async fn log_out(&self, session: Option<&str>) -> Answer<()> {
-        if let Some(secret) = session {
-            self.0.store.delete_session(&hash_secret(secret)).await?;
-        }
+    pub async fn log_out(&self, session: &str) -> Answer<()> {
+        self.0.store.delete_session(&hash_secret(session)).await?;
         Ok(())
     }
 

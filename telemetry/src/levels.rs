@@ -121,6 +121,12 @@ pub fn set_pool(level: &PoolLevel) {
     metrics.database_connections_max.with_label_values(&[level.pool]).set(i64::from(level.max));
 }
 
+pub fn set_dev_mode(is_dev_mode: bool) {
+    if let Some(metrics) = declared() {
+        metrics.dev_mode.set(i64::from(is_dev_mode));
+    }
+}
+
 pub fn set_redis_connected(is_connected: bool) {
     if let Some(metrics) = declared() {
         metrics.redis_connected.with_label_values::<&str>(&[]).set(i64::from(is_connected));

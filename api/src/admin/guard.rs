@@ -9,7 +9,7 @@ use service::{AdminDoor, Service};
 
 use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
-use crate::client_ip::is_from_here;
+use crate::dev_mode;
 use crate::operator::{is_operator, name_told};
 use crate::pages::{accepts_html, found_at};
 use crate::refusal::RefusedCall;
@@ -33,7 +33,7 @@ where
 {
     let service = service_of(&request)?;
     let Some(at_desk) = who(&request, service)? else {
-        demand_door(&request, service)?;
+        demand_door(service)?;
         return Ok(to_sign_in(&request));
     };
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
@@ -52,7 +52,7 @@ where
         return page.call(request).await;
     }
     if has_ticket(&request) && accepts_html(&request) && who(&request, service)?.is_none() {
-        demand_door(&request, service)?;
+        demand_door(service)?;
         // The sign-in would not be shown in the frame.
         return Ok(in_frame(StatusCode::FORBIDDEN, LAPSED));
     }
@@ -65,7 +65,7 @@ where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    match door_for(&request, service) {
+    match door_for(&request, service)? {
         AdminDoor::Password => {}
         AdminDoor::Open => return Ok(found_at(super::QUEUE)),
         AdminDoor::Closed => return Err(nothing_here().into()),
@@ -97,7 +97,7 @@ fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCa
             has_session: false,
         }));
     }
-    Ok(match door_for(request, service) {
+    Ok(match door_for(request, service)? {
         AdminDoor::Closed => None,
         AdminDoor::Open => Some(AtDesk { name: OperatorName::unnamed(), has_session: false }),
         AdminDoor::Password => cookie::session(request)
@@ -107,16 +107,17 @@ fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCa
 }
 
 /// What is open to anybody is open on this machine only, wherever the API listens.
-fn door_for(request: &Request, service: &Service) -> AdminDoor {
-    match service.admin_door() {
-        AdminDoor::Open if !is_from_here(request) => AdminDoor::Closed,
-        door => door,
+fn door_for(request: &Request, service: &Service) -> Result<AdminDoor, RefusedCall> {
+    let door = service.admin_door();
+    if door == AdminDoor::Open {
+        dev_mode::demand_from_here(request, service)?;
     }
+    Ok(door)
 }
 
 /// Without a door there is nothing here.
-fn demand_door(request: &Request, service: &Service) -> Result<(), RefusedCall> {
-    match door_for(request, service) {
+fn demand_door(service: &Service) -> Result<(), RefusedCall> {
+    match service.admin_door() {
         AdminDoor::Closed => Err(nothing_here()),
         AdminDoor::Open | AdminDoor::Password => Ok(()),
     }

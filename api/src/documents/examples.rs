@@ -59,6 +59,7 @@ fn field(owner: &str, name: &str) -> Option<Value> {
 fn of_owner(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
         ("Alive", "status") => json!("ok"),
+        ("Alive", "dev_mode") => json!(false),
         ("Alive", "version") => json!(env!("CARGO_PKG_VERSION")),
         ("Report", "reason") => json!("It asks for the password of my bank."),
         ("WaitingPage" | "LiveVersion", "moderation_status") => json!("review"),

@@ -19,7 +19,7 @@ use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
 use crate::turns::Turn;
 use crate::upload::{BodyShare, RoomTaken};
-use crate::{caller, same_site};
+use crate::{caller, dev_mode, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
 
@@ -36,6 +36,8 @@ const TOKEN_INVALID: HeaderValue =
 pub struct Visit {
     pub service: Service,
     pub caller: Caller,
+    /// Whether the request may pay with what only dev mode takes for money.
+    pub dev_payment: Result<(), Refusal>,
     /// For what a tool takes into memory beside the request.
     pub room: BodyShare,
     /// The turn of the request, which a publish changes for others.
@@ -83,7 +85,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         };
         let (room, turn) = (BodyShare::of(&request), Turn::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        self.answer(request, Visit { service, caller, room, turn, trace }).await
+        let dev_payment = dev_mode::demand_local_payment(&request, &service);
+        self.answer(request, Visit { service, caller, dev_payment, room, turn, trace }).await
     }
 }
 

@@ -228,7 +228,7 @@ pub fn found_at(path: &str) -> Response {
 
 /// The answer, with a `Set-Cookie` of this value.
 pub fn with_cookie(mut answer: Response, cookie: &str) -> Response {
-    if let Some(value) = session_cookie::header(cookie) {
+    if let Some(value) = session_cookie::header_value(cookie) {
         answer.headers_mut().append(header::SET_COOKIE, value);
     }
     answer

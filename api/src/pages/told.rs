@@ -102,6 +102,10 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         Refusal::ForeignPage | Refusal::MethodNotAllowed { .. } => {
             ("Open the page here, and press its button.", again("Open the page"))
         }
+        Refusal::DevModeIsLocal => (
+            "Open it on the machine that Handbill runs on, at the API's own address.",
+            to("/", "See what Handbill is"),
+        ),
         Refusal::RateLimited { retry_after_seconds } => {
             return (format!("Wait {}, then try again.", wait(*retry_after_seconds)), again("Try again"));
         }

@@ -27,7 +27,7 @@ refusals! {
     LogIn: InvalidRequest, InvalidBody, InvalidCredentials, TooLarge, UnsupportedMediaType, RateLimited;
     LogOut: ForeignPage;
     Look: NotSignedIn;
-    Dev: InvalidRequest, NotFound;
+    Dev: InvalidRequest, DevModeIsLocal, NotFound;
 }
 
 #[derive(ApiResponse)]
@@ -159,7 +159,7 @@ impl Auth {
 
     /// Sign in as anybody, in dev mode
     ///
-    /// Makes the person if need be. Outside dev mode this does not exist.
+    /// Makes the person if need be. Outside dev mode this does not exist, and in dev mode only this machine may call it.
     #[oai(path = "/auth/dev", method = "get", operation_id = "log_in_unasked")]
     async fn log_in_unasked(
         &self,
@@ -180,11 +180,14 @@ impl Auth {
     }
 }
 
-/// Ends the session that the request carries, if it carries one.
+/// Ends every session that the request carries.
 pub async fn end_session(request: &Request, service: &Service) -> Result<(), RefusedCall> {
-    let session = session_cookie::secret(request);
-    if session.is_some() {
+    let sessions = session_cookie::all_secrets(request);
+    if !sessions.is_empty() {
         same_site::demand(request, service.addresses())?;
     }
-    Ok(service.log_out(session.as_deref()).await?)
+    for session in &sessions {
+        service.log_out(session).await?;
+    }
+    Ok(())
 }

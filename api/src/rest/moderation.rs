@@ -19,7 +19,7 @@ pub struct Moderation;
 
 refusals! {
     Moderate:
-        InvalidRequest, InvalidBody, NotSignedIn, ForeignPage, NotFound, AmbiguousSlug, TooLarge,
+        InvalidRequest, InvalidBody, NotSignedIn, ForeignPage, DevModeIsLocal, NotFound, AmbiguousSlug, TooLarge,
         UnsupportedMediaType;
 }
 
@@ -27,7 +27,7 @@ refusals! {
 impl Moderation {
     /// Pass or block a page
     ///
-    /// For tests of what moderation leads to: dev mode only, elsewhere 404. The word is on the version that is live
+    /// For tests of what moderation leads to: dev mode on its own machine only, elsewhere 404. The word is on the version that is live
     /// now and holds until the next one, whatever a scan finds. A slug means an artifact of your own accounts, else
     /// the only one that bears it; a host means one artifact anywhere.
     #[oai(path = "/v1/moderation/:slug", method = "post", operation_id = "moderate")]

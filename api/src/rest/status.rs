@@ -1,7 +1,9 @@
 //! Whether the process answers. It must never ask the database or any other part: it stays true while they are away.
 
+use poem::Request;
 use poem_openapi::payload::Json;
 use poem_openapi::{Object, OpenApi};
+use service::Service;
 
 use super::Tag;
 
@@ -15,6 +17,8 @@ struct Alive {
     status: String,
     /// The version of the program.
     version: String,
+    /// Whether the service is a playground in dev mode, where anybody on its machine is anybody and money is none.
+    dev_mode: bool,
 }
 
 #[OpenApi(tag = "Tag::Service")]
@@ -23,7 +27,8 @@ impl Status {
     ///
     /// Answers at once and needs no token.
     #[oai(path = "/v1/status", method = "get", operation_id = "get_status")]
-    async fn status(&self) -> Json<Alive> {
-        Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
+    async fn status(&self, request: &Request) -> Json<Alive> {
+        let dev_mode = request.data::<Service>().is_some_and(Service::is_dev_mode);
+        Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), dev_mode })
     }
 }

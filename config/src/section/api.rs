@@ -47,11 +47,17 @@ impl Api {
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
         let listen = reader.required("api.listen");
         let base_url = reader.required::<WebAddress>("api.base_url");
-        let trusted_proxies = reader.required("api.trusted_proxies");
+        let trusted_proxies = reader.required::<Vec<IpNet>>("api.trusted_proxies");
         let connections = connection_limits!(reader, "api");
         let load = ApiLoad::read(reader);
         if let (Some(mode), Some(listen)) = (mode, listen) {
-            mode.guard(reader, "api.listen", listen);
+            mode.guard_listener(reader, "api.listen", listen);
+        }
+        if let (Some(mode), Some(base_url)) = (mode, &base_url) {
+            mode.guard_address(reader, "api.base_url", &base_url.0);
+        }
+        if let (Some(mode), Some(proxies)) = (mode, &trusted_proxies) {
+            mode.guard_unset(reader, "api.trusted_proxies", !proxies.is_empty());
         }
         Some(Self {
             listen: listen?,

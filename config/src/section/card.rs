@@ -5,6 +5,7 @@ use domain::CardRail;
 
 use crate::reader::Reader;
 use crate::secret::Secret;
+use crate::section::mode::Mode;
 use crate::value::WebAddress;
 
 /// The card processor. What is unset is not configured, and its calls answer 501.
@@ -24,12 +25,16 @@ impl Card {
         if is_open { CardRail::Open } else { CardRail::Closed }
     }
 
-    pub(crate) fn read(reader: &mut Reader) -> Self {
-        Self {
+    pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Self {
+        let card = Self {
             webhook_secret: reader.optional("card.webhook_secret"),
             api_url: reader.optional::<WebAddress>("card.api_url").map(|address| address.0),
             secret_key: reader.optional("card.secret_key"),
             livemode: reader.optional("card.livemode"),
+        };
+        if let Some(mode) = mode {
+            mode.guard_unset(reader, "card.secret_key", card.secret_key.is_some());
         }
+        card
     }
 }

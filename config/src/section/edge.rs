@@ -20,6 +20,8 @@ pub struct Edge {
     pub serve_url: String,
     pub domain: String,
     pub url_style: UrlStyle,
+    /// Whether pages may share a site with the API.
+    pub allow_same_site: bool,
     pub cache_bytes: u64,
     pub font_hosts: Vec<String>,
     /// The proxies before it.
@@ -43,6 +45,7 @@ impl Edge {
         let serve_url = reader.required::<WebAddress>("edge.serve_url");
         let domain = reader.required::<HostName>("edge.domain");
         let url_style = reader.required("edge.url_style");
+        let allow_same_site = reader.required("edge.allow_same_site");
         let cache_bytes = reader.required("edge.cache_bytes");
         let font_hosts = reader.required::<Vec<HostName>>("edge.font_hosts");
         let trusted_proxies =
@@ -54,13 +57,22 @@ impl Edge {
         let waiting_max = reader.required::<AtATime>("edge.waiting_max");
         let wait_max = reader.required::<Wait>("edge.wait_max");
         if let (Some(mode), Some(listen)) = (mode, listen) {
-            mode.guard(reader, "edge.listen", listen);
+            mode.guard_listener(reader, "edge.listen", listen);
+        }
+        if let (Some(mode), Some(serve_url)) = (mode, &serve_url) {
+            mode.guard_address(reader, "edge.serve_url", &serve_url.0);
+        }
+        if let Some(mode) = mode {
+            // Those of the API have a fault of their own.
+            let has_own = !trusted_proxies.is_empty() && trusted_proxies != api_proxies;
+            mode.guard_unset(reader, "edge.trusted_proxies", has_own);
         }
         Some(Self {
             listen: listen?,
             serve_url: serve_url?.0,
             domain: domain?.0,
             url_style: url_style?,
+            allow_same_site: allow_same_site?,
             cache_bytes: cache_bytes?,
             font_hosts: font_hosts?.into_iter().map(|host| host.0).collect(),
             trusted_proxies,

@@ -15,7 +15,7 @@ impl Ops {
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Self {
         let listen = reader.optional("ops.listen");
         if let (Some(mode), Some(listen)) = (mode, listen) {
-            mode.guard(reader, "ops.listen", listen);
+            mode.guard_listener(reader, "ops.listen", listen);
         }
         Self { listen }
     }

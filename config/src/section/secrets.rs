@@ -1,6 +1,10 @@
-//! The secrets that hold the whole house. Outside dev mode none of them may be short: a password is typed, so it may be
-//! shorter than the others, and is tried at few times a minute. And there must never be a start
+//! The secrets that hold the whole house. Outside dev mode none of them may be short or easy to guess: a password is
+//! typed, so it may be shorter than the others, and is tried at few times a minute. And there must never be a start
 //! without those that the process's role needs; see [`Settings::check_role`](crate::Settings::check_role).
+
+use std::collections::BTreeSet;
+
+use domain::is_common_password;
 
 use crate::reader::{Reader, variable_of};
 use crate::secret::Secret;
@@ -10,7 +14,10 @@ pub(crate) const SIGNING: &str = "secrets.signing";
 const LINKS: &str = "secrets.links";
 const OPERATOR_PASSWORD: &str = "secrets.operator_password";
 const LENGTH_BYTES_MIN: usize = 32;
+/// A random secret in hexadecimal digits has more, a word that is repeated mostly has not.
+const DISTINCT_BYTES_MIN: usize = 9;
 const PASSWORD_LENGTH_MIN: usize = 12;
+const MADE: &str = "`openssl rand -hex 32` prints";
 
 /// What the operator knows and nobody else.
 #[derive(Clone, Debug)]
@@ -27,37 +34,47 @@ impl Secrets {
         let [signing, links] = [SIGNING, LINKS].map(|key| {
             let secret = reader.optional::<Secret>(key);
             if mode.is_some_and(|mode| !mode.dev_mode) {
-                demand_length(reader, key, secret.as_ref());
+                demand_strength(reader, key, secret.as_ref());
             }
             secret
         });
         let operator_password = reader.optional::<Secret>(OPERATOR_PASSWORD);
         if mode.is_some_and(|mode| !mode.dev_mode) {
-            demand_password_length(reader, operator_password.as_ref());
+            demand_good_password(reader, operator_password.as_ref());
         }
         Self { signing, links, operator_password }
     }
 }
 
-fn demand_length(reader: &mut Reader, key: &'static str, secret: Option<&Secret>) {
-    if let Some(length_bytes) = secret.map(|secret| secret.reveal().len())
-        && length_bytes < LENGTH_BYTES_MIN
-    {
-        reader.fault(key, format!("has {length_bytes} bytes, and dev mode is off"), expected());
-    }
+fn demand_strength(reader: &mut Reader, key: &'static str, secret: Option<&Secret>) {
+    let Some(bytes) = secret.map(|secret| secret.reveal().as_bytes()) else { return };
+    let distinct = bytes.iter().collect::<BTreeSet<_>>().len();
+    let fault = if bytes.len() < LENGTH_BYTES_MIN {
+        format!("has {} bytes, and dev mode is off", bytes.len())
+    } else if distinct < DISTINCT_BYTES_MIN {
+        format!("has {distinct} different bytes only, and dev mode is off")
+    } else {
+        return;
+    };
+    reader.fault(key, fault, expected());
 }
 
-fn demand_password_length(reader: &mut Reader, password: Option<&Secret>) {
-    if let Some(length) = password.map(|password| password.reveal().chars().count())
-        && length < PASSWORD_LENGTH_MIN
-    {
-        let expected = format!("expected a password of {PASSWORD_LENGTH_MIN} characters or more");
-        reader.fault(OPERATOR_PASSWORD, format!("has {length} characters, and dev mode is off"), expected);
-    }
+fn demand_good_password(reader: &mut Reader, password: Option<&Secret>) {
+    let Some(password) = password.map(Secret::reveal) else { return };
+    let length = password.chars().count();
+    let fault = if length < PASSWORD_LENGTH_MIN {
+        format!("has {length} characters, and dev mode is off")
+    } else if is_common_password(password) {
+        "is a common password, or one with digits after it, and dev mode is off".to_owned()
+    } else {
+        return;
+    };
+    let expected = format!("expected a password of {PASSWORD_LENGTH_MIN} characters or more, such as {MADE}");
+    reader.fault(OPERATOR_PASSWORD, fault, expected);
 }
 
 pub(crate) fn expected() -> String {
-    format!("expected a secret of {LENGTH_BYTES_MIN} bytes or more")
+    format!("expected a secret of {LENGTH_BYTES_MIN} bytes or more, such as {MADE}")
 }
 
 pub(crate) fn expected_of_an_edge() -> String {

@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 86] = [
+pub const EVERY_KEY: [(&str, &str, &str); 87] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -32,6 +32,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 86] = [
     ("edge.serve_url", "https://pages.example.com", "https://pages.example.com"),
     ("edge.domain", "Pages.Example.com", "pages.example.com"),
     ("edge.url_style", "host", "host"),
+    ("edge.allow_same_site", "true", "true"),
     ("edge.cache_bytes", "1048576", "1048576"),
     ("edge.font_hosts", "fonts.example.com", "fonts.example.com"),
     ("edge.trusted_proxies", "10.1.0.0/16", "10.1.0.0/16"),

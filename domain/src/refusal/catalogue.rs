@@ -78,6 +78,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::AlreadyClaimed => "The account has an owner, so there is nothing to claim.",
         RefusalKind::NotClaimed => "A team needs an owner, and nobody has claimed the account yet.",
         RefusalKind::ForeignPage => "A browser sent the call from another site's page.",
+        RefusalKind::DevModeIsLocal => {
+            "Only dev mode offers this, and only to its own machine: not through a proxy, and not under another host name."
+        }
         RefusalKind::ProcessorError => "The card processor refused to open a checkout, or did not answer.",
         RefusalKind::QuotaExceeded => "The account has as many artifacts as it may have.",
         RefusalKind::TooMany => "The account has as many tokens, invites or members as it may have.",
@@ -157,6 +160,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::AlreadyClaimed => Refusal::AlreadyClaimed,
         RefusalKind::NotClaimed => Refusal::NotClaimed,
         RefusalKind::ForeignPage => Refusal::ForeignPage,
+        RefusalKind::DevModeIsLocal => Refusal::DevModeIsLocal,
         RefusalKind::ProcessorError => Refusal::ProcessorError,
         RefusalKind::QuotaExceeded => Refusal::QuotaExceeded { limit: "100 artifacts".into() },
         RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),

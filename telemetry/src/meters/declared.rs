@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use anyhow::Context;
 use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec,
-    Opts, Registry, TextEncoder,
+    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
 pub(crate) struct Declared {
@@ -43,6 +43,7 @@ pub(crate) struct Declared {
     pub shed: IntCounterVec,
     pub connections: IntGaugeVec,
     pub connections_cut: IntCounterVec,
+    pub dev_mode: IntGauge,
     _build: Gauge,
 }
 
@@ -238,6 +239,7 @@ impl Declared {
                  full, address, idle, silent, untaken.",
                 &["role", "reason"],
             )?,
+            dev_mode: at.told(IntGauge::new("handbill_dev_mode", "1 in dev mode, else 0.")?)?,
             _build: at.build()?,
             registry: registry.clone(),
         };

@@ -132,6 +132,7 @@ fn rules() -> Rules {
         link_key: LinkKey::new("the link secret of the judge's world"),
         operator_password: None,
         is_dev_mode: true,
+        is_public_dev_allowed: false,
         signups_per_minute: 10,
         logins_per_minute: 10,
         registrations_per_minute: 10,

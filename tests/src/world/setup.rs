@@ -65,11 +65,13 @@ impl Setup {
         self
     }
 
-    /// Gives the world a card processor, and the program its address and both secrets.
+    /// Gives the world a card processor, and the program its address and both secrets. In dev mode a card key must be
+    /// allowed, since it is for real money.
     #[must_use]
     pub fn with_card_processor(mut self) -> Self {
         self.card_server = true;
-        self.env("HANDBILL_CARD__SECRET_KEY", card::SECRET_KEY)
+        self.env("HANDBILL_ALLOW_PUBLIC_DEV", "true")
+            .env("HANDBILL_CARD__SECRET_KEY", card::SECRET_KEY)
             .env("HANDBILL_CARD__WEBHOOK_SECRET", card::WEBHOOK_SECRET)
     }
 

@@ -11,7 +11,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 in_both_modes! {
     async fn the_status_says_that_the_service_lives(world: World) {
         let status = world.stranger().get("/v1/status").await.expect(200);
-        assert_eq!(status.field_names(), ["status", "version"]);
+        assert_eq!(status.field_names(), ["dev_mode", "status", "version"]);
         assert_eq!(status.string("status"), "ok");
     }
 
@@ -53,7 +53,11 @@ in_both_modes! {
         sign_up_as("192.0.2.5").await.expect(201);
     }
 
-    #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1", "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings(
+        "HANDBILL_DEV_MODE" = "false",
+        "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1",
+        "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
+    )]
     async fn behind_a_trusted_proxy_the_address_is_the_clients(world: World) {
         let stranger = world.stranger();
         for address in ["192.0.2.1", "192.0.2.2"] {

@@ -120,7 +120,7 @@ in_both_modes! {
         human.get("/admin/moderation").await.expect(200);
         for path in ["/admin/moderation", "/admin/queues", "/admin/signin"] {
             for through in ["X-Forwarded-For", "Forwarded", "Via"] {
-                human.get(path).header(through, "127.0.0.1").await.refused(404, "not_found").naming("endpoint");
+                human.get(path).header(through, "127.0.0.1").await.refused(403, "forbidden").naming("dev mode");
             }
         }
         world.operator().call(Method::GET, "/admin/queues").header("X-Forwarded-For", "192.0.2.1").await.expect(200);

@@ -16,7 +16,11 @@ const LARGEST_AT_ONCE: usize = 23;
 const REST_BYTES: u64 = 256 * 1_048_576 - LARGEST_AT_ONCE as u64 * LARGEST_BYTES;
 
 in_both_modes! {
-    #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3", "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings(
+        "HANDBILL_DEV_MODE" = "false",
+        "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3",
+        "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
+    )]
     async fn a_network_of_addresses_is_no_way_around_the_limits(world: World) {
         let sign_up = async |from: String| world.stranger().post("/v1/signup").header("X-Forwarded-For", from).await;
         for host in 1..=3 {

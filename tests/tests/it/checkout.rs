@@ -172,7 +172,11 @@ in_both_modes! {
         check_out(&owner, json!(20)).await.refused(501, "not_configured");
     }
 
-    #[settings("HANDBILL_CARD__API_URL" = "http://127.0.0.1:9", "HANDBILL_CARD__SECRET_KEY" = SECRET_KEY)]
+    #[settings(
+        "HANDBILL_ALLOW_PUBLIC_DEV" = "true",
+        "HANDBILL_CARD__API_URL" = "http://127.0.0.1:9",
+        "HANDBILL_CARD__SECRET_KEY" = SECRET_KEY
+    )]
     async fn a_processor_that_is_not_there_is_502(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         check_out(&owner, json!(20)).await.refused(502, "processor_error");

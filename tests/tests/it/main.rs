@@ -64,6 +64,7 @@ mod reports;
 mod rescans;
 mod rolling_upgrade;
 mod route_callers;
+mod safe_defaults;
 mod schedules;
 mod scopes;
 mod serving;

@@ -96,6 +96,7 @@ in_both_modes! {
 
     #[settings(
         "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "3",
+        "HANDBILL_DEV_MODE" = "false",
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
     )]
     async fn logins_are_limited_per_username_and_per_address(world: World) {
@@ -119,6 +120,7 @@ in_both_modes! {
 
     #[settings(
         "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1",
+        "HANDBILL_DEV_MODE" = "false",
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
     )]
     async fn registrations_are_limited_per_address(world: World) {

@@ -54,7 +54,11 @@ in_both_modes! {
 #[tokio::test]
 async fn the_settings_in_effect_are_shown_without_their_secrets() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
-    let env = [("HANDBILL_CARD__SECRET_KEY", "sk_do_not_show"), ("HANDBILL_LIMITS__FREE_VIEWS", "77")];
+    let env = [
+        ("HANDBILL_DEV_MODE", "false"),
+        ("HANDBILL_CARD__SECRET_KEY", "sk_do_not_show"),
+        ("HANDBILL_LIMITS__FREE_VIEWS", "77"),
+    ];
     let config = world.command(&["config"], &env).await;
     assert!(config.status.success(), "{config:?}");
     let line = |key: &str| config.output.lines().find(|line| line.contains(key)).expect(key).to_owned();

@@ -19,7 +19,11 @@ in_both_modes! {
         assert!(secret.len() >= 32 && secret.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{secret}");
     }
 
-    #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_API__BASE_URL" = "https://handbill.example")]
+    #[settings(
+        "HANDBILL_DEV_MODE" = "false",
+        "HANDBILL_API__BASE_URL" = "https://handbill.example",
+        "HANDBILL_EDGE__URL_STYLE" = "host"
+    )]
     async fn under_https_the_cookie_is_secure(world: World) {
         let human = world.human().on_a_page_of("https://handbill.example");
         let registered = human.register("ada", PASSWORD).await.expect(201);

@@ -60,7 +60,7 @@ in_both_modes! {
     }
 
     #[given(with_collector)]
-    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
     async fn a_proxy_that_is_trusted_may_have_begun_the_trace(world: World) {
         let agent = world.agent().await;
         let traceparent = format!("00-{TRACE}-{PROXY_SPAN}-01");

@@ -13,6 +13,7 @@ use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Dollars;
 use super::ledger::{EntryRow, Slugs, artifact_of};
 use super::pager::{Pager, page_of};
+use crate::dev_mode;
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
 use crate::pages::found_at;
@@ -99,6 +100,7 @@ pub async fn top_up(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let desk = Desk::change(request, &service, Tab::Credit).await?;
+    dev_mode::demand_local_payment(request, &service)?;
     match bought(&desk, &form, &service).await {
         Ok(()) => {
             let back = match errand_of(&form.link()) {
@@ -177,7 +179,7 @@ async fn refuse(
     form: &CreditForm,
 ) -> Result<Response, RefusedCall> {
     // Without a form there is nothing to tell it on.
-    if !desk.frame.owns() || !is_offered(rail, service) {
+    if !desk.frame.owns() || !is_offered(rail, request, service) {
         return Err(refused);
     }
     let refused = Refused { rail, amount: &form.amount_usd, refusal: to_show(refused, request)? };
@@ -207,8 +209,8 @@ async fn render(
         frame: &desk.frame,
         balance: Dollars(balance),
         is_owing: balance.is_negative(),
-        dev: is_offered(Rail::Dev, service).then(|| form(Rail::Dev)),
-        card: is_offered(Rail::Card, service).then(|| form(Rail::Card)),
+        dev: is_offered(Rail::Dev, request, service).then(|| form(Rail::Dev)),
+        card: is_offered(Rail::Card, request, service).then(|| form(Rail::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
         entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
         pager: Pager::of(&page, &entries, &desk.path("/credit"), "entries"),
@@ -217,9 +219,12 @@ async fn render(
     shown(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
 }
 
-fn is_offered(rail: Rail, service: &Service) -> bool {
+fn is_offered(rail: Rail, request: &Request, service: &Service) -> bool {
     match rail {
-        Rail::Dev => service.tariff().dev_rail == DevRail::Open,
+        Rail::Dev => {
+            service.tariff().dev_rail == DevRail::Open
+                && dev_mode::demand_local_payment(request, service).is_ok()
+        }
         Rail::Card => service.has_card_rail(),
     }
 }

@@ -87,6 +87,7 @@ impl Answer {
 /// A service under the names that a proxy's page has for it.
 async fn world_named(api: &str, pages: &str) -> World {
     World::with(Mode::Embedded, program!())
+        .env("HANDBILL_DEV_MODE", "false")
         .env("HANDBILL_API__BASE_URL", format!("https://{api}"))
         .env("HANDBILL_API__TRUSTED_PROXIES", "127.0.0.1/32")
         .env("HANDBILL_EDGE__SERVE_URL", format!("https://{pages}"))

@@ -166,6 +166,7 @@ in_both_modes! {
     #[settings(
         "HANDBILL_EDGE__STREAMED_ANSWERS_MAX" = "4",
         "HANDBILL_EDGE__WAIT_MAX" = "500ms",
+        "HANDBILL_DEV_MODE" = "false",
         "HANDBILL_EDGE__TRUSTED_PROXIES" = "127.0.0.0/8",
     )]
     async fn who_takes_nothing_over_many_connections_leaves_places_to_others(world: World) {

@@ -1,0 +1,58 @@
+//! Whether more can be reached than should be: dev mode, pages on the API's site, data that other users can read.
+
+use config::Settings;
+
+use super::finding::Finding;
+use crate::parts;
+
+const MODE: &str = "dev mode";
+const SITE: &str = "site";
+const DATA: &str = "data";
+
+pub(super) fn look(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+    Ok([vec![mode(settings)], site(settings), data(settings)?].concat())
+}
+
+fn mode(settings: &Settings) -> Finding {
+    let what = match (settings.dev_mode, settings.allow_public_dev) {
+        (false, _) => return Finding::sound(MODE, "off"),
+        (true, false) => "DEV MODE is on: anybody on this machine is anybody they like",
+        (true, true) => {
+            "DEV MODE is on, and allow_public_dev lets anybody who reaches it be anybody they like"
+        }
+    };
+    Finding::warning(MODE, what, "set HANDBILL_DEV_MODE=false before others can reach it")
+}
+
+/// In dev mode all addresses are this machine's, or the operator has allowed what they are.
+fn site(settings: &Settings) -> Vec<Finding> {
+    let remedy =
+        "serve pages from a domain of their own with edge.url_style=host, or set edge.allow_same_site=true";
+    let found = |fault: config::Fault| {
+        let what = format!("{}: {}", fault.key, fault.fault);
+        if settings.edge.allow_same_site || settings.dev_mode {
+            Finding::warning(SITE, what, remedy)
+        } else {
+            Finding::fault(SITE, what, remedy)
+        }
+    };
+    let found: Vec<_> = settings.same_site_faults().into_iter().map(found).collect();
+    if found.is_empty() {
+        return vec![Finding::sound(SITE, "pages cannot act on the API or on each other")];
+    }
+    found
+}
+
+fn data(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+    let open = parts::folders_open_to_others(settings)?;
+    let found: Vec<_> = open
+        .iter()
+        .map(|folder| format!("other users of this machine can read {}", folder.display()))
+        .map(|what| Finding::warning(DATA, what, "run chmod 700 on it"))
+        .collect();
+    Ok(if found.is_empty() {
+        vec![Finding::sound(DATA, "no other user of this machine can read it")]
+    } else {
+        found
+    })
+}

@@ -1,0 +1,57 @@
+//! The 10,000 most common passwords, for secrets that an operator chooses. People's passwords follow the rule of the
+//! specification, which is about the 100 most common ones (`password.rs`).
+//!
+//! `list.txt` is the first half of the list that Django's password validator uses (`common-passwords.txt.gz` of Django
+//! 5.2, under the licence beside it), in lower case, without the entries that are a shorter entry with digits after it.
+
+const COMMON: &str = include_str!("common_password/list.txt");
+
+/// Whether this is a common password, or one with digits after it. Capitals make no difference.
+pub fn is_common_password(password: &str) -> bool {
+    let password = password.to_lowercase();
+    let is_digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+    COMMON.lines().any(|common| password.strip_prefix(common).is_some_and(is_digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_common_password_is_known_also_in_capitals_and_with_digits_after_it() {
+        for common in [
+            "password",
+            "Password1234",
+            "password202612",
+            "qwertyuiop123",
+            "1q2w3e4r5t6y",
+            "123456789012345",
+            "motherfucker",
+            "PROFESSIONAL",
+        ] {
+            assert!(is_common_password(common), "{common}");
+        }
+    }
+
+    #[test]
+    fn other_passwords_are_not() {
+        for other in [
+            "",
+            "password-",
+            "password of the operator",
+            "x7password1234",
+            "correct horse battery staple",
+            "5f2b0c7e9a1d4388b6f0e2a7c1d9f354",
+        ] {
+            assert!(!is_common_password(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_list_has_no_empty_line_which_would_make_all_digits_common_and_no_capitals_which_nothing_would_match()
+     {
+        for common in COMMON.lines() {
+            assert!(!common.is_empty() && common.to_lowercase() == common, "{common:?}");
+        }
+    }
+}
