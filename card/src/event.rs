@@ -133,7 +133,7 @@ impl CardEvent {
             EventKind::Refunded => {
                 let in_all = usd_in(object, "amount_refunded")?;
                 CardEvent::Reversed(Reversal {
-                    id: refund_id(&id, object, in_all),
+                    id: refund_id(&id, object, in_all).ok_or("it has no usable id")?,
                     payment_intent: payment_intent(object)?,
                     extent: ReversalExtent::RefundedInAll(in_all),
                 })
@@ -163,9 +163,10 @@ impl PaidCheckout {
 
 /// The refund that the event is about. Newer events of the processor leave the list of refunds out of the charge; then
 /// the charge and the amount refunded so far name it.
-fn refund_id(charge: &str, object: &Value, in_all: Micro) -> String {
+fn refund_id(charge: &str, object: &Value, in_all: Micro) -> Option<String> {
     // The list has the newest refund first.
-    id_in(&object["refunds"]["data"][0], "id").unwrap_or_else(|| format!("{charge}-{}", in_all.get()))
+    let id = id_in(&object["refunds"]["data"][0], "id");
+    id.or_else(|| Some(format!("{charge}-{}", in_all.get())).filter(|id| is_processor_id(id)))
 }
 
 fn payment_intent(object: &Value) -> Result<String, &'static str> {

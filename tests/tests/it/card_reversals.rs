@@ -1,7 +1,7 @@
 //! Card money beyond the first payment: refunds, disputes, delayed payments, and events that must not be booked.
 
 use futures::future::join_all;
-use handbill_tests::{Agent, Method, Processor, Value, WEBHOOK_SECRET, World, in_both_modes, json, sign};
+use handbill_tests::{Agent, Method, Processor, Value, WEBHOOK_SECRET, in_both_modes, json, sign};
 
 use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
 

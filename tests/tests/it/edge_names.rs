@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use handbill_tests::{Method, World, in_both_modes};
+use handbill_tests::{Method, in_both_modes};
 
 use crate::expectations::{PAGE, assert_serves, front_page};
 

@@ -103,12 +103,15 @@ fn crate_roots(manifest: &Path, sources: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
 
 fn is_root_by_its_path(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-    match &parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>()[..] {
-        ["build.rs"] | ["src", "lib.rs" | "main.rs"] => true,
-        ["src", "bin", _] | ["src", "bin", _, "main.rs"] => true,
-        ["tests" | "benches" | "examples", _] | ["tests" | "benches" | "examples", _, "main.rs"] => true,
-        _ => false,
-    }
+    matches!(
+        &parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>()[..],
+        ["build.rs"]
+            | ["src", "lib.rs" | "main.rs"]
+            | ["src", "bin", _]
+            | ["src", "bin", _, "main.rs"]
+            | ["tests" | "benches" | "examples", _]
+            | ["tests" | "benches" | "examples", _, "main.rs"]
+    )
 }
 
 struct Module {
