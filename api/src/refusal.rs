@@ -82,6 +82,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::InvalidRequest { .. }
         | Refusal::InvalidArguments { .. }
         | Refusal::InvalidBody { .. }
+        | Refusal::SecretInPublish { .. }
         | Refusal::WeakPassword { .. } => StatusCode::BAD_REQUEST,
         Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::InvalidCredentials => {
             StatusCode::UNAUTHORIZED

@@ -16,6 +16,7 @@ mod file_set;
 mod id;
 mod invite;
 mod job;
+mod leak;
 mod ledger_entry;
 mod loopback;
 mod manifest;
@@ -37,6 +38,7 @@ mod tariff;
 mod token;
 mod upload_ticket;
 mod username;
+mod warning;
 
 pub mod fault;
 pub mod link;
@@ -62,6 +64,7 @@ pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{
     Content, Job, JobEnvelope, PublishJob, Queue, RescanJob, ScanJob, SpooledFile, ViewCount, ViewsJob,
 };
+pub use leak::{LeakedToken, Leaks, find_leaks};
 pub use ledger_entry::LedgerEntry;
 pub use loopback::is_loopback_host;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
@@ -83,3 +86,4 @@ pub use tariff::{Settlement, Standing, Tariff};
 pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
 pub use upload_ticket::UploadTicket;
 pub use username::{MalformedUsername, Username};
+pub use warning::{Warning, WarningCode};

@@ -108,6 +108,11 @@ pub enum Refusal {
         limit: u32,
     },
     IdempotencyConflict,
+    /// A file that was to be published holds a token that works.
+    SecretInPublish {
+        path: String,
+        line: Option<u32>,
+    },
     /// Arguments of a tool that do not fit it.
     InvalidArguments {
         tool: String,
@@ -196,6 +201,7 @@ impl Refusal {
                 "quota_exceeded"
             }
             Refusal::IdempotencyConflict => "idempotency_conflict",
+            Refusal::SecretInPublish { .. } => "secret_in_publish",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
             Refusal::JobIs { .. } => "job_state",
@@ -256,6 +262,12 @@ impl Refusal {
             }
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
+            }
+            Refusal::SecretInPublish { path, line } => {
+                let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();
+                format!(
+                    "files: {path:?} holds an active token of this service (svc_sk_…){line}; nothing was published"
+                )
             }
             Refusal::InvalidArguments { fault, .. } => fault.clone(),
             Refusal::UploadTaken => {
@@ -386,6 +398,11 @@ impl Refusal {
                     .into()
             }
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
+            Refusal::SecretInPublish { .. } => {
+                "remove the token from that file and publish again; if anyone else may have seen it, revoke it with POST \
+                 /v1/tokens/revoke"
+                    .into()
+            }
             Refusal::InvalidArguments { tool, .. } => {
                 format!("correct it and call {tool} again; tools/list describes its arguments")
             }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crc::{CRC_32_ISO_HDLC, Crc};
 use sha2::{Digest, Sha256};
 
 use crate::Chance;
@@ -14,15 +15,22 @@ pub fn hash_secret(secret: &str) -> String {
 }
 
 /// A bearer token as its owner holds it: `svc_sk_` and 32 alphanumeric characters. Shown once, never stored.
+///
+/// The last 6 characters of a new token are a checksum of the 26 before them, so that a secret scanner can tell a token
+/// from a text that only looks like one. Authentication does not verify it, because older tokens have none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenSecret(String);
 
 impl TokenSecret {
-    const PREFIX: &'static str = "svc_sk_";
-    const LENGTH: usize = 32;
+    pub const PREFIX: &'static str = "svc_sk_";
+    /// The length of a whole token in bytes.
+    pub const LENGTH: usize = Self::PREFIX.len() + Self::TAIL_LENGTH;
+    const TAIL_LENGTH: usize = 32;
+    const CHECKSUM_LENGTH: usize = 6;
 
     pub fn generate(chance: &Chance) -> Self {
-        Self(format!("{}{}", Self::PREFIX, chance.alphanumeric(Self::LENGTH)))
+        let random = chance.alphanumeric(Self::TAIL_LENGTH - Self::CHECKSUM_LENGTH);
+        Self(format!("{}{random}{}", Self::PREFIX, checksum(&random)))
     }
 
     pub fn hash(&self) -> String {
@@ -39,8 +47,8 @@ impl FromStr for TokenSecret {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let random = text.strip_prefix(Self::PREFIX).ok_or(())?;
-        let well_formed = random.len() == Self::LENGTH && random.bytes().all(|b| b.is_ascii_alphanumeric());
+        let tail = text.strip_prefix(Self::PREFIX).ok_or(())?;
+        let well_formed = tail.len() == Self::TAIL_LENGTH && tail.bytes().all(|b| b.is_ascii_alphanumeric());
         well_formed.then(|| Self(text.to_owned())).ok_or(())
     }
 }
@@ -49,6 +57,18 @@ impl fmt::Debug for TokenSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TokenSecret(…)")
     }
+}
+
+/// The CRC-32 (ISO-HDLC) of a text in base 62, most significant digit first, padded with zeros.
+fn checksum(text: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut rest = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(text.as_bytes()) as usize;
+    let mut digits = ['0'; TokenSecret::CHECKSUM_LENGTH];
+    for digit in digits.iter_mut().rev() {
+        *digit = char::from(DIGITS[rest % DIGITS.len()]);
+        rest /= DIGITS.len();
+    }
+    digits.iter().collect()
 }
 
 #[cfg(test)]
@@ -63,5 +83,19 @@ mod tests {
         assert_eq!(text.len(), 39);
         assert_eq!(text.parse(), Ok(secret));
         assert!("svc_sk_short".parse::<TokenSecret>().is_err());
+    }
+    // The vectors of docs/SECURITY.md.
+    #[test]
+    fn the_last_six_characters_of_a_new_token_are_the_checksum_of_those_before() {
+        assert_eq!(checksum("0123456789abcdefghijABCDEF"), "2bdCaS");
+        assert_eq!(checksum("AAAAAAAAAAAAAAAAAAAAAAAAAA"), "0HTix5");
+        let token = TokenSecret::generate(&Chance::seeded(4)).reveal();
+        let (random, end) = token[TokenSecret::PREFIX.len()..].split_at(26);
+        assert_eq!(checksum(random), end);
+    }
+
+    #[test]
+    fn a_token_without_a_right_checksum_is_a_token_still() {
+        assert!(format!("svc_sk_{}", "a".repeat(32)).parse::<TokenSecret>().is_ok());
     }
 }

@@ -88,6 +88,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::IdempotencyConflict => {
             "The `Idempotency-Key` was used for another request in the last 24 hours."
         }
+        RefusalKind::SecretInPublish => {
+            "A file to publish contains an active token of this service; the message names the file and the line."
+        }
         RefusalKind::InvalidArguments => {
             "An MCP tool was called with an argument that is missing, unknown or malformed; the message names it."
         }
@@ -166,6 +169,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),
         RefusalKind::TooManyAccounts => Refusal::TooManyAccounts { limit: 20 },
         RefusalKind::IdempotencyConflict => Refusal::IdempotencyConflict,
+        RefusalKind::SecretInPublish => Refusal::SecretInPublish { path: "app.js".into(), line: Some(12) },
         RefusalKind::InvalidArguments => Refusal::InvalidArguments {
             tool: "get_artifact".into(),
             fault: "slug: must match ^[a-z0-9-]{3,40}$".into(),

@@ -1,0 +1,146 @@
+//! Secrets in the files of a publish. Texts of the form of a bearer token of this service are returned by their hash, for
+//! the caller to look up; keys of other providers become warnings. No secret leaves this module.
+//!
+//! Files are searched as they are: what is compressed or encoded is not found.
+
+mod keys;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, BuildError};
+
+use crate::{Refusal, SitePath, TokenSecret, Warning, WarningCode};
+use keys::{KEY_FORMATS, KeyFormat};
+
+/// How many different texts of the form of a token are looked up for one publish.
+const TOKENS_MAX: usize = 1_000;
+/// A file with a zero byte among its first ones is not text and has no lines.
+const TEXT_CHECKED_BYTES: usize = 8_192;
+
+/// What the files of a publish hold.
+#[derive(Debug, Default)]
+pub struct Leaks {
+    /// Texts of the form of a token, each once.
+    pub tokens: Vec<LeakedToken>,
+    pub warnings: Vec<Warning>,
+}
+
+/// A text of the form of a token. Whether it is one is for the database to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeakedToken {
+    pub secret_hash: String,
+    /// Where it occurs first.
+    pub path: SitePath,
+    pub line: Option<u32>,
+}
+
+/// All prefixes: that of a token first, then those of [`KEY_FORMATS`] in their order.
+static PREFIXES: LazyLock<Result<AhoCorasick, BuildError>> = LazyLock::new(|| {
+    AhoCorasick::new([TokenSecret::PREFIX].into_iter().chain(KEY_FORMATS.iter().map(|format| format.prefix)))
+});
+
+/// Searches the files of a publish for secrets. More texts of the form of a token than can be looked up are refused.
+pub fn find_leaks<'a>(files: impl IntoIterator<Item = (&'a SitePath, &'a [u8])>) -> Result<Leaks, Refusal> {
+    let prefixes = PREFIXES.as_ref().map_err(|_| Refusal::Internal)?;
+    let mut search = Search::default();
+    for (path, bytes) in files {
+        search.read(prefixes, path, &in_one_byte(bytes))?;
+    }
+    Ok(search.leaks)
+}
+
+#[derive(Default)]
+struct Search {
+    leaks: Leaks,
+    token_hashes: HashSet<String>,
+}
+
+impl Search {
+    fn read(&mut self, prefixes: &AhoCorasick, path: &SitePath, text: &[u8]) -> Result<(), Refusal> {
+        let mut lines = Lines::of(text);
+        for found in prefixes.find_iter(text) {
+            match found.pattern().as_usize().checked_sub(1).and_then(|place| KEY_FORMATS.get(place)) {
+                None => self.take_token(path, &text[found.start()..], lines.line_at(found.start()))?,
+                Some(format) if format.is_at(text, found.range()) => {
+                    self.warn(path, format, lines.line_at(found.start()));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_token(&mut self, path: &SitePath, text: &[u8], line: Option<u32>) -> Result<(), Refusal> {
+        let text = text.get(..TokenSecret::LENGTH).and_then(|text| std::str::from_utf8(text).ok());
+        let Some(Ok(secret)) = text.map(str::parse::<TokenSecret>) else { return Ok(()) };
+        let secret_hash = secret.hash();
+        if !self.token_hashes.insert(secret_hash.clone()) {
+            return Ok(());
+        }
+        if self.token_hashes.len() > TOKENS_MAX {
+            let fault = format!(
+                "the files hold more than {TOKENS_MAX} different texts of the form of a token ({}…)",
+                TokenSecret::PREFIX
+            );
+            return Err(Refusal::invalid("files", fault));
+        }
+        self.leaks.tokens.push(LeakedToken { secret_hash, path: path.clone(), line });
+        Ok(())
+    }
+
+    /// One warning for each format and line: a minified file repeats itself.
+    fn warn(&mut self, path: &SitePath, format: &KeyFormat, line: Option<u32>) {
+        let warnings = &mut self.leaks.warnings;
+        let warning = Warning {
+            code: WarningCode::Secret,
+            path: path.clone(),
+            line,
+            message: format!("this looks like {} ({}…)", format.name, format.prefix),
+            hint: format.hint.to_owned(),
+        };
+        if warnings.len() < Warning::COUNT_MAX && !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+}
+
+/// Counts lines up to offsets that only grow.
+struct Lines<'a> {
+    text: &'a [u8],
+    is_text: bool,
+    offset: usize,
+    line: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        let is_text = !text[..text.len().min(TEXT_CHECKED_BYTES)].contains(&0);
+        Self { text, is_text, offset: 0, line: 1 }
+    }
+
+    fn line_at(&mut self, offset: usize) -> Option<u32> {
+        if !self.is_text {
+            return None;
+        }
+        let breaks = self.text[self.offset..offset].iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        self.offset = offset;
+        Some(self.line)
+    }
+}
+
+/// A text with one byte a character, for the file that says by its byte order mark that it is in UTF-16.
+fn in_one_byte(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let unit_of = match bytes {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        _ => return Cow::Borrowed(bytes),
+    };
+    let (units, _) = bytes.as_chunks::<2>();
+    Cow::Owned(units.iter().map(|unit| u8::try_from(unit_of(*unit)).unwrap_or(b'?')).collect())
+}
+
+#[cfg(test)]
+mod tests;

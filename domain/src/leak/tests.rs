@@ -1,0 +1,124 @@
+use super::*;
+use crate::{Chance, hash_secret};
+
+fn leaks_in(content: &[u8]) -> Leaks {
+    find_leaks([(&SitePath::index(), content)]).unwrap()
+}
+
+fn token(seed: u64) -> String {
+    TokenSecret::generate(&Chance::seeded(seed)).reveal()
+}
+
+/// A text that no scanner of this repository's files takes for a key.
+fn key(prefix: &str, length: usize) -> String {
+    let digits = "Q7RTWXK4ZB2MNV6".chars().cycle();
+    prefix.chars().chain(digits.take(length)).collect()
+}
+
+#[test]
+fn tokens_are_found_in_any_file_each_once_with_the_line_of_the_first() {
+    let (one, other) = (token(1), token(2));
+    let page = format!("<p>\n{one}\n<p>{one}\nx{other}9");
+    let found = leaks_in(page.as_bytes()).tokens;
+    let told: Vec<_> = found.iter().map(|token| (token.secret_hash.clone(), token.line)).collect();
+    assert_eq!(told, [(hash_secret(&one), Some(2)), (hash_secret(&other), Some(4))]);
+
+    let binary = [b"\0\xff", one.as_bytes(), b"\n"].concat();
+    assert_eq!(leaks_in(&binary).tokens[0].line, None);
+}
+
+#[test]
+fn a_token_in_utf_16_is_found() {
+    let text = format!("\u{feff}<p>\n{}", token(1));
+    for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(bytes_of).collect();
+        let found = leaks_in(&bytes).tokens;
+        assert_eq!((found.len(), found[0].line), (1, Some(2)));
+    }
+}
+
+#[test]
+fn what_is_shorter_than_a_token_is_none() {
+    let token = token(1);
+    for text in ["svc_sk_", "svc_sk_ü", &token[..38], &format!("{}-", &token[..38]), "svc_sk_…"] {
+        assert!(leaks_in(text.as_bytes()).tokens.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn more_tokens_than_can_be_looked_up_are_refused() {
+    let tokens = |count| (0..count).map(|number| format!("svc_sk_{number:032}")).collect::<String>();
+    assert_eq!(leaks_in(tokens(TOKENS_MAX).as_bytes()).tokens.len(), TOKENS_MAX);
+    let refusal = find_leaks([(&SitePath::index(), tokens(TOKENS_MAX + 1).as_bytes())]).unwrap_err();
+    assert_eq!(refusal.code(), "invalid_request");
+    assert!(refusal.message().contains("svc_sk_…"), "{refusal}");
+}
+
+#[test]
+fn every_format_is_found_and_its_warning_never_repeats_the_key() {
+    let keys = [
+        key("sk_live_", 24),
+        key("rk_live_", 99),
+        key("AKIA", 16),
+        key("ASIA", 16),
+        key("ghp_", 36),
+        key("gho_", 36),
+        key("ghs_", 36),
+        key("github_pat_", 82),
+        key("glpat-", 20),
+        key("sk-proj-", 156),
+        key("sk-ant-", 101),
+        key("AIza", 35),
+        key("xoxb-", 50),
+        key("xoxp-", 50),
+        key("npm_", 36),
+        key("SG.", 66),
+        key("-----BEGIN PRIVATE KEY-----\\n", 64),
+        key("-----BEGIN RSA PRIVATE KEY-----\r\n", 64),
+        key("-----BEGIN OPENSSH PRIVATE KEY-----\n", 64),
+    ];
+    for key in keys {
+        let found = leaks_in(format!("<script>\nlet key = '{key}';").as_bytes()).warnings;
+        let [warning] = &found[..] else { panic!("{key}: {found:?}") };
+        assert_eq!((warning.code, warning.line), (WarningCode::Secret, Some(2)));
+        assert!(!format!("{warning:?}").contains(&key[key.len() - 8..]), "{warning:?}");
+    }
+}
+
+#[test]
+fn every_format_is_known_by_a_prefix_of_its_own() {
+    for (place, format) in KEY_FORMATS.iter().enumerate() {
+        let others = KEY_FORMATS.iter().enumerate().filter(|(other, _)| *other != place);
+        for (_, other) in others {
+            assert!(!other.prefix.starts_with(format.prefix), "{} {}", format.prefix, other.prefix);
+        }
+    }
+}
+
+#[test]
+fn what_only_resembles_a_key_is_not_warned_of() {
+    let resembling = [
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        "AKIAXXXXXXXXXXXXXXXX".to_owned(),
+        key("AKIA", 15),
+        key("AKIA", 17),
+        key("xAKIA", 16),
+        key("pk_live_", 24),
+        key("sk_test_", 24),
+        "sk_live_…".to_owned(),
+        "-----BEGIN PRIVATE KEY-----\n…".to_owned(),
+        key("-----BEGIN PUBLIC KEY-----\n", 64),
+        key("MSG.", 66),
+    ];
+    for text in resembling {
+        assert!(leaks_in(text.as_bytes()).warnings.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn there_is_one_warning_for_a_format_and_line_and_an_end_to_them() {
+    let key = key("AKIA", 16);
+    assert_eq!(leaks_in(format!("{key} {key}").as_bytes()).warnings.len(), 1);
+    let lines = format!("{key}\n").repeat(Warning::COUNT_MAX + 1);
+    assert_eq!(leaks_in(lines.as_bytes()).warnings.len(), Warning::COUNT_MAX);
+}
