@@ -21,6 +21,9 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
         "forbidden" => "an admin or the owner of the account may; `handbill members` lists them",
         "not_found" => "`handbill list` shows what there is",
         "already_claimed" => "nothing is left to claim; `handbill account` shows the account",
+        "secret_in_publish" => {
+            "remove the token from that file and publish again; `handbill tokens revoke ID` revokes it"
+        }
         "idempotency_conflict" => "use another --idempotency-key, or none",
         "invalid_request" | "invalid_body" => {
             "correct that and run the command again; its --help says what it takes"

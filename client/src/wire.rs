@@ -95,6 +95,17 @@ pub struct Published {
     pub version: u32,
     pub account: Standing,
     pub receipt: Option<Receipt>,
+    /// A server that is older than this program sends none.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Warning {
+    pub path: String,
+    pub line: Option<u32>,
+    pub message: String,
+    pub hint: String,
 }
 
 impl Published {
@@ -198,10 +209,17 @@ pub struct MintedToken {
     pub token: String,
 }
 
+/// The counts are there when all that came from the token was to be revoked.
 #[derive(Debug, Deserialize)]
-pub struct Revoked {
-    #[serde(alias = "code")]
+pub struct RevokedToken {
     pub id: String,
+    pub minted_revoked: Option<u64>,
+    pub invites_revoked: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RevokedInvite {
+    pub code: String,
 }
 
 #[derive(Debug, Deserialize)]

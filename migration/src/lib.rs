@@ -18,6 +18,7 @@ mod m0006_indexes_in_use;
 mod m0007_rulings;
 mod m0008_lost_contents;
 mod m0009_artifacts_of_an_account;
+mod m0012_tokens_by_minter;
 mod m0014_card_payments;
 mod m0016_pages_of_lists;
 mod m0017_monthly_limits;
@@ -37,6 +38,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_rulings::Migration),
             Box::new(m0008_lost_contents::Migration),
             Box::new(m0009_artifacts_of_an_account::Migration),
+            Box::new(m0012_tokens_by_minter::Migration),
             Box::new(m0014_card_payments::Migration),
             Box::new(m0016_pages_of_lists::Migration),
             Box::new(m0017_monthly_limits::Migration),

@@ -73,7 +73,7 @@ impl Service {
                 tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
                 Ok(*artifact)
             }
-            Activated::NoSuchArtifact => Err(Refusal::NotFound(Missing::Artifact).into()),
+            Activated::NoSuchArtifact => Err(caller.no_such_artifact().into()),
             Activated::NoSuchVersion => Err(Refusal::NotFound(Missing::Version).into()),
         }
     }
@@ -84,7 +84,7 @@ impl Service {
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;
         let deleted: Option<Host> = self.0.store.delete_artifact(caller.account, &artifact.slug, now).await?;
-        let host = deleted.ok_or(Refusal::NotFound(Missing::Artifact))?;
+        let host = deleted.ok_or_else(|| caller.no_such_artifact())?;
         self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");
         Ok(artifact.slug)
@@ -110,10 +110,11 @@ impl Service {
         self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
     }
 
+    /// The artifact with this slug. A pinned token gets the same refusal for every slug but its own, so that it does not
+    /// learn which slugs exist.
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
         let found = self.0.store.artifact(caller.account, slug).await?;
-        let artifact = found.ok_or(Refusal::NotFound(Missing::Artifact))?;
-        caller.may_touch(artifact.id)?;
-        Ok(artifact)
+        let allowed = found.filter(|artifact| caller.may_touch(artifact.id).is_ok());
+        Ok(allowed.ok_or_else(|| caller.no_such_artifact())?)
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use domain::{
-    AccountId, ArtifactId, Maker, MissingRight, Refusal, Rights, Role, Scope, Scopes, Time, TokenId,
+    AccountId, ArtifactId, Maker, Missing, MissingRight, Refusal, Rights, Role, Scope, Scopes, Time, TokenId,
     TokenSecret, UserId, has_expired, hash_secret,
 };
 use store::{Change, Reach};
@@ -212,6 +212,14 @@ impl Caller {
         match self.pinned_to() {
             Some(pin) if pin != artifact => Err(Refusal::InsufficientScope(MissingRight::OtherArtifact)),
             _ => Ok(()),
+        }
+    }
+
+    /// Why an artifact that the caller named is not there for it.
+    pub(crate) fn no_such_artifact(&self) -> Refusal {
+        match self.pinned_to() {
+            Some(_) => Refusal::InsufficientScope(MissingRight::OtherArtifact),
+            None => Refusal::NotFound(Missing::Artifact),
         }
     }
 

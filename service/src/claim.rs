@@ -1,17 +1,22 @@
 //! Claiming: a person makes a provisional account their own, for good. When it is answered, no edge shows the badge or
 //! the expiry any more.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use domain::{Account, AccountStatus, Artifact, Missing, Page, Paged, Refusal, has_expired};
-use store::{Claimed, Claimer};
+use domain::{
+    Account, AccountStatus, Artifact, Missing, Page, Paged, Refusal, Token, TokenId, TokenName, has_expired,
+};
+use store::{Claimed, Claimer, Reach, TokenFate};
 
 use crate::{Answer, Person, Service};
 
 /// How many of its pages an account is offered with, the newest first.
 const PAGES_SHOWN_MAX: u32 = 100;
+/// How many of its active tokens, the newest first.
+const TOKENS_SHOWN_MAX: u32 = 20;
 
 /// What a claim code offers.
 #[derive(Clone, Debug)]
@@ -19,6 +24,11 @@ pub struct Claimable {
     pub account: Account,
     /// The newest of its pages, and how many there are.
     pub artifacts: Paged<Artifact>,
+    /// The newest of its active tokens, and how many there are. They keep working after the claim, unless the claimer
+    /// ends them.
+    pub tokens: Paged<Token>,
+    /// The names of the tokens that minted these.
+    pub minters: HashMap<TokenId, TokenName>,
     pub time_left: Duration,
 }
 
@@ -37,28 +47,43 @@ impl Service {
         }
         let newest = Page::first(PAGES_SHOWN_MAX).counted();
         let artifacts = self.0.store.artifacts(account.id, None, &newest).await?;
+        self.flush_token_uses().await;
+        let newest = Page::first(TOKENS_SHOWN_MAX).counted();
+        let tokens = self.0.store.tokens(account.id, Reach::All, now, &newest).await?;
+        let minters = self.0.store.minters_of(account.id, &tokens.rows).await?;
         let time_left = account.expires_at.map_or(Duration::ZERO, |end| end.since(now));
-        Ok(Claimable { account, artifacts, time_left })
+        Ok(Claimable { account, artifacts, tokens, minters, time_left })
     }
 
-    /// Makes the account the claimer's (spec 3.1). Of two who come at once, one does. A claim that is refused does not
-    /// count against the limits.
-    pub async fn claim(&self, code: &str, claimer: &Person, from: IpAddr) -> Answer<Account> {
+    /// Makes the account the claimer's (spec 3.1), and ends its tokens if they wish. Of two who come at once, one does. A
+    /// claim that is refused does not count against the limits.
+    pub async fn claim(
+        &self,
+        code: &str,
+        claimer: &Person,
+        tokens: TokenFate,
+        from: IpAddr,
+    ) -> Answer<Account> {
         must_be_code(code)?;
         let limits = self.claim_limits(from);
         self.take_each(&limits).await?;
         let accounts_max = self.0.rules.claims_per_person;
-        let who = Claimer { user: claimer.user, accounts_max: NonZeroU32::new(accounts_max) };
+        let who = Claimer { user: claimer.user, accounts_max: NonZeroU32::new(accounts_max), tokens };
         let claimed = self.0.store.claim(code, &who, self.0.clock.now(), &self.0.chance).await;
         if !matches!(claimed, Ok(Claimed::Now { .. })) {
             self.0.bus.give_back_each(&limits).await;
         }
         match claimed? {
-            Claimed::Now { account, hosts } => {
+            Claimed::Now { account, hosts, tokens_revoked } => {
                 if !hosts.is_empty() {
                     self.0.bus.notify_edges(&hosts).await;
                 }
-                tracing::info!(account.handle = %account.handle, user.id = %claimer.user, "account claimed");
+                tracing::info!(
+                    account.handle = %account.handle,
+                    user.id = %claimer.user,
+                    tokens.revoked = tokens_revoked,
+                    "account claimed"
+                );
                 Ok(*account)
             }
             Claimed::NoSuchCode => Err(Refusal::NotFound(Missing::ClaimLink).into()),

@@ -17,6 +17,7 @@ mod credits;
 mod deadline;
 mod failure;
 mod insights;
+mod inspect;
 mod limits;
 mod lost;
 mod metering;
@@ -57,7 +58,7 @@ pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use objection::first_document;
 pub use operators::AdminDoor;
 pub use people::{Credentials, PasswordWish, SignedIn};
-pub use publish::{Addressed, PublishRequest, UploadedFile};
+pub use publish::{Addressed, Publication, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
@@ -67,7 +68,7 @@ pub use review::{
 pub use scan::{Rescanned, ScanGate};
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
-pub use tokens::{MintRequest, Minted};
+pub use tokens::{MintRequest, Minted, Revoked};
 pub use upkeep::CleanedUp;
 pub use uploads::{KeptUpload, StagedUpload, WAITING_MAX as WAITING_UPLOADS_MAX};
 pub use verdicts::VerdictCommits;
@@ -86,7 +87,8 @@ use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, StuckScan, WaitingFor, WaitingPlace, encode,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, StuckScan, TokenFate, WaitingFor,
+    WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

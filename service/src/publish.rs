@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{
     Activation, Content, Job, JobEnvelope, JobId, Message, Outcome, Payment, PublishJob, Published, Refusal,
-    Repeating, Scope, SitePath, Slug, Target, VersionId, fault,
+    Repeating, Scope, SitePath, Slug, Target, VersionId, Warning, fault,
 };
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder, KeyUse};
@@ -51,6 +51,13 @@ pub struct UploadedFile {
     pub bytes: Bytes,
 }
 
+/// A publish that succeeded, with what its author should know of the files.
+#[derive(Clone, Debug)]
+pub struct Publication {
+    pub published: Published,
+    pub warnings: Vec<Warning>,
+}
+
 impl Service {
     /// A cheap check before the body is read: refuses what would surely be refused, and takes a publish of the account's
     /// rate limit. A request whose key is held may already have its answer, so it is let through; if it has, it takes
@@ -85,12 +92,20 @@ impl Service {
     }
 
     /// Publishes: queues the content and waits for the worker's word.
-    pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
-        self.take_on(caller, request).instrument(telemetry::spans::publish()).await
+    pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> Answer<Publication> {
+        self.inspect_and_take_on(caller, request).instrument(telemetry::spans::publish()).await
+    }
+
+    /// The files are inspected before an `Idempotency-Key` is claimed: a refused publish leaves its key free. A repeat
+    /// has the same files, and so the same warnings.
+    async fn inspect_and_take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Publication> {
+        caller.may(Scope::ArtifactsWrite)?;
+        let warnings = self.inspect(&request.files, repeating(request.idempotency_key.as_deref())).await?;
+        let published = self.take_on(caller, request).await?;
+        Ok(Publication { published, warnings })
     }
 
     async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
-        caller.may(Scope::ArtifactsWrite)?;
         let repeating = repeating(request.idempotency_key.as_deref());
         let begun = self.version_of(caller, &request).await?;
         let (Begun::Fresh(version) | Begun::Earlier(version)) = begun;

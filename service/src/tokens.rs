@@ -1,9 +1,21 @@
 //! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
 
-use domain::{AskedRights, Missing, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret};
-use store::{NewToken, Reach};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use domain::{
+    AskedRights, Maker, Missing, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
+};
+use store::{AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
+use tokio::time::{Instant, sleep_until};
 
 use crate::{Answer, Caller, Service};
+
+/// How many leaked tokens an address reports in a minute.
+const LEAKS_PER_MINUTE: u32 = 60;
+/// No response to a report comes sooner, so that its time does not tell whether the token exists.
+const LEAK_RESPONSE_MIN: Duration = Duration::from_millis(100);
 
 /// What is asked for when a token is minted.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +29,13 @@ pub struct MintRequest {
 pub struct Minted {
     pub token: Token,
     pub secret: TokenSecret,
+}
+
+/// A token that was revoked, and what was revoked along with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Revoked {
+    pub token: TokenId,
+    pub also: AlsoRevoked,
 }
 
 impl Service {
@@ -41,6 +60,12 @@ impl Service {
         Ok(tokens)
     }
 
+    /// The names of the tokens that minted these, whether or not they still work.
+    pub async fn minters_of(&self, caller: &Caller, tokens: &[Token]) -> Answer<HashMap<TokenId, TokenName>> {
+        caller.may_see_team()?;
+        Ok(self.0.store.minters_of(caller.account, tokens).await?)
+    }
+
     /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
     pub async fn mint(&self, caller: &Caller, request: MintRequest) -> Answer<Minted> {
         let now = self.0.clock.now();
@@ -60,13 +85,42 @@ impl Service {
         Ok(Minted { token: token.shown(), secret })
     }
 
-    /// Revokes a token: its next use is refused, in every process.
-    pub async fn revoke_token(&self, caller: &Caller, id: &str) -> Answer<TokenId> {
+    /// Revokes a token, and on request all that came from it. The next use of each is refused, in every process.
+    pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> Answer<Revoked> {
         caller.may_write(Scope::TokensManage, self.0.clock.now())?;
         // What is no id is no token's.
-        let id = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
-        self.0.store.revoke_token(&self.change_by(caller), id, caller.revokes()).await?;
-        tracing::info!(account.handle = %caller.handle, token.id = %id, "token revoked");
-        Ok(id)
+        let token = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
+        let also =
+            self.0.store.revoke_token(&self.change_by(caller), token, caller.revokes(), minted).await?;
+        tracing::info!(account.handle = %caller.handle, token.id = %token, tokens.minted = also.tokens, "token revoked");
+        Ok(Revoked { token, also })
+    }
+
+    /// Revokes the token with this secret, whoever found it. The response is the same when there is none, and takes as
+    /// long.
+    pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> Answer<()> {
+        let earliest = Instant::now() + LEAK_RESPONSE_MIN;
+        self.take_by_address("leak", from, LEAKS_PER_MINUTE).await?;
+        if let Some(grant) = self.0.store.token_grant(&secret.hash()).await?
+            && grant.revoked_at.is_none()
+        {
+            self.revoke_found(&grant).await?;
+        }
+        sleep_until(earliest).await;
+        Ok(())
+    }
+
+    /// Whoever knows the secret acts as the token itself.
+    async fn revoke_found(&self, grant: &TokenGrant) -> Answer<()> {
+        let by = Maker { user: None, token: Some(grant.token) };
+        let now = self.0.clock.now();
+        let change = Change { account: grant.account.id, by, now, chance: &self.0.chance };
+        match self.0.store.revoke_token(&change, grant.token, Reach::All, TokenFate::Keep).await {
+            // Somebody else has revoked it since it was looked up.
+            Ok(_) | Err(Undone::Refused(_)) => {}
+            Err(Undone::Failed(error)) => return Err(error.into()),
+        }
+        tracing::info!(token.id = %grant.token, "leaked token revoked");
+        Ok(())
     }
 }

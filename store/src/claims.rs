@@ -4,14 +4,14 @@
 use std::num::NonZeroU32;
 
 use anyhow::Context;
-use domain::{Account, AccountStatus, Chance, Host, Role, Time, UserId, has_expired};
+use domain::{Account, AccountStatus, Chance, Host, Maker, Role, Time, UserId, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
 use crate::accounts::lock_account;
 use crate::members::{self, NewMember};
-use crate::{Store, audit, routes, rows};
+use crate::{Change, Store, TokenFate, audit, revocations, routes, rows};
 
 /// Who claims.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub struct Claimer {
     pub user: UserId,
     /// How many accounts a person may own. None: any number.
     pub accounts_max: Option<NonZeroU32>,
+    /// What becomes of the tokens that the account has.
+    pub tokens: TokenFate,
 }
 
 /// How a claim ended.
@@ -28,6 +30,7 @@ pub enum Claimed {
     Now {
         account: Box<Account>,
         hosts: Vec<Host>,
+        tokens_revoked: u64,
     },
     NoSuchCode,
     Expired,
@@ -85,8 +88,14 @@ impl Store {
             detail: format!("{} became somebody's own", account.handle),
         };
         audit::note(&transaction, chance, now, entry).await?;
+        let by = Maker { user: Some(claimer.user), token: None };
+        let change = Change { account: account.id, by, now, chance };
+        let tokens_revoked = match claimer.tokens {
+            TokenFate::Keep => 0,
+            TokenFate::Revoke => revocations::revoke_all(&transaction, &change).await?,
+        };
         transaction.commit().await.context("commit a claim")?;
-        Ok(Claimed::Now { account: Box::new(account), hosts })
+        Ok(Claimed::Now { account: Box::new(account), hosts, tokens_revoked })
     }
 }
 

@@ -7,11 +7,13 @@ use domain::{
     Rights, Role, Scopes, Time, TokenId, TokenName, UserId,
 };
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Condition, Expr};
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
 use crate::change::{Change, Decided};
+use crate::many::among;
 use crate::pages::{self, Keys};
 use crate::{NewToken, Store, members, rows, tokens};
 
@@ -198,6 +200,29 @@ pub(crate) async fn revoke_all_of(
         .exec(transaction)
         .await?;
     Ok(revoked.rows_affected)
+}
+
+/// Revokes the open invites that these tokens made, each with a line in the audit trail. How many there were.
+pub(crate) async fn revoke_made_by(
+    transaction: &DatabaseTransaction,
+    change: &Change<'_>,
+    tokens: Vec<String>,
+) -> anyhow::Result<u64> {
+    let open = Condition::all()
+        .add(entity::invite::Column::AccountId.eq(change.account.to_string()))
+        .add(among(transaction, entity::invite::Column::CreatedByToken, tokens))
+        .add(entity::invite::Column::RevokedAt.is_null())
+        .add(entity::invite::Column::ExpiresAt.gt(change.now.millis()))
+        .add(Expr::cust("uses < max_uses"));
+    let found = entity::invite::Entity::find().filter(open.clone()).all(transaction).await?;
+    let revocation =
+        entity::invite::ActiveModel { revoked_at: Set(Some(change.now.millis())), ..Default::default() };
+    entity::invite::Entity::update_many().set(revocation).filter(open).exec(transaction).await?;
+    for invite in &found {
+        let code: InviteCode = rows::parse(&invite.code, "an invite code")?;
+        change.note(transaction, "invite.revoked", code.mark(), String::new()).await?;
+    }
+    Ok(found.len() as u64)
 }
 
 async fn find(connection: &impl ConnectionTrait, code: &InviteCode) -> anyhow::Result<Option<Invite>> {

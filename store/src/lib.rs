@@ -35,6 +35,7 @@ mod pools;
 mod reading;
 mod reports;
 mod review;
+mod revocations;
 mod routes;
 mod rows;
 mod rulings;
@@ -81,6 +82,7 @@ pub use review::{
     DecisionKept, DecisionsWanted, LiveCase, REPORTS_SHOWN_MAX, ReportKept, ReviewCase, SameContentWanted,
     SamePage, ScanKept,
 };
+pub use revocations::{AlsoRevoked, TokenFate};
 pub use routes::RouteState;
 pub use scans::{Judged, Judgement};
 pub use scans_asked::{AskedFor, COUNTED_MAX, ScanCounts, StuckScan};

@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait, Database};
 
 use crate::{
     Activated, Blobs, Judgement, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState, Store,
-    Terms,
+    Terms, TokenFate,
 };
 
 const START: Time = Time::from_millis(1_790_000_000_000);

@@ -1,7 +1,7 @@
-//! Tokens: found by the hash of their secret, listed without it, minted, revoked, and marked as used. A secret never
-//! comes in here.
+//! Tokens: found by the hash of their secret, listed without it, minted, and marked as used. A secret never comes in
+//! here. What ends them is in `revocations`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use domain::{
     Account, AccountId, ArtifactId, Chance, Crowd, Cursor, List, Maker, Missing, Page, Paged, Refusal,
@@ -15,6 +15,7 @@ use sea_orm::{
 };
 
 use crate::change::{Change, Decided};
+use crate::many::among;
 use crate::pages::{self, Keys};
 use crate::{Store, artifacts, rows};
 
@@ -146,28 +147,44 @@ impl Store {
         Ok(())
     }
 
-    /// Revokes a token within reach; one that is revoked already stays so.
-    pub async fn revoke_token(&self, change: &Change<'_>, id: TokenId, reach: Reach) -> Decided<()> {
-        let begun = self.begin_change(change).await?;
-        let found = entity::token::Entity::find_by_id(id.to_string())
-            .filter(entity::token::Column::AccountId.eq(change.account.to_string()))
-            .one(&begun.transaction)
+    /// The names of the tokens that minted these, whether or not they still work.
+    pub async fn minters_of(
+        &self,
+        account: AccountId,
+        tokens: &[Token],
+    ) -> anyhow::Result<HashMap<TokenId, TokenName>> {
+        use entity::token::Column;
+        let ids = tokens.iter().filter_map(|token| token.made_by.token).map(|id| id.to_string());
+        let found: Vec<(String, String)> = entity::token::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::Name])
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Id.is_in(ids))
+            .into_tuple()
+            .all(&self.database.reader)
             .await?;
-        let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
-        must_be_within(reach, &row)?;
-        if row.revoked_at.is_some() {
-            return Ok(());
-        }
-        let revocation = entity::token::ActiveModel {
-            id: Set(row.id.clone()),
-            revoked_at: Set(Some(change.now.millis())),
-            ..Default::default()
-        };
-        entity::token::Entity::update(revocation).exec_without_returning(&begun.transaction).await?;
-        let name = rows::parse::<TokenName>(&row.name, "a token name")?.without_code();
-        change.note(&begun.transaction, "token.revoked", &row.id, format!("{:?}", name.to_string())).await?;
-        begun.transaction.commit().await?;
-        Ok(())
+        found
+            .into_iter()
+            .map(|(id, name)| Ok((rows::parse(&id, "a token id")?, rows::parse(&name, "a token's name")?)))
+            .collect()
+    }
+
+    /// Those of the hashes that are of a token which works, whatever its account.
+    pub async fn active_among(
+        &self,
+        secret_hashes: impl IntoIterator<Item = String>,
+        now: Time,
+    ) -> anyhow::Result<HashSet<String>> {
+        let connection = &self.database.reader;
+        let found: Vec<String> = entity::token::Entity::find()
+            .select_only()
+            .column(entity::token::Column::SecretHash)
+            .filter(among(connection, entity::token::Column::SecretHash, secret_hashes))
+            .filter(works(now))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        Ok(found.into_iter().collect())
     }
 
     /// Notes when tokens were last used. A token whose row is busy is passed over: its next use is noted instead, and
@@ -241,18 +258,20 @@ pub(crate) fn row(token: &NewToken) -> entity::token::ActiveModel {
     }
 }
 
-fn active(account: AccountId, now: Time) -> Select<entity::token::Entity> {
+pub(crate) fn active(account: AccountId, now: Time) -> Select<entity::token::Entity> {
     entity::token::Entity::find().filter(is_active(account, now))
 }
 
 fn is_active(account: AccountId, now: Time) -> Condition {
+    works(now).add(entity::token::Column::AccountId.eq(account.to_string()))
+}
+
+/// Neither revoked nor expired.
+fn works(now: Time) -> Condition {
     let has_not_ended = Condition::any()
         .add(entity::token::Column::ExpiresAt.is_null())
         .add(entity::token::Column::ExpiresAt.gt(now.millis()));
-    Condition::all()
-        .add(entity::token::Column::AccountId.eq(account.to_string()))
-        .add(entity::token::Column::RevokedAt.is_null())
-        .add(has_not_ended)
+    Condition::all().add(entity::token::Column::RevokedAt.is_null()).add(has_not_ended)
 }
 
 fn within(reach: Reach) -> Condition {
@@ -260,19 +279,6 @@ fn within(reach: Reach) -> Condition {
         Reach::All => Condition::all(),
         Reach::Of(user) => Condition::all().add(entity::token::Column::CreatedByUser.eq(user.to_string())),
         Reach::PinnedTo(pin) => Condition::all().add(entity::token::Column::ArtifactId.eq(pin.to_string())),
-    }
-}
-
-/// What a pin hides is not there; what is somebody else's is forbidden.
-fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusal> {
-    match reach {
-        Reach::PinnedTo(pin) if row.artifact_id.as_deref() != Some(pin.to_string().as_str()) => {
-            Err(Refusal::NotFound(Missing::Token))
-        }
-        Reach::Of(user) if row.created_by_user.as_deref() != Some(user.to_string().as_str()) => {
-            Err(Refusal::Forbidden { fault: "a member revokes only tokens of their own".to_owned() })
-        }
-        _ => Ok(()),
     }
 }
 

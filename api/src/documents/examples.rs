@@ -70,6 +70,9 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Queue", "next") => json!("1769860800000.my-page-a1b2"),
         ("DecisionLog", "next") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         ("WaitingPage" | "SamePage", "account") => json!("acct_7f3k9m2q8x1z"),
+        ("Warning", "code") => json!("secret"),
+        ("Warning", "message") => json!("this looks like a live secret key of Stripe (sk_live_…)"),
+        ("Warning", "hint") => json!("if it is real, revoke it at its provider and publish again without it"),
         ("Joined", "hint") => json!("publish with POST /v1/publish"),
         ("Joined", "scopes") => json!("artifacts:read,artifacts:write"),
         ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
@@ -208,14 +211,14 @@ fn of_moments(name: &str) -> Option<Value> {
 fn of_amounts(name: &str) -> Option<Value> {
     Some(match name {
         "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked"
-        | "open_reports" | "blocked" => json!(1),
+        | "minted_revoked" | "line" | "open_reports" | "blocked" => json!(1),
         "max_uses" => json!(3),
         "ttl_hours" => json!(72),
         "views" => json!(12),
         "free_publishes" => json!(5),
         "free_publishes_left" | "free_left" => json!(4),
         "free_limit" => json!(5),
-        "overage_views" | "count" | "charges" => json!(0),
+        "overage_views" | "count" | "charges" | "invites_revoked" => json!(0),
         "total_mb" => json!(20),
         "bytes" | "total_bytes" | "storage_bytes" | "size_bytes" => json!(2048),
         "gb" => json!(0.000_002_048),

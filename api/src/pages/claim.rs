@@ -4,18 +4,19 @@
 use std::net::IpAddr;
 
 use askama::Template;
-use domain::{Account, Password, Refusal};
+use domain::{Account, Password, Refusal, Token};
 use poem::http::StatusCode;
 use poem::web::{Data, Path};
 use poem::{IntoResponse, Request, Response, handler};
 use poem_openapi::payload::Json;
 use serde::Deserialize;
-use service::{Claimable, Credentials, Person, Service};
+use service::{Claimable, Credentials, Person, Service, TokenFate};
 
 use super::dashboard::arrival::{Arrival, How};
+use super::dashboard::tokens::minter_in_words;
 use super::faults::Faults;
 use super::fields::Fields;
-use super::figures::Count;
+use super::figures::{Count, Moment};
 use super::signin::{self, Action, FilledIn, again};
 use super::time_left::TimeLeft;
 use super::{
@@ -35,9 +36,20 @@ struct ClaimPage<'a> {
     links: Vec<PageLink>,
     /// How many pages there are, of which the newest are linked.
     pages: Count,
+    tokens: Vec<TokenLine>,
+    /// How many tokens are not listed.
+    tokens_more: u64,
+    revokes_tokens: bool,
     signed_in_as: Option<&'a str>,
     entering: FilledIn<'a>,
     registering: FilledIn<'a>,
+}
+
+/// A token that keeps working after the claim, unless it is ended with it.
+struct TokenLine {
+    name: String,
+    made_by: String,
+    last_used_at: Option<Moment>,
 }
 
 /// A post that names no button, as programs send it, signs in or registers, as the name is known or not.
@@ -47,6 +59,8 @@ pub struct ClaimForm {
     username: Option<String>,
     password: Option<String>,
     action: Option<Action>,
+    /// Ends the tokens that the account has, with the claim.
+    revoke_tokens: bool,
 }
 
 impl<'a> ClaimPage<'a> {
@@ -57,6 +71,9 @@ impl<'a> ClaimPage<'a> {
             time_left: TimeLeft(offer.time_left),
             links: links_of(&offer.artifacts.rows, service),
             pages: Count(offer.artifacts.total.unwrap_or_default()),
+            tokens: offer.tokens.rows.iter().map(|token| TokenLine::new(token, offer)).collect(),
+            tokens_more: tokens_more(offer),
+            revokes_tokens: false,
             signed_in_as: None,
             entering: FilledIn::default(),
             registering: FilledIn::default(),
@@ -71,6 +88,23 @@ impl<'a> ClaimPage<'a> {
         };
         if is_entering { Self { entering: form, ..self } } else { Self { registering: form, ..self } }
     }
+}
+
+impl TokenLine {
+    fn new(token: &Token, offer: &Claimable) -> Self {
+        Self {
+            name: token.name.without_code().to_string(),
+            made_by: match token.made_by.token {
+                Some(minter) => format!("minted with {}", minter_in_words(minter, &offer.minters)),
+                None => "made at sign-up".to_owned(),
+            },
+            last_used_at: token.last_used_at.map(Moment),
+        }
+    }
+}
+
+fn tokens_more(offer: &Claimable) -> u64 {
+    offer.tokens.total.unwrap_or_default().saturating_sub(offer.tokens.rows.len() as u64)
 }
 
 #[handler]
@@ -97,6 +131,8 @@ pub async fn claim(
     // What cannot be claimed is told before anybody is asked for a password.
     let offer = service.claimable(&code).await?;
     let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
+    let revokes_tokens = form.revoke_tokens;
+    let tokens = if revokes_tokens { TokenFate::Revoke } else { TokenFate::Keep };
     let entered = match person_if_any(request, &service).await? {
         Some(person) => Ok((person, None)),
         None => enter(form, from.0, &service).await,
@@ -105,12 +141,12 @@ pub async fn claim(
         Ok(entered) => entered,
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let faults = faults_of(&refusal, action, request.uri().path());
-            let page = ClaimPage::new(&offer, &code, &service);
+            let page = ClaimPage { revokes_tokens, ..ClaimPage::new(&offer, &code, &service) };
             return again(&refusal, &page.again(&refusal, action, FilledIn { username: &username, faults }));
         }
         Err(refused) => return Err(refused),
     };
-    let answer = match service.claim(&code, &claimer, from.0).await {
+    let answer = match service.claim(&code, &claimer, tokens, from.0).await {
         Ok(account) => claimed(request, &account, &service),
         // Whoever has just signed in stays so, also when somebody else was faster.
         Err(failure) => RefusalForm::for_whom(request).respond(&RefusedCall::from(failure).0),
@@ -166,6 +202,8 @@ fn faults_of(refusal: &Refusal, action: Option<Action>, path: &str) -> Faults {
 pub fn samples() -> Vec<(String, String)> {
     use std::time::Duration;
 
+    use domain::Time;
+
     let links = || {
         ["my-page", "another-page"].map(|slug| PageLink {
             slug: slug.into(),
@@ -178,6 +216,16 @@ pub fn samples() -> Vec<(String, String)> {
         time_left: TimeLeft(Duration::from_secs(1_754)),
         links: links().into(),
         pages: Count(2),
+        tokens: vec![
+            TokenLine { name: "deploy bot".into(), made_by: "minted with signup".into(), last_used_at: None },
+            TokenLine {
+                name: "signup".into(),
+                made_by: "made at sign-up".into(),
+                last_used_at: Some(Moment(Time::from_millis(1_790_000_000_000))),
+            },
+        ],
+        tokens_more: 0,
+        revokes_tokens: false,
         signed_in_as: None,
         entering: FilledIn::default(),
         registering: FilledIn::default(),
@@ -191,6 +239,14 @@ pub fn samples() -> Vec<(String, String)> {
         ("claim".into(), sample().render().unwrap()),
         ("claim-signed-in".into(), ClaimPage { signed_in_as: Some("ada"), ..sample() }.render().unwrap()),
         ("claim-no-pages".into(), ClaimPage { links: Vec::new(), ..sample() }.render().unwrap()),
+        (
+            "claim-many-tokens".into(),
+            ClaimPage { tokens_more: 3, revokes_tokens: true, ..sample() }.render().unwrap(),
+        ),
+        (
+            "claim-no-tokens".into(),
+            ClaimPage { tokens: Vec::new(), signed_in_as: Some("ada"), ..sample() }.render().unwrap(),
+        ),
         refused(Refusal::InvalidCredentials, Action::SignIn),
         refused(Refusal::UsernameTaken { username: "ada".into() }, Action::Register),
         refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }, Action::Register),

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use askama::Template;
 use bytes::Bytes;
-use domain::{Account, Activation, Published, Refusal, SitePath, Target};
+use domain::{Account, Activation, Refusal, SitePath, Target, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody, Response, handler};
 use poem_openapi::payload::ParsePayload;
-use service::{PublishRequest, Service, SignUpTurn, SignedUp, UploadedFile};
+use service::{Publication, PublishRequest, Service, SignUpTurn, SignedUp, UploadedFile};
 
 use super::faults::Faults;
 use super::signin::again;
@@ -57,6 +57,7 @@ struct PublishedPage<'a> {
     time_left: TimeLeft,
     claim_url: &'a str,
     token: &'a str,
+    warnings: &'a [Warning],
 }
 
 /// A page on an account that was made for it.
@@ -64,7 +65,7 @@ struct Fresh {
     account: Account,
     token: String,
     claim_url: String,
-    published: Published,
+    publication: Publication,
 }
 
 /// What was pasted: the multipart body that a publish takes.
@@ -173,22 +174,24 @@ async fn sign_up_and_publish(
         created_via: CREATED_VIA,
         message,
     };
-    let published = service.publish(&caller, request).await?;
+    let publication = service.publish(&caller, request).await?;
     drop(room);
-    Ok(Fresh { account, token, claim_url, published })
+    Ok(Fresh { account, token, claim_url, publication })
 }
 
 /// The page with the token on it: no cache keeps it, and nothing here shows it again.
 fn shown_once(fresh: &Fresh, service: &Service) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
+    let Publication { published, warnings } = &fresh.publication;
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
-        url: service.addresses().page(&fresh.published.host),
-        slug: fresh.published.slug.as_str(),
+        url: service.addresses().page(&published.host),
+        slug: published.slug.as_str(),
         handle: &fresh.account.handle,
         time_left: TimeLeft(fresh.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
         claim_url: &fresh.claim_url,
         token: &fresh.token,
+        warnings,
     };
     page(StatusCode::CREATED, &template)
 }
@@ -216,6 +219,10 @@ fn faults_of(refusal: &Refusal) -> Faults {
         Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => Faults::beside_field(
             "html",
             "That is too large for one page. A publish has at most 10 MB; link large pictures instead.",
+        ),
+        Refusal::SecretInPublish { .. } => Faults::beside_field(
+            "html",
+            "This page contains an active token of this service. Remove the token, then publish again.",
         ),
         refusal => Faults::of(refusal, FIELDS, "/"),
     }
@@ -247,6 +254,8 @@ impl Pasting {
 
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
+    use domain::WarningCode;
+
     let facts = Facts::sample();
     let form = |refusal: Option<Refusal>| {
         let faults = refusal.as_ref().map(faults_of).unwrap_or_default();
@@ -255,20 +264,37 @@ pub fn samples() -> Vec<(String, String)> {
         let is_left_out = matches!(refusal, Some(Refusal::PublishTooLarge { .. }));
         HomePage { is_left_out, ..form }.render().unwrap()
     };
-    let published = PublishedPage {
-        facts: &facts,
-        url: "http://127.0.0.1:8081/site/page-k3x9-a1b2/".into(),
-        slug: "page-k3x9",
-        handle: "acct_k3x9m2",
-        time_left: TimeLeft(Duration::from_secs(1_800)),
-        claim_url: "http://127.0.0.1:8080/claim/abc",
-        token: "svc_sk_0123456789abcdefghijABCDEFGHIJxy",
+    let published = |warnings: &[Warning]| {
+        PublishedPage {
+            facts: &facts,
+            url: "http://127.0.0.1:8081/site/page-k3x9-a1b2/".into(),
+            slug: "page-k3x9",
+            handle: "acct_k3x9m2",
+            time_left: TimeLeft(Duration::from_secs(1_800)),
+            claim_url: "http://127.0.0.1:8080/claim/abc",
+            token: "svc_sk_0123456789abcdefghijABCDEFGHIJxy",
+            warnings,
+        }
+        .render()
+        .unwrap()
+    };
+    let warning = Warning {
+        code: WarningCode::Secret,
+        path: SitePath::index(),
+        line: Some(12),
+        message: "this looks like a live secret key of Stripe (sk_live_…)".into(),
+        hint: "if it is real, revoke it at its provider and publish again without it".into(),
     };
     vec![
         ("home".into(), form(None)),
         ("home-invalid_request".into(), form(Some(Refusal::invalid("html", "is empty")))),
         ("home-rate_limited".into(), form(Some(Refusal::RateLimited { retry_after_seconds: 7 }))),
         ("home-too_large".into(), form(Some(Refusal::PublishTooLarge { limit: "10 MB".into() }))),
-        ("published".into(), published.render().unwrap()),
+        ("home-secret_in_publish".into(), {
+            let refusal = Refusal::SecretInPublish { path: "index.html".into(), line: Some(12) };
+            form(Some(refusal))
+        }),
+        ("published".into(), published(&[])),
+        ("published-warned".into(), published(&[warning])),
     ]
 }

@@ -24,7 +24,8 @@ pub struct Publish;
 
 refusals! {
     PublishCall:
-        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired,
         QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
 }
@@ -105,11 +106,12 @@ pub async fn publish(
         message,
     };
     turn.go_over_to(Work::Publish).await?;
-    let published = service.publish(caller, request).await?;
+    let publication = service.publish(caller, request).await?;
     drop(room);
-    let result = wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses());
+    let signed_url = service.signed_url_of(&publication.published);
+    let result = wire::PublishResult::new(&publication, signed_url, service.addresses());
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
-    let location = service.addresses().api(&format!("/v1/artifacts/{}", published.slug));
+    let location = service.addresses().api(&format!("/v1/artifacts/{}", publication.published.slug));
     Ok(Published::Published(Json(result), receipt, location))
 }
 

@@ -2,13 +2,14 @@
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::param::Path;
+use poem_openapi::param::{Path, Query};
 use poem_openapi::payload::Json;
-use service::Service;
+use service::{Service, TokenFate};
 
 use super::Tag;
 use crate::answer::{Answer, Created, refusals};
 use crate::caller::Token;
+use crate::client_ip::ClientIp;
 use crate::json_body::JsonBody;
 use crate::paging::{After, Limit, Listed, Paging};
 use crate::wire;
@@ -21,7 +22,10 @@ refusals! {
     Mint:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, TooMany, NotFound, TooLarge, UnsupportedMediaType;
-    Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
+    Revoke:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        NotFound;
+    RevokeLeaked: InvalidRequest, InvalidBody, TooLarge, UnsupportedMediaType, RateLimited;
 }
 
 #[OpenApi(tag = "Tag::Tokens")]
@@ -67,16 +71,37 @@ impl Tokens {
 
     /// Revoke a token
     ///
-    /// It stops working at once. Needs the scope `tokens:manage`; a member revokes only tokens of their own.
+    /// It stops working at once. With `with_minted=true` so do the tokens that it minted, those that they minted, and
+    /// so on, and the open invites that any of them made: do this after a leak. Needs the scope `tokens:manage`; a
+    /// member revokes only tokens of their own.
     #[oai(path = "/v1/tokens/:id", method = "delete", operation_id = "revoke_token")]
     async fn revoke(
         &self,
         caller: Token,
         /// The token's id, as the list shows it.
         id: Path<String>,
+        /// `true` revokes all that came from it too.
+        with_minted: Query<Option<bool>>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::RevokedToken>, Revoke> {
-        let id = service.revoke_token(&caller.0, &id).await?;
-        Ok(Json(wire::RevokedToken { id: id.to_string(), revoked: true }))
+        let minted = if *with_minted == Some(true) { TokenFate::Revoke } else { TokenFate::Keep };
+        let revoked = service.revoke_token(&caller.0, &id, minted).await?;
+        Ok(Json(wire::RevokedToken::new(revoked, minted)))
+    }
+
+    /// Revoke a leaked token
+    ///
+    /// For anyone who finds a token in public: it needs no other credential. The response is the same whether or not
+    /// the token exists. Tokens that it minted keep working; the account revokes them with
+    /// `DELETE /v1/tokens/{id}?with_minted=true`.
+    #[oai(path = "/v1/tokens/revoke", method = "post", operation_id = "revoke_leaked_token")]
+    async fn revoke_leaked(
+        &self,
+        from: ClientIp,
+        body: JsonBody<wire::LeakedToken>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::LeakTaken>, RevokeLeaked> {
+        service.revoke_leaked(&body.read()?, from.0).await?;
+        Ok(Json(wire::LeakTaken { revoked: true }))
     }
 }

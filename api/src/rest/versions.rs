@@ -23,7 +23,8 @@ pub struct Versions;
 
 refusals! {
     Add:
-        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired,
         PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
     Activate:

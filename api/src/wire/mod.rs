@@ -40,7 +40,7 @@ pub use team::{
     ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember,
     RevokedInvite, Team,
 };
-pub use token::{MintToken, MintedToken, RevokedToken, Token};
+pub use token::{LeakTaken, LeakedToken, MintToken, MintedToken, RevokedToken, Token};
 pub use upload::{KeptUpload, StagedUpload};
 pub use usage::Usage;
 pub use value::{Amount, Timestamp, Usd};

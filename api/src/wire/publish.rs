@@ -1,9 +1,9 @@
 //! What a publish answers, over whichever endpoint it came. The receipt of the header is made from the one in here:
 //! the two must never differ.
 
-use domain::Published;
 use domain::link::Addresses;
 use poem_openapi::Object;
+use service::Publication;
 
 use super::{Timestamp, Usd};
 
@@ -23,6 +23,23 @@ pub struct PublishResult {
     /// Only when the call was paid inline.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
+    /// What you should know of the files, at most 50. It is published all the same; tell your human.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something in a published file that should be looked at.
+#[derive(Debug, Object)]
+pub struct Warning {
+    /// `secret`: a key of another provider that looks live.
+    pub code: String,
+    /// The file's path in the site.
+    pub path: String,
+    /// Counted from 1; absent for a file that is not text.
+    #[oai(skip_serializing_if_is_none)]
+    pub line: Option<u32>,
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 /// What the account has left after the call.
@@ -47,7 +64,8 @@ pub struct Receipt {
 }
 
 impl PublishResult {
-    pub fn new(published: &Published, signed_url: Option<String>, addresses: &Addresses) -> Self {
+    pub fn new(publication: &Publication, signed_url: Option<String>, addresses: &Addresses) -> Self {
+        let Publication { published, warnings } = publication;
         Self {
             url: addresses.page(&published.host),
             host: published.host.to_string(),
@@ -60,6 +78,19 @@ impl PublishResult {
             },
             signed_url,
             receipt: published.receipt.as_ref().map(Receipt::from),
+            warnings: warnings.iter().map(Warning::from).collect(),
+        }
+    }
+}
+
+impl From<&domain::Warning> for Warning {
+    fn from(warning: &domain::Warning) -> Self {
+        Self {
+            code: warning.code.as_str().to_owned(),
+            path: warning.path.to_string(),
+            line: warning.line,
+            message: warning.message.clone(),
+            hint: warning.hint.clone(),
         }
     }
 }

@@ -166,7 +166,7 @@ fn an_artifact_with_staged_versions_only_has_no_live_version() {
 #[test]
 fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
     let receipt = Receipt { rail: "dev".into(), amount: Micro::new(5_000), id: "r1".into(), settled_at: NOW };
-    let mut published = Published {
+    let published = Published {
         account: AccountId::new(NOW, &Chance::seeded(1)),
         artifact: ArtifactId::new(NOW, &Chance::seeded(2)),
         host: "my-page-a1b2".parse().unwrap(),
@@ -179,19 +179,30 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         visibility: domain::Visibility::Public,
         receipt: Some(receipt),
     };
-    let shown = json_of(&PublishResult::new(&published, None, &addresses()));
+    let warning = domain::Warning {
+        code: domain::WarningCode::Secret,
+        path: "app.js".parse().unwrap(),
+        line: Some(3),
+        message: "this looks like a key".into(),
+        hint: "revoke it".into(),
+    };
+    let mut publication = service::Publication { published, warnings: vec![warning] };
+    let shown = json_of(&PublishResult::new(&publication, None, &addresses()));
     assert_eq!(
         shown,
         json!({
             "url": "http://127.0.0.1:8081/site/my-page-a1b2/",
             "host": "my-page-a1b2",
-            "artifact_id": published.artifact.to_string(),
+            "artifact_id": publication.published.artifact.to_string(),
             "version": 6,
             "account": {"free_publishes_left": 0, "credits_usd": 0.0, "expires_at": null},
             "receipt": {"rail": "dev", "amount_usd": 0.005, "id": "r1", "settled_at": "2026-01-31T12:00:00Z"},
+            "warnings": [
+                {"code": "secret", "path": "app.js", "line": 3, "message": "this looks like a key", "hint": "revoke it"},
+            ],
         })
     );
-    published.receipt = None;
-    let shown = json_of(&PublishResult::new(&published, Some("https://x/?sig=1".into()), &addresses()));
+    publication.published.receipt = None;
+    let shown = json_of(&PublishResult::new(&publication, Some("https://x/?sig=1".into()), &addresses()));
     assert_eq!((shown.get("receipt"), &shown["signed_url"]), (None, &json!("https://x/?sig=1")));
 }

@@ -1,9 +1,9 @@
 //! Tokens as callers see them. The secret stands in the answer to a mint and must never appear in another shape.
 
-use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, UnknownScope};
+use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, TokenSecret, UnknownScope};
 use poem_openapi::Object;
 use poem_openapi::types::Example;
-use service::MintRequest;
+use service::{MintRequest, Revoked, TokenFate};
 
 use super::Timestamp;
 use super::text::typed_texts;
@@ -61,12 +61,34 @@ typed_texts! {
     );
     TypedArtifactId: min_length: Some(1);
     TypedMoment: format: Some("date-time");
+    TypedToken: pattern: Some("^svc_sk_[A-Za-z0-9]{32}$".to_owned());
 }
 
 /// The token works no more.
 #[derive(Debug, Object)]
 pub struct RevokedToken {
     pub id: String,
+    /// Always true.
+    pub revoked: bool,
+    /// How many tokens that came from it were revoked too; only with `with_minted=true`.
+    #[oai(skip_serializing_if_is_none)]
+    pub minted_revoked: Option<u64>,
+    /// How many open invites that came from it were revoked too; only with `with_minted=true`.
+    #[oai(skip_serializing_if_is_none)]
+    pub invites_revoked: Option<u64>,
+}
+
+/// A token that somebody found where it should not be.
+#[derive(Object)]
+#[oai(deny_unknown_fields)]
+pub struct LeakedToken {
+    /// The token itself.
+    pub token: TypedToken,
+}
+
+/// The token does not work, whether or not there was one.
+#[derive(Debug, Object)]
+pub struct LeakTaken {
     /// Always true.
     pub revoked: bool,
 }
@@ -89,6 +111,27 @@ impl From<&domain::Token> for Token {
 impl From<service::Minted> for MintedToken {
     fn from(minted: service::Minted) -> Self {
         Self { minted: (&minted.token).into(), token: minted.secret.reveal() }
+    }
+}
+
+impl RevokedToken {
+    pub fn new(revoked: Revoked, minted: TokenFate) -> Self {
+        let also = (minted == TokenFate::Revoke).then_some(revoked.also);
+        Self {
+            id: revoked.token.to_string(),
+            revoked: true,
+            minted_revoked: also.map(|also| also.tokens),
+            invites_revoked: also.map(|also| also.invites),
+        }
+    }
+}
+
+impl LeakedToken {
+    pub fn read(&self) -> Result<TokenSecret, Refusal> {
+        let malformed = |()| {
+            Refusal::invalid("token", "must be svc_sk_ and 32 letters and digits, with nothing around it")
+        };
+        self.token.0.parse().map_err(malformed)
     }
 }
 

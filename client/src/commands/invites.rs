@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::show::{facts, has_passed, table, when};
-use crate::wire::{Invite, Revoked};
+use crate::wire::{Invite, RevokedInvite};
 
 pub async fn run(context: &Context, command: Option<Invites>) -> Result<(), Failure> {
     match command {
@@ -66,5 +66,5 @@ async fn create(context: &Context, terms: &Create) -> Result<(), Failure> {
 async fn revoke(context: &Context, code: &str) -> Result<(), Failure> {
     let request = Request::set(Method::DELETE, format!("/v1/account/invites/{}", path_part(code)?));
     let reply = context.server()?.call(&request).await?;
-    context.console.answer(&reply, |revoked: Revoked| format!("revoked {}", revoked.id))
+    context.console.answer(&reply, |revoked: RevokedInvite| format!("revoked {}", revoked.code))
 }

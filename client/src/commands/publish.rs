@@ -80,6 +80,10 @@ fn tell(context: &Context, asked: &Publish, paths: &[SitePath], reply: &Reply) -
     if !paths.contains(&SitePath::index()) && paths.len() > 1 {
         context.console.warn("there is no index.html, so the URL itself shows nothing");
     }
+    for warning in &published.warnings {
+        let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
+        context.console.warn(&format!("{}{line}: {}; {}", warning.path, warning.message, warning.hint));
+    }
     if let Some(receipt) = &published.receipt {
         let amount = usd(receipt.amount_usd);
         context.console.note(&format!("paid {amount} by {}, receipt {}", receipt.rail, receipt.id));

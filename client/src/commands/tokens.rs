@@ -10,14 +10,14 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::server::Server;
-use crate::show::{or_nothing, table, when, when_ever};
-use crate::wire::{ArtifactDetail, MintedToken, Revoked, Token};
+use crate::show::{count, or_nothing, table, when, when_ever};
+use crate::wire::{ArtifactDetail, MintedToken, RevokedToken, Token};
 
 pub async fn run(context: &Context, command: Option<Tokens>) -> Result<(), Failure> {
     match command {
         None | Some(Tokens::List) => list(context).await,
         Some(Tokens::Mint(asked)) => mint(context, asked).await,
-        Some(Tokens::Revoke { id }) => revoke(context, &id).await,
+        Some(Tokens::Revoke { id, with_minted }) => revoke(context, &id, with_minted).await,
     }
 }
 
@@ -65,8 +65,19 @@ async fn id_of(server: &Server, slug: &Slug) -> Result<String, Failure> {
     Ok(detail.id)
 }
 
-async fn revoke(context: &Context, id: &str) -> Result<(), Failure> {
-    let request = Request::set(Method::DELETE, format!("/v1/tokens/{}", path_part(id)?));
+async fn revoke(context: &Context, id: &str, with_minted: bool) -> Result<(), Failure> {
+    let query = if with_minted { "?with_minted=true" } else { "" };
+    let request = Request::set(Method::DELETE, format!("/v1/tokens/{}{query}", path_part(id)?));
     let reply = context.server()?.call(&request).await?;
-    context.console.answer(&reply, |revoked: Revoked| format!("revoked {}", revoked.id))
+    context.console.answer(&reply, |revoked: RevokedToken| {
+        match (revoked.minted_revoked, revoked.invites_revoked) {
+            (Some(tokens), Some(invites)) => format!(
+                "revoked {}, and with it {} and {}",
+                revoked.id,
+                count(tokens, "token", "tokens"),
+                count(invites, "invite", "invites")
+            ),
+            _ => format!("revoked {}", revoked.id),
+        }
+    })
 }

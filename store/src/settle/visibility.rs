@@ -25,13 +25,15 @@ pub(super) async fn settle(
     if book.is_expired() {
         return Ok(refused(Refusal::AccountExpired));
     }
-    let Some(row) = artifacts::find(transaction, deed.account, &deed.slug).await? else {
-        return Ok(refused(Refusal::NotFound(Missing::Artifact)));
-    };
-    let artifact = artifacts::with_live_version(transaction, row).await?;
-    if deed.pinned_to.is_some_and(|pin| pin != artifact.id) {
+    let found = artifacts::find(transaction, deed.account, &deed.slug).await?;
+    // A pinned token does not learn which other slugs exist.
+    if let Some(pin) = deed.pinned_to
+        && found.as_ref().is_none_or(|row| row.id != pin.to_string())
+    {
         return Ok(refused(Refusal::InsufficientScope(MissingRight::OtherArtifact)));
     }
+    let Some(row) = found else { return Ok(refused(Refusal::NotFound(Missing::Artifact))) };
+    let artifact = artifacts::with_live_version(transaction, row).await?;
     let month = Reason::Visibility(artifact.id, book.now.month());
     // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
     let leaves_the_public = artifact.visibility == Visibility::Public && deed.to != Visibility::Public;

@@ -89,7 +89,8 @@ on_both_databases! {
         let (mine, theirs) = (bed.account().await, bed.account().await);
         let ada = user(bed, "ada").await;
         let code = bed.store.account(mine).await.unwrap().unwrap().claim_code;
-        bed.store.claim(&code, &Claimer { user: ada, accounts_max: None }, START, &bed.chance).await.unwrap();
+        let claimer = Claimer { user: ada, accounts_max: None, tokens: TokenFate::Keep };
+        bed.store.claim(&code, &claimer, START, &bed.chance).await.unwrap();
         let slug: Slug = "page".parse().unwrap();
         let owners = async |whose, at_most| {
             let found = bed.store.artifacts_named(&slug, whose, at_most).await.unwrap();

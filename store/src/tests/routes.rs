@@ -84,7 +84,8 @@ on_both_databases! {
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(bed, "olga").await;
-        let claimed = bed.store.claim(&account.claim_code, &Claimer { user: claimer, accounts_max: None }, BEHIND, &bed.chance).await.unwrap();
+        let claimer = Claimer { user: claimer, accounts_max: None, tokens: TokenFate::Keep };
+        let claimed = bed.store.claim(&account.claim_code, &claimer, BEHIND, &bed.chance).await.unwrap();
         assert!(matches!(claimed, Claimed::Now { .. }));
         dated.assert_moved_on_by_a_second("claim").await;
 

@@ -29,6 +29,7 @@ impl Bed {
             "reports_open_by_artifact",
             "artifacts_by_account",
             "artifacts_listed",
+            "tokens_by_minter",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }

@@ -5,10 +5,12 @@ use domain::{
     UserId,
 };
 use sea_orm::sea_query::LockType;
-use sea_orm::{EntityTrait, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::*;
-use crate::{Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User};
+use crate::{
+    AlsoRevoked, Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User,
+};
 
 /// A claimed account with its owner.
 struct Team<'a> {
@@ -23,10 +25,8 @@ impl<'a> Team<'a> {
         let account = Account::provisional(START, HOUR, &bed.chance);
         let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
         bed.store.insert_account(&account, &token).await.unwrap();
-        bed.store
-            .claim(&account.claim_code, &Claimer { user: owner, accounts_max: None }, START, &bed.chance)
-            .await
-            .unwrap();
+        let claimer = Claimer { user: owner, accounts_max: None, tokens: TokenFate::Keep };
+        bed.store.claim(&account.claim_code, &claimer, START, &bed.chance).await.unwrap();
         Self { bed, account: account.id, owner }
     }
 
@@ -196,6 +196,39 @@ on_both_databases! {
         assert_eq!(join_at(START).await.unwrap().scopes, Scopes::of_invited_agent());
         assert_eq!(refusal(join_at(START).await), Refusal::InviteUsedUp);
         assert_eq!((team.active().await, bed.store.invites(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
+    }
+
+    async fn a_token_is_revoked_with_all_that_came_from_it_and_each_has_a_line_in_the_trail(bed: &Bed) {
+        let team = Team::of(bed).await;
+        let minted_by = async |minter: TokenId| {
+            let token = team.token(Maker { user: Some(team.owner), token: Some(minter) });
+            bed.store.mint(&team.by_owner(), &token).await.unwrap();
+            token.id
+        };
+        let root = team.token(person(team.owner));
+        bed.store.mint(&team.by_owner(), &root).await.unwrap();
+        let child = minted_by(root.id).await;
+        let grandchild = minted_by(child).await;
+        let invite = Invite { made_by: Maker { user: None, token: Some(grandchild) }, ..team.invite(Role::Admin, 1) };
+        bed.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
+        let revoke = async |id, minted| {
+            bed.store.revoke_token(&team.by_owner(), id, Reach::All, minted).await.unwrap()
+        };
+        assert_eq!(revoke(child, TokenFate::Keep).await, AlsoRevoked::default());
+        assert_eq!(team.active().await, 3, "that of the signup, the root and the grandchild");
+
+        // What is revoked between the two does not hide what it minted.
+        assert_eq!(revoke(root.id, TokenFate::Revoke).await, AlsoRevoked { tokens: 1, invites: 1 });
+        assert_eq!(revoke(root.id, TokenFate::Revoke).await, AlsoRevoked::default());
+        assert_eq!(team.active().await, 1);
+        let revocation = entity::audit::Column::Action.is_in(["token.revoked", "invite.revoked"]);
+        let trail = entity::audit::Entity::find().filter(revocation).all(&bed.store.database.reader).await.unwrap();
+        let mut subjects: Vec<_> = trail.into_iter().map(|entry| entry.subject).collect();
+        let mut expected = vec![root.id.to_string(), child.to_string(), grandchild.to_string()];
+        expected.push(invite.code.mark().to_owned());
+        subjects.sort();
+        expected.sort();
+        assert_eq!(subjects, expected);
     }
 
     async fn the_trail_tells_who_changed_a_team_and_holds_no_code(bed: &Bed) {

@@ -88,6 +88,50 @@ in_both_modes! {
         }
     }
 
+    async fn the_claim_page_lists_the_tokens_and_ends_them_on_request(world: World) {
+        let agent = world.agent().await;
+        let other = agent.minted(&json!({ "name": "deploy <bot>" })).await;
+        let human = world.human();
+        let path = human.path_of(&claim_url(&agent)).to_owned();
+        let page = human.get(&path).header("Accept", BROWSER).await;
+        assert_page(&page, 200);
+        let text = page.text();
+        for part in [
+            "Tokens that keep working",
+            "<strong>deploy &#60;bot&#62;</strong>, minted with signup, never used",
+            "<strong>signup</strong>, made at sign-up, last used",
+            "name=\"revoke_tokens\"",
+        ] {
+            assert!(text.contains(part), "{part} is missing: {text}");
+        }
+        let fields = [("action", "register"), ("username", "ada"), ("revoke_tokens", "true")];
+        let press = async |password| {
+            let fields = [&fields[..], &[("password", password)]].concat();
+            human.post(&path).header("Accept", BROWSER).form(&fields).await
+        };
+        // What was ticked stays ticked on the page that tells a fault.
+        let refused = press("weak").await;
+        assert_page(&refused, 400);
+        assert!(refused.text().contains("value=\"true\" checked"), "{refused:?}");
+        other.account().await.expect(200);
+        press(PASSWORD).await.expect(302);
+        for ended in [&agent, &other] {
+            ended.account().await.refused(401, "unauthorized");
+        }
+        assert_eq!(human.tokens().await.expect(200).json(), json!([]));
+    }
+
+    async fn a_claim_keeps_the_tokens_unless_it_says_otherwise_in_json_too(world: World) {
+        let (kept, ended) = (world.agent().await, world.agent().await);
+        let human = world.human();
+        human.dev_login("ada").await.expect(200);
+        human.claim(&claim_url(&kept)).json(&json!({ "revoke_tokens": false })).await.expect(200);
+        human.claim(&claim_url(&ended)).json(&json!({ "revoke_tokens": true })).await.expect(200);
+        kept.account().await.expect(200);
+        ended.account().await.refused(401, "unauthorized");
+        human.claim(&claim_url(&kept)).json(&json!({ "revoke_tokens": "x" })).await.refused(400, "invalid_body");
+    }
+
     async fn the_button_says_whether_a_new_person_claims_or_one_who_is_known(world: World) {
         let agent = world.agent().await;
         world.human().register("ada", PASSWORD).await.expect(201);

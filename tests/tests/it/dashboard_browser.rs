@@ -307,16 +307,21 @@ async fn hand_out_a_token(seat: &Seat, agent: &Agent) {
         assert_eq!(focused, json!("artifacts:write"), "one goes on at the first tick");
     }
     seat.inspect("tokens-refused").await;
-    seat.browser.click("[name='artifacts:read']").await;
+    for scope in ["artifacts:read", "tokens:manage"] {
+        seat.browser.click(&format!("[name='{scope}']")).await;
+    }
     seat.browser.follow("form[action$=mint] button").await;
     seat.inspect("tokens-minted").await;
     let bot = agent.with_token(&seat.browser.text("#secret").await);
     bot.artifacts().await.expect(200);
+    let minted_by_bot = bot.minted(&json!({ "scopes": "artifacts:read" })).await;
     seat.turn_to("Tokens").await;
     assert_eq!(seat.browser.evaluate("document.body.innerText.includes('svc_sk_')").await, json!(false));
-    seat.confirm("tbody tr:first-child [data-dialog]", "token-revoke").await;
-    assert!(seat.notice().await.contains("the token is revoked"));
-    bot.artifacts().await.refused(401, "unauthorized");
+    seat.confirm("tbody tr:nth-child(2) [data-dialog]", "token-revoke").await;
+    assert!(seat.notice().await.contains("the token is revoked, with the tokens that it minted"));
+    for ended in [&bot, &minted_by_bot] {
+        ended.artifacts().await.refused(401, "unauthorized");
+    }
 }
 
 /// The second person is removed, and loses the account at once.

@@ -67,6 +67,7 @@ mod route_callers;
 mod safe_defaults;
 mod schedules;
 mod scopes;
+mod secrets_in_publishes;
 mod serving;
 mod sessions;
 mod simultaneous;

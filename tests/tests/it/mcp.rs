@@ -16,7 +16,7 @@ in_both_modes! {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let first = page_saying("first");
         let published = told(&publish(&agent, "my-page", &first).await);
-        assert_eq!(fields_of(&published), ["account", "artifact_id", "host", "url", "version"]);
+        assert_eq!(fields_of(&published), ["account", "artifact_id", "host", "url", "version", "warnings"]);
         assert_eq!((&published["version"], &published["account"]["free_publishes_left"]), (&json!(1), &json!(4)));
         let url = published["url"].as_str().unwrap();
         assert_serves(&visitor.open(url).await, &first);
@@ -155,6 +155,13 @@ in_both_modes! {
         let artifact = agent.artifact("my-page").await.expect(200).string("id");
         let pinned = agent.minted(&json!({ "artifact_id": artifact })).await;
         failed(&publish(&pinned, "another-page", PAGE).await, "insufficient_scope");
+        for (tool, arguments) in [
+            ("get_artifact", json!({ "slug": "no-such-page" })),
+            ("delete_artifact", json!({ "slug": "no-such-page" })),
+            ("rollback_artifact", json!({ "slug": "no-such-page", "version": 1 })),
+        ] {
+            failed(&pinned.call_tool(tool, &arguments).await, "insufficient_scope");
+        }
         assert_eq!(told(&publish(&pinned, "my-page", PAGE).await)["version"], 2);
     }
 

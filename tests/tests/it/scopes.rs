@@ -150,7 +150,12 @@ in_both_modes! {
         for kind in kinds().iter().filter(|kind| kind.names_an_artifact()) {
             assert_refused(kind.by(&pinned, "other-page").await, "insufficient_scope").naming("pinned");
         }
-        pinned.publish("new-page", PAGE).await.refused(403, "insufficient_scope");
+        // It does not learn which other slugs exist: the whole response is the same.
+        for kind in kinds().iter().filter(|kind| kind.names_an_artifact()) {
+            let there = assert_refused(kind.by(&pinned, "other-page").await, "insufficient_scope");
+            let not_there = assert_refused(kind.by(&pinned, "no-such-page").await, "insufficient_scope");
+            assert_eq!(there.json(), not_there.json(), "{} {}", kind.method, kind.path);
+        }
         for kind in kinds().iter().filter(|kind| kind.scope == ACCOUNT) {
             assert_refused(kind.by(&pinned, "my-page").await, "insufficient_scope");
         }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use domain::Time;
+use futures::future::join_all;
 use handbill_tests::{
-    Human, Mode, PATIENCE, Reply, Value, World, eventually, fields_of, in_both_modes, json, program,
+    Human, Method, Mode, PATIENCE, Reply, Value, World, eventually, fields_of, in_both_modes, json, program,
 };
 
 use crate::expectations::{PAGE, millis_from_now};
@@ -172,6 +173,85 @@ in_both_modes! {
         let own = agent.tokens().await.string("0.id");
         agent.revoke_token(&own).await.expect(200);
         agent.account().await.refused(401, "unauthorized");
+    }
+
+    async fn a_token_is_revoked_with_all_that_it_minted(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let root = agent.mint(&json!({ "name": "root" })).await.expect(201);
+        let holder = agent.with_token(&root.string("token"));
+        let child = holder.minted(&json!({ "name": "child" })).await;
+        let grandchild = child.minted(&json!({ "name": "grandchild" })).await;
+        let invite = child.invite(&json!({})).await.expect(201).string("code");
+        let joined = world.stranger().joined(&invite).await;
+        let other = agent.minted(&json!({ "name": "other" })).await;
+
+        let path = format!("/v1/tokens/{}", root.string("id"));
+        agent.call(Method::DELETE, &format!("{path}?with_minted=yes")).await.refused(400, "invalid_request");
+        let revoked = agent.call(Method::DELETE, &format!("{path}?with_minted=true")).await.expect(200);
+        assert_eq!(
+            revoked.json(),
+            json!({ "id": root.string("id"), "revoked": true, "minted_revoked": 3, "invites_revoked": 0 })
+        );
+        for ended in [&holder, &child, &grandchild, &joined] {
+            ended.account().await.refused(401, "unauthorized");
+        }
+        other.account().await.expect(200);
+        assert_eq!(names(&owner.tokens().await), ["other", "signup"]);
+    }
+
+    async fn a_member_ends_what_their_own_token_minted_and_nothing_else(world: World) {
+        let (_, owner) = claimed_by(&world, "olga").await;
+        let admin = joined_as(&world, &owner, "adam", "admin").await;
+        let root = admin.mint(&json!({})).await.expect(201);
+        let stranger = world.stranger();
+        let child = stranger.with_token(&root.string("token")).minted(&json!({})).await;
+        let member = joined_as(&world, &owner, "mia", "member").await;
+        let path = format!("/v1/tokens/{}?with_minted=true", root.string("id"));
+        member.call(Method::DELETE, &path).await.refused(403, "forbidden");
+        child.account().await.expect(200);
+        assert_eq!(admin.call(Method::DELETE, &path).await.expect(200).integer("minted_revoked"), 1);
+        child.account().await.refused(401, "unauthorized");
+    }
+
+    async fn whoever_finds_a_token_revokes_it_and_learns_nothing(world: World) {
+        let agent = world.agent().await;
+        let leaked = agent.minted(&json!({ "name": "leaked" })).await;
+        let child = leaked.minted(&json!({ "name": "child" })).await;
+        let report = async |token: &str| {
+            let asked = std::time::Instant::now();
+            let reply = world.stranger().post("/v1/tokens/revoke").json(&json!({ "token": token })).await;
+            assert!(asked.elapsed() >= Duration::from_millis(100), "{:?}", asked.elapsed());
+            reply.expect(200)
+        };
+        let unknown = format!("svc_sk_{}", "A".repeat(32));
+        for token in [unknown.as_str(), leaked.token(), leaked.token()] {
+            assert_eq!(report(token).await.json(), json!({ "revoked": true }));
+        }
+        leaked.account().await.refused(401, "unauthorized");
+        assert_eq!(names(&agent.tokens().await), ["child", "signup"]);
+        child.account().await.expect(200);
+        for (body, code) in [
+            (json!({}), "invalid_body"),
+            (json!({ "token": 1 }), "invalid_body"),
+            (json!({ "token": "svc_sk_short" }), "invalid_request"),
+            (json!({ "token": "" }), "invalid_request"),
+        ] {
+            world.stranger().post("/v1/tokens/revoke").json(&body).await.refused(400, code).naming("token");
+        }
+        world.assert_no_secret_was_logged();
+    }
+
+    async fn an_address_reports_a_bounded_number_of_tokens_a_minute(world: World) {
+        let report = |_| {
+            let body = json!({ "token": format!("svc_sk_{}", "A".repeat(32)) });
+            world.stranger().post("/v1/tokens/revoke").json(&body).into_future()
+        };
+        let replies = join_all((0..121).map(report)).await;
+        let refused: Vec<_> = replies.into_iter().filter(|reply| reply.status != 200).collect();
+        assert!(!refused.is_empty());
+        for reply in refused {
+            reply.refused(429, "rate_limited");
+        }
     }
 
     async fn the_last_use_is_shown_to_the_minute(world: World) {

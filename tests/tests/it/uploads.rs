@@ -228,7 +228,7 @@ fn files_below(folder: &Path) -> usize {
     entries.map(|entry| counted(&entry.unwrap().path())).sum()
 }
 
-async fn stage(agent: &Agent) -> Value {
+pub async fn stage(agent: &Agent) -> Value {
     told(&agent.call_tool("stage_upload", &json!({})).await)
 }
 
@@ -237,7 +237,7 @@ async fn publish(agent: &Agent, slug: &str, staged: &Value) -> handbill_tests::R
 }
 
 /// A call to the address that was staged, by somebody without a token.
-fn address(world: &World, staged: &Value) -> Call {
+pub fn address(world: &World, staged: &Value) -> Call {
     world.stranger().post(path_of(staged))
 }
 

@@ -61,7 +61,9 @@ an index.html, which is what the URL shows. Link your own files by relative path
 served below a path, so /css/app.css does not work. At most 50 files and 10 MB together. Only static files are served; \
 scripts in the page run in the visitor's browser.
 
-Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}}. Give url to your \
+Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, warnings}. Tell your \
+human about warnings, such as keys of other services in the files. A file with an active token of this service is \
+refused with secret_in_publish. Give url to your \
 human; when the artifact is private there is signed_url too, which is then the link to give, since url answers 403. If account.expires_at is not null the account is provisional, and the page goes offline at that time: tell your \
 human so, together with the claim_url of get_account, which they open to keep it.
 
@@ -116,8 +118,9 @@ human the amount, then add_credits, then this same call again. Needs the scope a
             message: None,
         };
         turn.go_over_to(Work::Publish).await?;
-        let published = service.publish(caller, request).await?;
-        Ok(wire::PublishResult::new(&published, service.signed_url_of(&published), service.addresses()))
+        let publication = service.publish(caller, request).await?;
+        let signed_url = service.signed_url_of(&publication.published);
+        Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
     }
 }
 

@@ -275,6 +275,7 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
              {slug} again gives a new address."
         ),
         keep: "Keep it",
+        option: None,
     }
 }
 

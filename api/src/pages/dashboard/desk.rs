@@ -211,6 +211,9 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "agents-stay-out" => "Done: agents can no longer join. Those that have joined stay.",
         "password-changed" => "Done: the password is changed, and every other sign-in of yours has ended.",
         "token-revoked" => "Done: the token is revoked. Its next call is refused.",
+        "token-revoked-with-minted" => {
+            "Done: the token is revoked, with the tokens that it minted and the invites that it made."
+        }
         _ => return None,
     })
 }

@@ -15,7 +15,7 @@ mod question;
 mod team;
 #[cfg(test)]
 pub mod tests;
-mod tokens;
+pub mod tokens;
 mod usage;
 
 use askama::Template;

@@ -23,6 +23,16 @@ pub struct Question {
     pub words: String,
     /// The way back.
     pub keep: &'static str,
+    /// What may be done besides: a box that is ticked at first.
+    pub option: Option<QuestionOption>,
+}
+
+/// A box in the form of a question.
+#[derive(Clone, Copy, Debug)]
+pub struct QuestionOption {
+    /// The name of the field, whose value is `true`.
+    pub field: &'static str,
+    pub label: &'static str,
 }
 
 #[derive(Template)]

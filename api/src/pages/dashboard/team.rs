@@ -292,6 +292,7 @@ pub fn revocation(code: &str, frame: &Frame) -> Question {
                 new one is made in a moment."
             .to_owned(),
         keep: "Keep it",
+        option: None,
     }
 }
 
@@ -321,5 +322,6 @@ pub fn removal(member: &Member, desk: &Desk) -> Question {
              come back takes a new invite."
         ),
         keep: if is_self { "Stay" } else { "Keep them" },
+        option: None,
     }
 }

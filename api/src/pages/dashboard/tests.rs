@@ -366,7 +366,10 @@ fn token_pages() -> Vec<(String, String)> {
     };
     let tokens = [
         token(1, "deploy bot".parse().unwrap(), pinned),
-        token(2, TokenName::of_invite(&code), Rights::all()),
+        Token {
+            made_by: Maker { user: Some(user(1)), token: Some(TokenId::from_ulid(3.into())) },
+            ..token(2, TokenName::of_invite(&code), Rights::all())
+        },
         Token {
             last_used_at: None,
             made_by: Maker::default(),
@@ -375,12 +378,16 @@ fn token_pages() -> Vec<(String, String)> {
     ];
     let page_of = artifact(1, "my-page", Visibility::Public, None);
     let names = [(user(1), "ada".to_owned())].into();
+    let minters = [(tokens[2].id, tokens[2].name.clone())].into();
     let page_with = |minted, form: MintForm, faults, offers_every_page| {
         let slugs = Slugs::new([(page_of.id, page_of.slug.clone())].into());
         let template = TokensPage {
             frame: &desk.frame,
             minted,
-            tokens: tokens.iter().map(|token| TokenRow::new(token, &names, &slugs, &desk)).collect(),
+            tokens: tokens
+                .iter()
+                .map(|token| TokenRow::new(token, &minters, &names, &slugs, &desk))
+                .collect(),
             scopes: tokens::scope_choices(desk.caller.scopes(), form.scopes()),
             slugs: vec![page_of.slug.clone()],
             offers_every_page,
@@ -397,7 +404,7 @@ fn token_pages() -> Vec<(String, String)> {
     let typed =
         MintForm { name: "bot".into(), page: "my-page".into(), days: "7".into(), ..MintForm::default() };
     let back = desk.path("/tokens");
-    let question = tokens::revocation(&tokens[0], &desk.frame);
+    let question = tokens::revocation(&tokens[2], &desk.frame);
     vec![
         ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
         ("dashboard-tokens-many-pages".into(), page_with(None, MintForm::fresh(), Faults::default(), false)),

@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use askama::Template;
 use domain::{
-    AskedRights, List, Missing, Page, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName, UserId,
+    AskedRights, List, Maker, Missing, Page, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName,
+    UserId,
 };
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{MintRequest, Minted, Service};
+use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Moment;
 use super::ledger::Slugs;
 use super::pager::{Pager, page_of};
-use super::question::Question;
+use super::question::{Question, QuestionOption};
 use super::team::{maker_in_words, names_of};
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
@@ -87,6 +88,12 @@ pub struct MintForm {
     pub account_manage: Option<String>,
     pub page: String,
     pub days: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct RevokeForm {
+    with_minted: bool,
 }
 
 /// What the page shows beside the lists.
@@ -167,10 +174,19 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
 }
 
 #[handler]
-pub async fn revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+pub async fn revoke(
+    request: &Request,
+    Fields(form): Fields<RevokeForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
     let desk = Desk::change(request, &service, Tab::Tokens).await?;
-    service.revoke_token(&desk.caller, id_in(request)).await?;
-    Ok(found_at(&desk.path("/tokens?done=token-revoked")))
+    let (minted, done) = if form.with_minted {
+        (TokenFate::Revoke, "token-revoked-with-minted")
+    } else {
+        (TokenFate::Keep, "token-revoked")
+    };
+    service.revoke_token(&desk.caller, id_in(request), minted).await?;
+    Ok(found_at(&desk.path(&format!("/tokens?done={done}"))))
 }
 
 async fn render(
@@ -186,7 +202,8 @@ async fn render(
     let slugs = Slugs::new(service.slugs(&desk.caller, &pins).await?);
     let artifacts = service.artifacts(&desk.caller, &Page::first(PAGES_OFFERED_MAX)).await?;
     let names = names_of(&members);
-    let row = |token| TokenRow::new(token, &names, &slugs, desk);
+    let minters = service.minters_of(&desk.caller, &tokens.rows).await?;
+    let row = |token| TokenRow::new(token, &minters, &names, &slugs, desk);
     let Beside { minted, form, refusal } = beside;
     let faults = refusal.as_ref().map(|refusal| faults(refusal, &desk.path("/tokens")));
     let template = TokensPage {
@@ -219,18 +236,45 @@ pub fn faults(refusal: &Refusal, path: &str) -> Faults {
 }
 
 impl TokenRow {
-    pub fn new(token: &Token, names: &HashMap<UserId, String>, slugs: &Slugs, desk: &Desk) -> Self {
+    pub fn new(
+        token: &Token,
+        minters: &HashMap<TokenId, TokenName>,
+        names: &HashMap<UserId, String>,
+        slugs: &Slugs,
+        desk: &Desk,
+    ) -> Self {
         let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
         Self {
             name: token.name.without_code().to_string(),
             scopes: token.rights.scopes.to_string(),
             page: token.rights.pinned_to.map(page),
-            made_by: maker_in_words(token.made_by, names),
+            made_by: made_by_in_words(token, minters, names),
             last_used_at: token.last_used_at.map(Moment),
             expires_at: token.rights.expires_at.map(Moment),
             revoke: offered_revocation(token, desk),
         }
     }
+}
+
+/// Who made a token, and with which of the account's tokens.
+fn made_by_in_words(
+    token: &Token,
+    minters: &HashMap<TokenId, TokenName>,
+    names: &HashMap<UserId, String>,
+) -> String {
+    let Maker { user, token: minter } = token.made_by;
+    let with = minter.map(|minter| format!("with {}", minter_in_words(minter, minters)));
+    match (user, with) {
+        (_, None) => maker_in_words(token.made_by, names),
+        (Some(_), Some(with)) => format!("{}, {with}", maker_in_words(token.made_by, names)),
+        (None, Some(with)) => format!("an agent {with}"),
+    }
+}
+
+/// A token that minted another, by its name; one that is not in the database any more has none.
+pub fn minter_in_words(minter: TokenId, minters: &HashMap<TokenId, TokenName>) -> String {
+    let name = minters.get(&minter);
+    name.map_or_else(|| "another token".to_owned(), |name| name.without_code().to_string())
 }
 
 fn token_of(request: &Request) -> Result<TokenId, Refusal> {
@@ -273,7 +317,16 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
                 published stays."
             .to_owned(),
         keep: "Keep it",
+        option: may_have_minted(token).then_some(QuestionOption {
+            field: "with_minted",
+            label: "Also revoke the tokens that it minted and the invites that it made",
+        }),
     }
+}
+
+/// What lets a token mint others, or invite agents that get one.
+fn may_have_minted(token: &Token) -> bool {
+    [Scope::TokensManage, Scope::AccountManage].into_iter().any(|scope| token.rights.scopes.has(scope))
 }
 
 impl MintForm {

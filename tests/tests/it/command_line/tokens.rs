@@ -138,3 +138,36 @@ async fn too_many_calls_end_with_their_own_exit_code() {
     assert_eq!(limited.run(&["signup", "--json"]).await.failed(6).error()["code"], "rate_limited");
     assert!(!limited.profile().exists());
 }
+
+#[tokio::test]
+async fn a_token_is_revoked_with_what_it_minted() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    let mint =
+        async |shell: &Shell, name: &str| shell.run(&["tokens", "mint", "--name", name]).await.ok().line();
+    let root = mint(&shell, "root").await;
+    let child = mint(&Shell::new(&world).env("HANDBILL_TOKEN", &root), "child").await;
+    let listed = shell.run(&["tokens", "--json"]).await.ok().json();
+    let id = listed.as_array().unwrap().iter().find(|token| token["name"] == "root").unwrap()["id"].clone();
+    let revoked = shell.run(&["tokens", "revoke", id.as_str().unwrap(), "--with-minted"]).await.ok();
+    assert!(revoked.out.contains("and with it 1 token and 0 invites"), "{revoked:?}");
+    let ended = Shell::new(&world).env("HANDBILL_TOKEN", &child);
+    assert_eq!(ended.run(&["usage", "--json"]).await.failed(3).error()["code"], "unauthorized");
+}
+
+#[tokio::test]
+async fn keys_in_files_are_warned_of_and_an_active_token_is_not_published() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("site/index.html", PAGE);
+    shell.write("site/app.js", format!("//\nlet key = 'AK{}';", "IAQ7RTWXK4ZB2MNV6A"));
+    let published = shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+    assert!(published.err.contains("app.js:2: this looks like an access key ID of AWS"), "{published:?}");
+    assert!(!published.out.contains("AWS"), "{published:?}");
+    shell.write("site/app.js", shell.token());
+    let refused = shell.run(&["publish", "site", "--slug", "my-site"]).await.failed(2);
+    assert!(
+        refused.err.contains("app.js") && !format!("{refused:?}").contains(&shell.token()),
+        "{refused:?}"
+    );
+}

@@ -122,6 +122,24 @@ in_both_modes! {
         world.assert_no_secret_was_logged();
     }
 
+    async fn the_tokens_tab_shows_who_minted_what_and_revokes_both(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let root = agent.mint(&json!({ "name": "root" })).await.expect(201);
+        let holder = agent.with_token(&root.string("token"));
+        let children = [holder.minted(&json!({ "name": "one" })).await, holder.minted(&json!({ "name": "two" })).await];
+        let desk = Desk::of(&owner, &agent);
+        let tab = desk.open("/tokens").await;
+        assert_has(&tab, &["<td data-label=\"By\">an agent with root</td>", "<td data-label=\"By\">an agent with signup</td>"]);
+        let revoke = format!("/tokens/{}/revoke", root.string("id"));
+        assert_has(&desk.open(&revoke).await, &["name=\"with_minted\" value=\"true\" checked"]);
+        let revoked = desk.submit(&revoke, &[("with_minted", "true")]).await;
+        assert_has(&revoked, &["revoked, with the tokens that it minted"]);
+        for ended in [&holder, &children[0], &children[1]] {
+            ended.account().await.refused(401, "unauthorized");
+        }
+        agent.account().await.expect(200);
+    }
+
     async fn nobody_hands_on_more_than_their_role_may(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let (admin, member) = (
@@ -130,7 +148,9 @@ in_both_modes! {
         );
         let desks = [&member, &admin, &owner].map(|person| Desk::of(person, &agent));
         for (desk, scopes) in desks.iter().zip([2, 3, 4]) {
-            assert_eq!(desk.open("/tokens").await.matches("type=\"checkbox\"").count(), scopes);
+            let page = desk.open("/tokens").await;
+            let form = between(&page, "<legend>What it may</legend>", "</fieldset>");
+            assert_eq!(form.matches("type=\"checkbox\"").count(), scopes);
         }
         let [third, guest, desk] = &desks;
         for (who, scope) in [(third, "tokens:manage"), (third, "account:manage"), (guest, "account:manage")] {

@@ -343,6 +343,7 @@ async fn age(backup: &Path) {
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
     let undone = "DROP TABLE rulings; DROP TABLE monthly_limits; DROP TABLE card_payments;
         ALTER TABLE blobs DROP COLUMN lost_at; DROP INDEX artifacts_by_account;
+        DROP INDEX tokens_by_minter;
         DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";
     sqlx::raw_sql(undone).execute(&mut connection).await.unwrap();

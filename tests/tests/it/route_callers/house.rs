@@ -136,6 +136,7 @@ impl<'w> House<'w> {
             }
             "POST /auth/register" => json!({ "username": person, "password": PASSWORD }),
             "POST /auth/login" => json!({ "username": USERNAME, "password": PASSWORD }),
+            "POST /v1/tokens/revoke" => json!({ "token": format!("svc_sk_{}", "A".repeat(32)) }),
             "POST /v1/account/join" => json!({ "code": self.invite }),
             "POST /v1/reports" | "POST /internal/views" => json!({ "host": self.host }),
             "POST /v1/artifacts/{slug}/activate" => json!({ "version": 1 }),

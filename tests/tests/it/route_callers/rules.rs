@@ -78,6 +78,7 @@ pub fn rules() -> Vec<Rule> {
         rule("GET /auth/me", May::Person, 200),
         rule("POST /v1/account/join", May::Anyone, 201),
         rule("POST /v1/reports", May::Anyone, 201),
+        rule("POST /v1/tokens/revoke", May::Anyone, 200),
         rule("POST /v1/uploads/{ticket}", May::Anyone, 201),
         rule("PUT /v1/uploads/{ticket}", May::Anyone, 201),
         // Unsigned, as everybody but the processor calls it.

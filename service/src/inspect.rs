@@ -1,0 +1,31 @@
+//! What is checked of the files of a publish before it is queued: secrets in them.
+
+use domain::{Refusal, Repeating, Warning, find_leaks};
+
+use crate::compute::compute;
+use crate::deadline::failure_before;
+use crate::{Answer, Service, UploadedFile};
+
+impl Service {
+    /// Refuses files that hold an active token of any account, and returns the warnings about the rest.
+    pub(crate) async fn inspect(&self, files: &[UploadedFile], repeating: Repeating) -> Answer<Vec<Warning>> {
+        let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
+        let files = files.to_vec();
+        let search = move || find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)));
+        let leaks = compute(total_bytes, search).await??;
+        if leaks.tokens.is_empty() {
+            return Ok(leaks.warnings);
+        }
+        let hashes = leaks.tokens.iter().map(|token| token.secret_hash.clone());
+        let active = self.0.store.active_among(hashes, self.0.clock.now()).await;
+        let active = active.map_err(|error| failure_before(repeating, error))?;
+        match leaks.tokens.into_iter().find(|token| active.contains(&token.secret_hash)) {
+            Some(leaked) => {
+                tracing::info!("publish refused: a file contains an active token");
+                let path = leaked.path.to_string();
+                Err(Refusal::SecretInPublish { path, line: leaked.line }.into())
+            }
+            None => Ok(leaks.warnings),
+        }
+    }
+}

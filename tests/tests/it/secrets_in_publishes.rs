@@ -1,0 +1,102 @@
+//! Secrets in what is published: active tokens of this service are refused, keys of other providers are warned of.
+
+use handbill_tests::{Agent, Reply, in_both_modes, json};
+
+use crate::expectations::{PAGE, assert_page, page_saying};
+use crate::mcp::{failed, told};
+use crate::uploads::{address, stage};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+in_both_modes! {
+    async fn an_active_token_of_any_account_is_not_published(world: World) {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let leaking = page_saying(&format!("\n<script>const token = '{}';</script>", other.token()));
+        let refused = assert_held_back(&agent.publish("my-page", leaking.clone()).await, &other);
+        assert!(refused.string("message").contains("\"index.html\""), "{refused:?}");
+        assert!(refused.string("message").contains("on line 2"), "{refused:?}");
+        assert!(refused.string("hint").contains("POST /v1/tokens/revoke"), "{refused:?}");
+        assert_eq!(agent.artifacts().await.expect(200).json(), json!([]));
+
+        let binary = [b"\x89PNG\0", other.token().as_bytes(), b"\0"].concat();
+        let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("img/a.png", &binary)];
+        let refused = assert_held_back(&agent.publish_files("my-page", &files).await, &other);
+        assert!(refused.string("message").contains("img/a.png"), "{refused:?}");
+
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        assert_eq!(published.integer("account.free_publishes_left"), 4, "nothing was charged");
+        assert_held_back(&agent.add_version("my-page", leaking.clone()).await, &other);
+        let files = json!([{ "path": "index.html", "content": leaking }]);
+        let tool = agent.call_tool("publish_artifact", &json!({ "slug": "my-page", "files": files })).await;
+        assert!(!failed(&tool, "secret_in_publish").to_string().contains(other.token()));
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", leaking).await.expect(201);
+        let upload = json!({ "slug": "my-page", "upload": staged["upload"] });
+        failed(&agent.call_tool("publish_artifact", &upload).await, "secret_in_publish");
+        assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 1);
+        world.assert_no_secret_was_logged();
+    }
+
+    async fn a_token_that_does_not_work_may_be_published(world: World) {
+        let agent = world.agent().await;
+        let revoked = agent.mint(&json!({})).await.expect(201);
+        let page = page_saying(&revoked.string("token"));
+        let call = || agent.publish("my-page", page.clone()).idempotency_key("1");
+        assert_eq!(call().await.refused(400, "secret_in_publish").status, 400);
+        // A refused publish leaves its key free.
+        agent.publish("other-page", PAGE).idempotency_key("1").await.expect(201);
+        agent.revoke_token(&revoked.string("id")).await.expect(200);
+        agent.publish("my-page", page.clone()).await.expect(201);
+        agent.publish("my-page", page_saying(&format!("svc_sk_{}", "a".repeat(32)))).await.expect(201);
+    }
+
+    async fn more_texts_like_tokens_than_can_be_looked_up_are_refused(world: World) {
+        let agent = world.agent().await;
+        let texts = |count| (0..count).map(|number| format!("svc_sk_{number:032}\n")).collect::<String>();
+        agent.publish("my-page", page_saying(&texts(1_000))).await.expect(201);
+        agent.publish("my-page", page_saying(&texts(1_001))).await.refused(400, "invalid_request").naming("files");
+    }
+
+    async fn a_key_of_another_provider_is_warned_of_and_published(world: World) {
+        let agent = world.agent().await;
+        assert_eq!(agent.publish("my-page", PAGE).await.expect(201).at("warnings"), json!([]));
+        // In two parts, so that nobody's scanner takes this file for one that holds a key.
+        let key = format!("AK{}", "IAQ7RTWXK4ZB2MNV6A");
+        let files: [(&str, &[u8]); 2] =
+            [("index.html", PAGE.as_bytes()), ("js/app.js", &format!("//\nconst key = '{key}';\n").into_bytes())];
+        let call = || agent.publish_files("my-page", &files).idempotency_key("1");
+        let published = call().await.expect(201);
+        let warning = published.at("warnings.0");
+        assert_eq!((&warning["code"], &warning["path"], &warning["line"]), (&json!("secret"), &json!("js/app.js"), &json!(2)));
+        assert!(warning["message"].as_str().unwrap().contains("AWS"), "{warning}");
+        assert!(warning["hint"].as_str().unwrap().contains("revoke"), "{warning}");
+        assert!(!published.text().contains(&key[4..]), "{published:?}");
+        assert_eq!(published.at("warnings").as_array().unwrap().len(), 1);
+        // A repeat gets the same response.
+        assert_eq!(call().await.expect(201).json(), published.json());
+        let files = json!([{ "path": "index.html", "content": page_saying(&key) }]);
+        let tool = agent.call_tool("publish_artifact", &json!({ "slug": "by-tool", "files": files })).await;
+        assert_eq!(told(&tool)["warnings"][0]["path"], "index.html");
+    }
+
+    async fn the_front_page_tells_of_both(world: World) {
+        let agent = world.agent().await;
+        let paste = async |html: String| {
+            world.human().post("/").header("Accept", BROWSER).field("html", html).await
+        };
+        let refused = paste(page_saying(agent.token())).await;
+        assert_page(&refused, 400);
+        assert!(refused.text().contains("id=\"html-fault\">This page contains an active token"), "{refused:?}");
+        let warned = paste(page_saying(&format!("AK{}", "IAQ7RTWXK4ZB2MNV6A"))).await;
+        assert_page(&warned, 201);
+        assert!(warned.text().contains("an access key ID of AWS"), "{warned:?}");
+    }
+}
+
+/// The publish was refused, in words that do not hold the token.
+#[track_caller]
+fn assert_held_back(reply: &Reply, owner: &Agent) -> Reply {
+    let refused = reply.clone().refused(400, "secret_in_publish");
+    assert!(!refused.text().contains(&owner.token()[7..20]), "{refused:?}");
+    refused
+}
