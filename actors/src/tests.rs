@@ -102,6 +102,7 @@ impl Bed {
             message: None,
             created_by: None,
             deadline: None,
+            called_by: None,
         }
     }
 

@@ -9,6 +9,7 @@ use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::{Caller, Person, Service};
 
+use crate::origin::origin_of;
 use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
 use crate::{dev_mode, same_site, session_cookie};
@@ -46,7 +47,7 @@ impl Credential for Token {
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
         // Spec 5.3: the cookie stands for an account on every route in dev mode only.
         if !service.is_dev_mode() || !brings_session_alone(request, service) {
-            return Ok(Self(service.authenticate(bearer(request)).await?));
+            return Ok(Self(service.authenticate(bearer(request), origin_of(request)).await?));
         }
         dev_mode::demand_local(request, service)?;
         Ok(Self(caller_by_either(request, service).await?))
@@ -90,7 +91,7 @@ pub fn named_account(request: &Request) -> Option<&str> {
 pub async fn person(request: &Request, service: &Service) -> Result<Person, RefusedCall> {
     let session = session_cookie::secret(request, service.addresses()).ok_or(Refusal::NotSignedIn)?;
     same_site::demand(request, service.addresses())?;
-    Ok(service.person(&session).await?)
+    Ok(service.person(&session, origin_of(request)).await?)
 }
 
 /// Whether a session is all that the request has to say who calls.
@@ -100,7 +101,7 @@ fn brings_session_alone(request: &Request, service: &Service) -> bool {
 
 async fn caller_by_either(request: &Request, service: &Service) -> Result<Caller, RefusedCall> {
     if !brings_session_alone(request, service) {
-        return Ok(service.authenticate(bearer(request)).await?);
+        return Ok(service.authenticate(bearer(request), origin_of(request)).await?);
     }
     let person = person(request, service).await?;
     Ok(service.caller_of(&person, named_account(request)).await?)

@@ -19,6 +19,7 @@ pub mod hostile;
 mod json_body;
 mod mcp;
 mod operator;
+mod origin;
 mod pages;
 mod paging;
 mod path_part;

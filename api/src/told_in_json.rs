@@ -2,7 +2,7 @@
 
 use domain::{JobId, Queue, Refusal};
 use poem_openapi::types::ToJSON;
-use service::{BoardShown, JobDetail, JobsShown, ScheduleShown};
+use service::{BoardShown, Granted, JobDetail, JobsShown, ScheduleShown};
 
 use crate::wire;
 
@@ -24,6 +24,11 @@ pub fn job(job: JobDetail) -> String {
 /// As `GET /internal/schedules` answers.
 pub fn schedules(schedules: Vec<ScheduleShown>) -> String {
     schedules.into_iter().map(wire::Schedule::from).collect::<Vec<_>>().to_json_string()
+}
+
+/// As `POST /internal/credit` answers.
+pub fn granted(granted: &Granted) -> String {
+    wire::CreditGranted::from(granted).to_json_string()
 }
 
 /// As a retry is answered.

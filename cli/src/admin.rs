@@ -5,7 +5,9 @@
 
 mod board;
 mod command;
+mod credit;
 mod jobs;
+mod operators;
 mod scans;
 mod told;
 
@@ -17,6 +19,7 @@ use service::{Failure, RescanWish, Service};
 use crate::house::{House, Office, Schema};
 
 pub(crate) use command::AdminCommand;
+use command::OperatorCommand;
 pub(crate) use told::Form;
 use told::refused;
 
@@ -25,6 +28,10 @@ pub(crate) async fn carry_out(
     form: Form,
     settings: &Settings,
 ) -> anyhow::Result<ExitCode> {
+    if let AdminCommand::Operator(OperatorCommand::Add { name }) = command {
+        // It needs no database.
+        return operators::add(name).await;
+    }
     let house = House::open(settings, Schema::Require).await?;
     let office = Office::open(settings, &house).await?;
     let done = match order(command, form, &office.service).await {
@@ -68,6 +75,9 @@ async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<
         AdminCommand::Resume { queue, signed } => {
             board::resume(service, form, *queue, &signed.name()).await?;
         }
+        AdminCommand::Credit(order) => credit::grant(service, form, order).await?,
+        // Done before anything was opened.
+        AdminCommand::Operator(_) => {}
         AdminCommand::Schedules => board::schedules(service, form).await?,
         AdminCommand::Run { schedule, signed } => {
             board::run(service, form, schedule, &signed.name()).await?;

@@ -169,6 +169,7 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
             .operator_password
             .as_ref()
             .map(|password| OperatorPassword::new(password.reveal())),
+        operators: settings.secrets.operators.clone(),
         is_dev_mode: settings.dev_mode,
         is_public_dev_allowed: settings.allow_public_dev,
         signups_per_minute: settings.limits.signups_per_minute,

@@ -59,6 +59,11 @@ impl Console {
         }
     }
 
+    /// For people, with no options.
+    pub fn plain() -> Self {
+        Self { form: Form::People, volume: Volume::Normal, is_asking: Arc::default() }
+    }
+
     /// Whether notes and progress are welcome.
     pub fn takes_notes(&self) -> bool {
         self.form == Form::People && self.volume == Volume::Normal

@@ -54,6 +54,11 @@ pub fn run(command: Command, options: Options) -> ExitCode {
     }
 }
 
+/// Asks for a secret: typed unseen at a terminal, else the first line of standard input. None when it cannot be read.
+pub async fn read_secret(prompt: &str) -> Option<String> {
+    echo::read_secret(&Console::plain(), prompt).await.ok()
+}
+
 enum Ended {
     Done,
     Interrupted,

@@ -141,7 +141,8 @@ impl Settings {
 
     /// Whether `/admin` is open, and others reach the API who do not get in there.
     pub fn is_admin_for_this_machine_alone(&self) -> bool {
-        let is_open = self.dev_mode && self.secrets.operator_password.is_none();
+        let is_open =
+            self.dev_mode && self.secrets.operator_password.is_none() && self.secrets.operators.is_empty();
         is_open && !self.api.listen.ip().is_loopback()
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use domain::OperatorAccount;
 use ipnet::IpNet;
 use url::Url;
 
@@ -51,6 +52,10 @@ pub(crate) struct UploadBytes(pub usize);
 /// How long something is waited for. Neither no time nor for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait(pub Duration);
+
+/// The operator's people who have passwords of their own, each with the hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OperatorList(pub Vec<OperatorAccount>);
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -313,6 +318,34 @@ impl Value for Share {
 
     fn show(&self) -> String {
         self.0.to_string()
+    }
+}
+
+impl Value for OperatorList {
+    const EXPECTED: &'static str =
+        "a list of name=hash, as `handbill admin operator add NAME` prints them, each name once";
+    const IS_SECRET: bool = true;
+
+    // A hash has commas too. What begins an entry has a `=` before the `$` of its hash.
+    fn parse(text: &str) -> Option<Self> {
+        let mut entries: Vec<String> = Vec::new();
+        for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
+            match entries.last_mut() {
+                Some(entry) if !part.contains("=$") => *entry = format!("{entry},{part}"),
+                _ => entries.push(part.to_owned()),
+            }
+        }
+        let accounts: Vec<OperatorAccount> =
+            entries.iter().map(|entry| entry.parse()).collect::<Result<_, _>>().ok()?;
+        let is_first = |(place, one): (usize, &OperatorAccount)| {
+            !accounts[..place].iter().any(|other| other.is_named(&one.name))
+        };
+        accounts.iter().enumerate().all(is_first).then_some(Self(accounts))
+    }
+
+    fn show(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|account| account.name.as_str()).collect();
+        format!("{} (hashes hidden)", names.join(", "))
     }
 }
 

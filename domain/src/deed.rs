@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, Host, JobId, Manifest, Message, Micro, Payment, Receipt, Refusal, Slug,
-    Time, TokenId, VersionId, Visibility,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Message, Micro, Payment, Receipt,
+    Refusal, Slug, Time, TokenId, VersionId, Visibility,
 };
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
@@ -16,6 +16,7 @@ pub enum Deed {
     TopUp(TopUpDeed),
     Credit(CreditDeed),
     CardReversal(CardReversalDeed),
+    Grant(GrantDeed),
     Charge(ChargeDeed),
 }
 
@@ -37,6 +38,8 @@ pub struct PublishDeed {
     pub message: Option<Message>,
     pub created_by: Option<TokenId>,
     pub deadline: Option<Time>,
+    /// For the audit trail; unknown for a job that an earlier release pushed.
+    pub called_by: Option<CalledBy>,
 }
 
 /// How many sweeps at once there had been when blobs were looked for. A publish settles only if there was none since,
@@ -75,6 +78,7 @@ pub struct VisibilityDeed {
     pub pinned_to: Option<ArtifactId>,
     pub payment: Option<Payment>,
     pub deadline: Option<Time>,
+    pub called_by: Option<CalledBy>,
 }
 
 /// Credit that a caller has bought: the payment was found to fit before this was made.
@@ -85,6 +89,7 @@ pub struct TopUpDeed {
     pub job: JobId,
     pub amount: Micro,
     pub deadline: Option<Time>,
+    pub called_by: Option<CalledBy>,
 }
 
 /// Money that comes in. The reason is unique in the account, so a repeated credit adds nothing.
@@ -94,6 +99,18 @@ pub struct CreditDeed {
     pub amount: Micro,
     pub reason: String,
     pub source: CreditSource,
+}
+
+/// Credit that an operator gives, or takes when the amount is negative. It is no payment. The id is unique in the account,
+/// so a repeated grant changes nothing.
+#[derive(Clone, Debug)]
+pub struct GrantDeed {
+    pub account: AccountId,
+    pub id: JobId,
+    pub amount: Micro,
+    /// Why, in the operator's words.
+    pub note: String,
+    pub called_by: CalledBy,
 }
 
 /// How a person pays.
@@ -152,6 +169,7 @@ impl Deed {
             Deed::TopUp(deed) => deed.account,
             Deed::Credit(deed) => deed.account,
             Deed::CardReversal(deed) => deed.account,
+            Deed::Grant(deed) => deed.account,
             Deed::Charge(deed) => deed.account,
         }
     }
@@ -163,7 +181,7 @@ impl Deed {
             Deed::Publish(deed) => Some(deed.job()),
             Deed::Visibility(deed) => Some(deed.job),
             Deed::TopUp(deed) => Some(deed.job),
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => None,
         }
     }
 
@@ -174,7 +192,7 @@ impl Deed {
             Deed::Publish(deed) => deed.deadline,
             Deed::Visibility(deed) => deed.deadline,
             Deed::TopUp(deed) => deed.deadline,
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => None,
         }
     }
 
@@ -186,6 +204,7 @@ impl Deed {
             Deed::TopUp(_) => "top_up",
             Deed::Credit(_) => "credit",
             Deed::CardReversal(_) => "card_reversal",
+            Deed::Grant(_) => "grant",
             Deed::Charge(_) => "charge",
         }
     }

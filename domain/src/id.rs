@@ -71,6 +71,8 @@ ids! {
     ReportId,
     /// A decision on a version; the newest is the greatest.
     DecisionId,
+    /// An entry of the audit trail; the newest is the greatest.
+    AuditId,
     /// Files that an agent puts at an address before it publishes them.
     UploadId,
     /// A job's own id: the key under which its outcome is kept, so that a redelivery changes nothing.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::deed::{Activation, Target};
-use crate::{AccountId, ArtifactId, Host, JobId, Message, Payment, SitePath, Slug, Time, TokenId, VersionId};
+use crate::{
+    AccountId, ArtifactId, CalledBy, Host, JobId, Message, Payment, SitePath, Slug, Time, TokenId, VersionId,
+};
 
 /// Work for the queue, with what is needed to do it and to answer who asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +153,9 @@ pub struct PublishJob {
     pub message: Option<Message>,
     #[serde(default)]
     pub created_by: Option<TokenId>,
+    /// For the audit trail. A job that an earlier release pushed has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called_by: Option<CalledBy>,
     pub files: Vec<SpooledFile>,
     pub content: Content,
     /// When the publish must be settled, by the database's clock; from then on it is refused. A job of the release

@@ -7,6 +7,7 @@
 mod accept_encoding;
 mod account;
 mod artifact;
+mod audit;
 mod chance;
 mod checkout;
 mod clock;
@@ -46,19 +47,20 @@ pub mod link;
 pub use accept_encoding::choose_encoding;
 pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, StoredBytes, has_expired};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
+pub use audit::{AuditEntry, CalledBy, Origin, Via};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, Day, Month, TestShift, Time};
 pub use common_password::is_common_password;
 pub use deed::{
-    Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
-    PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp, VisibilityDeed,
-    VisibilitySet,
+    Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved,
+    Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp,
+    VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
 pub use id::{
-    AccountId, ArtifactId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId, TokenId, UploadId,
-    UserId, VersionId,
+    AccountId, ArtifactId, AuditId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId, TokenId,
+    UploadId, UserId, VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{
@@ -71,7 +73,10 @@ pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_ty
 pub use message::{MalformedMessage, Message};
 pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruling, RulingNote};
 pub use money::Micro;
-pub use operator::{OperatorKey, OperatorName, OperatorPassword, OperatorSession, PreviewTicket};
+pub use operator::{
+    MalformedOperator, OperatorAccount, OperatorKey, OperatorName, OperatorPassword, OperatorSession,
+    PreviewTicket,
+};
 pub use page::{Cursor, List, MalformedCursor, Page, PageStart, Paged};
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt};

@@ -1,14 +1,16 @@
-//! How the operator's people are known at `/admin`: by the operator's password and a name that they give. Nothing of
-//! it is kept: a session is signed, and ends for everybody when the password or the signing secret changes.
+//! How the operator's people are known at `/admin`: each by a name and a password of their own, or all by one password
+//! and a name that they give. Nothing of it is kept: a session is signed, and ends when the password that opened it or the
+//! signing secret changes.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::link::SigningKey;
-use crate::{Host, Time};
+use crate::{Host, PasswordHash, Time, Username};
 
 /// Who of the operator's people it is, as the trail of decisions has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,47 @@ fn is_invisible(one: char) -> bool {
         || matches!(one, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// One of the operator's people, who has a password of their own. Written as `name=hash`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorAccount {
+    pub name: OperatorName,
+    pub hash: PasswordHash,
+}
+
+/// The text is not `name=hash`, with a username and a hash as this program makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MalformedOperator;
+
+impl OperatorAccount {
+    /// The name is a username, which needs no quotes in a list and looks like no other.
+    pub fn new(name: &Username, hash: PasswordHash) -> Self {
+        Self { name: OperatorName(name.to_string()), hash }
+    }
+
+    /// Whether it is this one's name. Capitals make no difference, so that nobody signs in with a name that only looks
+    /// different.
+    pub fn is_named(&self, name: &OperatorName) -> bool {
+        self.name.0.eq_ignore_ascii_case(&name.0)
+    }
+}
+
+impl FromStr for OperatorAccount {
+    type Err = MalformedOperator;
+
+    fn from_str(text: &str) -> Result<Self, MalformedOperator> {
+        let (name, hash) = text.split_once('=').ok_or(MalformedOperator)?;
+        let name = name.parse().map_err(|_| MalformedOperator)?;
+        let hash = PasswordHash::kept(hash.to_owned());
+        hash.is_current().then(|| Self::new(&name, hash)).ok_or(MalformedOperator)
+    }
+}
+
+impl fmt::Display for OperatorAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.hash.as_str())
+    }
+}
+
 /// The password of `/admin`. It never shows itself.
 #[derive(Clone)]
 pub struct OperatorPassword(String);
@@ -72,7 +115,8 @@ impl fmt::Debug for OperatorPassword {
     }
 }
 
-/// What signs the sessions and previews of `/admin`: made of both secrets, so that changing either ends them.
+/// What signs the sessions and previews of `/admin`: made of the signing secret and of a password, so that changing either
+/// ends them.
 #[derive(Clone, Debug)]
 pub struct OperatorKey(SigningKey);
 
@@ -81,6 +125,25 @@ impl OperatorKey {
         let password = password.map_or("", |password| &password.0);
         let password_hash = hex::encode(Sha256::digest(password.as_bytes()));
         Self(SigningKey::new(&signing.authenticate(&format!("operator:{password_hash}"))))
+    }
+
+    /// The key of one who has a password of their own: it changes with that password.
+    pub fn of_account(signing: &SigningKey, account: &OperatorAccount) -> Self {
+        Self(SigningKey::new(&signing.authenticate(&format!("operator-account:{account}"))))
+    }
+
+    /// The key of what all of them may open: it changes with any of their passwords.
+    pub fn of_all(
+        signing: &SigningKey,
+        password: Option<&OperatorPassword>,
+        accounts: &[OperatorAccount],
+    ) -> Self {
+        let Self(shared) = Self::new(signing, password);
+        let accounts: Vec<String> = accounts.iter().map(OperatorAccount::to_string).collect();
+        if accounts.is_empty() {
+            return Self(shared);
+        }
+        Self(SigningKey::new(&shared.authenticate(&format!("operator-accounts:{}", accounts.join(" ")))))
     }
 
     fn verifies(&self, text: &str, signature: &str) -> bool {
@@ -107,6 +170,12 @@ impl OperatorSession {
         let said = self.said();
         let signature = key.0.authenticate(&signable_session(&said));
         format!("{said}.{signature}")
+    }
+
+    /// Whose session a cookie's value claims to be. It may be anybody's invention: only [`Self::read`] checks it.
+    pub fn claimed_name(text: &str) -> Option<OperatorName> {
+        let name = hex::decode(text.split('.').nth(1)?).ok()?;
+        OperatorName::cleaned(&String::from_utf8(name).ok()?)
     }
 
     /// The session behind a cookie's value; none unless we have signed it and it still lasts.
@@ -223,6 +292,54 @@ mod tests {
         for none in ["", ".", "..", "a.b.c"] {
             assert_eq!(OperatorSession::read(none, &key("s", "p"), NOW), None);
         }
+    }
+
+    fn account(name: &str, seed: u64) -> OperatorAccount {
+        let password = crate::Password::new("a password of their own".into());
+        let hash = PasswordHash::of(&password, &crate::Chance::seeded(seed)).unwrap();
+        OperatorAccount::new(&name.parse().unwrap(), hash)
+    }
+
+    #[test]
+    fn an_account_is_written_as_a_name_and_a_hash_with_the_full_number_of_rounds() {
+        let ada = account("ada", 1);
+        assert_eq!(ada.to_string().parse(), Ok(ada.clone()));
+        assert!(ada.is_named(&name("ADA")) && !ada.is_named(&name("ad")));
+        let hash = ada.hash.as_str();
+        let weak = hash.replace("i=600000", "i=1000");
+        for wrong in [
+            hash.to_owned(),
+            "ada=".into(),
+            format!("={hash}"),
+            format!("a da={hash}"),
+            format!("ada={weak}"),
+        ] {
+            assert_eq!(wrong.parse::<OperatorAccount>(), Err(MalformedOperator), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_session_of_one_s_own_ends_with_one_s_own_password() {
+        let (signing, ada, ben) = (SigningKey::new("s"), account("ada", 1), account("ben", 2));
+        let key = OperatorKey::of_account(&signing, &ada);
+        let text = OperatorSession::begin(ada.name.clone(), NOW).signed(&key);
+        assert_eq!(OperatorSession::claimed_name(&text), Some(ada.name.clone()));
+        assert!(OperatorSession::read(&text, &key, NOW).is_some());
+        let renewed = account("ada", 3);
+        let others = [
+            OperatorKey::of_account(&signing, &renewed),
+            OperatorKey::of_account(&signing, &ben),
+            OperatorKey::of_account(&SigningKey::new("t"), &ada),
+            OperatorKey::new(&signing, None),
+        ];
+        for other in &others {
+            assert_eq!(OperatorSession::read(&text, other, NOW), None);
+        }
+        let ticket = PreviewTicket { host: "my-page-a1b2".parse().unwrap(), seq: 2 };
+        let both = OperatorKey::of_all(&signing, None, &[ada.clone(), ben]);
+        let text = ticket.signed(&both, NOW);
+        assert!(ticket.is(&text, &both, NOW));
+        assert!(!ticket.is(&text, &OperatorKey::of_all(&signing, None, &[ada]), NOW));
     }
 
     #[test]

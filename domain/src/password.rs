@@ -92,6 +92,13 @@ impl PasswordHash {
         Self("!".to_owned())
     }
 
+    /// Whether it is a hash of the form that this program makes, with as many rounds: then checking a password against it
+    /// takes as long as against any other.
+    pub fn is_current(&self) -> bool {
+        let has_our_cost = self.0.starts_with(&format!("$pbkdf2-sha256$i={},l=32$", Self::ROUNDS));
+        has_our_cost && self.0.parse::<PhcHash>().is_ok_and(|hash| hash.hash.is_some())
+    }
+
     /// The hash as a database kept it.
     pub fn kept(text: String) -> Self {
         Self(text)

@@ -22,6 +22,8 @@ pub enum Reason {
     CardTopUp(String),
     /// Money that went back to a card: the processor's refund or dispute.
     CardRefund(String),
+    /// Credit that an operator gave or took.
+    OperatorCredit(JobId),
 }
 
 impl fmt::Display for Reason {
@@ -34,6 +36,7 @@ impl fmt::Display for Reason {
             Reason::DevTopUp(job) => write!(f, "topup-dev:{job}"),
             Reason::CardTopUp(session) => write!(f, "topup-card-processor:{session}"),
             Reason::CardRefund(reversal) => write!(f, "refund-card-processor:{reversal}"),
+            Reason::OperatorCredit(id) => write!(f, "operator-credit:{id}"),
         }
     }
 }
@@ -55,6 +58,7 @@ mod tests {
             (Reason::DevTopUp(JobId::from_ulid(id)), format!("topup-dev:{id}")),
             (Reason::CardTopUp("cs_1".into()), "topup-card-processor:cs_1".into()),
             (Reason::CardRefund("re_1".into()), "refund-card-processor:re_1".into()),
+            (Reason::OperatorCredit(JobId::from_ulid(id)), format!("operator-credit:{id}")),
         ];
         for (reason, text) in written {
             assert_eq!(reason.to_string(), text);

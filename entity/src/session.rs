@@ -11,6 +11,9 @@ pub struct Model {
     pub created_at: i64,
     pub last_used_at: i64,
     pub expires_at: i64,
+    /// From where it was opened.
+    pub address: Option<String>,
+    pub user_agent: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

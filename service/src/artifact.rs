@@ -67,7 +67,7 @@ impl Service {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let found = self.find(caller, slug).await?;
-        match self.0.store.activate(caller.account, &found.slug, seq, now).await? {
+        match self.0.store.activate(&self.change_by(caller), &found.slug, seq).await? {
             Activated::Artifact(artifact) => {
                 self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
                 tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
@@ -83,7 +83,8 @@ impl Service {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;
-        let deleted: Option<Host> = self.0.store.delete_artifact(caller.account, &artifact.slug, now).await?;
+        let deleted: Option<Host> =
+            self.0.store.delete_artifact(&self.change_by(caller), &artifact.slug).await?;
         let host = deleted.ok_or_else(|| caller.no_such_artifact())?;
         self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");

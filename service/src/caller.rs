@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use domain::{
-    AccountId, ArtifactId, Maker, Missing, MissingRight, Refusal, Rights, Role, Scope, Scopes, Time, TokenId,
-    TokenSecret, UserId, has_expired, hash_secret,
+    AccountId, ArtifactId, CalledBy, Maker, Missing, MissingRight, Origin, Refusal, Rights, Role, Scope,
+    Scopes, Time, TokenId, TokenSecret, UserId, has_expired, hash_secret,
 };
 use store::{Change, Reach};
 
@@ -26,6 +26,7 @@ pub struct Caller {
     /// The end of a provisional account; past it, reads work and writes do not.
     pub account_expires_at: Option<Time>,
     pub who: Who,
+    pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
@@ -50,11 +51,12 @@ pub struct TokenHolder {
 pub struct Person {
     pub user: UserId,
     pub username: String,
+    pub origin: Origin,
 }
 
 impl Service {
     /// Finds who holds a bearer token. Everything that is wrong with one gets the same answer.
-    pub async fn authenticate(&self, bearer: Option<&str>) -> Answer<Caller> {
+    pub async fn authenticate(&self, bearer: Option<&str>, origin: Origin) -> Answer<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
         let grant = self.0.store.token_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
         let now = self.0.clock.now();
@@ -73,11 +75,12 @@ impl Service {
                 expires_at: grant.expires_at,
                 created_by: grant.created_by_user,
             }),
+            origin,
         })
     }
 
     /// Finds whose session this is. A session is kept alive by being used.
-    pub async fn person(&self, session: &str) -> Answer<Person> {
+    pub async fn person(&self, session: &str, origin: Origin) -> Answer<Person> {
         let (secret_hash, now) = (hash_secret(session), self.0.clock.now());
         let grant = self.0.store.session(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
         if now >= grant.expires_at {
@@ -86,7 +89,7 @@ impl Service {
         if now.since(grant.last_used_at) >= SESSION_RENEWED_EVERY {
             self.0.store.renew_session(&secret_hash, now, now.plus(SESSION_KEPT)).await?;
         }
-        Ok(Person { user: grant.user, username: grant.username })
+        Ok(Person { user: grant.user, username: grant.username, origin })
     }
 
     /// The account that a person's call is about: the one that it names by id or handle, else the one in which the
@@ -105,6 +108,7 @@ impl Service {
             handle: membership.account.handle,
             account_expires_at: membership.account.expires_at,
             who: Who::Person(person.clone(), membership.role),
+            origin: person.origin,
         })
     }
 
@@ -116,7 +120,13 @@ impl Service {
     /// A change that this caller makes now.
     pub(crate) fn change_by(&self, caller: &Caller) -> Change<'_> {
         let now = self.0.clock.now();
-        Change { account: caller.account, by: caller.maker(), now, chance: &self.0.chance }
+        Change {
+            account: caller.account,
+            by: caller.maker(),
+            origin: caller.origin,
+            now,
+            chance: &self.0.chance,
+        }
     }
 }
 
@@ -192,6 +202,11 @@ impl Caller {
         }
     }
 
+    /// The same, with where the call came from.
+    pub(crate) fn called_by(&self) -> CalledBy {
+        CalledBy { actor: self.actor(), origin: self.origin }
+    }
+
     // Spec 2.5: whoever is a member publishes, reads and mints tokens; what a person may beyond that is a question
     // of the role, asked by `may_lead` and `may_own`.
     pub(crate) fn may(&self, scope: Scope) -> Result<(), Refusal> {
@@ -231,6 +246,11 @@ impl Caller {
 
     /// Whoever may lead, also when the account has expired: what it has can be read.
     pub(crate) fn may_see_invites(&self) -> Result<(), Refusal> {
+        self.may_manage(Role::Admin)
+    }
+
+    /// The audit trail: an admin, the owner, or a token that manages the account; also when the account has expired.
+    pub(crate) fn may_see_audit(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)
     }
 

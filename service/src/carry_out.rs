@@ -129,6 +129,7 @@ impl Service {
             message: job.message.clone(),
             created_by: job.created_by,
             deadline: job.deadline,
+            called_by: job.called_by.clone(),
         };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {

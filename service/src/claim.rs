@@ -68,7 +68,12 @@ impl Service {
         let limits = self.claim_limits(from);
         self.take_each(&limits).await?;
         let accounts_max = self.0.rules.claims_per_person;
-        let who = Claimer { user: claimer.user, accounts_max: NonZeroU32::new(accounts_max), tokens };
+        let who = Claimer {
+            user: claimer.user,
+            origin: claimer.origin,
+            accounts_max: NonZeroU32::new(accounts_max),
+            tokens,
+        };
         let claimed = self.0.store.claim(code, &who, self.0.clock.now(), &self.0.chance).await;
         if !matches!(claimed, Ok(Claimed::Now { .. })) {
             self.0.bus.give_back_each(&limits).await;

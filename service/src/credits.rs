@@ -1,7 +1,10 @@
-//! Buying credit with a call (spec 4.8). Whether the payment fits is decided before the ledger is asked: a job stands
+//! Buying credit with a call (spec 4.8), and credit that operators give and take. Whether the payment fits is decided before the ledger is asked: a job stands
 //! for a payment that fits, so handing it in again can only finish what was paid.
 
-use domain::{Deed, JobId, Micro, Outcome, Payment, Refusal, Repeating, TopUpDeed, ToppedUp};
+use domain::{
+    CalledBy, Deed, GrantDeed, JobId, Micro, Missing, Moved, OperatorName, Origin, Outcome, Payment, Reason,
+    Refusal, Repeating, RulingNote, TopUpDeed, ToppedUp,
+};
 use store::{KeyClaim, KeyHolder};
 
 use crate::deadline::{Awaited, failure_before, repeating};
@@ -16,7 +19,63 @@ pub struct CreditRequest {
     pub idempotency_key: Option<String>,
 }
 
+/// Credit that an operator gives, or takes when the amount is negative.
+#[derive(Clone, Debug)]
+pub struct CreditGrant {
+    /// The account's handle or id.
+    pub account: String,
+    pub amount: Micro,
+    /// Why. Only operators see it.
+    pub note: RulingNote,
+    /// Chosen by the caller: the same grant twice is made once.
+    pub id: JobId,
+}
+
+/// A grant that was made, now or earlier.
+#[derive(Clone, Debug)]
+pub struct Granted {
+    pub handle: String,
+    pub id: JobId,
+    pub amount: Micro,
+    pub balance: Micro,
+    /// Whether this call made it.
+    pub is_new: bool,
+}
+
 impl Service {
+    /// Gives credit to an account, or takes it; the balance may go below zero.
+    pub async fn grant_credit(
+        &self,
+        by: &OperatorName,
+        origin: Origin,
+        grant: CreditGrant,
+    ) -> Answer<Granted> {
+        let CreditGrant { account, amount, note, id } = grant;
+        if amount.is_zero() {
+            return Err(Refusal::invalid("amount_usd", "is zero").into());
+        }
+        let note = note.as_str().trim().to_owned();
+        if note.is_empty() {
+            return Err(Refusal::invalid("reason", "is empty").into());
+        }
+        let unknown = || Refusal::NotFound(Missing::Account);
+        let account = self.0.store.account_named(&account).await?.ok_or_else(unknown)?;
+        let handle = self.0.store.account(account).await?.ok_or_else(unknown)?.handle;
+        let called_by = CalledBy { actor: by.to_string(), origin };
+        let deed = GrantDeed { account, id, amount, note, called_by };
+        let Moved { balance, is_new } = match self.0.ledgers.settle(Deed::Grant(deed)).await? {
+            Outcome::Moved(moved) => moved,
+            outcome => return Err(Failure::behind(outcome)),
+        };
+        if !is_new && self.0.store.entry(account, &Reason::OperatorCredit(id)).await? != Some(amount) {
+            return Err(Refusal::IdempotencyConflict.into());
+        }
+        if is_new {
+            tracing::info!(account.handle = %handle, operator.name = %by, credit.micro = amount.get(), "credit given by an operator");
+        }
+        Ok(Granted { handle, id, amount, balance, is_new })
+    }
+
     /// Credits the account with what was paid, exactly; arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
@@ -32,7 +91,8 @@ impl Service {
         };
         let (account, amount) = (caller.account, request.amount);
         let deadline = self.deadline().await.map_err(unknown)?;
-        let deed = Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(deadline.at) });
+        let called_by = Some(caller.called_by());
+        let deed = Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(deadline.at), called_by });
         let awaited = Awaited { account, job, kind: deed.kind(), repeating };
         answer(self.settle(deed, &awaited).await?)
     }

@@ -5,6 +5,7 @@
 
 mod account;
 mod artifact;
+mod audit;
 mod board;
 mod caller;
 mod carry_out;
@@ -51,13 +52,13 @@ pub use carry_out::PublishTask;
 pub use checkout::{Checkout, Wish};
 pub use claim::Claimable;
 pub use closed::FileStoreWatch;
-pub use credits::CreditRequest;
+pub use credits::{CreditGrant, CreditRequest, Granted};
 pub use failure::{Answer, Failure};
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use objection::first_document;
 pub use operators::AdminDoor;
-pub use people::{Credentials, PasswordWish, SignedIn};
+pub use people::{Client, Credentials, PasswordWish, SignedIn};
 pub use publish::{Addressed, Publication, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
@@ -82,13 +83,13 @@ use actors::Ledgers;
 use bus::Bus;
 use card::CardRail;
 use domain::link::{Addresses, LinkKey, SigningKey};
-use domain::{Chance, Clock, OperatorPassword, Tariff};
+use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, StuckScan, TokenFate, WaitingFor,
-    WaitingPlace, encode,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, StuckScan, TokenFate,
+    WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.
@@ -121,6 +122,8 @@ pub struct Rules {
     pub link_key: LinkKey,
     /// What opens `/admin`; without it that is open to this machine in dev mode and not there otherwise.
     pub operator_password: Option<OperatorPassword>,
+    /// Those who open it by passwords of their own.
+    pub operators: Vec<OperatorAccount>,
     pub is_dev_mode: bool,
     /// Whether what only dev mode offers may be used from other machines.
     pub is_public_dev_allowed: bool,

@@ -4,8 +4,12 @@
 use std::net::IpAddr;
 
 use bus::{Budget, RateLimit};
-use domain::{Host, Missing, OperatorKey, OperatorName, OperatorSession, PreviewTicket, Refusal};
+use domain::{
+    Host, Missing, OperatorAccount, OperatorKey, OperatorName, OperatorSession, Password, PasswordHash,
+    PreviewTicket, Refusal,
+};
 
+use crate::people::hashing;
 use crate::{Answer, Service};
 
 /// Failed sign-ins at `/admin` per minute, from all addresses together.
@@ -24,16 +28,21 @@ pub enum AdminDoor {
 
 impl Service {
     pub fn admin_door(&self) -> AdminDoor {
-        match (&self.0.rules.operator_password, self.is_dev_mode()) {
-            (Some(_), _) => AdminDoor::Password,
-            (None, true) => AdminDoor::Open,
-            (None, false) => AdminDoor::Closed,
+        let rules = &self.0.rules;
+        let has_password = rules.operator_password.is_some() || !rules.operators.is_empty();
+        match (has_password, self.is_dev_mode()) {
+            (true, _) => AdminDoor::Password,
+            (false, true) => AdminDoor::Open,
+            (false, false) => AdminDoor::Closed,
         }
     }
 
-    /// Signs one of the operator's people in, by the name that they give. The session's text is for a cookie.
+    /// Signs one of the operator's people in: by the password that is their own, or by the shared one under any name that
+    /// has none of its own. The session's text is for a cookie.
     pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> Answer<String> {
-        let known = self.0.rules.operator_password.as_ref().ok_or(Refusal::NotFound(Missing::Endpoint))?;
+        if self.admin_door() != AdminDoor::Password {
+            return Err(Refusal::NotFound(Missing::Endpoint).into());
+        }
         self.take_by_address("operator-login", from, self.0.rules.logins_per_minute).await?;
         let name = OperatorName::cleaned(name).ok_or_else(|| {
             Refusal::invalid("name", "is empty; it stands beside every decision that you make")
@@ -41,19 +50,41 @@ impl Service {
         // Taken before the password is compared, so that attempts at the same time cannot exceed the limit.
         let failures = [failure_limit()];
         self.take_each(&failures).await?;
-        if !known.is_known_to(password) {
+        let account = self.operator_account(&name);
+        if !self.is_operator_password(account, password).await? {
             // Not the name: people type passwords there.
             tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());
         }
         self.0.bus.give_back_each(&failures).await;
+        let name = account.map_or(name, |account| account.name.clone());
         tracing::info!(operator.name = %name, client.ip = %from, "operator signed in");
-        Ok(OperatorSession::begin(name, self.0.clock.now()).signed(&self.operator_key()))
+        let key = self.session_key(&name);
+        Ok(OperatorSession::begin(name, self.0.clock.now()).signed(&key))
+    }
+
+    /// Whether a password opens an account, or is the shared one where there is no account. An unknown name costs the time
+    /// of a known one.
+    async fn is_operator_password(&self, account: Option<&OperatorAccount>, offered: &str) -> Answer<bool> {
+        let rules = &self.0.rules;
+        let is_shared = rules.operator_password.as_ref().is_some_and(|known| known.is_known_to(offered));
+        if rules.operators.is_empty() {
+            return Ok(is_shared);
+        }
+        let (hash, password) =
+            (account.map(|account| account.hash.clone()), Password::new(offered.to_owned()));
+        let is_own = hashing(move || PasswordHash::verifies(hash.as_ref(), &password)).await?;
+        Ok(if account.is_some() { is_own } else { is_shared })
+    }
+
+    fn operator_account(&self, name: &OperatorName) -> Option<&OperatorAccount> {
+        self.0.rules.operators.iter().find(|account| account.is_named(name))
     }
 
     /// Whose session this is, while it lasts.
     pub fn operator_behind(&self, session: &str) -> Option<OperatorName> {
-        let session = OperatorSession::read(session, &self.operator_key(), self.0.clock.now())?;
+        let key = self.session_key(&OperatorSession::claimed_name(session)?);
+        let session = OperatorSession::read(session, &key, self.0.clock.now())?;
         Some(session.name)
     }
 
@@ -70,7 +101,16 @@ impl Service {
 
     fn operator_key(&self) -> OperatorKey {
         let rules = &self.0.rules;
-        OperatorKey::new(&rules.signing_key, rules.operator_password.as_ref())
+        OperatorKey::of_all(&rules.signing_key, rules.operator_password.as_ref(), &rules.operators)
+    }
+
+    /// The key of the sessions under a name: of the password that opens them.
+    fn session_key(&self, name: &OperatorName) -> OperatorKey {
+        let rules = &self.0.rules;
+        match self.operator_account(name) {
+            Some(account) => OperatorKey::of_account(&rules.signing_key, account),
+            None => OperatorKey::new(&rules.signing_key, rules.operator_password.as_ref()),
+        }
     }
 }
 

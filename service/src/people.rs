@@ -8,23 +8,56 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bus::{Budget, RateLimit};
-use domain::{Missing, Password, PasswordHash, Refusal, UserId, Username, hash_secret};
-use store::{Membership, NewSession, PasswordChange, User};
+use domain::{
+    AuditEntry, Missing, Origin, Password, PasswordHash, Refusal, UserId, Username, Via, hash_secret,
+};
+use store::{Ending, Membership, NewSession, PasswordChange, SessionShown, User};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::caller::SESSION_KEPT;
-use crate::{Answer, Failure, Person, Service};
+use crate::{Answer, Failure, Parts, Person, Service};
 
 /// About 256 bits.
 const SESSION_SECRET_LENGTH: usize = 43;
 /// How long a sign-in waits for its turn to be hashed.
 const HASHING_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How much of what a client calls itself is kept with a session.
+const USER_AGENT_CHARS_MAX: usize = 200;
+/// How many entries of their own trail a person sees.
+const OWN_TRAIL_MAX: u64 = 20;
 
 /// Passwords that are hashed at a time: half of the processors, so that people who sign in do not stop the rest.
 static HASHING: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))));
+
+/// The client by which somebody signs in.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub via: Via,
+    pub address: IpAddr,
+    /// What it calls itself.
+    pub user_agent: Option<String>,
+}
+
+impl Client {
+    pub fn origin(&self) -> Origin {
+        Origin { via: self.via, address: Some(self.address) }
+    }
+
+    /// What it calls itself, bounded and in one line.
+    fn name(&self) -> Option<String> {
+        let name: String = self
+            .user_agent
+            .as_ref()?
+            .chars()
+            .filter(|one| !one.is_control())
+            .take(USER_AGENT_CHARS_MAX)
+            .collect();
+        (!name.is_empty()).then_some(name)
+    }
+}
 
 /// What somebody typed to sign in.
 pub struct Credentials {
@@ -52,58 +85,59 @@ struct Opened {
 
 impl Opened {
     fn signed_in(self, user: UserId, username: &Username) -> SignedIn {
-        SignedIn { person: Person { user, username: username.to_string() }, session: self.secret }
+        let person = Person { user, username: username.to_string(), origin: self.session.origin };
+        SignedIn { person, session: self.secret }
     }
 }
 
 impl Service {
     /// Makes a person who can sign in, and signs them in (spec 4.6).
-    pub async fn register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+    pub async fn register(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.add_person(username, credentials.password, from).await
     }
 
     /// Signs a person in. Whatever is wrong, a name that is none included, gets one answer after one time.
-    pub async fn log_in(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+    pub async fn log_in(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
         let username = credentials.username.parse::<Username>().ok();
-        self.take_login(from, username.as_ref()).await?;
+        self.take_login(from.address, username.as_ref()).await?;
         let user = match &username {
             Some(username) => self.0.store.user(username).await?,
             None => None,
         };
-        self.enter(user, credentials.password).await
+        self.enter(user, credentials.password, from).await
     }
 
     /// Signs in who has the name, or registers it when nobody has: what a claim does on the way. It counts as a login
     /// in either case, because the answer tells whether the name exists.
-    pub async fn log_in_or_register(&self, credentials: Credentials, from: IpAddr) -> Answer<SignedIn> {
+    pub async fn log_in_or_register(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
-        self.take_login(from, Some(&username)).await?;
+        self.take_login(from.address, Some(&username)).await?;
         if let Some(user) = self.0.store.user(&username).await? {
-            return self.enter(Some(user), credentials.password).await;
+            return self.enter(Some(user), credentials.password, from).await;
         }
         match self.add_person(username.clone(), credentials.password.clone(), from).await {
             // Somebody took the name in the same moment: this very form, perhaps, sent twice.
             Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::UsernameTaken { .. }) => {
-                self.enter(self.0.store.user(&username).await?, credentials.password).await
+                self.enter(self.0.store.user(&username).await?, credentials.password, from).await
             }
             added => added,
         }
     }
 
     /// Dev mode only: signs in as anybody, who comes into being if need be and has no password.
-    pub async fn log_in_unasked(&self, username: &str) -> Answer<SignedIn> {
+    pub async fn log_in_unasked(&self, username: &str, from: &Client) -> Answer<SignedIn> {
         if !self.is_dev_mode() {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
         let username = username.parse::<Username>().map_err(Refusal::from)?;
         let fresh = self.new_user(username, PasswordHash::unusable());
-        let opened = self.new_session(fresh.id);
-        if self.0.store.insert_user(&fresh, &opened.session).await? {
+        let opened = self.new_session(fresh.id, from);
+        if self.0.store.insert_user(&fresh, &opened.session, &self.0.chance).await? {
             return Ok(opened.signed_in(fresh.id, &fresh.username));
         }
         let known = self.0.store.user(&fresh.username).await?.context("a user who is known is not there")?;
-        self.open_session(known.id, &known.username).await
+        self.open_session(known.id, &known.username, from).await
     }
 
     /// Ends a session on the server. One that is unknown or over is no error.
@@ -118,12 +152,12 @@ impl Service {
         &self,
         person: &Person,
         wish: PasswordWish,
-        from: IpAddr,
+        from: &Client,
     ) -> Answer<SignedIn> {
         let username = person.username.parse::<Username>().context("the name of who is signed in")?;
         let PasswordWish { current, new } = wish;
         new.must_suit(&username)?;
-        self.take_login(from, Some(&username)).await?;
+        self.take_login(from.address, Some(&username)).await?;
         // Who bears the name is looked up anew: it must still be whom the session is of.
         let user = self.0.store.user(&username).await?.filter(|user| user.id == person.user);
         let user = user.ok_or(Refusal::NotSignedIn)?;
@@ -131,10 +165,14 @@ impl Service {
         let hash = hashing(move || {
             PasswordHash::verifies(Some(&known), &current).then(|| PasswordHash::of(&new, &chance))
         });
-        let new = hash.await?.ok_or(Refusal::InvalidCredentials)?.context("hash a password")?;
-        let opened = self.new_session(user.id);
+        let Some(new) = hash.await? else {
+            self.note_failed_sign_in(user.id, from.origin());
+            return Err(Refusal::InvalidCredentials.into());
+        };
+        let new = new.context("hash a password")?;
+        let opened = self.new_session(user.id, from);
         let change = PasswordChange { known: user.password_hash, new, session: opened.session.clone() };
-        if !self.0.store.change_password(&change).await? {
+        if !self.0.store.change_password(&change, &self.0.chance).await? {
             return Err(Refusal::InvalidCredentials.into());
         }
         tracing::info!(user.id = %user.id, "person changed their password");
@@ -143,9 +181,32 @@ impl Service {
 
     /// Ends all sessions of a person, the one that asks among them.
     pub async fn log_out_everywhere(&self, person: &Person) -> Answer<()> {
-        self.0.store.delete_sessions(person.user).await?;
+        self.0.store.delete_sessions(person.user, self.ending_by(person)).await?;
         tracing::info!(user.id = %person.user, "person signed out everywhere");
         Ok(())
+    }
+
+    /// The person's sessions, the last used first. `session` is the secret of the one that asks.
+    pub async fn sessions(&self, person: &Person, session: &str) -> Answer<Vec<SessionShown>> {
+        let now = self.0.clock.now();
+        Ok(self.0.store.sessions(person.user, &hash_secret(session), now).await?)
+    }
+
+    /// Ends one of the person's sessions, by the id that the list shows. One that has ended already is no error.
+    pub async fn end_session(&self, person: &Person, id: &str) -> Answer<()> {
+        if self.0.store.end_session(person.user, id, self.ending_by(person)).await? {
+            tracing::info!(user.id = %person.user, "person ended a session");
+        }
+        Ok(())
+    }
+
+    /// The newest entries of the person's own audit trail, such as sign-ins.
+    pub async fn own_trail(&self, person: &Person) -> Answer<Vec<AuditEntry>> {
+        Ok(self.0.store.audit_of_person(person.user, OWN_TRAIL_MAX).await?)
+    }
+
+    fn ending_by(&self, person: &Person) -> Ending<'_> {
+        Ending { origin: person.origin, now: self.0.clock.now(), chance: &self.0.chance }
     }
 
     /// The accounts that a person stands for: the highest role first, then the oldest.
@@ -153,9 +214,9 @@ impl Service {
         Ok(self.0.store.memberships(person.user).await?)
     }
 
-    async fn add_person(&self, username: Username, password: Password, from: IpAddr) -> Answer<SignedIn> {
+    async fn add_person(&self, username: Username, password: Password, from: &Client) -> Answer<SignedIn> {
         password.must_suit(&username)?;
-        self.take_by_address("register", from, self.0.rules.registrations_per_minute).await?;
+        self.take_by_address("register", from.address, self.0.rules.registrations_per_minute).await?;
         let taken = Refusal::UsernameTaken { username: username.to_string() };
         if self.0.store.user(&username).await?.is_some() {
             return Err(taken.into());
@@ -163,35 +224,51 @@ impl Service {
         let chance = self.0.chance.clone();
         let hash = hashing(move || PasswordHash::of(&password, &chance)).await?;
         let user = self.new_user(username, hash.context("hash a password")?);
-        let opened = self.new_session(user.id);
-        if !self.0.store.insert_user(&user, &opened.session).await? {
+        let opened = self.new_session(user.id, from);
+        if !self.0.store.insert_user(&user, &opened.session, &self.0.chance).await? {
             return Err(taken.into());
         }
         tracing::info!(user.id = %user.id, "person registered");
         Ok(opened.signed_in(user.id, &user.username))
     }
 
-    async fn enter(&self, user: Option<User>, password: Password) -> Answer<SignedIn> {
+    async fn enter(&self, user: Option<User>, password: Password, from: &Client) -> Answer<SignedIn> {
         let kept = user.as_ref().map(|user| user.password_hash.clone());
         let fits = hashing(move || PasswordHash::verifies(kept.as_ref(), &password)).await?;
-        let user = user.filter(|_| fits).ok_or(Refusal::InvalidCredentials)?;
-        let opened = self.new_session(user.id);
-        if !self.0.store.insert_session_by(&user.password_hash, &opened.session).await? {
+        let user = user.ok_or(Refusal::InvalidCredentials)?;
+        if !fits {
+            self.note_failed_sign_in(user.id, from.origin());
+            return Err(Refusal::InvalidCredentials.into());
+        }
+        let opened = self.new_session(user.id, from);
+        if !self.0.store.insert_session_by(&user.password_hash, &opened.session, &self.0.chance).await? {
             return Err(Refusal::InvalidCredentials.into());
         }
         tracing::info!(user.id = %user.id, "person signed in");
         Ok(opened.signed_in(user.id, &user.username))
     }
 
+    /// Written beside the answer, which must take as long for a name that nobody has. What is lost when the process is
+    /// killed in the same moment is one line of a trail.
+    fn note_failed_sign_in(&self, user: UserId, origin: Origin) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            let Parts { store, clock, chance, .. } = &*service.0;
+            if let Err(error) = store.note_failed_sign_in(user, origin, clock.now(), chance).await {
+                tracing::warn!(error = format!("{error:#}"), user.id = %user, "a failed sign-in is not in the audit trail");
+            }
+        });
+    }
+
     /// Always a session of its own, never one that the browser had before.
-    async fn open_session(&self, user: UserId, username: &Username) -> Answer<SignedIn> {
-        let opened = self.new_session(user);
-        self.0.store.insert_session(&opened.session).await?;
+    async fn open_session(&self, user: UserId, username: &Username, from: &Client) -> Answer<SignedIn> {
+        let opened = self.new_session(user, from);
+        self.0.store.insert_session(&opened.session, &self.0.chance).await?;
         tracing::info!(user.id = %user, "person signed in");
         Ok(opened.signed_in(user, username))
     }
 
-    fn new_session(&self, user: UserId) -> Opened {
+    fn new_session(&self, user: UserId, from: &Client) -> Opened {
         let now = self.0.clock.now();
         let secret = self.0.chance.alphanumeric(SESSION_SECRET_LENGTH);
         let session = NewSession {
@@ -199,6 +276,8 @@ impl Service {
             user,
             created_at: now,
             expires_at: now.plus(SESSION_KEPT),
+            origin: from.origin(),
+            user_agent: from.name(),
         };
         Opened { secret, session }
     }
@@ -221,7 +300,7 @@ impl Service {
 }
 
 /// Runs slow work on passwords where it holds nobody up, a few at a time.
-async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+pub(crate) async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
     let turn = timeout(HASHING_WAIT_MAX, HASHING.acquire())
         .await
         .map_err(|_| {

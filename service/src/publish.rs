@@ -221,6 +221,7 @@ impl Service {
             created_via: request.created_via.to_owned(),
             message: request.message,
             created_by: caller.token(),
+            called_by: Some(caller.called_by()),
             files,
             content,
             deadline: Some(deadline.at),

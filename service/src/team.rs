@@ -1,14 +1,12 @@
 //! The people and agents of an account: invited, joined, listed and removed.
 
-use std::net::IpAddr;
-
 use domain::{
     Cursor, Invite, InviteCode, InviteTerms, List, Missing, Page, PageStart, Paged, Refusal, Scopes, Token,
     TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
-use crate::{Answer, Caller, Person, Service};
+use crate::{Answer, Caller, Client, Person, Service};
 
 /// A code is too long to be guessed; this keeps anyone from trying.
 const JOINS_PER_MINUTE: u32 = 60;
@@ -77,14 +75,15 @@ impl Service {
     }
 
     /// Lets an agent join that has no more than the code.
-    pub async fn join_as_agent(&self, code: &str, from: IpAddr) -> Answer<Joined> {
+    pub async fn join_as_agent(&self, code: &str, from: &Client) -> Answer<Joined> {
         let now = self.0.clock.now();
-        self.take_by_address("join", from, JOINS_PER_MINUTE).await?;
+        self.take_by_address("join", from.address, JOINS_PER_MINUTE).await?;
         let secret = TokenSecret::generate(&self.0.chance);
         let joining = JoiningAgent {
             code: known(code)?,
             token: TokenId::new(now, &self.0.chance),
             secret_hash: secret.hash(),
+            origin: from.origin(),
             now,
         };
         let joined = self.0.store.join_as_agent(&joining, &self.0.chance).await?;
@@ -102,7 +101,12 @@ impl Service {
 
     /// Lets a person join the account with the handle that is answered. For who is a member already, nothing happens.
     pub async fn join(&self, person: &Person, code: &str) -> Answer<String> {
-        let joining = JoiningPerson { code: known(code)?, user: person.user, now: self.0.clock.now() };
+        let joining = JoiningPerson {
+            code: known(code)?,
+            user: person.user,
+            origin: person.origin,
+            now: self.0.clock.now(),
+        };
         let handle = self.0.store.join_as_person(&joining, &self.0.chance).await?;
         tracing::info!(user.id = %person.user, account.handle = %handle, "person came by an invite");
         Ok(handle)

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use domain::{
-    AskedRights, Maker, Missing, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
+    AskedRights, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
+    Via,
 };
 use store::{AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
 use tokio::time::{Instant, sleep_until};
@@ -104,17 +105,17 @@ impl Service {
         if let Some(grant) = self.0.store.token_grant(&secret.hash()).await?
             && grant.revoked_at.is_none()
         {
-            self.revoke_found(&grant).await?;
+            self.revoke_found(&grant, Origin { via: Via::Api, address: Some(from) }).await?;
         }
         sleep_until(earliest).await;
         Ok(())
     }
 
     /// Whoever knows the secret acts as the token itself.
-    async fn revoke_found(&self, grant: &TokenGrant) -> Answer<()> {
+    async fn revoke_found(&self, grant: &TokenGrant, origin: Origin) -> Answer<()> {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
-        let change = Change { account: grant.account.id, by, now, chance: &self.0.chance };
+        let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
         match self.0.store.revoke_token(&change, grant.token, Reach::All, TokenFate::Keep).await {
             // Somebody else has revoked it since it was looked up.
             Ok(_) | Err(Undone::Refused(_)) => {}

@@ -9,6 +9,8 @@ use crate::{Answer, Service};
 
 /// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
+/// The audit trail is kept for more than a year.
+const AUDIT_KEPT: Duration = Duration::from_secs(400 * 24 * 3600);
 /// An upload that nobody came for in this time belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 const PURGES_AT_ONCE: u64 = 1_000;
@@ -73,10 +75,11 @@ impl Service {
         Ok(swept.blobs + (spooled + uploads) as u64)
     }
 
-    /// Deletes outcomes, keys and sessions past their keeping time.
+    /// Deletes outcomes, keys, sessions and entries of the audit trail past their keeping time.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let mut deleted = 0;
+        while self.0.store.sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await? == RECORDS_AT_ONCE {}
         loop {
             let chunk = self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;
             deleted += chunk;

@@ -49,6 +49,7 @@ impl Service {
             to: request.to,
             pinned_to: caller.pinned_to(),
             payment: request.payment,
+            called_by: Some(caller.called_by()),
             deadline: Some(self.deadline().await?.at),
         });
         let (account, kind) = (caller.account, deed.kind());

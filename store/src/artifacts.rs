@@ -15,6 +15,7 @@ use sea_orm::{
 };
 
 use crate::accounts::lock_account;
+use crate::change::Change;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::script::Script;
@@ -152,13 +153,8 @@ impl Store {
     }
 
     /// Moves the live pointer to any existing version, and the route with it.
-    pub async fn activate(
-        &self,
-        account: AccountId,
-        slug: &Slug,
-        seq: u32,
-        now: Time,
-    ) -> anyhow::Result<Activated> {
+    pub async fn activate(&self, change: &Change<'_>, slug: &Slug, seq: u32) -> anyhow::Result<Activated> {
+        let Change { account, now, .. } = *change;
         let transaction = self.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else {
             return Ok(Activated::NoSuchArtifact);
@@ -174,27 +170,24 @@ impl Store {
         let Some(version) = version else { return Ok(Activated::NoSuchVersion) };
         artifact.live_version_id = Some(version.id.clone());
         artifact.updated_at = now.millis();
-        let change = entity::artifact::ActiveModel {
+        let activation = entity::artifact::ActiveModel {
             id: Set(artifact.id.clone()),
             live_version_id: Set(artifact.live_version_id.clone()),
             updated_at: Set(artifact.updated_at),
             ..Default::default()
         };
-        entity::artifact::Entity::update(change).exec_without_returning(&transaction).await?;
+        entity::artifact::Entity::update(activation).exec_without_returning(&transaction).await?;
         let mut script = Script::for_the(&transaction);
         routes::point(&mut script, [routes::row(&owner, &artifact, &version, now)], now)?;
         script.run(&transaction).await?;
+        change.note(&transaction, "artifact.activated", &artifact.host, format!("version {seq}")).await?;
         transaction.commit().await.context("commit an activation")?;
         Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(rows::live_version(&version)?))?)))
     }
 
     /// Soft-deletes an artifact and removes its route. The host whose pages must now stop serving, if there was one.
-    pub async fn delete_artifact(
-        &self,
-        account: AccountId,
-        slug: &Slug,
-        now: Time,
-    ) -> anyhow::Result<Option<Host>> {
+    pub async fn delete_artifact(&self, change: &Change<'_>, slug: &Slug) -> anyhow::Result<Option<Host>> {
+        let Change { account, now, .. } = *change;
         let transaction = self.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else { return Ok(None) };
         let Some(artifact) = find(&transaction, account, slug).await? else { return Ok(None) };
@@ -214,6 +207,7 @@ impl Store {
         entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(&transaction).await?;
         let id = rows::parse(&artifact.id, "an artifact id")?;
         reports::answer(&transaction, id, Answered::All, now).await?;
+        change.note(&transaction, "artifact.deleted", &artifact.host, String::new()).await?;
         transaction.commit().await.context("commit a deletion")?;
         rows::parse(&artifact.host, "a host").map(Some)
     }

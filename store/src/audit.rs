@@ -1,22 +1,150 @@
 //! The trail of who changed what. It outlives the account that it speaks of; a secret must never stand in it.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use anyhow::Context;
-use domain::{AccountId, Chance, Time};
+use domain::{
+    AccountId, AuditEntry, AuditId, Chance, Cursor, List, Origin, Page, Paged, Time, TokenName, UserId,
+};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+};
+
+use crate::many::{among, insert_rows};
+use crate::pages::{self, Keys};
+use crate::{Store, rows};
+
+/// The accounts of a person whose trails get what the person does: more than that would make a sign-in slow.
+const ACCOUNTS_OF_PERSON_MAX: u64 = 100;
+/// Failed sign-ins are kept once per person, address and this time, so that nobody fills the database with them.
+const FAILED_SIGN_INS_EVERY_MILLIS: i64 = 60_000;
+const SIGN_IN_FAILED: &str = "person.sign_in_failed";
+/// What stands before the name of one of the operator's people, as an actor.
+const OPERATOR_PREFIX: &str = "operator:";
 
 /// One line of the trail.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Entry<'a> {
     pub account: Option<AccountId>,
+    /// Whose own trail it is in, for what concerns a person and no account.
+    pub person: Option<UserId>,
     /// Who did it: a user's id, a token's id, or the name of a part of the service.
     pub actor: String,
+    pub origin: Option<Origin>,
     /// What was done, as the glossary has it: `account.claimed`, `invite.revoked`.
     pub action: &'static str,
     /// The id of what it was done to.
-    pub subject: &'a str,
+    pub subject: Cow<'a, str>,
     /// What else one would ask, in words.
     pub detail: String,
+}
+
+/// Something that concerns a person rather than one account, such as a sign-in.
+#[derive(Clone, Debug)]
+pub(crate) struct Personal {
+    pub user: UserId,
+    pub origin: Origin,
+    pub action: &'static str,
+    pub now: Time,
+}
+
+impl Store {
+    /// The trail of an account, the newest entry first.
+    pub async fn audit(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<AuditEntry>> {
+        use entity::audit::Column;
+        let query = entity::audit::Entity::find().filter(Column::AccountId.eq(account.to_string()));
+        let keys = Keys::NewestFirst(Column::CreatedAt, Column::Id);
+        let cursor = |row: &entity::audit::Model| Cursor::new(List::Audit, row.created_at, &row.id);
+        let Paged { rows, next, previous, total } =
+            pages::read(&self.database.reader, query, keys, page, cursor)
+                .await
+                .context("read an audit trail")?;
+        Ok(Paged { rows: self.shown(rows).await?, next, previous, total })
+    }
+
+    /// What concerns a person and no account, the newest first.
+    pub async fn audit_of_person(&self, user: UserId, limit: u64) -> anyhow::Result<Vec<AuditEntry>> {
+        use entity::audit::Column;
+        let found = entity::audit::Entity::find()
+            .filter(Column::UserId.eq(user.to_string()))
+            .order_by_desc(Column::CreatedAt)
+            .order_by_desc(Column::Id)
+            .limit(limit)
+            .all(&self.database.reader)
+            .await
+            .context("read a person's audit trail")?;
+        self.shown(found).await
+    }
+
+    /// Writes that somebody tried a wrong password of a person, unless the same address did so a moment ago.
+    pub async fn note_failed_sign_in(
+        &self,
+        user: UserId,
+        origin: Origin,
+        now: Time,
+        chance: &Chance,
+    ) -> anyhow::Result<()> {
+        use entity::audit::Column;
+        let address = origin.address.map(|address| address.to_string());
+        let known = entity::audit::Entity::find()
+            .filter(Column::UserId.eq(user.to_string()))
+            .filter(Column::CreatedAt.gt(now.millis() - FAILED_SIGN_INS_EVERY_MILLIS))
+            .filter(Column::Action.eq(SIGN_IN_FAILED))
+            .filter(Column::Address.eq(address))
+            .count(&self.database.reader)
+            .await
+            .context("look for a failed sign-in")?;
+        if known > 0 {
+            return Ok(());
+        }
+        let transaction = self.database.begin().await?;
+        note_personal(&transaction, chance, Personal { user, origin, action: SIGN_IN_FAILED, now }).await?;
+        transaction.commit().await.context("commit a failed sign-in")
+    }
+
+    /// Deletes so many entries at most that are older than a moment. How many there were.
+    pub async fn sweep_audit(&self, before: Time, at_most: u64) -> anyhow::Result<u64> {
+        use entity::audit::Column;
+        let old = sea_orm::sea_query::Query::select()
+            .column(Column::Id)
+            .from(entity::audit::Entity)
+            // By the id, which begins with the time and has an index.
+            .and_where(Column::Id.lt(AuditId::first_at(before).to_string()))
+            .limit(at_most)
+            .to_owned();
+        let deleted = entity::audit::Entity::delete_many()
+            .filter(Column::Id.in_subquery(old))
+            .exec(&self.database.writer)
+            .await
+            .context("delete old entries of the audit trail")?;
+        Ok(deleted.rows_affected)
+    }
+
+    /// Entries with the names of those who acted.
+    async fn shown(&self, found: Vec<entity::audit::Model>) -> anyhow::Result<Vec<AuditEntry>> {
+        let actors: Vec<String> = found.iter().map(|row| row.actor.clone()).collect();
+        let reader = &self.database.reader;
+        let people: HashMap<String, String> = entity::user::Entity::find()
+            .filter(among(reader, entity::user::Column::Id, actors.clone()))
+            .all(reader)
+            .await?
+            .into_iter()
+            .map(|user| (user.id, user.username))
+            .collect();
+        let tokens: HashMap<String, String> = entity::token::Entity::find()
+            .select_only()
+            .column(entity::token::Column::Id)
+            .column(entity::token::Column::Name)
+            .filter(among(reader, entity::token::Column::Id, actors))
+            .into_tuple::<(String, String)>()
+            .all(reader)
+            .await?
+            .into_iter()
+            .collect();
+        found.into_iter().map(|row| entry(row, &people, &tokens)).collect()
+    }
 }
 
 /// Writes a line within the transaction of what it tells.
@@ -26,18 +154,87 @@ pub(crate) async fn note(
     now: Time,
     entry: Entry<'_>,
 ) -> anyhow::Result<()> {
-    let row = entity::audit::ActiveModel {
-        id: Set(chance.ulid(now).to_string()),
-        account_id: Set(entry.account.map(|account| account.to_string())),
-        actor: Set(entry.actor),
-        action: Set(entry.action.to_owned()),
-        subject: Set(entry.subject.to_owned()),
-        detail: Set(entry.detail),
-        created_at: Set(now.millis()),
-    };
-    entity::audit::Entity::insert(row)
+    entity::audit::Entity::insert(row(chance, now, entry))
         .exec_without_returning(transaction)
         .await
         .context("write the audit trail")?;
     Ok(())
+}
+
+/// Writes what concerns a person to the person's own trail and to those of their accounts.
+pub(crate) async fn note_personal(
+    transaction: &impl ConnectionTrait,
+    chance: &Chance,
+    event: Personal,
+) -> anyhow::Result<()> {
+    let Personal { user, origin, action, now } = event;
+    let accounts: Vec<String> = entity::membership::Entity::find()
+        .select_only()
+        .column(entity::membership::Column::AccountId)
+        .filter(entity::membership::Column::UserId.eq(user.to_string()))
+        .order_by_asc(entity::membership::Column::AccountId)
+        .limit(ACCOUNTS_OF_PERSON_MAX)
+        .into_tuple()
+        .all(transaction)
+        .await?;
+    let subject = user.to_string();
+    let entry = |account, person| {
+        let actor = user.to_string();
+        let origin = Some(origin);
+        let subject = Cow::from(&subject);
+        row(chance, now, Entry { account, person, actor, origin, action, subject, detail: String::new() })
+    };
+    let mut entries = vec![entry(None, Some(user))];
+    for account in &accounts {
+        entries.push(entry(Some(rows::parse(account, "an account id")?), None));
+    }
+    insert_rows::<entity::audit::Entity>(transaction, entries, None).await.context("write the audit trail")
+}
+
+/// The row of an entry.
+pub(crate) fn row(chance: &Chance, now: Time, entry: Entry<'_>) -> entity::audit::ActiveModel {
+    entity::audit::ActiveModel {
+        id: Set(AuditId::new(now, chance).to_string()),
+        account_id: Set(entry.account.map(|account| account.to_string())),
+        user_id: Set(entry.person.map(|person| person.to_string())),
+        actor: Set(entry.actor),
+        action: Set(entry.action.to_owned()),
+        subject: Set(entry.subject.into_owned()),
+        detail: Set(entry.detail),
+        via: Set(entry.origin.map(|origin| origin.via.as_str().to_owned())),
+        address: Set(entry.origin.and_then(|origin| origin.address).map(|address| address.to_string())),
+        created_at: Set(now.millis()),
+    }
+}
+
+/// The actor for what one of the operator's people does.
+pub(crate) fn operator(name: &str) -> String {
+    format!("{OPERATOR_PREFIX}{name}")
+}
+
+/// An entry as the owner of the account sees it. Which of the operator's people acted, and what they wrote beside it, is
+/// not the owner's to know.
+fn entry(
+    row: entity::audit::Model,
+    people: &HashMap<String, String>,
+    tokens: &HashMap<String, String>,
+) -> anyhow::Result<AuditEntry> {
+    let is_operator = row.actor.starts_with(OPERATOR_PREFIX);
+    let token_name = tokens.get(&row.actor).map(|name| rows::parse::<TokenName>(name, "a token's name"));
+    Ok(AuditEntry {
+        id: rows::parse(&row.id, "an audit id")?,
+        created_at: Time::from_millis(row.created_at),
+        token_name: token_name.transpose()?.map(|name| name.without_code().to_string()),
+        actor: match people.get(&row.actor) {
+            _ if is_operator => "operator".to_owned(),
+            Some(username) => username.clone(),
+            None => row.actor,
+        },
+        action: row.action,
+        via: row.via,
+        address: row.address,
+        // A person is shown by name.
+        subject: people.get(&row.subject).cloned().unwrap_or(row.subject),
+        detail: if is_operator { String::new() } else { row.detail },
+    })
 }

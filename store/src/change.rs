@@ -2,7 +2,7 @@
 //! whoever makes the change is still there. A removal goes through the same lock, so nothing made by someone who is
 //! being removed can outlive the removal.
 
-use domain::{AccountId, Chance, Maker, Refusal, Time};
+use domain::{AccountId, Chance, Maker, Origin, Refusal, Time};
 use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter};
 
 use crate::accounts::lock_account;
@@ -43,6 +43,7 @@ impl From<DbErr> for Undone {
 pub struct Change<'a> {
     pub account: AccountId,
     pub by: Maker,
+    pub origin: Origin,
     pub now: Time,
     pub chance: &'a Chance,
 }
@@ -73,7 +74,8 @@ impl Change<'_> {
     ) -> anyhow::Result<()> {
         let token = self.by.token.map(|token| token.to_string());
         let actor = token.or(self.by.user.map(|user| user.to_string())).unwrap_or_default();
-        let entry = Entry { account: Some(self.account), actor, action, subject, detail };
+        let (account, origin, subject) = (Some(self.account), Some(self.origin), subject.into());
+        let entry = Entry { account, person: None, actor, origin, action, subject, detail };
         audit::note(transaction, self.chance, self.now, entry).await
     }
 }

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 
 use anyhow::Context;
-use domain::{Account, AccountStatus, Chance, Host, Maker, Role, Time, UserId, has_expired};
+use domain::{Account, AccountStatus, Chance, Host, Maker, Origin, Role, Time, UserId, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
@@ -17,6 +17,7 @@ use crate::{Change, Store, TokenFate, audit, revocations, routes, rows};
 #[derive(Clone, Copy, Debug)]
 pub struct Claimer {
     pub user: UserId,
+    pub origin: Origin,
     /// How many accounts a person may own. None: any number.
     pub accounts_max: Option<NonZeroU32>,
     /// What becomes of the tokens that the account has.
@@ -82,14 +83,16 @@ impl Store {
         members::insert(&transaction, &owner).await?;
         let entry = audit::Entry {
             account: Some(account.id),
+            person: None,
             actor: claimer.user.to_string(),
+            origin: Some(claimer.origin),
             action: "account.claimed",
-            subject: &account.id.to_string(),
+            subject: account.id.to_string().into(),
             detail: format!("{} became somebody's own", account.handle),
         };
         audit::note(&transaction, chance, now, entry).await?;
         let by = Maker { user: Some(claimer.user), token: None };
-        let change = Change { account: account.id, by, now, chance };
+        let change = Change { account: account.id, by, origin: claimer.origin, now, chance };
         let tokens_revoked = match claimer.tokens {
             TokenFate::Keep => 0,
             TokenFate::Revoke => revocations::revoke_all(&transaction, &change).await?,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Month, Page, Paged, Reason};
+use domain::{AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Micro, Month, Page, Paged, Reason};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
@@ -60,6 +60,16 @@ impl Store {
         let reader = &self.database.reader;
         let found = pages::read(reader, query, Keys::Numbered(Column::Seq), page, cursor).await?;
         Ok(found.map(rows::ledger_entry))
+    }
+
+    /// How much an entry of the account's ledger moved, by its reason.
+    pub async fn entry(&self, account: AccountId, reason: &Reason) -> anyhow::Result<Option<Micro>> {
+        let found = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
+            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
+            .one(&self.database.reader)
+            .await?;
+        Ok(found.map(|entry| Micro::new(entry.delta_micro)))
     }
 
     /// Whether money has moved on the account for this reason.

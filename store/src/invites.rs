@@ -3,8 +3,8 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Page, Paged, Refusal,
-    Rights, Role, Scopes, Time, TokenId, TokenName, UserId,
+    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Origin, Page, Paged,
+    Refusal, Rights, Role, Scopes, Time, TokenId, TokenName, UserId,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr};
@@ -26,6 +26,7 @@ pub struct JoiningAgent {
     pub code: InviteCode,
     pub token: TokenId,
     pub secret_hash: String,
+    pub origin: Origin,
     pub now: Time,
 }
 
@@ -34,6 +35,7 @@ pub struct JoiningAgent {
 pub struct JoiningPerson {
     pub code: InviteCode,
     pub user: UserId,
+    pub origin: Origin,
     pub now: Time,
 }
 
@@ -124,9 +126,11 @@ impl Store {
         spend_use(transaction, invite).await?;
         let entry = Entry {
             account: Some(invite.account),
+            person: None,
             actor: token.id.to_string(),
+            origin: Some(joining.origin),
             action: "agent.joined",
-            subject: invite.code.mark(),
+            subject: invite.code.mark().into(),
             detail: String::new(),
         };
         audit::note(transaction, chance, joining.now, entry).await?;
@@ -159,9 +163,11 @@ impl Store {
         spend_use(transaction, invite).await?;
         let entry = Entry {
             account: Some(invite.account),
+            person: None,
             actor: joining.user.to_string(),
+            origin: Some(joining.origin),
             action: "member.joined",
-            subject: invite.code.mark(),
+            subject: invite.code.mark().into(),
             detail: format!("as {}", invite.role),
         };
         audit::note(transaction, chance, joining.now, entry).await?;

@@ -91,7 +91,7 @@ pub use scrub::{
     Damage, DamageFault, Harmed, MalformedManifest, ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare,
     ScrubNews, ScrubProgress,
 };
-pub use sessions::{NewSession, SessionGrant};
+pub use sessions::{Ending, NewSession, SessionGrant, SessionShown};
 pub use settle::{Batch, Terms};
 pub use snapshot::sqlite_file;
 pub use sweep::Purged;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::Context;
 use domain::{
     AccountId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy, ModerationStatus,
-    Moderator, ReportId, Ruling, RulingNote, Time, VersionId,
+    Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr, Query};
@@ -152,9 +152,11 @@ impl Store {
         reports::answer(&transaction, word.artifact, answered, word.now).await?;
         let entry = Entry {
             account: Some(word.account),
+            person: None,
             actor: actor(&word.moderator),
+            origin: Some(origin(&word.moderator)),
             action: "version.moderated",
-            subject: &version.id,
+            subject: version.id.as_str().into(),
             detail: told(word, &artifact.host),
         };
         audit::note(&transaction, chance, word.now, entry).await?;
@@ -231,8 +233,17 @@ pub(crate) async fn newest_decision(
 fn actor(moderator: &Moderator) -> String {
     match moderator {
         Moderator::Person(user) => user.to_string(),
-        Moderator::Operator(name) => format!("operator:{name}"),
+        Moderator::Operator(name) => audit::operator(name.as_str()),
     }
+}
+
+/// A person moderates in dev mode only, by a call.
+fn origin(moderator: &Moderator) -> Origin {
+    let via = match moderator {
+        Moderator::Person(_) => Via::Api,
+        Moderator::Operator(_) => Via::Operator,
+    };
+    Origin { via, address: None }
 }
 
 fn told(word: &ModeratorsWord, host: &str) -> String {

@@ -2,12 +2,20 @@
 //! error.
 
 use anyhow::Context;
-use domain::{PasswordHash, Time, UserId};
+use domain::{Chance, Origin, PasswordHash, Time, UserId, hash_secret};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, RelationDef,
+};
 
+use crate::audit::{self, Personal};
 use crate::{Store, rows};
+
+/// How many of a person's sessions are listed.
+const LIST_MAX: u64 = 100;
+/// How much of its hash a session's public id has: too little to be taken for the hash.
+const ID_LENGTH: usize = 16;
 
 /// A session as the door needs it: whose it is, and until when.
 #[derive(Clone, Debug)]
@@ -25,11 +33,28 @@ pub struct NewSession {
     pub user: UserId,
     pub created_at: Time,
     pub expires_at: Time,
+    pub origin: Origin,
+    pub user_agent: Option<String>,
+}
+
+/// A session as its person sees it in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionShown {
+    pub id: String,
+    pub created_at: Time,
+    pub last_used_at: Time,
+    /// From where it was opened; unknown for a session that an earlier release opened.
+    pub address: Option<String>,
+    pub user_agent: Option<String>,
+    pub is_current: bool,
 }
 
 impl Store {
-    pub async fn insert_session(&self, session: &NewSession) -> anyhow::Result<()> {
-        insert(&self.database.writer, session).await
+    pub async fn insert_session(&self, session: &NewSession, chance: &Chance) -> anyhow::Result<()> {
+        let transaction = self.database.begin().await?;
+        insert(&transaction, session).await?;
+        audit::note_personal(&transaction, chance, session.event("person.signed_in")).await?;
+        transaction.commit().await.context("commit a session")
     }
 
     /// Writes a session for who knew the password. False when that is another by now: a change of it must not leave
@@ -38,6 +63,7 @@ impl Store {
         &self,
         password: &PasswordHash,
         session: &NewSession,
+        chance: &Chance,
     ) -> anyhow::Result<bool> {
         let transaction = self.database.begin().await?;
         let known = entity::user::Entity::find_by_id(session.user.to_string())
@@ -50,6 +76,7 @@ impl Store {
             return Ok(false);
         }
         insert(&transaction, session).await?;
+        audit::note_personal(&transaction, chance, session.event("person.signed_in")).await?;
         transaction.commit().await.context("commit a session")?;
         Ok(true)
     }
@@ -95,10 +122,92 @@ impl Store {
         Ok(())
     }
 
-    /// Ends all sessions of a person.
-    pub async fn delete_sessions(&self, user: UserId) -> anyhow::Result<()> {
-        delete_all(&self.database.writer, user).await
+    /// The sessions of a person that have not expired, the last used first. `current` is the hash of the asker's own.
+    pub async fn sessions(
+        &self,
+        user: UserId,
+        current: &str,
+        now: Time,
+    ) -> anyhow::Result<Vec<SessionShown>> {
+        let found = entity::session::Entity::find()
+            .filter(entity::session::Column::UserId.eq(user.to_string()))
+            .filter(entity::session::Column::ExpiresAt.gt(now.millis()))
+            .order_by_desc(entity::session::Column::LastUsedAt)
+            .order_by_desc(entity::session::Column::CreatedAt)
+            .limit(LIST_MAX)
+            .all(&self.database.reader)
+            .await
+            .context("list sessions")?;
+        let shown = |row: entity::session::Model| SessionShown {
+            id: public_id(&row.secret_hash),
+            created_at: Time::from_millis(row.created_at),
+            last_used_at: Time::from_millis(row.last_used_at),
+            is_current: row.secret_hash == current,
+            address: row.address,
+            user_agent: row.user_agent,
+        };
+        Ok(found.into_iter().map(shown).collect())
     }
+
+    /// Ends one session of a person, by the id that the list shows. False when there is none.
+    pub async fn end_session(&self, user: UserId, id: &str, ending: Ending<'_>) -> anyhow::Result<bool> {
+        let transaction = self.database.begin().await?;
+        let hashes: Vec<String> = entity::session::Entity::find()
+            .select_only()
+            .column(entity::session::Column::SecretHash)
+            .filter(entity::session::Column::UserId.eq(user.to_string()))
+            .into_tuple()
+            .all(&transaction)
+            .await?;
+        let Some(hash) = hashes.into_iter().find(|hash| public_id(hash) == id) else { return Ok(false) };
+        entity::session::Entity::delete_by_id(hash).exec(&transaction).await?;
+        ending.note(&transaction, user, "person.session_ended").await?;
+        transaction.commit().await.context("commit the end of a session")?;
+        Ok(true)
+    }
+
+    /// Ends all sessions of a person.
+    pub async fn delete_sessions(&self, user: UserId, ending: Ending<'_>) -> anyhow::Result<()> {
+        let transaction = self.database.begin().await?;
+        delete_all(&transaction, user).await?;
+        ending.note(&transaction, user, "person.signed_out_everywhere").await?;
+        transaction.commit().await.context("commit the end of all sessions")
+    }
+}
+
+/// From where, and when, a person ends sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending<'a> {
+    pub origin: Origin,
+    pub now: Time,
+    pub chance: &'a Chance,
+}
+
+impl Ending<'_> {
+    async fn note(
+        self,
+        transaction: &impl ConnectionTrait,
+        user: UserId,
+        action: &'static str,
+    ) -> anyhow::Result<()> {
+        let event = Personal { user, origin: self.origin, action, now: self.now };
+        audit::note_personal(transaction, self.chance, event).await
+    }
+}
+
+impl NewSession {
+    /// What opening this session is in the audit trail.
+    pub(crate) fn event(&self, action: &'static str) -> Personal {
+        Personal { user: self.user, origin: self.origin, action, now: self.created_at }
+    }
+}
+
+/// What a list names a session by. It is made from the hash, so every session has one, and the hash cannot be found from
+/// it.
+fn public_id(secret_hash: &str) -> String {
+    let mut id = hash_secret(&format!("session:{secret_hash}"));
+    id.truncate(ID_LENGTH);
+    id
 }
 
 pub(crate) async fn delete_all(connection: &impl ConnectionTrait, user: UserId) -> anyhow::Result<()> {
@@ -117,6 +226,8 @@ pub(crate) async fn insert(connection: &impl ConnectionTrait, session: &NewSessi
         created_at: Set(session.created_at.millis()),
         last_used_at: Set(session.created_at.millis()),
         expires_at: Set(session.expires_at.millis()),
+        address: Set(session.origin.address.map(|address| address.to_string())),
+        user_agent: Set(session.user_agent.clone()),
     };
     entity::session::Entity::insert(row)
         .exec_without_returning(connection)

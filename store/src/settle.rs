@@ -13,14 +13,15 @@ mod desk;
 mod payment;
 mod publish;
 mod sites;
+mod trail;
 mod visibility;
 
 use std::collections::HashSet;
 
 use anyhow::Context;
 use domain::{
-    AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, Moved, Outcome, Refusal, Tariff, Time,
-    TopUpDeed, ToppedUp, fault,
+    AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved, Outcome, Reason,
+    Refusal, Tariff, Time, TopUpDeed, ToppedUp, fault,
 };
 use sea_orm::DatabaseTransaction;
 
@@ -148,6 +149,7 @@ async fn settle_one<'a>(
                 let is_new = card::reverse(transaction, book, deed).await?;
                 Outcome::Moved(Moved { balance: book.balance(), is_new })
             }
+            Deed::Grant(deed) => grant(book, deed),
             Deed::Charge(deed) => charge(book, deed),
         },
     };
@@ -179,6 +181,12 @@ async fn credit(
         }
     };
     Ok(Outcome::Moved(Moved { balance: book.balance(), is_new }))
+}
+
+// It may take an account below zero, and it is no payment: an expired account stays one that is purged.
+fn grant(book: &mut Book, deed: &GrantDeed) -> Outcome {
+    let is_new = book.enter(deed.amount, &Reason::OperatorCredit(deed.id));
+    Outcome::Moved(Moved { balance: book.balance(), is_new })
 }
 
 // Spec 4.13: metering charges regardless of balance.

@@ -2,18 +2,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Manifest,
-    ManifestFile, Micro, ModerationStatus, Outcome, Page, PublishDeed, Published, Refusal, Slug, SweepNumber,
-    Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, ViewCount, ViewsJob,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Maker, Manifest,
+    ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page, PublishDeed, Published, Refusal, Slug,
+    SweepNumber, Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, Via, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::{
-    Activated, Blobs, Judgement, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState, Store,
-    Terms, TokenFate,
+    Activated, Blobs, Change, Judgement, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState,
+    Store, Terms, TokenFate,
 };
 
 const START: Time = Time::from_millis(1_790_000_000_000);
+const ORIGIN: Origin = Origin { via: Via::Api, address: None };
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// A database and a blob folder of their own.
@@ -101,12 +102,19 @@ impl Bed {
             message: None,
             created_by: None,
             deadline: None,
+            called_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         match self.store.settle(account, &[deed], &terms).await.unwrap().pop() {
             Some(Outcome::Published(published)) => *published,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// A change that nobody in particular makes.
+    fn change(&self, account: AccountId, now: Time) -> Change<'_> {
+        let by = Maker { user: None, token: None };
+        Change { account, by, origin: ORIGIN, now, chance: &self.chance }
     }
 
     fn job(&self) -> JobId {
@@ -163,12 +171,12 @@ on_both_databases! {
         assert_eq!((first.seq, second.seq), (1, 2));
         assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, second.version);
         let slug: Slug = "page".parse().unwrap();
-        let activated = bed.store.activate(account, &slug, 1, START).await.unwrap();
+        let activated = bed.store.activate(&bed.change(account, START), &slug, 1).await.unwrap();
         assert!(matches!(activated, Activated::Artifact(artifact) if artifact.live.unwrap().seq == 1));
         assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, first.version);
-        assert!(matches!(bed.store.activate(account, &slug, 3, START).await.unwrap(), Activated::NoSuchVersion));
+        assert!(matches!(bed.store.activate(&bed.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
         let stranger = bed.account().await;
-        assert!(matches!(bed.store.activate(stranger, &slug, 1, START).await.unwrap(), Activated::NoSuchArtifact));
+        assert!(matches!(bed.store.activate(&bed.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
     }
 
     async fn what_the_account_has_already_adds_no_storage(bed: &Bed) {
@@ -186,7 +194,7 @@ on_both_databases! {
     async fn a_deleted_artifact_loses_its_route_and_frees_its_slug(bed: &Bed) {
         let account = bed.account().await;
         let first = bed.publish(account, "page", b"one").await;
-        let host = bed.store.delete_artifact(account, &first.slug, START).await.unwrap();
+        let host = bed.store.delete_artifact(&bed.change(account, START), &first.slug).await.unwrap();
         assert_eq!(host.as_ref(), Some(&first.host));
         assert!(bed.store.route(&first.host).await.unwrap().is_none());
         assert!(bed.store.artifact(account, &first.slug).await.unwrap().is_none());
@@ -280,7 +288,7 @@ on_both_databases! {
         let (account, other) = (bed.account().await, bed.account().await);
         let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
         for (whose, micro) in [(account, 5_000_000), (other, 1_000_000), (account, 2_000_000)] {
-            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro), deadline: None });
+            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro), deadline: None, called_by: None });
             bed.store.settle(whose, &[deed], &terms).await.unwrap();
         }
         let entries = bed.store.ledger(account, &Page::whole()).await.unwrap().rows;

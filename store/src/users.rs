@@ -1,13 +1,13 @@
 //! People. A password is here by its hash only, which may not leave in an error.
 
 use anyhow::Context;
-use domain::{PasswordHash, Time, UserId, Username};
+use domain::{Chance, PasswordHash, Time, UserId, Username};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, TryInsertResult};
 
 use crate::sessions::{self, NewSession};
-use crate::{Store, rows};
+use crate::{Store, audit, rows};
 
 /// A person as signing in needs one.
 #[derive(Clone, Debug)]
@@ -43,7 +43,12 @@ impl Store {
     }
 
     /// Writes a new person who is signed in. False when the name is taken, also by one who came in the same moment.
-    pub async fn insert_user(&self, user: &User, session: &NewSession) -> anyhow::Result<bool> {
+    pub async fn insert_user(
+        &self,
+        user: &User,
+        session: &NewSession,
+        chance: &Chance,
+    ) -> anyhow::Result<bool> {
         let transaction = self.database.begin().await?;
         let row = entity::user::ActiveModel {
             id: Set(user.id.to_string()),
@@ -60,13 +65,14 @@ impl Store {
             return Ok(false);
         }
         sessions::insert(&transaction, session).await?;
+        audit::note_personal(&transaction, chance, session.event("person.registered")).await?;
         transaction.commit().await.context("commit a new person")?;
         Ok(true)
     }
 
     /// Changes a password and ends every session but the one that comes with it. False when somebody has changed the
     /// password meanwhile.
-    pub async fn change_password(&self, change: &PasswordChange) -> anyhow::Result<bool> {
+    pub async fn change_password(&self, change: &PasswordChange, chance: &Chance) -> anyhow::Result<bool> {
         let transaction = self.database.begin().await?;
         // The person first: whoever signs in by the known password has done so by now, or finds another.
         let changed = entity::user::Entity::update_many()
@@ -81,6 +87,7 @@ impl Store {
         }
         sessions::delete_all(&transaction, change.session.user).await?;
         sessions::insert(&transaction, &change.session).await?;
+        audit::note_personal(&transaction, chance, change.session.event("person.password_changed")).await?;
         transaction.commit().await.context("commit a new password")?;
         Ok(true)
     }

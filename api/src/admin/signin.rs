@@ -85,7 +85,7 @@ fn next_path(text: Option<&str>) -> Option<NextPath> {
 
 pub fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
-        Refusal::InvalidCredentials => Faults::beside_field("password", "The password is wrong."),
+        Refusal::InvalidCredentials => Faults::beside_field("password", "The name or the password is wrong."),
         refusal => Faults::of(refusal, FIELDS, SIGN_IN),
     }
 }

@@ -129,7 +129,7 @@ fn of_name(name: &str) -> Option<Value> {
 }
 
 fn of_names(name: &str) -> Option<Value> {
-    of_evidence(name).or_else(|| of_ids(name))
+    of_evidence(name).or_else(|| of_audit(name)).or_else(|| of_ids(name))
 }
 
 /// What moderators look at.
@@ -144,6 +144,18 @@ fn of_evidence(name: &str) -> Option<Value> {
         "note" => json!("A copy of a bank's sign-in."),
         "scanner_version" => json!("1"),
         "hosts" => json!("other-page-c3d4"),
+        _ => return None,
+    })
+}
+
+/// What stands in an audit trail.
+fn of_audit(name: &str) -> Option<Value> {
+    Some(match name {
+        "action" => json!("artifact.published"),
+        "actor" => json!("ada"),
+        "via" => json!("web"),
+        "address" => json!("192.0.2.7"),
+        "subject" => json!("my-page-a1b2"),
         _ => return None,
     })
 }

@@ -15,6 +15,7 @@ use tracing::Span;
 
 use super::{malformed, measure};
 use crate::door::Traced;
+use crate::origin::origin_of;
 use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
 use crate::turns::Turn;
@@ -76,7 +77,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let service = service_of(&request)?.clone();
-        let caller = match service.authenticate(caller::bearer(&request)).await.map_err(RefusedCall::from) {
+        let (bearer, origin) = (caller::bearer(&request), origin_of(&request));
+        let caller = match service.authenticate(bearer, origin).await.map_err(RefusedCall::from) {
             Ok(caller) => caller,
             Err(RefusedCall(refusal)) if *refusal == Refusal::Unauthorized => {
                 return Ok(challenged(&request));

@@ -1,8 +1,6 @@
 //! Claiming an account: the page behind a claim link, and its form. Whoever is not signed in signs in or registers
 //! with the same form.
 
-use std::net::IpAddr;
-
 use askama::Template;
 use domain::{Account, Password, Refusal, Token};
 use poem::http::StatusCode;
@@ -23,7 +21,7 @@ use super::{
     NextPath, PageLink, RefusalForm, accepts_html, asks_for_json, found, links_of, page, person_if_any,
     with_cookie,
 };
-use crate::client_ip::ClientIp;
+use crate::origin::Client;
 use crate::refusal::RefusedCall;
 use crate::{same_site, session_cookie, wire};
 
@@ -123,7 +121,7 @@ pub async fn show(
 pub async fn claim(
     request: &Request,
     Path(code): Path<String>,
-    from: ClientIp,
+    from: Client,
     Fields(form): Fields<ClaimForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
@@ -135,7 +133,7 @@ pub async fn claim(
     let tokens = if revokes_tokens { TokenFate::Revoke } else { TokenFate::Keep };
     let entered = match person_if_any(request, &service).await? {
         Some(person) => Ok((person, None)),
-        None => enter(form, from.0, &service).await,
+        None => enter(form, &from.0, &service).await,
     };
     let (claimer, session) = match entered {
         Ok(entered) => entered,
@@ -146,7 +144,7 @@ pub async fn claim(
         }
         Err(refused) => return Err(refused),
     };
-    let answer = match service.claim(&code, &claimer, tokens, from.0).await {
+    let answer = match service.claim(&code, &claimer, tokens, from.0.address).await {
         Ok(account) => claimed(request, &account, &service),
         // Whoever has just signed in stays so, also when somebody else was faster.
         Err(failure) => RefusalForm::for_whom(request).respond(&RefusedCall::from(failure).0),
@@ -169,7 +167,7 @@ fn claimed(request: &Request, account: &Account, service: &Service) -> Response 
 /// Who the form's name and password stand for, with the session that this opens.
 async fn enter(
     form: ClaimForm,
-    from: IpAddr,
+    from: &service::Client,
     service: &Service,
 ) -> Result<(Person, Option<String>), RefusedCall> {
     let (username, password) = match (form.username, form.password) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use askama::Template;
 use bytes::Bytes;
-use domain::{Account, Activation, Refusal, SitePath, Target, Warning};
+use domain::{Account, Activation, Origin, Refusal, SitePath, Target, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody, Response, handler};
@@ -20,6 +20,7 @@ use super::{accepts_html, page};
 use crate::body;
 use crate::client_ip::ClientIp;
 use crate::documents::Facts;
+use crate::origin::origin_of;
 use crate::refusal::RefusedCall;
 use crate::same_site;
 use crate::turns::{Turn, Work};
@@ -110,7 +111,7 @@ pub async fn publish(
     if let Err(refusal) = turn.go_over_to(Work::Publish).await {
         return refused(request, refusal.into(), &pasting, &service);
     }
-    match sign_up_and_publish(uploaded, sign_up, &service).await {
+    match sign_up_and_publish(uploaded, sign_up, origin_of(request), &service).await {
         Ok(fresh) => shown_once(&fresh, &service),
         Err(failed) => refused(request, failed, &pasting, &service),
     }
@@ -158,12 +159,13 @@ fn unread(refusal: &Refusal) -> Pasting {
 async fn sign_up_and_publish(
     uploaded: Uploaded,
     turn: SignUpTurn,
+    origin: Origin,
     service: &Service,
 ) -> Result<Fresh, RefusedCall> {
     let Uploaded { slug, message, files, room } = uploaded;
     let SignedUp { account, token, claim_url } = service.sign_up_in(turn).await?;
     let token = token.reveal();
-    let caller = service.authenticate(Some(&token)).await?;
+    let caller = service.authenticate(Some(&token), origin).await?;
     let request = PublishRequest {
         slug,
         files,

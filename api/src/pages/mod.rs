@@ -94,6 +94,11 @@ const ROUTES: &[PageRoute] = &[
         endpoint: || get(you::to_the_form).post(you::change_password),
     },
     PageRoute {
+        pattern: "/you/sessions/:id/end",
+        methods: &["GET", "POST"],
+        endpoint: || get(you::to_the_form).post(you::end_session),
+    },
+    PageRoute {
         pattern: "/you/sign-out-everywhere",
         methods: &["GET", "POST"],
         endpoint: || get(you::to_the_form).post(you::sign_out_everywhere),
@@ -135,7 +140,7 @@ pub fn methods() -> Vec<(&'static str, &'static [&'static str])> {
 }
 
 /// Whether a path is one of the pages, or lies where pages lie: people open such a path, not programs.
-fn is_page_path(path: &str) -> bool {
+pub fn is_page_path(path: &str) -> bool {
     all().any(|page| first_segment(page.pattern) == first_segment(path))
 }
 

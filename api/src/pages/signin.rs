@@ -12,7 +12,7 @@ use service::{Credentials, Service, SignedIn};
 use super::faults::Faults;
 use super::fields::Fields;
 use super::{NextPath, accepts_html, found, found_at, page, person_if_any, with_cookie};
-use crate::client_ip::ClientIp;
+use crate::origin::Client;
 use crate::refusal::{RefusedCall, status_of};
 use crate::rest::end_session;
 use crate::{same_site, session_cookie};
@@ -98,7 +98,7 @@ pub async fn show(
 #[handler]
 pub async fn sign_in(
     request: &Request,
-    from: ClientIp,
+    from: Client,
     Fields(form): Fields<SignInForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
@@ -126,11 +126,11 @@ pub async fn sign_out(request: &Request, service: Data<&Service>) -> Result<Resp
     Ok(with_cookie(found_at("/signin"), &cookie))
 }
 
-async fn enter(form: SignInForm, from: ClientIp, service: &Service) -> Result<SignedIn, RefusedCall> {
+async fn enter(form: SignInForm, from: Client, service: &Service) -> Result<SignedIn, RefusedCall> {
     let credentials = Credentials { username: form.username, password: Password::new(form.password) };
     Ok(match form.action {
-        Action::SignIn => service.log_in(credentials, from.0).await?,
-        Action::Register => service.register(credentials, from.0).await?,
+        Action::SignIn => service.log_in(credentials, &from.0).await?,
+        Action::Register => service.register(credentials, &from.0).await?,
     })
 }
 

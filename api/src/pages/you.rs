@@ -1,18 +1,20 @@
-//! A person's own sign-in: another password, and an end of all sessions. Both end sessions that somebody else may hold, so
-//! neither may leave the one in the cookie as it was.
+//! A person's own user account: the password, the sessions, and what was done with both. A new password and signing out
+//! everywhere end sessions that somebody else may hold, so neither may leave the one in the cookie as it was.
 
 use askama::Template;
 use domain::{Password, Refusal};
-use poem::web::Data;
+use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{PasswordWish, Person, Service, SignedIn};
+use service::{PasswordWish, Person, Service, SessionShown, SignedIn};
 
+use super::dashboard::audit::TrailRow;
 use super::dashboard::desk::{done, shown, to_show, to_sign_in};
+use super::dashboard::figures::Moment;
 use super::faults::Faults;
 use super::fields::Fields;
 use super::{found_at, person_if_any, with_cookie};
-use crate::client_ip::ClientIp;
+use crate::origin::Client;
 use crate::refusal::RefusedCall;
 use crate::{caller, same_site, session_cookie};
 
@@ -24,8 +26,20 @@ const PAGE_OF: &str = "username";
 #[template(path = "you.html")]
 struct YouPage<'a> {
     username: &'a str,
+    sessions: Vec<SessionRow>,
+    trail: Vec<TrailRow>,
     done: Option<&'static str>,
     faults: Faults,
+}
+
+/// A session in the list.
+struct SessionRow {
+    id: String,
+    client: String,
+    address: String,
+    created_at: Moment,
+    last_used_at: Moment,
+    is_current: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -40,8 +54,41 @@ pub struct PasswordForm {
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let Some(person) = person_if_any(request, &service).await? else { return Ok(to_sign_in(request)) };
-    let template = YouPage { username: &person.username, done: done(request), faults: Faults::default() };
-    shown(request, &service, None, &template)
+    let (done, faults) = (done(request), Faults::default());
+    render(request, &service, &person, None, done, faults).await
+}
+
+async fn render(
+    request: &Request,
+    service: &Service,
+    person: &Person,
+    refusal: Option<&Refusal>,
+    done: Option<&'static str>,
+    faults: Faults,
+) -> Result<Response, RefusedCall> {
+    let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
+    let sessions = service.sessions(person, &secret).await?.into_iter().map(SessionRow::from).collect();
+    let trail = service.own_trail(person).await?.into_iter().map(TrailRow::from).collect();
+    let template = YouPage { username: &person.username, sessions, trail, done, faults };
+    shown(request, service, refusal, &template)
+}
+
+/// Ends one session. Ending the one that asks is signing out.
+#[handler]
+pub async fn end_session(
+    request: &Request,
+    Path(id): Path<String>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    same_site::demand(request, service.addresses())?;
+    let person = caller::person(request, &service).await?;
+    let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
+    let sessions = service.sessions(&person, &secret).await?;
+    service.end_session(&person, &id).await?;
+    if sessions.iter().any(|session| session.is_current && session.id == id) {
+        return Ok(with_cookie(found_at("/signin"), &session_cookie::forgotten(service.addresses())));
+    }
+    Ok(found_at("/you?done=session-ended"))
 }
 
 /// For who looks at the address of a form, which a refused one leaves in the browser.
@@ -53,7 +100,7 @@ pub fn to_the_form() -> Response {
 #[handler]
 pub async fn change_password(
     request: &Request,
-    from: ClientIp,
+    from: Client,
     Fields(form): Fields<PasswordForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
@@ -66,8 +113,8 @@ pub async fn change_password(
         }
         Err(refused) => {
             let refusal = to_show(refused, request)?;
-            let template = YouPage { username: &person.username, done: None, faults: faults_of(&refusal) };
-            shown(request, &service, Some(&refusal), &template)
+            let faults = faults_of(&refusal);
+            render(request, &service, &person, Some(&refusal), None, faults).await
         }
     }
 }
@@ -77,7 +124,7 @@ pub async fn change_password(
 async fn change(
     person: &Person,
     form: PasswordForm,
-    from: ClientIp,
+    from: Client,
     service: &Service,
 ) -> Result<SignedIn, RefusedCall> {
     if form.username.is_some_and(|username| username != person.username) {
@@ -85,7 +132,7 @@ async fn change(
     }
     let wish =
         PasswordWish { current: Password::new(form.current_password), new: Password::new(form.password) };
-    Ok(service.change_password(person, wish, from.0).await?)
+    Ok(service.change_password(person, wish, &from.0).await?)
 }
 
 #[handler]
@@ -97,6 +144,50 @@ pub async fn sign_out_everywhere(
     service.log_out_everywhere(&caller::person(request, &service).await?).await?;
     let cookie = session_cookie::forgotten(service.addresses());
     Ok(with_cookie(found_at("/signin"), &cookie))
+}
+
+impl From<SessionShown> for SessionRow {
+    fn from(session: SessionShown) -> Self {
+        Self {
+            id: session.id,
+            client: session.user_agent.as_deref().map_or_else(|| "Unknown client".to_owned(), client_name),
+            address: session.address.unwrap_or_else(|| "unknown".to_owned()),
+            created_at: Moment(session.created_at),
+            last_used_at: Moment(session.last_used_at),
+            is_current: session.is_current,
+        }
+    }
+}
+
+/// The browser and the system in a user agent, such as `Firefox on Linux`; else its first word.
+fn client_name(user_agent: &str) -> String {
+    // In this order: many browsers also name those that they resemble.
+    const BROWSERS: [(&str, &str); 6] = [
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+        ("handbill/", "Handbill command line"),
+    ];
+    const SYSTEMS: [(&str, &str); 6] = [
+        ("Android", "Android"),
+        ("iPhone", "iOS"),
+        ("iPad", "iOS"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("Linux", "Linux"),
+    ];
+    let named = |known: [(&str, &'static str); 6]| {
+        known.into_iter().find(|(mark, _)| user_agent.contains(mark)).map(|(_, name)| name)
+    };
+    match (named(BROWSERS), named(SYSTEMS)) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), None) => browser.to_owned(),
+        (None, _) => {
+            user_agent.split_whitespace().next().unwrap_or("Unknown client").chars().take(40).collect()
+        }
+    }
 }
 
 fn faults_of(refusal: &Refusal) -> Faults {
@@ -114,7 +205,35 @@ fn faults_of(refusal: &Refusal) -> Faults {
 
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
-    let page = |done, faults| YouPage { username: "ada", done, faults }.render().unwrap();
+    use domain::{AuditEntry, AuditId, Time};
+
+    let at = Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap();
+    let session = |id: &str, user_agent: Option<&str>| SessionShown {
+        id: id.into(),
+        created_at: at,
+        last_used_at: at,
+        address: user_agent.map(|_| "192.0.2.7".into()),
+        user_agent: user_agent.map(str::to_owned),
+        is_current: id == "0123456789abcdef",
+    };
+    let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    let failed = AuditEntry {
+        id: AuditId::from_ulid(1.into()),
+        created_at: at,
+        action: "person.sign_in_failed".into(),
+        actor: "ada".into(),
+        token_name: None,
+        via: Some("web".into()),
+        address: Some("198.51.100.9".into()),
+        subject: "ada".into(),
+        detail: String::new(),
+    };
+    let page = |done, faults| {
+        let sessions = [session("0123456789abcdef", Some(firefox)), session("fedcba9876543210", None)]
+            .map(SessionRow::from);
+        let trail = vec![TrailRow::from(failed.clone())];
+        YouPage { username: "ada", sessions: sessions.into(), trail, done, faults }.render().unwrap()
+    };
     let refused = |refusal: Refusal| (format!("you-{}", refusal.code()), page(None, faults_of(&refusal)));
     vec![
         ("you".into(), page(None, Faults::default())),
@@ -124,4 +243,27 @@ pub fn samples() -> Vec<(String, String)> {
         refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }),
         refused(Refusal::RateLimited { retry_after_seconds: 7 }),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::client_name;
+
+    #[test]
+    fn a_user_agent_is_shortened_to_what_a_person_knows() {
+        let chrome =
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
+        for (user_agent, name) in [
+            (chrome, "Chrome on Windows"),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1",
+                "Safari on iOS",
+            ),
+            ("handbill/0.1.0", "Handbill command line"),
+            ("curl/8.5.0", "curl/8.5.0"),
+            ("  ", "Unknown client"),
+        ] {
+            assert_eq!(client_name(user_agent), name);
+        }
+    }
 }

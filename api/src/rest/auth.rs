@@ -11,9 +11,9 @@ use service::Service;
 use super::Tag;
 use crate::answer::{Answer, refusals};
 use crate::caller::SignedIn;
-use crate::client_ip::ClientIp;
 use crate::dev_mode::DevMode;
 use crate::json_body::JsonBody;
+use crate::origin::Client;
 use crate::pages::NextPath;
 use crate::refusal::RefusedCall;
 use crate::{same_site, session_cookie, wire};
@@ -111,11 +111,11 @@ impl Auth {
     #[oai(path = "/auth/register", method = "post", operation_id = "register")]
     async fn register(
         &self,
-        from: ClientIp,
+        from: Client,
         body: JsonBody<wire::Credentials>,
         service: Data<&Service>,
     ) -> Answer<Registered, Register> {
-        let signed_in = service.register(body.0.into(), from.0).await?;
+        let signed_in = service.register(body.0.into(), &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         let location = service.addresses().api("/auth/me");
         Ok(Registered::Registered(Json((&signed_in.person).into()), cookie, location))
@@ -127,11 +127,11 @@ impl Auth {
     #[oai(path = "/auth/login", method = "post", operation_id = "log_in")]
     async fn log_in(
         &self,
-        from: ClientIp,
+        from: Client,
         body: JsonBody<wire::Credentials>,
         service: Data<&Service>,
     ) -> Answer<LoggedIn, LogIn> {
-        let signed_in = service.log_in(body.0.into(), from.0).await?;
+        let signed_in = service.log_in(body.0.into(), &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(LoggedIn::LoggedIn(Json((&signed_in.person).into()), cookie))
     }
@@ -169,9 +169,10 @@ impl Auth {
         user: Query<String>,
         /// A path of this service to go on to; anything else is ignored.
         next: Query<Option<String>>,
+        from: Client,
         service: Data<&Service>,
     ) -> Answer<LoggedInUnasked, Dev> {
-        let signed_in = service.log_in_unasked(&user).await?;
+        let signed_in = service.log_in_unasked(&user, &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(match next.as_deref().and_then(NextPath::parse) {
             Some(next) => LoggedInUnasked::SentOn(next.into(), cookie),

@@ -1,6 +1,8 @@
 //! What an operator has done at once that the schedule does in its time. None of it is for agents, and none may do
 //! harm when it is called twice.
 
+use domain::{JobId, Origin, Via};
+use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;
@@ -8,8 +10,10 @@ use service::Service;
 
 use super::Tag;
 use crate::answer::{Answer, refusals};
+use crate::call_header::Header;
+use crate::client_ip::client_of;
 use crate::json_body::JsonBody;
-use crate::operator::Operator;
+use crate::operator::{DecidedBy, Operator};
 use crate::wire;
 
 #[derive(Default)]
@@ -19,6 +23,7 @@ refusals! {
     Meter: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
     CleanUp: NotFound;
     View: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
+    Grant: InvalidRequest, InvalidBody, NotFound, IdempotencyConflict, TooLarge, UnsupportedMediaType;
 }
 
 #[OpenApi(tag = "Tag::Operator")]
@@ -64,5 +69,24 @@ impl Internal {
         let host = body.read()?;
         service.count_view(&host).await?;
         Ok(Json(host.into()))
+    }
+    /// Give or take credit
+    ///
+    /// A ledger entry of its own kind, which is no payment. It stands in the audit trail with the operator's name and the
+    /// reason. The balance may go below zero. Without the operator's secret: 404.
+    #[oai(path = "/internal/credit", method = "post", operation_id = "grant_credit")]
+    async fn grant_credit(
+        &self,
+        _operator: Operator,
+        /// Which operator gives or takes the credit.
+        #[oai(name = "X-Operator")]
+        who: Header<DecidedBy>,
+        request: &Request,
+        body: JsonBody<wire::GrantCredit>,
+        service: Data<&Service>,
+    ) -> Answer<Json<wire::CreditGranted>, Grant> {
+        let grant = body.0.read(JobId::new(service.clock().now(), service.chance()))?;
+        let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
+        Ok(Json((&service.grant_credit(&who.0.0, origin, grant).await?).into()))
     }
 }

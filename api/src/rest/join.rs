@@ -7,8 +7,8 @@ use service::Service;
 
 use super::Tag;
 use crate::answer::{Answer, Created, refusals};
-use crate::client_ip::ClientIp;
 use crate::json_body::JsonBody;
+use crate::origin::Client;
 use crate::wire;
 
 #[derive(Default)]
@@ -29,11 +29,11 @@ impl Join {
     #[oai(path = "/v1/account/join", method = "post", operation_id = "join_account")]
     async fn join(
         &self,
-        from: ClientIp,
+        from: Client,
         body: JsonBody<wire::Join>,
         service: Data<&Service>,
     ) -> Answer<Created<wire::Joined>, JoinCall> {
-        let joined = service.join_as_agent(&body.code, from.0).await?;
+        let joined = service.join_as_agent(&body.code, &from.0).await?;
         Ok(Created::at(joined.into(), service.addresses(), "/v1/account"))
     }
 }

@@ -5,6 +5,7 @@
 
 mod account;
 mod artifacts;
+mod audit;
 mod auth;
 mod checkout;
 mod credits;
@@ -42,7 +43,7 @@ type Groups = (
 );
 type AboutService = status::Status;
 type AboutPeople = auth::Auth;
-type AboutAccount = (signup::SignUp, account::Account, usage::Usage);
+type AboutAccount = (signup::SignUp, account::Account, usage::Usage, audit::Audit);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);

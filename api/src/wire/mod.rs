@@ -3,10 +3,12 @@
 
 mod account;
 mod artifact;
+mod audit;
 mod checkout;
 mod credits;
 mod decision;
 mod error;
+mod grant;
 mod internal;
 mod jobs;
 mod ledger;
@@ -24,10 +26,12 @@ mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact, Version};
+pub use audit::AuditEntry;
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
 pub use error::{Challenge, Error};
+pub use grant::{CreditGranted, GrantCredit};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use jobs::{JobCancelled, JobDetail, JobDiscarded, JobList, JobRetried, JobState};
 pub use ledger::LedgerEntry;
@@ -64,6 +68,7 @@ listed! {
     Invite: Invites;
     Team: Members, Tokens;
     LedgerEntry: Ledger;
+    AuditEntry: Audit;
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! What `handbill admin` takes.
 
 use clap::{Args, Subcommand};
-use domain::{Host, JobId, OperatorName, Queue};
+use domain::{Host, JobId, MalformedUsername, Micro, OperatorName, Queue, RulingNote, Username};
 use service::{JobState, JobsWanted};
 
 use crate::args::parse_queue;
+
+/// The most that one command gives or takes, as the operator's route has it.
+const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
 
 /// What an operator does by hand to a service that runs.
 #[derive(Debug, Subcommand)]
@@ -80,6 +83,11 @@ pub(crate) enum AdminCommand {
         #[command(flatten)]
         signed: Signed,
     },
+    /// Give credit to an account, or take it: a ledger entry of its own kind, recorded with your name and the reason.
+    Credit(CreditOrder),
+    /// Manage the operators who sign in at /admin with passwords of their own.
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Show the schedules, and when each fired and will fire.
     Schedules,
     /// Do now what a schedule does; it fires in its own time as well.
@@ -88,6 +96,36 @@ pub(crate) enum AdminCommand {
         schedule: String,
         #[command(flatten)]
         signed: Signed,
+    },
+}
+
+/// Credit to give or to take.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CreditOrder {
+    /// The account's handle, such as `acct_1a2b3c`, or its id.
+    pub(crate) account: String,
+    /// US dollars, such as `5` or `2.50`; a negative amount takes credit away.
+    #[arg(allow_negative_numbers = true, value_parser = parse_usd)]
+    pub(crate) usd: Micro,
+    /// Why. Only operators see it.
+    #[arg(long)]
+    pub(crate) reason: RulingNote,
+    /// The id that an earlier attempt printed: the credit is then given once at most.
+    #[arg(long)]
+    pub(crate) id: Option<JobId>,
+    #[command(flatten)]
+    pub(crate) signed: Signed,
+}
+
+/// What an operator does about operators.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OperatorCommand {
+    /// Ask for a password and print the entry for the setting `secrets.operators`. At a terminal the password is typed
+    /// unseen; otherwise it is the first line of standard input.
+    Add {
+        /// The operator's name: 3 to 30 letters, digits, `_` and `-`.
+        #[arg(value_parser = parse_operator_name)]
+        name: Username,
     },
 }
 
@@ -134,6 +172,17 @@ impl Signed {
     pub(crate) fn name(&self) -> OperatorName {
         self.by.as_deref().and_then(OperatorName::cleaned).unwrap_or_else(OperatorName::unnamed)
     }
+}
+
+fn parse_usd(text: &str) -> Result<Micro, String> {
+    let is_allowed = |amount: &Micro| !amount.is_zero() && (-CREDIT_MAX..=CREDIT_MAX).contains(amount);
+    Micro::parse_usd(text).filter(is_allowed).ok_or_else(|| {
+        "expected US dollars from -10000 to 10000, not zero, with at most six decimals".to_owned()
+    })
+}
+
+fn parse_operator_name(text: &str) -> Result<Username, String> {
+    text.parse().map_err(|fault: MalformedUsername| fault.to_string())
 }
 
 fn parse_state(name: &str) -> Result<JobState, String> {

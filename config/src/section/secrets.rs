@@ -4,14 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use domain::is_common_password;
+use domain::{OperatorAccount, is_common_password};
 
 use crate::reader::{Reader, variable_of};
 use crate::secret::Secret;
 use crate::section::mode::Mode;
+use crate::value::OperatorList;
 
 pub(crate) const SIGNING: &str = "secrets.signing";
 const LINKS: &str = "secrets.links";
+const OPERATORS: &str = "secrets.operators";
 const OPERATOR_PASSWORD: &str = "secrets.operator_password";
 const LENGTH_BYTES_MIN: usize = 32;
 /// A random secret in hexadecimal digits has more, a word that is repeated mostly has not.
@@ -27,6 +29,8 @@ pub struct Secrets {
     /// Signs private links in the place of the signing secret, so that an edge need not know that one.
     pub links: Option<Secret>,
     pub operator_password: Option<Secret>,
+    /// Those who sign in at `/admin` by a password of their own.
+    pub operators: Vec<OperatorAccount>,
 }
 
 impl Secrets {
@@ -42,7 +46,8 @@ impl Secrets {
         if mode.is_some_and(|mode| !mode.dev_mode) {
             demand_good_password(reader, operator_password.as_ref());
         }
-        Self { signing, links, operator_password }
+        let operators = reader.optional::<OperatorList>(OPERATORS).map_or_else(Vec::new, |list| list.0);
+        Self { signing, links, operator_password, operators }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 87] = [
+pub const EVERY_KEY: [(&str, &str, &str); 88] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -63,6 +63,11 @@ pub const EVERY_KEY: [(&str, &str, &str); 87] = [
     ("secrets.signing", "signing-secret-of-32-bytes-or-more", "(hidden)"),
     ("secrets.links", "links-secret-of-32-bytes-or-more", "(hidden)"),
     ("secrets.operator_password", "operator-secret", "(hidden)"),
+    (
+        "secrets.operators",
+        "ada=$pbkdf2-sha256$i=600000,l=32$c2FsdHNhbHRzYWx0c2FsdA$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+        "ada (hashes hidden)",
+    ),
     ("card.webhook_secret", "webhook-secret", "(hidden)"),
     ("card.api_url", "https://card.example.com", "https://card.example.com"),
     ("card.secret_key", "card-secret", "(hidden)"),

@@ -9,6 +9,7 @@ use crate::Scope;
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
     ClaimLink,
+    Account,
     Artifact,
     Version,
     Endpoint,
@@ -79,6 +80,7 @@ impl Missing {
     pub(super) fn name(self) -> &'static str {
         match self {
             Missing::ClaimLink => "claim link",
+            Missing::Account => "account",
             Missing::Artifact => "artifact",
             Missing::Version | Missing::ReviewedVersion => "version",
             Missing::Endpoint => "endpoint",
@@ -98,6 +100,7 @@ impl Missing {
     pub(super) fn hint(self) -> &'static str {
         match self {
             Missing::ClaimLink => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
+            Missing::Account => "send it again with the account's handle, such as acct_k3x9m2, or its id",
             Missing::Artifact => "GET /v1/artifacts lists what there is",
             Missing::Host => {
                 "send it again with the page's host: the first part of its address, such as my-page-a1b2, or the part \

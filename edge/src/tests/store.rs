@@ -1,10 +1,10 @@
 //! Over the real database: what was published is found, and what changed is seen at once.
 
 use domain::{
-    Account, AccountId, AccountStatus, Activation, Chance, Deed, Host, Manifest, Micro, Outcome, PublishDeed,
-    SweepNumber, Target, Tariff, VersionId,
+    Account, AccountId, AccountStatus, Activation, Chance, Deed, Host, Maker, Manifest, Micro, Origin,
+    Outcome, PublishDeed, SweepNumber, Target, Tariff, VersionId, Via,
 };
-use store::{NewToken, Terms};
+use store::{Change, NewToken, Terms};
 
 use super::house::{House, Method, NOW};
 
@@ -26,6 +26,11 @@ async fn account(house: &House, chance: &Chance) -> AccountId {
     account.id
 }
 
+fn change(account: AccountId, chance: &Chance) -> Change<'_> {
+    let (by, origin) = (Maker { user: None, token: None }, Origin { via: Via::Api, address: None });
+    Change { account, by, origin, now: NOW, chance }
+}
+
 async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str) -> Host {
     let deed = PublishDeed {
         account,
@@ -41,6 +46,7 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
         message: None,
         created_by: None,
         deadline: None,
+        called_by: None,
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
     let outcomes = house.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();
@@ -64,7 +70,7 @@ async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
         house.bus.notify_edges(std::slice::from_ref(&host)).await;
         assert_eq!(visit().await.text(), text);
     }
-    house.store.delete_artifact(account, &"my-page".parse().unwrap(), NOW).await.unwrap();
+    house.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
     house.bus.notify_edges(std::slice::from_ref(&host)).await;
     assert_eq!(visit().await.status, 404);
     house.edge.leave().await;
@@ -113,7 +119,7 @@ async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
     publish(&house, account, &chance, "two").await;
     let now = freshen_now().await;
     assert!(is_known_since(stood_before) && !is_known_since(now));
-    house.store.delete_artifact(account, &"my-page".parse().unwrap(), NOW).await.unwrap();
+    house.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
     let now = freshen_now().await;
     assert!(!is_known_since(now));
 }

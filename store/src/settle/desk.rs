@@ -4,18 +4,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Deed, JobId, Outcome, Reason, Time};
+use domain::{AccountId, AccountStatus, Chance, Deed, JobId, Outcome, Reason, Time};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use super::book::{Book, BookChanges, Movement};
 use super::sites::Sites;
-use super::{Batch, Past, Terms};
+use super::{Batch, Past, Terms, trail};
 use crate::database::clock_time;
 use crate::many::{among, known_pairs};
 use crate::outcomes::outcome_row;
 use crate::script::Script;
-use crate::{blob_sweep, rows};
+use crate::{audit, blob_sweep, rows};
 
 pub(super) struct Desk<'a> {
     /// In the order in which everybody writes rows of several accounts.
@@ -24,6 +24,8 @@ pub(super) struct Desk<'a> {
     /// Of this commit, and earlier ones if they were asked for.
     known_outcomes: HashMap<JobId, Outcome>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
+    trail: Vec<entity::audit::ActiveModel>,
+    chance: Chance,
     now: Time,
     /// By the database's clock, if a deadline is to be compared with it.
     clock_time: Option<Time>,
@@ -56,7 +58,16 @@ impl<'a> Desk<'a> {
         // Last, and behind the locks: the wait for them counts.
         let has_deadlines = deeds.iter().any(|deed| deed.deadline().is_some());
         let clock_time = if has_deadlines { Some(clock_time(transaction).await?) } else { None };
-        Ok(Self { books, sites, known_outcomes, new_outcomes: Vec::new(), now: terms.now, clock_time })
+        Ok(Self {
+            books,
+            sites,
+            known_outcomes,
+            new_outcomes: Vec::new(),
+            trail: Vec::new(),
+            chance: terms.chance.clone(),
+            now: terms.now,
+            clock_time,
+        })
     }
 
     pub(super) fn is_past_deadline(&self, deed: &Deed) -> bool {
@@ -78,6 +89,10 @@ impl<'a> Desk<'a> {
     pub(super) fn record(&mut self, deed: &'a Deed, outcome: &Outcome) -> anyhow::Result<()> {
         if let (Deed::Publish(deed), Outcome::Refused(_)) = (deed, outcome) {
             self.sites.note_refused(deed);
+        }
+        if self.books.contains_key(&deed.account()) {
+            let entry = trail::entry_of(deed, outcome);
+            self.trail.extend(entry.map(|entry| audit::row(&self.chance, self.now, entry)));
         }
         if let Some(job) = deed.job()
             && self.books.contains_key(&deed.account())
@@ -103,6 +118,7 @@ impl<'a> Desk<'a> {
         self.books.into_values().for_each(|book| book.close(&mut changes));
         script.insert::<entity::ledger_entry::Entity>(changes.entries, None)?;
         script.insert::<entity::job_outcome::Entity>(self.new_outcomes, None)?;
+        script.insert::<entity::audit::Entity>(self.trail, None)?;
         write_usages(&mut script, changes.usages)?;
         write_accounts(&mut script, changes.accounts)?;
         script.run(transaction).await?;
@@ -169,6 +185,7 @@ fn reasons_of(deeds: &[&Deed]) -> BTreeMap<AccountId, Vec<String>> {
             Deed::TopUp(deed) => Reason::DevTopUp(deed.job).to_string(),
             Deed::Credit(deed) => deed.reason.clone(),
             Deed::CardReversal(deed) => deed.reason.clone(),
+            Deed::Grant(deed) => Reason::OperatorCredit(deed.id).to_string(),
             Deed::Charge(deed) => deed.reason.clone(),
         };
         reasons.entry(deed.account()).or_default().push(reason);

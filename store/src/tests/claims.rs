@@ -13,7 +13,12 @@ const ACCOUNTS_MAX: u32 = 5;
 
 async fn claim_by(bed: &Bed, user: UserId, account: AccountId, now: Time) -> Claimed {
     let code = bed.store.account(account).await.unwrap().unwrap().claim_code;
-    let claimer = Claimer { user, accounts_max: NonZeroU32::new(ACCOUNTS_MAX), tokens: TokenFate::Keep };
+    let claimer = Claimer {
+        user,
+        origin: ORIGIN,
+        accounts_max: NonZeroU32::new(ACCOUNTS_MAX),
+        tokens: TokenFate::Keep,
+    };
     bed.store.claim(&code, &claimer, now, &bed.chance).await.unwrap()
 }
 

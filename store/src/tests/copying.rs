@@ -25,6 +25,7 @@ impl Bed {
             job: self.job(),
             amount: Micro::new(5_000_000),
             deadline: None,
+            called_by: None,
         });
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         self.store.settle(account, &[deed], &terms).await.unwrap();

@@ -35,6 +35,7 @@ impl Bed {
             message: None,
             created_by: None,
             deadline: Some(deadline),
+            called_by: None,
         }
     }
 }
@@ -55,12 +56,13 @@ on_both_databases! {
             pinned_to: None,
             payment: Some(Payment::Dev(Micro::new(500_000))),
             deadline: Some(LONG_AGO),
+            called_by: None,
         };
         let (job, amount) = (bed.job(), Micro::new(1_000_000));
         let deeds = [
             Deed::Publish(Box::new(bed.publish_by(account, LONG_AGO))),
             Deed::Visibility(hide),
-            Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(LONG_AGO) }),
+            Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(LONG_AGO), called_by: None }),
         ];
         for deed in deeds {
             assert_eq!(bed.settle_by(account, deed.clone()).await, expired(), "{deed:?}");

@@ -25,6 +25,7 @@ impl Bed {
                 job: self.job(),
                 amount: Micro::new(1_000_000),
                 deadline: None,
+                called_by: None,
             });
             self.store.settle(account, &[deed], &terms).await.unwrap();
         }
@@ -123,7 +124,7 @@ on_both_databases! {
     async fn what_a_purged_account_was_told_is_no_fault_and_goes_when_it_is_old(bed: &Bed) {
         let (account, job) = (bed.account().await, bed.job());
         let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
-        let deed = Deed::TopUp(TopUpDeed { account, job, amount: Micro::new(1_000_000), deadline: None });
+        let deed = Deed::TopUp(TopUpDeed { account, job, amount: Micro::new(1_000_000), deadline: None, called_by: None });
         bed.store.settle(account, &[deed], &terms).await.unwrap();
         let later = START.plus(2 * HOUR);
         bed.store.purge(account, later).await.unwrap().unwrap();

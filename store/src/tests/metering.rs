@@ -15,6 +15,7 @@ impl Bed {
             pinned_to: None,
             payment: Some(Payment::Dev(Micro::new(500_000))),
             deadline: None,
+            called_by: None,
         };
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         let outcome = self.store.settle(account, &[Deed::Visibility(deed)], &terms).await.unwrap().pop();
@@ -65,7 +66,7 @@ on_both_databases! {
         bed.publish(account, "public", b"123456").await;
         bed.publish(account, "deleted", b"12345").await;
         bed.restrict(account, "deleted", Visibility::Private).await;
-        bed.store.delete_artifact(account, &"deleted".parse().unwrap(), START).await.unwrap().unwrap();
+        bed.store.delete_artifact(&bed.change(account, START), &"deleted".parse().unwrap()).await.unwrap().unwrap();
         bed.view(account, 7, START).await;
         bed.view(account, 100, START.plus(40 * 24 * HOUR)).await;
         let seen = MeteredAccount {

@@ -77,7 +77,7 @@ on_both_databases! {
         assert_eq!(bed.store.report(&report_on(bed, &staged), &bed.chance).await.unwrap(), noted);
         assert_eq!(bed.store.rule(&word(&staged), &bed.chance).await.unwrap(), Ruled::NothingIsLive);
 
-        bed.store.delete_artifact(account, &staged.slug, START).await.unwrap();
+        bed.store.delete_artifact(&bed.change(account, START), &staged.slug).await.unwrap();
         let gone = bed.store.report(&report_on(bed, &staged), &bed.chance).await.unwrap();
         assert_eq!(gone, Reported::NoSuchHost);
         assert_eq!(bed.store.rule(&word(&staged), &bed.chance).await.unwrap(), Ruled::Gone);
@@ -89,7 +89,7 @@ on_both_databases! {
         let (mine, theirs) = (bed.account().await, bed.account().await);
         let ada = user(bed, "ada").await;
         let code = bed.store.account(mine).await.unwrap().unwrap().claim_code;
-        let claimer = Claimer { user: ada, accounts_max: None, tokens: TokenFate::Keep };
+        let claimer = Claimer { user: ada, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
         bed.store.claim(&code, &claimer, START, &bed.chance).await.unwrap();
         let slug: Slug = "page".parse().unwrap();
         let owners = async |whose, at_most| {

@@ -173,7 +173,7 @@ on_both_databases! {
         bed.scanned(&published, ModerationStatus::Review, START).await;
         bed.reported(&other, START.plus(HOUR)).await;
         assert_eq!(bed.rule(&published, Ruling::Block, None).await, DONE);
-        bed.store.delete_artifact(account, &published.slug, START.plus(HOUR)).await.unwrap();
+        bed.store.delete_artifact(&bed.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
 
         let all = bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
         let sources: Vec<_> = all.iter().map(|one| one.source).collect();
@@ -255,7 +255,7 @@ on_both_databases! {
             (3, ModerationStatus::Blocked),
             (4, ModerationStatus::Blocked),
         ] {
-            bed.store.activate(account, &slug, seq, START.plus(HOUR)).await.unwrap();
+            bed.store.activate(&bed.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
             assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
         }
         let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
@@ -268,7 +268,7 @@ on_both_databases! {
         let contents = vec![BlobHash::of(b"bad")];
         let pass = ModeratorsWord { contents, ..bed.word(&live, Ruling::Pass) };
         assert_eq!(bed.say(&pass).await, DONE);
-        bed.store.activate(account, &slug, 1, START.plus(HOUR)).await.unwrap();
+        bed.store.activate(&bed.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
         assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
 
@@ -327,7 +327,7 @@ on_both_databases! {
         let later = bed.store.waiting(WaitingFor::Review, None, 10, START.plus(2 * HOUR)).await.unwrap();
         assert_eq!(slugs(&later), ["kept"]);
 
-        bed.store.delete_artifact(kept.account, &kept.slug, START).await.unwrap();
+        bed.store.delete_artifact(&bed.change(kept.account, START), &kept.slug).await.unwrap();
         let reports = entity::report::Entity::find().all(&bed.store.database.reader).await.unwrap();
         let open: Vec<_> = reports.iter().filter(|one| one.handled_at.is_none()).collect();
         assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));

@@ -37,6 +37,7 @@ impl<'a> Dated<'a> {
             pinned_to: None,
             payment: (to != Visibility::Public).then_some(Payment::Dev(Micro::new(500_000))),
             deadline: None,
+            called_by: None,
         });
         let terms = Terms { tariff: Tariff::default(), chance: self.bed.chance.clone(), now: BEHIND };
         let outcomes = self.bed.store.settle(self.page.account, &[deed], &terms).await.unwrap();
@@ -61,7 +62,7 @@ on_both_databases! {
         dated.assert_moved_on_by_a_second("publish").await;
 
         let slug = "page".parse().unwrap();
-        bed.store.activate(account.id, &slug, 1, BEHIND).await.unwrap();
+        bed.store.activate(&bed.change(account.id, BEHIND), &slug, 1).await.unwrap();
         dated.assert_moved_on_by_a_second("activate").await;
 
         for to in [Visibility::Unlisted, Visibility::Public] {
@@ -84,13 +85,13 @@ on_both_databases! {
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(bed, "olga").await;
-        let claimer = Claimer { user: claimer, accounts_max: None, tokens: TokenFate::Keep };
+        let claimer = Claimer { user: claimer, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
         let claimed = bed.store.claim(&account.claim_code, &claimer, BEHIND, &bed.chance).await.unwrap();
         assert!(matches!(claimed, Claimed::Now { .. }));
         dated.assert_moved_on_by_a_second("claim").await;
 
         let much_later = START.plus(HOUR);
-        bed.store.activate(account.id, &slug, 2, much_later).await.unwrap();
+        bed.store.activate(&bed.change(account.id, much_later), &slug, 2).await.unwrap();
         assert_eq!(updated_at(bed, &page).await, much_later, "the clock has caught up");
     }
 }

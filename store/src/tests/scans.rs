@@ -246,7 +246,7 @@ on_both_databases! {
         for published in [&expiring, &deleted, &kept] {
             bed.judge(published, 1, PASS).await;
         }
-        bed.store.delete_artifact(claimed, &"deleted".parse().unwrap(), START).await.unwrap();
+        bed.store.delete_artifact(&bed.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
         let now = START.plus(2 * HOUR);
         assert_eq!(told(bed.store.due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
         bed.is_queued(&kept, 0, now).await;

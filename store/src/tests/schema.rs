@@ -30,6 +30,7 @@ impl Bed {
             "artifacts_by_account",
             "artifacts_listed",
             "tokens_by_minter",
+            "audit_by_person",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -38,6 +39,15 @@ impl Bed {
         }
         for column in ["operator", "note"] {
             self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
+        }
+        for (table, column) in [
+            ("audit", "user_id"),
+            ("audit", "via"),
+            ("audit", "address"),
+            ("sessions", "address"),
+            ("sessions", "user_agent"),
+        ] {
+            self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }
         self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
         for table in ["rescan_walks", "rulings", "card_payments", "monthly_limits"] {

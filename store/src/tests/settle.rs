@@ -22,7 +22,16 @@ impl Bed {
 
     fn visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
         let slug = "page".parse().unwrap();
-        VisibilityDeed { account, job: self.job(), slug, to, pinned_to: None, payment: None, deadline: None }
+        VisibilityDeed {
+            account,
+            job: self.job(),
+            slug,
+            to,
+            pinned_to: None,
+            payment: None,
+            deadline: None,
+            called_by: None,
+        }
     }
 
     fn paid_visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
@@ -147,13 +156,13 @@ on_both_databases! {
         let hidden = bed.settle(account, Deed::Visibility(bed.paid_visibility(account, Visibility::Private))).await;
         assert_eq!(set(&hidden).artifact.live, None);
         assert!(bed.store.route(&staged.host).await.unwrap().is_none());
-        bed.store.activate(account, &"page".parse().unwrap(), 1, START).await.unwrap();
+        bed.store.activate(&bed.change(account, START), &"page".parse().unwrap(), 1).await.unwrap();
         assert_eq!(bed.store.route(&staged.host).await.unwrap().unwrap().visibility, Visibility::Private);
     }
 
     async fn a_top_up_is_credited_once_even_when_its_outcome_was_swept(bed: &Bed) {
         let account = bed.account().await;
-        let deed = Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None });
+        let deed = Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None });
         let twice = bed.settle_at(START, account, &[deed.clone(), deed.clone()]).await;
         assert_eq!(twice[0], twice[1]);
         assert_eq!(bed.settle(account, deed.clone()).await, twice[0]);
@@ -167,7 +176,7 @@ on_both_databases! {
         let account = bed.account().await;
         bed.publish(account, "page", b"one").await;
         let deeds = [
-            Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None }),
+            Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None }),
             Deed::Visibility(bed.paid_visibility(account, Visibility::Private)),
         ];
         let late = START.plus(2 * HOUR);

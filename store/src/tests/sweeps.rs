@@ -75,6 +75,7 @@ impl Bed {
             message: None,
             created_by: None,
             deadline: None,
+            called_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         Ok(self.store.settle(account, &[deed], &terms).await?.pop().unwrap())

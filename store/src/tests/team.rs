@@ -25,13 +25,13 @@ impl<'a> Team<'a> {
         let account = Account::provisional(START, HOUR, &bed.chance);
         let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
         bed.store.insert_account(&account, &token).await.unwrap();
-        let claimer = Claimer { user: owner, accounts_max: None, tokens: TokenFate::Keep };
+        let claimer = Claimer { user: owner, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
         bed.store.claim(&account.claim_code, &claimer, START, &bed.chance).await.unwrap();
         Self { bed, account: account.id, owner }
     }
 
     fn change_by(&self, by: Maker) -> Change<'a> {
-        Change { account: self.account, by, now: START, chance: &self.bed.chance }
+        Change { account: self.account, by, origin: ORIGIN, now: START, chance: &self.bed.chance }
     }
 
     fn by_owner(&self) -> Change<'a> {
@@ -67,7 +67,7 @@ impl<'a> Team<'a> {
     async fn joined(&self, name: &str, role: Role) -> UserId {
         let (user, invite) = (user(self.bed, name).await, self.invite(role, 1));
         self.bed.store.insert_invite(&self.by_owner(), &invite).await.unwrap();
-        let joining = JoiningPerson { code: invite.code, user, now: START };
+        let joining = JoiningPerson { code: invite.code, user, origin: ORIGIN, now: START };
         self.bed.store.join_as_person(&joining, &self.bed.chance).await.unwrap();
         user
     }
@@ -83,13 +83,14 @@ pub(super) async fn user(bed: &Bed, name: &str) -> UserId {
     let id = UserId::new(START, &bed.chance);
     let username = name.parse().unwrap();
     let user = User { id, username, password_hash: PasswordHash::unusable(), created_at: START };
-    assert!(bed.store.insert_user(&user, &session(bed, id)).await.unwrap());
+    assert!(bed.store.insert_user(&user, &session(bed, id), &bed.chance).await.unwrap());
     id
 }
 
 fn session(bed: &Bed, user: UserId) -> NewSession {
     let secret_hash = bed.chance.alphanumeric(43);
-    NewSession { secret_hash, user, created_at: START, expires_at: START }
+    let (origin, user_agent) = (ORIGIN, None);
+    NewSession { secret_hash, user, created_at: START, expires_at: START, origin, user_agent }
 }
 
 fn person(user: UserId) -> Maker {
@@ -110,17 +111,17 @@ on_both_databases! {
         let name: domain::Username = "olga".parse().unwrap();
         let known = bed.store.user(&name).await.unwrap().unwrap().password_hash;
         let (before, kept, after) = (session(bed, id), session(bed, id), session(bed, id));
-        assert!(bed.store.insert_session_by(&known, &before).await.unwrap());
+        assert!(bed.store.insert_session_by(&known, &before, &bed.chance).await.unwrap());
         let new = PasswordHash::kept("another".into());
         let change = crate::PasswordChange { known: known.clone(), new: new.clone(), session: kept.clone() };
-        assert!(bed.store.change_password(&change).await.unwrap());
-        assert!(!bed.store.insert_session_by(&known, &after).await.unwrap());
-        assert!(!bed.store.change_password(&change).await.unwrap(), "the same change is made once");
+        assert!(bed.store.change_password(&change, &bed.chance).await.unwrap());
+        assert!(!bed.store.insert_session_by(&known, &after, &bed.chance).await.unwrap());
+        assert!(!bed.store.change_password(&change, &bed.chance).await.unwrap(), "the same change is made once");
         for (session, is_there) in [(&before, false), (&kept, true), (&after, false)] {
             let found = bed.store.session(&session.secret_hash).await.unwrap();
             assert_eq!(found.is_some(), is_there);
         }
-        assert!(bed.store.insert_session_by(&new, &after).await.unwrap());
+        assert!(bed.store.insert_session_by(&new, &after, &bed.chance).await.unwrap());
     }
 
     async fn whoever_has_gone_by_the_time_of_the_lock_changes_nothing(bed: &Bed) {
@@ -187,6 +188,7 @@ on_both_databases! {
                 code: invite.code.clone(),
                 token: TokenId::new(now, &bed.chance),
                 secret_hash: bed.chance.base36(64),
+                origin: ORIGIN,
                 now,
             };
             bed.store.join_as_agent(&joining, &bed.chance).await

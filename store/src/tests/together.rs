@@ -28,6 +28,7 @@ impl Bed {
             message: None,
             created_by: None,
             deadline: None,
+            called_by: None,
         }
     }
 
@@ -104,6 +105,7 @@ on_both_databases! {
             pinned_to: None,
             payment: Some(domain::Payment::Dev(Micro::new(500_000))),
             deadline: None,
+            called_by: None,
         });
         let deeds = vec![bed.deed(account, "page", b"one"), hide, bed.deed(account, "page", b"two")];
         let settled = bed.settle_all(&[(account, deeds)]).await;

@@ -131,6 +131,7 @@ fn rules() -> Rules {
         signing_key: SigningKey::new("the signing secret of the judge's world"),
         link_key: LinkKey::new("the link secret of the judge's world"),
         operator_password: None,
+        operators: Vec::new(),
         is_dev_mode: true,
         is_public_dev_allowed: false,
         signups_per_minute: 10,

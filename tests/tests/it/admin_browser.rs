@@ -91,7 +91,7 @@ async fn sign_in(browser: &Browser, world: &World) {
     browser.fill("#password", "wrong").await;
     browser.follow("main form button").await;
     assert_eq!(browser.status().await, 401);
-    assert_eq!(browser.text("#password-fault").await, "The password is wrong.");
+    assert_eq!(browser.text("#password-fault").await, "The name or the password is wrong.");
     browser.inspect("admin-signin-wrong").await;
     browser.fill("#password", OPERATOR_PASSWORD).await;
     browser.follow("main form button").await;

@@ -61,6 +61,7 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
     let there_is = json!({
         "POST /v1/reports": { "host": host },
         "POST /internal/views": { "host": host },
+        "POST /internal/credit": { "account": agent.handle() },
         "GET /internal/moderation/{host}": { "host": host },
         "POST /internal/moderation/{host}": { "host": host },
         "POST /v1/moderation/{slug}": { "slug": host },

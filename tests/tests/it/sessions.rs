@@ -129,6 +129,47 @@ in_both_modes! {
         other.me().await.expect(200);
     }
 
+    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    async fn sessions_are_listed_with_their_origin_and_end_one_by_one(world: World) {
+        let (here, elsewhere, other) = (world.human(), world.human(), world.human());
+        here.register("ada", PASSWORD).await.expect(201);
+        let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+        let login = elsewhere.login("ada", PASSWORD).header("X-Forwarded-For", "198.51.100.9");
+        login.header("User-Agent", firefox).await.expect(200);
+        other.register("bob", PASSWORD).await.expect(201);
+
+        let page = here.get("/you").await.expect(200).text();
+        for shown in ["Firefox on Linux", "198.51.100.9", "this one"] {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+        let ids = session_ids(&page);
+        assert_eq!(ids.len(), 2, "{page}");
+        let secrets = [&here, &elsewhere].map(|human| human.cookie("svc_sess").unwrap());
+        assert!(secrets.iter().all(|secret| !page.contains(secret.as_str())), "{page}");
+        for id in &ids {
+            // The id in the list is no credential.
+            me_with(&world, &format!("svc_sess={id}")).await.refused(401, "unauthorized");
+        }
+        let (mine, theirs) = (session_ids(&elsewhere.get("/you").await.expect(200).text()), &ids);
+        assert_eq!(std::collections::BTreeSet::from_iter(&mine), theirs.iter().collect());
+
+        let end = |human: &Human, id: &str| human.post(&format!("/you/sessions/{id}/end"));
+        let (current, remote) = current_and_other(&page, &ids);
+        end(&here.on_a_page_of("https://evil.example"), &remote).await.refused(403, "forbidden");
+        end(&world.human(), &remote).await.refused(401, "unauthorized");
+        // Another person's session is none that can be ended.
+        end(&other, &remote).await.expect(302);
+        elsewhere.me().await.expect(200);
+        assert_eq!(end(&here, &remote).await.expect(302).header("Location"), "/you?done=session-ended");
+        elsewhere.me().await.refused(401, "unauthorized");
+        here.me().await.expect(200);
+        // What has ended already is no fault; ending the own one is signing out.
+        end(&here, &remote).await.expect(302);
+        assert_eq!(end(&here, &current).await.expect(302).header("Location"), "/signin");
+        assert_eq!(here.cookie("svc_sess"), None);
+        here.me().await.refused(401, "unauthorized");
+    }
+
     async fn a_present_password_is_not_tried_one_after_the_other(world: World) {
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
@@ -230,6 +271,20 @@ async fn owner_of(world: &World, signup: &Reply) -> Human {
 
 async fn me_with(world: &World, cookie: &str) -> Reply {
     world.stranger().get("/auth/me").header("Cookie", cookie).await
+}
+
+/// The ids of the sessions that a page lists, in its order.
+fn session_ids(page: &str) -> Vec<String> {
+    let after = page.split("/you/sessions/").skip(1);
+    after.map(|rest| rest.split("/end").next().unwrap().to_owned()).collect()
+}
+
+/// The session that looks at the page, and another.
+fn current_and_other(page: &str, ids: &[String]) -> (String, String) {
+    let before_its_form = page.split("this one").nth(1).unwrap();
+    let current = session_ids(before_its_form)[0].clone();
+    let other = ids.iter().find(|id| **id != current).unwrap().clone();
+    (current, other)
 }
 
 /// What a `Set-Cookie` says beside name and value, in order of the alphabet.

@@ -100,6 +100,7 @@ mod tests {
             created_via: "rest".into(),
             message: Some("a private word".parse().unwrap()),
             created_by: None,
+            called_by: None,
             files: vec![SpooledFile { path: "index.html".parse().unwrap(), size_bytes: 12 }],
             content: Content::Inline("c2VjcmV0IHRleHQ=".into()),
             deadline: None,

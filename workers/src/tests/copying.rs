@@ -25,6 +25,7 @@ fn publish(content: Content) -> JobEnvelope {
         created_via: "test".into(),
         message: None,
         created_by: None,
+        called_by: None,
         files: vec![],
         content,
         deadline: None,

@@ -46,10 +46,11 @@ pub enum Tab {
     Credit,
     Team,
     Tokens,
+    Audit,
 }
 
 impl Tab {
-    const ALL: [Tab; 5] = [Tab::Pages, Tab::Usage, Tab::Credit, Tab::Team, Tab::Tokens];
+    const ALL: [Tab; 6] = [Tab::Pages, Tab::Usage, Tab::Credit, Tab::Team, Tab::Tokens, Tab::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -58,6 +59,7 @@ impl Tab {
             Tab::Credit => "Credit",
             Tab::Team => "Team",
             Tab::Tokens => "Tokens",
+            Tab::Audit => "Audit log",
         }
     }
 
@@ -68,7 +70,13 @@ impl Tab {
             Tab::Credit => "/credit",
             Tab::Team => "/team",
             Tab::Tokens => "/tokens",
+            Tab::Audit => "/audit",
         }
+    }
+
+    /// The audit trail is for those who lead; the other pages show each role what it may see.
+    fn is_for(self, role: Role) -> bool {
+        self != Tab::Audit || role >= Role::Admin
     }
 }
 
@@ -124,9 +132,10 @@ impl Frame {
         format!("/dashboard/{}{below}", self.handle)
     }
 
-    /// The tabs with their addresses.
+    /// The tabs for this person, with their addresses.
     pub fn tabs(&self) -> impl Iterator<Item = (Tab, String)> + '_ {
-        Tab::ALL.into_iter().map(|tab| (tab, self.path(tab.path())))
+        let of_role = Tab::ALL.into_iter().filter(|tab| tab.is_for(self.role));
+        of_role.map(|tab| (tab, self.path(tab.path())))
     }
 
     /// Whether invites, members and other people's tokens are in this person's hands.
@@ -209,6 +218,7 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "left" => "Done: you have left the account, and the tokens that you minted there are revoked.",
         "agents-join" => "Done: agents may join with an invite.",
         "agents-stay-out" => "Done: agents can no longer join. Those that have joined stay.",
+        "session-ended" => "The session has ended.",
         "password-changed" => "Done: the password is changed, and every other sign-in of yours has ended.",
         "token-revoked" => "Done: the token is revoked. Its next call is refused.",
         "token-revoked-with-minted" => {

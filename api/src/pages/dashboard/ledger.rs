@@ -59,6 +59,7 @@ fn in_words(reason: &str, slugs: &Slugs) -> String {
         "topup-dev" => "Credit, on the dev rail".to_owned(),
         "topup-card-processor" => "Credit, by card".to_owned(),
         "refund-card-processor" => "Refund to the card".to_owned(),
+        "operator-credit" => "Credit, by the operator".to_owned(),
         _ => "Something else".to_owned(),
     }
 }
@@ -95,6 +96,7 @@ mod tests {
             (Reason::DevTopUp(JobId::new(now, &chance)), "Credit, on the dev rail"),
             (Reason::CardTopUp("cs_1".to_owned()), "Credit, by card"),
             (Reason::CardRefund("re_1".to_owned()), "Refund to the card"),
+            (Reason::OperatorCredit(JobId::new(now, &chance)), "Credit, by the operator"),
         ] {
             assert_eq!(in_words(&reason.to_string(), &slugs), told);
         }

@@ -6,6 +6,7 @@
 pub mod arrival;
 mod artifact_page;
 mod artifacts;
+pub mod audit;
 mod credit;
 pub mod desk;
 pub mod figures;
@@ -87,6 +88,7 @@ pub const ROUTES: &[PageRoute] = &[
         methods: &["GET", "POST"],
         endpoint: || get(team::ask_to_remove).post(team::remove),
     },
+    PageRoute { pattern: "/dashboard/:handle/audit", methods: &["GET"], endpoint: || get(audit::show) },
     PageRoute { pattern: "/dashboard/:handle/tokens", methods: &["GET"], endpoint: || get(tokens::show) },
     PageRoute {
         pattern: "/dashboard/:handle/tokens/mint",

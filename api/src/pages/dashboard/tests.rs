@@ -3,16 +3,17 @@
 use askama::Template;
 use domain::link::{Addresses, UrlStyle};
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, Chance, DayUse, Invite,
-    InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus, MonthlyUse, Paged,
-    Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId,
-    Version, VersionId, Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, Chance,
+    DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus,
+    MonthlyUse, Origin, Paged, Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token,
+    TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
 use service::{ArtifactDetail, Caller, Member, Person, Who};
 
 use super::NoAccountPage;
 use super::artifact_page::{self, ArtifactPage};
 use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
+use super::audit::{TrailPage, TrailRow};
 use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
 use super::desk::{AccountLink, Desk, Frame, Tab, done};
 use super::figures::{Count, Dollars, Size};
@@ -81,12 +82,14 @@ fn frame(role: Role, tab: Tab) -> Frame {
 }
 
 fn desk(role: Role, tab: Tab) -> Desk {
-    let person = Person { user: user(1), username: "ada".into() };
+    let origin = Origin { via: Via::Web, address: None };
+    let person = Person { user: user(1), username: "ada".into(), origin };
     let caller = Caller {
         account: AccountId::from_ulid(1.into()),
         handle: "acct_a1b2c3d4e5f6".into(),
         account_expires_at: None,
         who: Who::Person(person.clone(), role),
+        origin,
     };
     Desk { person, caller, frame: frame(role, tab) }
 }
@@ -97,7 +100,43 @@ fn shown(name: &str, template: &impl Template) -> (String, String) {
 
 /// Every page, by name.
 pub fn samples() -> Vec<(String, String)> {
-    [none(), artifacts(), artifact_pages(), usage(), credit_pages(), team_pages(), token_pages()].concat()
+    [
+        none(),
+        artifacts(),
+        artifact_pages(),
+        usage(),
+        credit_pages(),
+        team_pages(),
+        token_pages(),
+        audit_pages(),
+    ]
+    .concat()
+}
+
+fn audit_pages() -> Vec<(String, String)> {
+    let frame = frame(Role::Admin, Tab::Audit);
+    let entry = |action: &str, actor: &str, via: Option<&str>, subject: &str, detail: &str| AuditEntry {
+        id: AuditId::from_ulid(1.into()),
+        created_at: now(),
+        action: action.into(),
+        actor: actor.into(),
+        token_name: (actor == "01KC4GZJ2Q8W5T7RXN3VB6M9DE").then(|| "deploy bot".into()),
+        via: via.map(str::to_owned),
+        address: via.filter(|via| *via != "operator").map(|_| "192.0.2.7".to_owned()),
+        subject: subject.into(),
+        detail: detail.into(),
+    };
+    let rows = [
+        entry("person.sign_in_failed", "ada", Some("web"), "ada", ""),
+        entry("artifact.published", "01KC4GZJ2Q8W5T7RXN3VB6M9DE", Some("mcp"), "my-page-a1b2", "version 3"),
+        entry("credit.given", "operator", Some("operator"), "operator-credit:01KC4GZJ2Q8W5T7RXN3VB6M9DE", ""),
+        entry("member.joined", "ben", None, "0123", "as member"),
+    ];
+    let rows = || rows.iter().cloned().map(TrailRow::from).collect();
+    vec![
+        shown("audit", &TrailPage { frame: &frame, rows: rows(), pager: Some(pager("entries")) }),
+        shown("audit-empty", &TrailPage { frame: &frame, rows: Vec::new(), pager: None }),
+    ]
 }
 
 fn none() -> Vec<(String, String)> {

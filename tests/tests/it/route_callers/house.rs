@@ -139,6 +139,9 @@ impl<'w> House<'w> {
             "POST /v1/tokens/revoke" => json!({ "token": format!("svc_sk_{}", "A".repeat(32)) }),
             "POST /v1/account/join" => json!({ "code": self.invite }),
             "POST /v1/reports" | "POST /internal/views" => json!({ "host": self.host }),
+            "POST /internal/credit" => {
+                json!({ "account": self.agent.handle(), "amount_usd": 1, "reason": "A test" })
+            }
             "POST /v1/artifacts/{slug}/activate" => json!({ "version": 1 }),
             "PATCH /v1/artifacts/{slug}" => json!({ "visibility": "public" }),
             "PATCH /v1/account" => json!({ "allow_agent_join": true }),

@@ -1,0 +1,67 @@
+//! From where and by which way a request came in, for the audit trail and for sessions.
+
+use domain::{Origin, Via};
+use poem::http::header;
+use poem::{FromRequest, Request, RequestBody};
+
+use crate::client_ip::client_of;
+use crate::{mcp, pages};
+
+/// What our own command line calls itself, before its version.
+const COMMAND_LINE: &str = "handbill/";
+
+/// The client of somebody who signs in, as an argument of a handler.
+pub struct Client(pub service::Client);
+
+/// From where and by which way a request came in.
+pub fn origin_of(request: &Request) -> Origin {
+    Origin { via: via_of(request), address: Some(client_of(request)) }
+}
+
+fn via_of(request: &Request) -> Via {
+    via(request.original_uri().path(), user_agent(request))
+}
+
+fn via(path: &str, user_agent: Option<&str>) -> Via {
+    if path == mcp::PATH {
+        Via::Mcp
+    } else if pages::is_page_path(path) {
+        Via::Web
+    } else if user_agent.is_some_and(|name| name.starts_with(COMMAND_LINE)) {
+        Via::Cli
+    } else {
+        Via::Api
+    }
+}
+
+fn user_agent(request: &Request) -> Option<&str> {
+    request.headers().get(header::USER_AGENT)?.to_str().ok()
+}
+
+impl<'a> FromRequest<'a> for Client {
+    async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(service::Client {
+            via: via_of(request),
+            address: client_of(request),
+            user_agent: user_agent(request).map(str::to_owned),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_in_is_known_by_the_path_and_by_what_our_own_client_calls_itself() {
+        let via = |path: &str, agent: &str| via(path, Some(agent));
+        assert_eq!(via("/v1/publish", "curl/8.5"), Via::Api);
+        assert_eq!(via("/v1/publish", "handbill/0.1.0"), Via::Cli);
+        assert_eq!(via("/auth/login", "Mozilla/5.0"), Via::Api);
+        assert_eq!(via("/mcp", "handbill/0.1.0"), Via::Mcp);
+        for page in ["/", "/signin", "/claim/abc", "/dashboard/acct_x/pages/my-page/delete", "/you/password"]
+        {
+            assert_eq!(via(page, "Mozilla/5.0"), Via::Web, "{page}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The account's audit trail, in words.
+
+use askama::Template;
+use domain::{AuditEntry, List};
+use poem::web::Data;
+use poem::{Request, Response, handler};
+use service::Service;
+
+use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::figures::Moment;
+use super::pager::{Pager, page_of};
+use crate::refusal::RefusedCall;
+
+#[derive(Template)]
+#[template(path = "dashboard/audit.html")]
+pub struct TrailPage<'a> {
+    pub frame: &'a Frame,
+    pub rows: Vec<TrailRow>,
+    pub pager: Option<Pager>,
+}
+
+/// An entry of an audit trail.
+pub struct TrailRow {
+    pub at: Moment,
+    pub words: &'static str,
+    /// The action as the API has it.
+    pub action: String,
+    pub subject: String,
+    pub detail: String,
+    pub actor: String,
+    pub via: String,
+    pub address: String,
+}
+
+#[handler]
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let Some(desk) = Desk::begin(request, &service, Tab::Audit).await? else {
+        return Ok(to_sign_in(request));
+    };
+    let page = page_of(request, List::Audit)?;
+    let entries = service.audit(&desk.caller, &page).await?;
+    let pager = Pager::of(&page, &entries, &desk.path("/audit"), "entries");
+    let rows = entries.rows.into_iter().map(TrailRow::from).collect();
+    shown(request, &service, None, &TrailPage { frame: &desk.frame, rows, pager })
+}
+
+impl From<AuditEntry> for TrailRow {
+    fn from(entry: AuditEntry) -> Self {
+        Self {
+            at: Moment(entry.created_at),
+            words: in_words(&entry.action),
+            actor: match entry.token_name {
+                Some(name) => format!("token {name}"),
+                None => entry.actor,
+            },
+            via: entry.via.as_deref().map_or("–", way_in).to_owned(),
+            address: entry.address.unwrap_or_else(|| "–".to_owned()),
+            action: entry.action,
+            subject: entry.subject,
+            detail: entry.detail,
+        }
+    }
+}
+
+fn way_in(via: &str) -> &str {
+    match via {
+        "api" => "API",
+        "mcp" => "MCP",
+        "web" => "website",
+        "cli" => "command line",
+        "card-processor" => "card processor",
+        via => via,
+    }
+}
+
+fn in_words(action: &str) -> &'static str {
+    match action {
+        "account.claimed" => "Account claimed",
+        "account.agent_join_set" => "Joining by agents switched",
+        "account.claim_link_rotated" => "Claim link replaced",
+        "agent.joined" => "Agent joined",
+        "artifact.activated" => "Version made live",
+        "artifact.deleted" => "Page deleted",
+        "artifact.published" => "Page published",
+        "artifact.visibility_set" => "Visibility changed",
+        "credit.added" => "Credit added",
+        "credit.given" => "Credit given",
+        "credit.refunded" => "Credit refunded",
+        "credit.taken" => "Credit taken",
+        "invite.made" => "Invite created",
+        "invite.revoked" => "Invite revoked",
+        "member.joined" => "Member joined",
+        "member.removed" => "Member removed",
+        "person.password_changed" => "Password changed",
+        "person.registered" => "User account created",
+        "person.session_ended" => "Session ended",
+        "person.sign_in_failed" => "Sign-in failed",
+        "person.signed_in" => "Signed in",
+        "person.signed_out_everywhere" => "Signed out everywhere",
+        "token.minted" => "Token created",
+        "token.revoked" => "Token revoked",
+        "version.moderated" => "Page reviewed by a moderator",
+        _ => "Other",
+    }
+}

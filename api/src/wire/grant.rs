@@ -1,0 +1,98 @@
+//! Credit that an operator gives or takes.
+
+use domain::{JobId, MalformedReason, Micro, Reason, Refusal, RulingNote};
+use poem_openapi::Object;
+use poem_openapi::types::Example;
+use service::CreditGrant;
+
+use super::text::typed_texts;
+use super::{Amount, Usd};
+
+typed_texts! {
+    TypedAccount: min_length: Some(1), max_length: Some(40), pattern: Some("^[A-Za-z0-9_]+$".to_owned());
+    TypedReason: min_length: Some(1), max_length: Some(RulingNote::LENGTH_MAX),
+        pattern: Some(RulingNote::PATTERN.to_owned());
+    TypedId: pattern: Some("^[0-7][0-9A-HJKMNP-TV-Z]{25}$".to_owned());
+}
+
+/// How much credit to give to which account.
+#[derive(Object)]
+#[oai(example)]
+pub struct GrantCredit {
+    /// The account's handle or id.
+    pub account: TypedAccount,
+    /// US dollars: -10,000 to 10,000, with at most six decimals; below zero takes credit away.
+    pub amount_usd: Amount<-10_000, 10_000>,
+    /// Why; only the operator's people see it.
+    pub reason: TypedReason,
+    /// A ULID of your own: a grant that is sent twice with one id is made once. Without it, every call is a grant.
+    pub id: Option<TypedId>,
+}
+
+/// The account after the grant.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct CreditGranted {
+    pub handle: String,
+    pub id: String,
+    /// The reason of the ledger entry.
+    pub ledger_reason: String,
+    pub amount_usd: Usd,
+    /// The balance; it may be negative.
+    pub credits_usd: Usd,
+    /// Whether this call made the grant; false when an earlier one with the same id did.
+    pub is_new: bool,
+}
+
+impl GrantCredit {
+    /// `fresh` is the id of a grant that brings none.
+    pub fn read(self, fresh: JobId) -> Result<CreditGrant, Refusal> {
+        let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
+        let malformed = |_| Refusal::invalid("id", "is not a ULID");
+        let id = self.id.map(|id| id.0.parse()).transpose().map_err(malformed)?;
+        Ok(CreditGrant {
+            account: self.account.0,
+            amount: self.amount_usd.0,
+            note: self.reason.0.parse().map_err(told)?,
+            id: id.unwrap_or(fresh),
+        })
+    }
+}
+
+impl From<&service::Granted> for CreditGranted {
+    fn from(granted: &service::Granted) -> Self {
+        Self {
+            handle: granted.handle.clone(),
+            id: granted.id.to_string(),
+            ledger_reason: Reason::OperatorCredit(granted.id).to_string(),
+            amount_usd: granted.amount.into(),
+            credits_usd: granted.balance.into(),
+            is_new: granted.is_new,
+        }
+    }
+}
+
+impl Example for GrantCredit {
+    fn example() -> Self {
+        Self {
+            account: TypedAccount("acct_k3x9m2p4q7r1".to_owned()),
+            amount_usd: Amount(Micro::new(5_000_000)),
+            reason: TypedReason("Compensation for the outage of 3 May".to_owned()),
+            id: Some(TypedId("01K0000000000000000000000A".to_owned())),
+        }
+    }
+}
+
+impl Example for CreditGranted {
+    fn example() -> Self {
+        let id = "01K0000000000000000000000A".to_owned();
+        Self {
+            handle: "acct_k3x9m2p4q7r1".to_owned(),
+            ledger_reason: format!("operator-credit:{id}"),
+            id,
+            amount_usd: Micro::new(5_000_000).into(),
+            credits_usd: Micro::new(5_250_000).into(),
+            is_new: true,
+        }
+    }
+}

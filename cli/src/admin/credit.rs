@@ -1,0 +1,34 @@
+//! Credit that an operator gives or takes at a shell.
+
+use api::told_in_json;
+use domain::{JobId, Micro, Origin, Via};
+use service::{CreditGrant, Failure, Granted, Service};
+
+use super::Form;
+use super::command::CreditOrder;
+
+pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) -> Result<(), Failure> {
+    let id = order.id.unwrap_or_else(|| JobId::new(service.clock().now(), service.chance()));
+    if form == Form::People {
+        crate::complain(
+            &format!("If this command fails, repeat it with --id {id}: the credit is given once."),
+            0,
+        );
+    }
+    let grant =
+        CreditGrant { account: order.account.clone(), amount: order.usd, note: order.reason.clone(), id };
+    let origin = Origin { via: Via::Operator, address: None };
+    let granted = service.grant_credit(&order.signed.name(), origin, grant).await?;
+    form.answer(|| told(&granted), || told_in_json::granted(&granted));
+    Ok(())
+}
+
+fn told(granted: &Granted) -> String {
+    let Granted { handle, amount, balance, .. } = granted;
+    if !granted.is_new {
+        return format!("nothing to do: this was done before. The balance of {handle} is USD {balance}");
+    }
+    let done = if *amount < Micro::ZERO { "taken from" } else { "given to" };
+    let size = if *amount < Micro::ZERO { -*amount } else { *amount };
+    format!("USD {size} {done} {handle}. The balance is USD {balance}")
+}

@@ -1,0 +1,13 @@
+//! What was done to an account, for those who answer for it.
+
+use domain::{AuditEntry, Page, Paged};
+
+use crate::{Answer, Caller, Service};
+
+impl Service {
+    /// The account's audit trail, the newest entry first.
+    pub async fn audit(&self, caller: &Caller, page: &Page) -> Answer<Paged<AuditEntry>> {
+        caller.may_see_audit()?;
+        Ok(self.0.store.audit(caller.account, page).await?)
+    }
+}

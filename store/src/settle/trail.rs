@@ -1,0 +1,100 @@
+//! What the audit trail keeps of a deed that came to pass. It is written with the deed, for all deeds of a commit at once.
+
+use domain::{
+    Activation, CalledBy, CardReversalDeed, CreditDeed, CreditSource, Deed, GrantDeed, Micro, Origin,
+    Outcome, PublishDeed, Published, Reason, Via,
+};
+
+use crate::audit::{self, Entry};
+
+/// The actor for what the card processor reports.
+const CARD_PROCESSOR: &str = "card-processor";
+
+/// The entry of a deed. None for what was refused, for what an earlier deed has done, and for what metering charges,
+/// which the ledger alone keeps.
+pub(super) fn entry_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> Option<Entry<'a>> {
+    let entry = match (deed, outcome) {
+        (Deed::Publish(deed), Outcome::Published(published)) => publish(deed, published),
+        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) => Entry {
+            action: "artifact.visibility_set",
+            subject: set.artifact.host.as_str().into(),
+            detail: deed.to.as_str().to_owned(),
+            ..by(deed.called_by.as_ref())
+        },
+        (Deed::TopUp(deed), Outcome::ToppedUp(_)) => Entry {
+            action: "credit.added",
+            subject: Reason::DevTopUp(deed.job).to_string().into(),
+            detail: dollars(deed.amount),
+            ..by(deed.called_by.as_ref())
+        },
+        (Deed::Credit(deed), Outcome::Moved(moved)) if moved.is_new => credit(deed),
+        (Deed::CardReversal(deed), Outcome::Moved(moved)) if moved.is_new => reversal(deed),
+        (Deed::Grant(deed), Outcome::Moved(moved)) if moved.is_new => grant(deed),
+        _ => return None,
+    };
+    Some(Entry { account: Some(deed.account()), ..entry })
+}
+
+fn publish<'a>(deed: &PublishDeed, published: &'a Published) -> Entry<'a> {
+    let entry = match (&deed.called_by, deed.created_by) {
+        // The job of an earlier release.
+        (None, Some(token)) => Entry { actor: token.to_string(), ..Entry::default() },
+        (called_by, _) => by(called_by.as_ref()),
+    };
+    let staged = if deed.activation == Activation::Staged { ", staged" } else { "" };
+    Entry {
+        action: "artifact.published",
+        subject: published.host.as_str().into(),
+        detail: format!("version {}{staged}", published.seq),
+        ..entry
+    }
+}
+
+fn credit(deed: &CreditDeed) -> Entry<'_> {
+    let (actor, origin) = match &deed.source {
+        CreditSource::Card(_) => (CARD_PROCESSOR, Some(Origin { via: Via::CardProcessor, address: None })),
+        CreditSource::Dev => ("", None),
+    };
+    Entry {
+        actor: actor.to_owned(),
+        origin,
+        action: "credit.added",
+        subject: deed.reason.as_str().into(),
+        detail: dollars(deed.amount),
+        ..Entry::default()
+    }
+}
+
+/// How much went back stands in the ledger, under the reason.
+fn reversal(deed: &CardReversalDeed) -> Entry<'_> {
+    Entry {
+        actor: CARD_PROCESSOR.to_owned(),
+        origin: Some(Origin { via: Via::CardProcessor, address: None }),
+        action: "credit.refunded",
+        subject: deed.reason.as_str().into(),
+        ..Entry::default()
+    }
+}
+
+fn grant(deed: &GrantDeed) -> Entry<'_> {
+    Entry {
+        actor: audit::operator(&deed.called_by.actor),
+        origin: Some(deed.called_by.origin),
+        action: if deed.amount < Micro::ZERO { "credit.taken" } else { "credit.given" },
+        subject: Reason::OperatorCredit(deed.id).to_string().into(),
+        detail: format!("{}: {}", dollars(deed.amount), deed.note),
+        ..Entry::default()
+    }
+}
+
+fn by(called_by: Option<&CalledBy>) -> Entry<'static> {
+    Entry {
+        actor: called_by.map(|one| one.actor.clone()).unwrap_or_default(),
+        origin: called_by.map(|one| one.origin),
+        ..Entry::default()
+    }
+}
+
+fn dollars(amount: Micro) -> String {
+    format!("USD {amount}")
+}
