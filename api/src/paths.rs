@@ -36,10 +36,11 @@ impl Paths {
         self
     }
 
-    /// The path without the slash at its end, if it is one of these paths.
+    /// The path without the slash at its end, if only that is one of these paths.
     pub fn without_slash<'p>(&self, path: &'p str) -> Option<&'p str> {
         let shorter = path.strip_suffix('/').filter(|path| !path.is_empty())?;
-        self.0.keys().any(|pattern| fits(pattern, shorter)).then_some(shorter)
+        let is_listed = |path: &str| self.0.keys().any(|pattern| fits(pattern, path));
+        (is_listed(shorter) && !is_listed(path)).then_some(shorter)
     }
 
     pub fn find(&self, pattern: &str) -> Option<&ListedPath> {
@@ -140,13 +141,19 @@ mod tests {
 
     #[test]
     fn a_slash_at_the_end_is_left_out_of_a_path_that_is_known() {
-        let paths = paths().with_pages(&[("/", &["GET"]), ("/signin", &["GET"])]);
+        let paths = paths().with_pages(&[
+            ("/", &["GET"]),
+            ("/signin", &["GET"]),
+            ("/board", &["GET"]),
+            ("/board/", &["GET"]),
+        ]);
         for (path, expected) in [
             ("/signin/", Some("/signin")),
             ("/v1/signup/", Some("/v1/signup")),
             ("/v1/artifacts/my-page/files/a.css/", Some("/v1/artifacts/my-page/files/a.css")),
             ("/v1/artifacts//files/a.css/", None),
             ("/signin", None),
+            ("/board/", None),
             ("/signin//", None),
             ("//evil.example/", None),
             ("/nothing/", None),

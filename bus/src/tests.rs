@@ -302,7 +302,8 @@ async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
     let start = Time::from_millis(1_700_000_000_123);
     let budget = Budget::minute_bucket(7.try_into().unwrap());
     let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
-    let take = async |turn: usize, now| if turn.is_multiple_of(2) { &one } else { &two }.take(&bucket, now).await;
+    let take =
+        async |turn: usize, now| if turn.is_multiple_of(2) { &one } else { &two }.take(&bucket, now).await;
     for turn in 0..7 {
         assert_eq!(take(turn, start).await, Ok(()));
     }

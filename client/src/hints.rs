@@ -45,6 +45,9 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
         }
         "version_changed" | "job_state" => "the operator's people do this, on the pages of the server",
         "method_not_allowed" | "upload_taken" => "see that the server is no older than this program",
+        "outcome_unknown" => {
+            "run the same command again with the same --idempotency-key; without one, look first whether it was done"
+        }
         "overloaded" => "run the command again in a while; under one --idempotency-key it publishes once",
         "internal_error" => "run the command again once; if that fails too, tell the operator when it was",
         _ => return None,

@@ -65,7 +65,7 @@ pub(crate) struct Share(pub f64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContactAddress(pub String);
 
-/// The text of `/robots.txt`.
+/// The text of `/robots.txt`, given line by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RobotsText(pub String);
 
@@ -91,14 +91,14 @@ impl Value for ContactAddress {
 }
 
 impl Value for RobotsText {
-    const EXPECTED: &'static str = "the lines of a robots.txt, 64 KiB at most";
+    const EXPECTED: &'static str = "the lines of a robots.txt, such as [\"User-agent: *\", \"Disallow: /\"]";
 
     fn parse(text: &str) -> Option<Self> {
-        (text.len() <= 65_536).then(|| Self(text.to_owned()))
+        Some(Self(text.split(',').map(|line| format!("{}\n", line.trim())).collect()))
     }
 
     fn show(&self) -> String {
-        self.0.lines().collect::<Vec<_>>().join(" / ")
+        self.0.lines().collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -72,7 +72,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 88] = [
     ("card.api_url", "https://card.example.com", "https://card.example.com"),
     ("card.secret_key", "card-secret", "(hidden)"),
     ("service.contact", "abuse@example.com", "mailto:abuse@example.com"),
-    ("service.robots", "User-agent: *\nDisallow: /", "User-agent: * / Disallow: /"),
+    ("service.robots", "User-agent: *, Disallow: /", "User-agent: *, Disallow: /"),
     ("card.livemode", "true", "true"),
     ("limits.provisional_lifetime", "2s", "2s"),
     ("limits.purge_grace", "36h", "1day 12h"),

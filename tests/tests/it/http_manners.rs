@@ -104,7 +104,7 @@ in_both_modes! {
         assert!(security.starts_with("Contact: mailto:abuse@example.com\nExpires: "), "{security}");
     }
 
-    #[settings("HANDBILL_SERVICE__ROBOTS" = "User-agent: *\nDisallow: /private\n")]
+    #[settings("HANDBILL_SERVICE__ROBOTS" = "User-agent: *, Disallow: /private")]
     async fn without_a_contact_there_is_no_security_txt_and_robots_is_what_the_operator_wrote(world: World) {
         world.stranger().get("/.well-known/security.txt").await.refused(404, "not_found");
         let robots = world.stranger().get("/robots.txt").await.expect(200).text();
