@@ -20,8 +20,8 @@ mod m0008_lost_contents;
 mod m0009_artifacts_of_an_account;
 mod m0012_tokens_by_minter;
 mod m0013_audit_origins;
-mod m0013b_audit_by_person;
 mod m0014_card_payments;
+mod m0015_audit_by_person;
 mod m0016_pages_of_lists;
 mod m0017_monthly_limits;
 
@@ -42,8 +42,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_artifacts_of_an_account::Migration),
             Box::new(m0012_tokens_by_minter::Migration),
             Box::new(m0013_audit_origins::Migration),
-            Box::new(m0013b_audit_by_person::Migration),
             Box::new(m0014_card_payments::Migration),
+            Box::new(m0015_audit_by_person::Migration),
             Box::new(m0016_pages_of_lists::Migration),
             Box::new(m0017_monthly_limits::Migration),
         ]

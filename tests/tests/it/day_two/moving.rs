@@ -61,7 +61,13 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let running = failed(new.command(&args, &[]).await);
     assert!(running.contains("is running") && running.contains("handbill serve"), "{running}");
     old.api().terminate().await;
-    let said = succeeded(new.command(&args, &[]).await);
+    // The process that was killed counts as running until it has been silent for some seconds.
+    let said = eventually(PATIENCE * 2, "the killed process counts as gone", async || {
+        let moved = new.command(&args, &[]).await;
+        (!moved.output.contains("is running")).then_some(moved)
+    })
+    .await;
+    let said = succeeded(said);
     assert!(said.contains("balances of $4.5 in all, which the entries come to exactly"), "{said}");
     assert!(said.contains("HANDBILL_SECRETS__SIGNING"), "{said}");
     let again = failed(new.command(&args, &[]).await);
