@@ -29,8 +29,12 @@ impl Identity {
         if kept.is_none() {
             let mut write = redis::cmd("SET");
             write.arg(&key).arg(self.get()).arg("NX");
-            // Another process may have come first.
-            let _: Option<String> = wire.command(&write).await?;
+            // Another process may have come first. The login of an edge may not write: it takes over the identity as soon as
+            // another process has written one.
+            let written: anyhow::Result<Option<String>> = wire.command(&write).await;
+            if written.is_err() {
+                return Ok(());
+            }
             kept = wire.command(&read).await?;
         }
         let kept = kept.context("Redis does not keep what is written to it")?;

@@ -20,7 +20,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const KEPT_LONGER: Duration = Duration::from_secs(240);
 /// The networks by which IPv6 addresses are counted: the bits of the prefix, and how many times the budget of a /64 it
 /// has. A customer gets a /64 at least, often a /56, and a /48 on request.
-const IPV6_NETWORKS: [(u32, u32); 3] = [(64, 1), (56, 8), (48, 64)];
+const IPV6_NETWORKS: [(u32, u32); 3] = [(48, 64), (56, 8), (64, 1)];
 
 /// Returns when the window began and how many are taken in it with this take, which counts only if it is within the limit.
 const TAKE_OF_WINDOW: &str = r"
@@ -99,7 +99,7 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// The limits of an address, the narrowest first. An IPv4 address is counted by itself, an IPv6 address by the
+    /// The limits of an address, the widest network first: what it refuses leaves no counter for the narrower ones. An IPv4 address is counted by itself, an IPv6 address by the
     /// networks that it is in: a caller has at least a whole /64, and may have a /48.
     pub fn of_address(name: &'static str, address: IpAddr, budget: Budget) -> Vec<RateLimit> {
         match address.to_canonical() {

@@ -77,8 +77,15 @@ impl EventKind {
                 (object["payment_status"] == "paid").then_some(EventKind::Paid)
             }
             "charge.refunded" => Some(EventKind::Refunded),
-            "charge.dispute.created" => Some(EventKind::Disputed),
+            "charge.dispute.created" => {
+                // An inquiry takes no money. If it becomes a dispute, the funds are withdrawn.
+                let status = object["status"].as_str().unwrap_or_default();
+                (!status.starts_with("warning_")).then_some(EventKind::Disputed)
+            }
+            "charge.dispute.funds_withdrawn" => Some(EventKind::Disputed),
             "charge.dispute.funds_reinstated" | "refund.failed" => Some(EventKind::Reinstated),
+            "charge.refund.updated" => matches!(object["status"].as_str(), Some("failed" | "canceled"))
+                .then_some(EventKind::Reinstated),
             _ => None,
         }
     }

@@ -22,10 +22,13 @@ impl DataLock {
     /// Refused while another process has it. A service on PostgreSQL needs none: see `Queues::join`.
     pub(crate) fn take(settings: &Settings) -> anyhow::Result<Self> {
         parts::make_data_dir_if_used(settings)?;
-        let mut locked = Vec::new();
+        let mut locked: Vec<(PathBuf, File)> = Vec::new();
         for url in [&settings.database.url, &settings.queue.url] {
-            if let Some(file) = store::sqlite_file(url.reveal())? {
-                locked.push(lock_beside(&file)?);
+            let Some(file) = store::sqlite_file(url.reveal())? else { continue };
+            let path = lock_path(&file);
+            // One file may hold both.
+            if locked.iter().all(|(known, _)| *known != path) {
+                locked.push((path.clone(), lock(&path, &file)?));
             }
         }
         Ok(Self { locked })
@@ -39,14 +42,17 @@ impl DataLock {
     }
 }
 
-fn lock_beside(database: &Path) -> anyhow::Result<(PathBuf, File)> {
+fn lock_path(database: &Path) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(".lock");
-    let path = PathBuf::from(path);
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(FILE_MODE).open(&path);
+    PathBuf::from(path)
+}
+
+fn lock(path: &Path, database: &Path) -> anyhow::Result<File> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(FILE_MODE).open(path);
     let file = file.with_context(|| format!("open {}", path.display()))?;
     match file.try_lock() {
-        Ok(()) => Ok((path, file)),
+        Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => bail!(
             "another process works on {}: stop it first, or give this one a data directory of its own \
              (HANDBILL_DATA_DIR)",

@@ -43,7 +43,7 @@ impl Settings {
 /// The host of a web address, which was parsed before.
 fn host_of(address: &str) -> String {
     let url = Url::parse(address).ok();
-    url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    url.and_then(|url| url.host_str().map(|host| host.trim_end_matches('.').to_owned())).unwrap_or_default()
 }
 
 /// What browsers share cookies within: the registrable domain by the public suffix list. An address is a site of its own,

@@ -60,13 +60,23 @@ struct Search {
 impl Search {
     fn read(&mut self, prefixes: &AhoCorasick, path: &SitePath, text: &[u8]) -> Result<(), Refusal> {
         let mut lines = Lines::of(text);
+        // Up to where each format was read: no byte is read twice for one format.
+        let mut read_to = vec![0; KEY_FORMATS.len()];
         for found in prefixes.find_iter(text) {
-            match found.pattern().as_usize().checked_sub(1).and_then(|place| KEY_FORMATS.get(place)) {
-                None => self.take_token(path, &text[found.start()..], lines.line_at(found.start()))?,
-                Some(format) if format.is_at(text, found.range()) => {
-                    self.warn(path, format, lines.line_at(found.start()));
-                }
-                Some(_) => {}
+            let Some(place) = found.pattern().as_usize().checked_sub(1) else {
+                self.take_token(path, &text[found.start()..], lines.line_at(found.start()))?;
+                continue;
+            };
+            let (Some(format), Some(read_to)) = (KEY_FORMATS.get(place), read_to.get_mut(place)) else {
+                continue;
+            };
+            if found.start() < *read_to || self.leaks.warnings.len() == Warning::COUNT_MAX {
+                continue;
+            }
+            let (is_key, end) = format.read_at(text, found.range());
+            *read_to = end;
+            if is_key {
+                self.warn(path, format, lines.line_at(found.start()));
             }
         }
         Ok(())

@@ -31,7 +31,7 @@ CREATE TABLE card_payments (
         CHECK (refunded_micro >= 0 AND disputed_micro >= 0 AND refunded_micro + disputed_micro <= credited_micro)
 );
 CREATE INDEX card_payments_by_account ON card_payments (account_id);
-CREATE UNIQUE INDEX card_payments_by_intent ON card_payments (payment_intent);
+CREATE INDEX card_payments_by_intent ON card_payments (payment_intent);
 INSERT INTO card_payments
     (session, account_id, payment_intent, credited_micro, refunded_micro, disputed_micro, created_at)
 SELECT substr(reason, 22), MIN(account_id), NULL, MIN(delta_micro), 0, 0, MIN(created_at)

@@ -12,6 +12,8 @@ use crate::Service;
 
 /// An operator's pause rarely ends within seconds.
 const PAUSED_RETRY_SECONDS: u64 = 15;
+/// How long the queue is asked whether it is paused.
+const PAUSE_WAIT: Duration = Duration::from_secs(1);
 
 /// What is known of the file store. It is asked only while something is wrong: when a publish waits, or the last answer
 /// was none.
@@ -72,7 +74,9 @@ impl Service {
     }
 
     async fn closed_here(&self) -> Option<Refusal> {
-        if self.0.board.is_paused(Queue::Publish).await {
+        // While the database hangs nobody knows, and a publish must not wait for that beyond its deadline.
+        let is_paused = timeout(PAUSE_WAIT, self.0.board.is_paused(Queue::Publish)).await.unwrap_or(false);
+        if is_paused {
             let fault = "publishing is paused by the operator; nothing was done".to_owned();
             return Some(Refusal::Overloaded { fault, retry_after_seconds: PAUSED_RETRY_SECONDS });
         }

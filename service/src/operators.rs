@@ -51,7 +51,15 @@ impl Service {
         let failures = [failure_limit()];
         self.take_each(&failures).await?;
         let account = self.operator_account(&name);
-        if !self.is_operator_password(account, password).await? {
+        let is_right = match self.is_operator_password(account, password).await {
+            Ok(is_right) => is_right,
+            // Nothing was compared: a busy machine must not use up the attempts.
+            Err(failure) => {
+                self.0.bus.give_back_each(&failures).await;
+                return Err(failure);
+            }
+        };
+        if !is_right {
             // Not the name: people type passwords there.
             tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());

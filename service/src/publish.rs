@@ -144,7 +144,7 @@ impl Service {
                 return self.answer_late(outcome).await;
             }
             // What cannot be decided now is decided at the deadline.
-            if let Some(refusal) = self.closed_meanwhile().await
+            if let Ok(Some(refusal)) = timeout_at(deadline.until, self.closed_meanwhile()).await
                 && let Ok(outcome) = self.give_up(awaited, refusal).await
             {
                 return self.answer_late(outcome).await;

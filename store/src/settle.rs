@@ -18,7 +18,7 @@ mod visibility;
 
 use std::collections::HashSet;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use domain::{
     AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved, Outcome, Reason,
     Refusal, Tariff, Time, TopUpDeed, ToppedUp, fault,
@@ -115,8 +115,16 @@ async fn settle_locked(
         }
         settled.push(outcomes);
     }
+    let clock = desk.clock();
     let movements = desk.close(&transaction).await?;
     fault::pass("settle.before_commit")?;
+    // A process that was stopped in between must not commit what its caller was told will never be.
+    let accepted =
+        batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.deeds.iter().zip(outcomes));
+    let deadlines = accepted
+        .filter(|(_, outcome)| !matches!(outcome, Outcome::Refused(_)))
+        .filter_map(|(deed, _)| deed.deadline());
+    ensure!(!clock.has_passed(deadlines.min()), "a deadline passed before the commit");
     transaction.commit().await.context("commit batches of deeds")?;
     movements.iter().for_each(Movement::log);
     Ok(settled)

@@ -50,8 +50,11 @@ impl LocalCounters {
 
     pub(crate) fn give_back(&self, limit: &RateLimit) {
         let stores = &mut *self.lock();
-        if let Some(window) = store_of(&mut stores.windows, limit).get_mut(&limit.key) {
-            window.taken = window.taken.saturating_sub(1);
+        let windows = store_of(&mut stores.windows, limit);
+        let Some(window) = windows.get_mut(&limit.key) else { return };
+        window.taken = window.taken.saturating_sub(1);
+        if window.taken == 0 {
+            windows.remove(&limit.key);
         }
     }
 

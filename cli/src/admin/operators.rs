@@ -3,12 +3,17 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use domain::{Chance, OperatorAccount, Password, PasswordHash, Username};
+use domain::{Chance, OperatorAccount, Password, PasswordHash, Username, is_common_password};
 
 use crate::{complain, say};
 
 /// What a shell reports of a command that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
+
+/// The same as of the shared password of the operators.
+const LENGTH_MIN: usize = 12;
+const TOO_EASY: &str = "handbill: the password is too easy to guess: use 12 characters or more, and no common password, also \
+                        not one with digits after it; `openssl rand -hex 32` makes a good one";
 
 pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
     let read = tokio::select! {
@@ -17,6 +22,9 @@ pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
     };
     // The echo is back by now. The thread that still waits for a line would hold up any other end.
     let Some(password) = read else { std::process::exit(i32::from(INTERRUPTED)) };
+    if password.chars().count() < LENGTH_MIN || is_common_password(&password) {
+        return Ok(complain(TOO_EASY, 1));
+    }
     let password = Password::new(password);
     if let Err(refusal) = password.must_suit(name) {
         return Ok(complain(&format!("handbill: {}", refusal.message()), 1));

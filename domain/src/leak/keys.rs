@@ -20,6 +20,8 @@ const DISTINCT_CHARACTERS_MIN: usize = 6;
 const EXAMPLE: &[u8] = b"EXAMPLE";
 /// No bound: the key ends where its characters end.
 const ANY: usize = usize::MAX;
+/// As much of a body is read. Without a bound, a file that repeats a prefix would be read once for each of them.
+const BODY_READ_MAX: usize = 512;
 
 const REVOKE: &str = "if it is real, revoke it at its provider and publish again without it: anyone who can open the page can \
                       read it, and earlier versions stay stored";
@@ -69,14 +71,14 @@ const fn key(
 }
 
 impl KeyFormat {
-    /// Whether a key stands in the text where its prefix was found.
-    pub(super) fn is_at(&self, text: &[u8], prefix: Range<usize>) -> bool {
+    /// Whether a key stands in the text where its prefix was found, and up to where that was read.
+    pub(super) fn read_at(&self, text: &[u8], prefix: Range<usize>) -> (bool, usize) {
         if text[..prefix.start].last().is_some_and(u8::is_ascii_alphanumeric) {
-            return false;
+            return (false, prefix.end);
         }
         let rest = &text[prefix.end..];
-        let length = rest.iter().take_while(|byte| (self.is_body)(**byte)).count();
-        self.lengths.contains(&length) && looks_random(&rest[..length])
+        let length = rest.iter().take(BODY_READ_MAX).take_while(|byte| (self.is_body)(**byte)).count();
+        (self.lengths.contains(&length) && looks_random(&rest[..length]), prefix.end + length)
     }
 }
 

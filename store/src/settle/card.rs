@@ -19,14 +19,22 @@ pub(super) async fn credit(
     payment: &CardPayment,
     reason: &str,
 ) -> anyhow::Result<bool> {
-    let earlier = entity::card_payment::Entity::find_by_id(&payment.session).one(transaction).await?;
-    if earlier.is_some() || !book.enter(amount, &reason) {
+    let account = book.account_id()?.to_string();
+    if let Some(earlier) = entity::card_payment::Entity::find_by_id(&payment.session).one(transaction).await?
+    {
+        // A release without payment intents credited it.
+        if earlier.account_id == account && earlier.payment_intent.is_none() {
+            let mut row = earlier.into_active_model();
+            row.payment_intent = Set(payment.payment_intent.clone());
+            row.update(transaction).await?;
+        }
         return Ok(false);
     }
+    let is_new = book.enter(amount, &reason);
     // Two accounts at the same moment: the primary key fails one of the commits, and the processor repeats its event.
     let row = entity::card_payment::ActiveModel {
         session: Set(payment.session.clone()),
-        account_id: Set(book.account_id()?.to_string()),
+        account_id: Set(account),
         payment_intent: Set(payment.payment_intent.clone()),
         credited_micro: Set(amount.get()),
         refunded_micro: Set(0),
@@ -35,7 +43,7 @@ pub(super) async fn credit(
     };
     entity::card_payment::Entity::insert(row).exec_without_returning(transaction).await?;
     book.note_real_payment();
-    Ok(true)
+    Ok(is_new)
 }
 
 /// Takes back what of the payment went back and was not taken before. `false` when that is nothing.

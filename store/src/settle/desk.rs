@@ -2,6 +2,7 @@
 //! and what they have changed, to be written likewise. It must never be kept beyond its transaction.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
 
 use anyhow::Context;
 use domain::{AccountId, AccountStatus, Chance, Deed, JobId, Outcome, Reason, Time};
@@ -28,7 +29,23 @@ pub(super) struct Desk<'a> {
     chance: Chance,
     now: Time,
     /// By the database's clock, if a deadline is to be compared with it.
-    clock_time: Option<Time>,
+    clock: ClockReading,
+}
+
+/// The database's clock as it was read behind the locks; what has gone by since is measured here. None was needed when no
+/// deed has a deadline.
+#[derive(Clone, Copy)]
+pub(super) struct ClockReading(Option<(Time, Instant)>);
+
+impl ClockReading {
+    async fn of(is_needed: bool, transaction: &DatabaseTransaction) -> anyhow::Result<Self> {
+        Ok(Self(if is_needed { Some((clock_time(transaction).await?, Instant::now())) } else { None }))
+    }
+
+    pub(super) fn has_passed(self, deadline: Option<Time>) -> bool {
+        let now = self.0.map(|(time, read_at)| time.plus(read_at.elapsed()));
+        matches!((deadline, now), (Some(deadline), Some(now)) if now >= deadline)
+    }
 }
 
 impl<'a> Desk<'a> {
@@ -57,7 +74,7 @@ impl<'a> Desk<'a> {
         let sites = Sites::open(transaction, batches, terms.now).await?;
         // Last, and behind the locks: the wait for them counts.
         let has_deadlines = deeds.iter().any(|deed| deed.deadline().is_some());
-        let clock_time = if has_deadlines { Some(clock_time(transaction).await?) } else { None };
+        let clock = ClockReading::of(has_deadlines, transaction).await?;
         Ok(Self {
             books,
             sites,
@@ -66,12 +83,16 @@ impl<'a> Desk<'a> {
             trail: Vec::new(),
             chance: terms.chance.clone(),
             now: terms.now,
-            clock_time,
+            clock,
         })
     }
 
     pub(super) fn is_past_deadline(&self, deed: &Deed) -> bool {
-        matches!((deed.deadline(), self.clock_time), (Some(deadline), Some(now)) if now >= deadline)
+        self.clock.has_passed(deed.deadline())
+    }
+
+    pub(super) fn clock(&self) -> ClockReading {
+        self.clock
     }
 
     /// How a deed ended when it was settled before: earlier, or twice in one commit.

@@ -10,7 +10,7 @@ const WRONG_PASSWORD: &str = "not my Password 7";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 in_both_modes! {
-    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
     async fn what_is_done_to_an_account_is_recorded_with_actor_address_and_way_in(world: World) {
         let (agent, human) = owned(&world).await;
         let from = |call: handbill_tests::Call, address: &str| call.header("X-Forwarded-For", address);
@@ -44,7 +44,7 @@ in_both_modes! {
         assert_eq!(handbill_tests::fields_of(&trail[0]), FIELDS);
     }
 
-    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
     async fn sign_ins_good_and_bad_stand_in_the_trails_of_the_persons_accounts(world: World) {
         let (agent, human) = owned(&world).await;
         let elsewhere = world.human();
