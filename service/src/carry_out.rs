@@ -71,15 +71,21 @@ impl Service {
     }
 
     /// How the job ended before this attempt, or ends now because its deadline has passed. By its own clock a process only
-    /// finds out whether it is worth asking: the database's clock decides, here or where the deed is settled.
+    /// finds out whether it is worth asking: the database's clock decides, here or where the deed is settled. A publish that
+    /// was refused after an attempt goes on to the settling: only there the contents that the attempt put are noted, and
+    /// without a note nothing would ever delete them.
     async fn ended(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
         let (job, id) = (task.job, task.job.version.into());
         let seems_late = job.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
         if !task.is_redelivery && !seems_late {
             return Ok(None);
         }
-        if let Some(outcome) = self.0.store.outcome(id).await? {
-            return Ok(Some(outcome));
+        let outcome = self.0.store.outcome(id).await?;
+        if task.is_redelivery {
+            return Ok(outcome.filter(|outcome| !matches!(outcome, Outcome::Refused(_))));
+        }
+        if outcome.is_some() {
+            return Ok(outcome);
         }
         match job.deadline {
             Some(deadline) if self.0.store.now().await? >= deadline => {

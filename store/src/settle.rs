@@ -138,6 +138,7 @@ async fn settle_one<'a>(
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     if let Some(known) = desk.known_outcome(deed) {
+        desk.note_put_in_vain(deed, &known);
         return Ok(known);
     }
     if matches!(deed, Deed::Visibility(_)) {

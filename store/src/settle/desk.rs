@@ -106,11 +106,16 @@ impl<'a> Desk<'a> {
         Some((self.books.get_mut(&account)?, &mut self.sites))
     }
 
-    /// Keeps how a deed ended. Nothing is kept for an account that is gone, but what was put for it is noted.
-    pub(super) fn record(&mut self, deed: &'a Deed, outcome: &Outcome) -> anyhow::Result<()> {
+    /// Has the contents known that were put for a refused publish, so that a sweep deletes them.
+    pub(super) fn note_put_in_vain(&mut self, deed: &'a Deed, outcome: &Outcome) {
         if let (Deed::Publish(deed), Outcome::Refused(_)) = (deed, outcome) {
             self.sites.note_refused(deed);
         }
+    }
+
+    /// Keeps how a deed ended. Nothing is kept for an account that is gone, but what was put for it is noted.
+    pub(super) fn record(&mut self, deed: &'a Deed, outcome: &Outcome) -> anyhow::Result<()> {
+        self.note_put_in_vain(deed, outcome);
         if self.books.contains_key(&deed.account()) {
             let entry = trail::entry_of(deed, outcome);
             self.trail.extend(entry.map(|entry| audit::row(&self.chance, self.now, entry)));

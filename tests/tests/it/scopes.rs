@@ -57,6 +57,7 @@ fn kinds() -> Vec<Kind> {
         kind(M::POST, "/v1/account/invites", ACCOUNT, Changes, Body::None),
         kind(M::GET, "/v1/account/invites", ACCOUNT, Looks, Body::None),
         kind(M::DELETE, "/v1/account/invites/{code}", ACCOUNT, Changes, Body::None),
+        kind(M::GET, "/v1/account/audit", ACCOUNT, Looks, Body::None),
         kind(M::GET, "/v1/account/ledger", ACCOUNT, Looks, Body::None),
         kind(M::GET, "/v1/account/members", ACCOUNT, Looks, Body::None),
         kind(M::DELETE, "/v1/account/members/{user_id}", ACCOUNT, Changes, Body::None),

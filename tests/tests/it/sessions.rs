@@ -129,7 +129,7 @@ in_both_modes! {
         other.me().await.expect(200);
     }
 
-    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
+    #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
     async fn sessions_are_listed_with_their_origin_and_end_one_by_one(world: World) {
         let (here, elsewhere, other) = (world.human(), world.human(), world.human());
         here.register("ada", PASSWORD).await.expect(201);
