@@ -27,8 +27,8 @@ pub trait Operation {
 
 /// A status of refusals, and the codes that it may have with their meanings.
 pub struct ToldStatus {
-    status: u16,
-    description: String,
+    pub status: u16,
+    pub description: String,
 }
 
 /// Those that any operation may give.

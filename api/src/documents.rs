@@ -7,6 +7,7 @@
 mod complete;
 mod errors;
 mod examples;
+mod extra_operations;
 mod facts;
 mod for_strangers;
 mod llms;

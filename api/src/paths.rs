@@ -25,7 +25,8 @@ impl Paths {
         Self(paths.map(|(path, item)| (pattern_of(path), ListedPath::new(path, item))).collect())
     }
 
-    /// The same with pages that the document does not list: by pattern, with the methods that each answers.
+    /// The same with routes of poem, by pattern, with the methods of each. The document describes some of them; the
+    /// methods given here take precedence, because a described method may not exist (`GET /mcp`).
     #[must_use]
     pub fn with_pages(mut self, pages: &[(&str, &[&str])]) -> Self {
         for (pattern, methods) in pages {
@@ -171,6 +172,18 @@ mod tests {
         assert_eq!(artifact.parameter("param2"), None);
         assert_eq!(artifact.body_type("PATCH"), Some("application/json"));
         assert_eq!(artifact.body_type("GET"), None);
+    }
+
+    #[test]
+    fn the_methods_of_a_route_take_precedence_over_the_described_ones() {
+        let document = json!({"paths": {
+            "/mcp": {"get": {}, "post": {}},
+            "/claim/{code}": {"get": {}, "post": {}},
+        }});
+        let methods: &[(&str, &[&str])] = &[("/mcp", &["POST"]), ("/claim/:code", &["GET", "POST"])];
+        let paths = Paths::listed_in(&document.to_string()).with_pages(methods);
+        assert_eq!(paths.find("/mcp").unwrap().allowed(), "POST");
+        assert_eq!(paths.find("/claim/:code").unwrap().allowed(), "GET, HEAD, POST");
     }
 
     #[test]

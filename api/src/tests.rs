@@ -114,6 +114,8 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
         ("/skill", "GET, HEAD"),
         ("/skill/reference.md", "GET, HEAD"),
         ("/llms.txt", "GET, HEAD"),
+        ("/mcp", "POST"),
+        ("/claim/abc", "GET, HEAD, POST"),
     ] {
         let response = api().request(Method::PUT, path).send().await;
         response.assert_header("allow", allow);

@@ -1,29 +1,33 @@
 //! What the OpenAPI document says beyond what poem-openapi can: that request objects take no unknown fields, which
-//! numbers an integer can hold, and an example of every JSON body. It must never say what the routes do not keep.
+//! numbers an integer can hold, an example of every JSON body, and the operations that poem routes without it. It must
+//! never say what the routes do not keep.
 
 use domain::{Refusal, RefusalEntry};
 use serde_json::{Map, Value};
 
-use super::examples;
+use super::{examples, extra_operations};
 use crate::refusal::{status_of, told};
 
 /// The document with all that.
 pub fn complete(document: &str) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(document) else { return document.to_owned() };
-    bound_integers(&mut document);
     close_requests(&mut document);
+    // After that: some of these ignore unknown fields.
+    extra_operations::add_to(&mut document);
+    bound_integers(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
-        for media in contents(operation.get_mut("requestBody")) {
+        for (_, media) in contents(operation.get_mut("requestBody")) {
             show(media, &components);
         }
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         for (status, response) in responses {
             describe(response, &components);
             let refusal = refusal_of(status, response["description"].as_str().unwrap_or_default());
-            for media in contents(Some(response)) {
+            for (kind, media) in contents(Some(response)) {
                 match &refusal {
-                    Some(refusal) => media["example"] = told(refusal),
+                    Some(refusal) if kind.starts_with("application/json") => media["example"] = told(refusal),
+                    Some(_) => {}
                     None => show(media, &components),
                 }
             }
@@ -38,9 +42,9 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// The media types of a request or of a response.
-fn contents(holder: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+fn contents(holder: Option<&mut Value>) -> impl Iterator<Item = (&String, &mut Value)> {
     let content = holder.and_then(|holder| holder.get_mut("content")).and_then(Value::as_object_mut);
-    content.into_iter().flat_map(Map::values_mut)
+    content.into_iter().flatten()
 }
 
 /// A response that has no words of its own takes those of what it carries.
@@ -48,7 +52,8 @@ fn describe(response: &mut Value, components: &Value) {
     if response["description"] != "" {
         return;
     }
-    let carried = contents(Some(response)).next().map(|media| media["schema"].clone()).unwrap_or_default();
+    let carried =
+        contents(Some(response)).next().map(|(_, media)| media["schema"].clone()).unwrap_or_default();
     let (schema, is_list) = match carried.get("items") {
         Some(items) => (items, true),
         None => (&carried, false),
@@ -98,7 +103,7 @@ fn bound_integers(value: &mut Value) {
 fn close_requests(document: &mut Value) {
     let mut named = Vec::new();
     for operation in operations(document) {
-        for media in contents(operation.get_mut("requestBody")) {
+        for (_, media) in contents(operation.get_mut("requestBody")) {
             match media["schema"]["$ref"].as_str() {
                 Some(reference) => named.push(reference.trim_start_matches('#').to_owned()),
                 None => close(&mut media["schema"]),

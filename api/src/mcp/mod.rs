@@ -31,7 +31,7 @@ pub const PATH: &str = "/mcp";
 /// What a 405 tells.
 pub const METHODS: &[(&str, &[&str])] = &[(PATH, &["POST"])];
 
-/// Adds the endpoint to the routes. It is not in the API's document, which is for REST.
+/// Adds the endpoint to the routes. Its description is among the extra operations of the documents.
 pub fn add_to(routes: Route) -> Route {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -111,7 +111,7 @@ pub struct PageLink {
     pub url: String,
 }
 
-/// Adds the pages to the routes. They are not in the API's document, which is for programs.
+/// Adds the pages to the routes. The ones that the specification lists are among the extra operations of the documents.
 pub fn add_to(routes: Route) -> Route {
     let pages = ROUTES.iter().chain(dashboard::ROUTES);
     pages.fold(routes, |routes, page| routes.at(page.pattern, (page.endpoint)()))

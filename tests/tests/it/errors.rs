@@ -119,6 +119,12 @@ in_both_modes! {
             ("/v1/artifacts/{slug}/activate", "post"),
             ("/v1/account", "get"),
             ("/v1/usage", "get"),
+            ("/claim/{code}", "post"),
+            ("/invite/{code}", "get"),
+            ("/signin", "get"),
+            ("/report", "get"),
+            ("/skill", "get"),
+            ("/mcp", "post"),
         ];
         for (path, method) in calls {
             assert!(paths[path][method].is_object(), "{method} {path} is not described");

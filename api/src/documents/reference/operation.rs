@@ -97,7 +97,9 @@ impl Operation {
 impl Body {
     fn of(told: &Value, schemas: Schemas<'_>) -> Option<Self> {
         let content = told["requestBody"]["content"].as_object()?;
-        let asked: Vec<_> = content.values().map(|media| schemas.resolved(&media["schema"])).collect();
+        let mut asked: Vec<_> = content.values().map(|media| schemas.resolved(&media["schema"])).collect();
+        // A form of a page has the same fields under either of its content types.
+        asked.dedup();
         let words: Vec<_> = asked.iter().map(|schema| line(&schema["description"])).collect();
         Some(Self {
             content_types: content.keys().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(" or "),
@@ -133,7 +135,11 @@ impl Turn {
 
 fn credentials(told: &Value) -> Vec<String> {
     let ways = told["security"].as_array().into_iter().flatten();
-    ways.flat_map(|way| way.as_object().into_iter().flat_map(|way| way.keys().cloned())).collect()
+    let names = |way: &Value| match way.as_object() {
+        Some(way) if way.is_empty() => vec!["none".to_owned()],
+        way => way.into_iter().flat_map(|way| way.keys().cloned()).collect(),
+    };
+    ways.flat_map(names).collect()
 }
 
 fn parameters(told: &Value, schemas: Schemas<'_>) -> Vec<Field> {

@@ -95,6 +95,8 @@ impl<'w> House<'w> {
             "{slug}" if path.starts_with("/v1/moderation/") => self.host.clone(),
             "{slug}" => SLUG.to_owned(),
             "{host}" => self.host.clone(),
+            "{code}" if path.starts_with("/claim/") => fresh_claim_code(self.world).await,
+            "{code}" if path.starts_with("/invite/") => self.invite.clone(),
             "{code}" => self.agent.invite(&json!({})).await.expect(201).string("code"),
             "{id}" if path.starts_with("/internal/queues/") => return self.job_done().await,
             "{id}" => self.agent.mint(&json!({})).await.expect(201).string("id"),
@@ -135,10 +137,11 @@ impl<'w> House<'w> {
                 return (call.field("html", PAGE), String::new());
             }
             "POST /auth/register" => json!({ "username": person, "password": PASSWORD }),
-            "POST /auth/login" => json!({ "username": USERNAME, "password": PASSWORD }),
+            "POST /auth/login" | "POST /signin" => json!({ "username": USERNAME, "password": PASSWORD }),
             "POST /v1/tokens/revoke" => json!({ "token": format!("svc_sk_{}", "A".repeat(32)) }),
             "POST /v1/account/join" => json!({ "code": self.invite }),
-            "POST /v1/reports" | "POST /internal/views" => json!({ "host": self.host }),
+            "POST /mcp" => json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }),
+            "POST /v1/reports" | "POST /report" | "POST /internal/views" => json!({ "host": self.host }),
             "POST /internal/credit" => {
                 json!({ "account": self.agent.handle(), "amount_usd": 1, "reason": "A test" })
             }
@@ -299,6 +302,12 @@ async fn joined(world: &World, mode: Mode, agent: &Agent, name: &str, role: &str
 
 async fn claim(human: &Human, agent: &Agent) {
     human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
+}
+
+/// The code of a claim link, of an account that nobody has claimed.
+async fn fresh_claim_code(world: &World) -> String {
+    let url = world.agent().await.signup.as_ref().unwrap().string("claim_url");
+    url.rsplit('/').next().expect("a link").to_owned()
 }
 
 /// The last part of an address that an agent of its own was given.

@@ -38,6 +38,10 @@ pub enum May {
     OwnerInPerson,
     /// Anybody, but no other site's page for somebody.
     Leaving,
+    /// A signed-in person, but no page of another site in their name.
+    PersonOnOwnPage,
+    /// Any token that works, of whatever account and with whatever scopes.
+    Token,
     /// Whoever is signed in, in dev mode; elsewhere it is not there.
     Moderator,
     /// Anybody in dev mode; elsewhere it is not there.
@@ -71,6 +75,18 @@ use Role::{Admin, Member, Owner};
 pub fn rules() -> Vec<Rule> {
     vec![
         rule("GET /v1/status", May::Anyone, 200),
+        rule("GET /skill", May::Anyone, 200),
+        rule("GET /skill/reference.md", May::Anyone, 200),
+        rule("GET /llms.txt", May::Anyone, 200),
+        rule("GET /openapi.json", May::Anyone, 200),
+        rule("GET /mcp", May::Anyone, 405),
+        rule("POST /mcp", May::Token, 200),
+        rule("GET /signin", May::Anyone, 200),
+        rule("POST /signin", May::Leaving, 302),
+        rule("GET /report", May::Anyone, 200),
+        rule("POST /report", May::Leaving, 201),
+        rule("GET /claim/{code}", May::Anyone, 200),
+        rule("GET /invite/{code}", May::Anyone, 200),
         rule("POST /v1/signup", May::Anyone, 201),
         rule("POST /auth/register", May::Anyone, 201),
         rule("POST /auth/login", May::Anyone, 200),
@@ -130,6 +146,9 @@ pub fn rules() -> Vec<Rule> {
         operators("POST /internal/credit", 200),
         operators("POST /internal/run-metering", 200),
         operators("POST /internal/run-cleanup", 200),
+        // These give strangers an account, so they come after the calls that strangers may not make.
+        rule("POST /invite/{code}", May::PersonOnOwnPage, 302),
+        rule("POST /claim/{code}", May::PersonOnOwnPage, 302),
         rule("POST /auth/logout", May::Leaving, 200),
     ]
 }
@@ -177,6 +196,7 @@ impl Rule {
     pub fn is_closed_to(&self, kind: Kind, mode: Mode) -> bool {
         match self.may {
             May::Anyone | May::InDevMode | May::Person | May::Leaving => false,
+            May::PersonOnOwnPage | May::Token => false,
             May::Moderator => mode == Mode::Closed || expected(self, kind, mode).0 != self.ok,
             May::Operator => kind != Kind::Operator,
             May::ForAccount(_) if kind == Kind::OnForeignPage => !self.is_look(),
@@ -201,10 +221,11 @@ pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> Answer {
         May::InDevMode => ok,
         May::Operator if kind == Kind::Operator => ok,
         May::Operator => NOT_FOUND,
-        May::Leaving | May::Moderator if kind == Kind::OnForeignPage => FORBIDDEN,
+        May::Leaving | May::Moderator | May::PersonOnOwnPage if kind == Kind::OnForeignPage => FORBIDDEN,
         May::Leaving => ok,
-        May::Person | May::Moderator if kind.is_signed_in() => ok,
-        May::Person | May::Moderator => UNAUTHORIZED,
+        May::Person | May::Moderator | May::PersonOnOwnPage if kind.is_signed_in() => ok,
+        May::Token if kind.has_token() && kind != Kind::BadToken => ok,
+        May::Person | May::Moderator | May::PersonOnOwnPage | May::Token => UNAUTHORIZED,
         May::OwnerInPerson => in_person(ok, kind),
         May::ForAccount(needs) if kind.is_signed_in() => by_session(rule, needs, kind, mode),
         May::ForAccount(needs) => by_token(rule, needs, kind),
