@@ -407,7 +407,7 @@ impl Refusal {
                 format!("correct it and call {tool} again; tools/list describes its arguments")
             }
             Refusal::UploadTaken => {
-                "publish what is there with the tool publish_artifact, or get a fresh address with stage_upload".into()
+                "publish what is there with the tool publish_upload, or get a fresh address with stage_upload".into()
             }
             Refusal::VersionChanged { .. } => {
                 "look at what is live now with GET /internal/moderation/{host}, and decide on that version".into()

@@ -21,6 +21,7 @@ const changes = [
   "create_invite",
   "add_credits",
   "stage_upload",
+  "publish_upload",
 ];
 
 const site = (words) => [
@@ -152,7 +153,7 @@ async function stagesAnUpload(agent, url) {
   const put = await fetch(staged.url, { method: "POST", body: form });
   const stored = await put.json();
   assert.deepEqual([put.status, stored.upload, stored.file_count], [201, staged.upload, 2], JSON.stringify(stored));
-  const third = await agent.call("publish_artifact", { slug: "my-site", upload: staged.upload });
+  const third = await agent.call("publish_upload", { slug: "my-site", upload: staged.upload });
   assert.deepEqual([third.version, third.account.free_publishes_left], [3, 0]);
   await saying(url, "The uploaded.");
   await saying(`${url}css/app.css`, "p { color: teal }");

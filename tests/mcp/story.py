@@ -29,6 +29,7 @@ TOOLS = READS_ONLY | {
     "create_invite",
     "add_credits",
     "stage_upload",
+    "publish_upload",
 }
 
 
@@ -162,7 +163,7 @@ async def stages_an_upload(agent, url):
     put = await agent.http.post(staged["url"], files=files)
     assert put.status_code == 201, put.text
     assert put.json()["upload"] == staged["upload"] and put.json()["file_count"] == 2, put.text
-    third = await agent.call("publish_artifact", slug="my-site", upload=staged["upload"])
+    third = await agent.call("publish_upload", slug="my-site", upload=staged["upload"])
     assert third["version"] == 3 and third["account"]["free_publishes_left"] == 0, third
     assert "The uploaded." in (await agent.page(url)).text
     assert (await agent.page(f"{url}css/app.css")).text == "p { color: teal }"

@@ -77,7 +77,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Joined", "hint") => json!("publish with POST /v1/publish"),
         ("Joined", "scopes") => json!("artifacts:read,artifacts:write"),
         ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
-        ("KeptUpload", "hint") => json!("nothing is published yet: call the MCP tool publish_artifact"),
+        ("KeptUpload", "hint") => json!("nothing is published yet: call the MCP tool publish_upload"),
         ("TrafficUsage", "free_limit") => json!(1_000_000),
         ("LedgerEntry", "id") => json!("2"),
         ("LedgerEntry", "delta_micro") => json!(-5_000),

@@ -29,7 +29,7 @@ Handbill publishes static web pages: you send HTML (and CSS, scripts, images), y
 - Publish: publish_artifact with `files` gives the URL. The same `slug` again adds a version and keeps the URL. \
 Link assets by relative paths (`css/app.css`, never `/css/app.css`). At most 50 files and 10 MB.
 - Large or binary files: stage_upload gives an address and a curl line, so that bytes do not pass through you; then \
-publish_artifact with `upload`.
+publish_upload.
 - Undo: get_artifact lists the versions, rollback_artifact makes any of them live again, at no cost.
 - A provisional account (get_account: `status` is \"provisional\") and its pages stop working at `expires_at`, \
 soon after sign-up. Always give your human the `claim_url` of get_account when you give them the page's URL: \

@@ -29,7 +29,7 @@ impl Uploads {
     ///
     /// The address comes from the MCP tool `stage_upload`; it needs no token, takes one upload and lasts 15 minutes.
     /// Send a form with `html` or `files` as in a publish, or, under any other content type, a page as it is. Nothing
-    /// is published by it: call the MCP tool `publish_artifact` with `upload` within the hour.
+    /// is published by it: call the MCP tool `publish_upload` within the hour.
     #[oai(path = "/v1/uploads/:ticket", method = "post", operation_id = "upload_files")]
     async fn post(
         &self,

@@ -8,7 +8,7 @@ use super::Timestamp;
 /// An address to which files can be uploaded, once.
 #[derive(Object)]
 pub struct StagedUpload {
-    /// Its name, for `publish_artifact`.
+    /// Its name, for the tool `publish_upload`.
     pub upload: String,
     /// Whoever has it may upload there.
     pub url: String,
@@ -23,7 +23,7 @@ pub struct StagedUpload {
 /// Files that wait to be published.
 #[derive(Debug, Object)]
 pub struct KeptUpload {
-    /// Its name, for the tool `publish_artifact`.
+    /// Its name, for the tool `publish_upload`.
     pub upload: String,
     pub file_count: u64,
     pub total_bytes: u64,
@@ -40,7 +40,7 @@ impl From<service::StagedUpload> for StagedUpload {
             curl: format!("curl -sS -F 'files=@index.html;filename=index.html' '{url}'"),
             hint: format!(
                 "run the curl line from the folder of the files, with one -F 'files=@LOCAL;filename=PATH' for each \
-                 file; then call publish_artifact with {{\"upload\": \"{upload}\"}}, and the slug if there is one"
+                 file; then call publish_upload with {{\"upload\": \"{upload}\"}}, and the slug if there is one"
             ),
             upload: upload.to_string(),
             url,
@@ -58,7 +58,7 @@ impl From<service::KeptUpload> for KeptUpload {
             total_bytes,
             expires_at: expires_at.into(),
             hint: format!(
-                "nothing is published yet: call the MCP tool publish_artifact with {{\"upload\": \"{upload}\"}}"
+                "nothing is published yet: call the MCP tool publish_upload with {{\"upload\": \"{upload}\"}}"
             ),
         }
     }

@@ -145,6 +145,7 @@ in_both_modes! {
             ("create_claim_link", json!({})),
             ("add_credits", json!({ "amount_usd": 1, "payment_scheme": "dev" })),
             ("stage_upload", json!({})),
+            ("publish_upload", json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })),
         ] {
             failed(&reader.call_tool(tool, &arguments).await, "insufficient_scope");
         }
@@ -176,6 +177,7 @@ in_both_modes! {
             ("create_claim_link", json!({})),
             ("add_credits", json!({ "amount_usd": 1, "payment_scheme": "dev" })),
             ("stage_upload", json!({})),
+            ("publish_upload", json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })),
         ] {
             let refused = failed(&agent.call_tool(tool, &arguments).await, "account_expired");
             // No tool signs up: the human is to be told.
@@ -260,6 +262,13 @@ in_both_modes! {
             ("publish_artifact", json!({ "files": page("index.html"), "upload": "x" }), "upload"),
             ("publish_artifact", json!({ "files": page("index.html"), "slug": "no" }), "slug"),
             ("publish_artifact", json!({ "html": PAGE }), "html"),
+            ("publish_artifact", json!({ "slug": "my-page" }), "files"),
+            ("publish_artifact", json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" }), "upload"),
+            ("publish_upload", json!({}), "upload"),
+            ("publish_upload", json!({ "slug": "my-page" }), "upload"),
+            ("publish_upload", json!({ "upload": 5 }), "upload"),
+            ("publish_upload", json!({ "upload": "x", "slug": "no" }), "slug"),
+            ("publish_upload", json!({ "upload": "x", "files": page("index.html") }), "files"),
             ("publish_artifact", json!({ "files": page("../index.html") }), "files[0].path"),
             ("publish_artifact", json!({ "files": page("/index.html") }), "files[0].path"),
             ("publish_artifact", json!({ "files": [{ "path": "a" }] }), "content"),

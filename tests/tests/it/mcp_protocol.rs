@@ -3,9 +3,10 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 11] = [
     "publish_artifact",
     "stage_upload",
+    "publish_upload",
     "list_artifacts",
     "get_artifact",
     "rollback_artifact",
@@ -82,9 +83,13 @@ in_both_modes! {
         };
         assert_eq!(that("readOnlyHint"), ["list_artifacts", "get_artifact", "get_account"]);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
-        assert_eq!(that("openWorldHint"), ["publish_artifact"]);
-        let slug = &tools[3]["inputSchema"]["properties"]["slug"];
-        assert_eq!(slug["pattern"], "^[a-z0-9-]{3,40}$");
+        assert_eq!(that("openWorldHint"), ["publish_artifact", "publish_upload"]);
+        let schema_of = |name: &str| {
+            &tools.iter().find(|tool| tool["name"] == name).expect("a tool")["inputSchema"]
+        };
+        assert_eq!(schema_of("get_artifact")["properties"]["slug"]["pattern"], "^[a-z0-9-]{3,40}$");
+        assert_eq!(schema_of("publish_artifact")["required"], json!(["files"]));
+        assert_eq!(schema_of("publish_upload")["required"], json!(["upload"]));
     }
 
     async fn a_method_or_a_tool_that_is_not_there_is_an_error_of_the_protocol(world: World) {

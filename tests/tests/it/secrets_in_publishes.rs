@@ -32,7 +32,7 @@ in_both_modes! {
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", leaking).await.expect(201);
         let upload = json!({ "slug": "my-page", "upload": staged["upload"] });
-        failed(&agent.call_tool("publish_artifact", &upload).await, "secret_in_publish");
+        failed(&agent.call_tool("publish_upload", &upload).await, "secret_in_publish");
         assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 1);
         world.assert_no_secret_was_logged();
     }

@@ -32,7 +32,7 @@ in_both_modes! {
         assert_eq!(kept.field_names(), ["expires_at", "file_count", "hint", "total_bytes", "upload"]);
         assert_eq!((kept.at("upload"), kept.integer("file_count")), (staged["upload"].clone(), 2));
         assert_eq!(kept.integer("total_bytes"), i64::try_from(PAGE.len() + 18).unwrap());
-        assert!(kept.string("hint").contains("publish_artifact"), "{kept:?}");
+        assert!(kept.string("hint").contains("publish_upload"), "{kept:?}");
         assert_eq!(agent.artifacts().await.expect(200).json(), json!([]), "an upload is no publish");
 
         for version in 1..=2 {
@@ -233,7 +233,7 @@ pub async fn stage(agent: &Agent) -> Value {
 }
 
 async fn publish(agent: &Agent, slug: &str, staged: &Value) -> handbill_tests::Reply {
-    agent.call_tool("publish_artifact", &json!({ "slug": slug, "upload": staged["upload"] })).await
+    agent.call_tool("publish_upload", &json!({ "slug": slug, "upload": staged["upload"] })).await
 }
 
 /// A call to the address that was staged, by somebody without a token.

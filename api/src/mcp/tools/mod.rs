@@ -1,4 +1,5 @@
-//! The tools, one a file. Where a tool and an endpoint do the same, they answer the same wire type.
+//! The tools, one a file; [`publication`] is what the two publishing tools share. Where a tool and an endpoint do the
+//! same, they return the same wire type.
 
 mod add_credits;
 mod create_claim_link;
@@ -7,7 +8,9 @@ mod delete_artifact;
 mod get_account;
 mod get_artifact;
 mod list_artifacts;
+mod publication;
 mod publish_artifact;
+mod publish_upload;
 mod rollback_artifact;
 mod stage_upload;
 
@@ -17,6 +20,7 @@ use super::tool::Listed;
 pub const ALL: &[Listed] = &[
     Listed::of::<publish_artifact::PublishArtifact>(),
     Listed::of::<stage_upload::StageUpload>(),
+    Listed::of::<publish_upload::PublishUpload>(),
     Listed::of::<list_artifacts::ListArtifacts>(),
     Listed::of::<get_artifact::GetArtifact>(),
     Listed::of::<rollback_artifact::RollbackArtifact>(),

@@ -1,22 +1,19 @@
-//! Publishing: files that stand in the call, or an upload that was staged before.
+//! Publishing files whose content is in the call.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use domain::{Activation, FileSet, Refusal, SitePath, Slug, Target};
+use domain::{FileSet, Refusal, SitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use service::{Addressed, PublishRequest, UploadedFile};
+use service::UploadedFile;
 
+use super::publication::{self, Content};
 use crate::mcp::arguments::{self, GivenSlug};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
 use crate::refusal::RefusedCall;
-use crate::turns::Work;
-use crate::upload::RoomTaken;
 use crate::wire;
-
-const CREATED_VIA: &str = "mcp";
 
 pub struct PublishArtifact;
 
@@ -24,8 +21,7 @@ pub struct PublishArtifact;
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
     slug: Option<GivenSlug>,
-    files: Option<Vec<File>>,
-    upload: Option<String>,
+    files: Vec<File>,
 }
 
 #[derive(Deserialize)]
@@ -56,20 +52,20 @@ report, a demo, a dashboard, a small site. With a new slug (or none) it makes a 
 with the slug of an artifact that you have it adds a version, makes it live at once and keeps the URL. Earlier \
 versions stay: rollback_artifact brings them back.
 
-Send either files (the content itself) or upload (from stage_upload, for large, many or binary files). There should be \
-an index.html, which is what the URL shows. Link your own files by relative paths, such as css/app.css: the site is \
+Send the content in files; for large, many or binary files call stage_upload and publish_upload instead. Include an \
+index.html, which is what the URL shows. Link your own files by relative paths, such as css/app.css: the site is \
 served below a path, so /css/app.css does not work. At most 50 files and 10 MB together. Only static files are served; \
 scripts in the page run in the visitor's browser.
 
-Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, warnings}. Tell your \
-human about warnings, such as keys of other services in the files. A file with an active token of this service is \
-refused with secret_in_publish. Give url to your \
-human; when the artifact is private there is signed_url too, which is then the link to give, since url answers 403. If account.expires_at is not null the account is provisional, and the page goes offline at that time: tell your \
-human so, together with the claim_url of get_account, which they open to keep it.
+Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, warnings}. Tell \
+your human about warnings, such as keys of other services in the files. A file with an active token of this service \
+is refused with secret_in_publish. Give url to your human; for a private artifact, give signed_url instead, because \
+url returns 403. If account.expires_at is not null, the account is provisional and the page goes offline at that \
+time: tell your human so, and give them the claim_url of get_account, which they open to keep the page.
 
-Costs one of the account's free publishes (free_publishes_left says how many are left); past them {publish_price} USD, taken \
-from credit. Without credit it is refused with payment_required and the price, and nothing is published: tell your \
-human the amount, then add_credits, then this same call again. Needs the scope artifacts:write.";
+Costs one of the account's free publishes (free_publishes_left says how many are left), and {publish_price} USD of \
+credit after those. Without credit the call is refused with payment_required and publishes nothing: tell your human \
+the amount, then call add_credits, then repeat this call. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
@@ -77,13 +73,7 @@ human the amount, then add_credits, then this same call again. Needs the scope a
 
     fn schema() -> Value {
         let properties = json!({
-            "slug": {
-                "type": "string",
-                "pattern": Slug::PATTERN,
-                "description": "The artifact's name on your account: lower-case letters, digits and dashes, such as \
-                                \"quarterly-report\". It becomes part of the URL. The same slug again adds a version \
-                                and keeps the URL; left out, a new one is made up.",
-            },
+            "slug": publication::slug_schema(),
             "files": {
                 "type": "array",
                 "minItems": 1,
@@ -92,35 +82,13 @@ human the amount, then add_credits, then this same call again. Needs the scope a
                                 \"<!doctype html>…\"}]. A publish replaces the whole site, so send every file of it.",
                 "items": file_schema(),
             },
-            "upload": {
-                "type": "string",
-                "description": "The upload that stage_upload named, instead of files, after its files were put there.",
-            },
         });
-        arguments::object(properties, &[])
+        arguments::object(properties, &["files"])
     }
 
     async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let Visit { service, caller, turn, .. } = visit;
-        let Arguments { slug, files, upload } = arguments;
-        let content = content_of(files, upload)?;
-        turn.foresee(Work::Publish)?;
-        service.check_publish(caller, Addressed::ByBody, None, None).await?;
-        let Loaded { files, _room } = content.load(visit).await?;
-        let request = PublishRequest {
-            slug: slug.map(|given| given.0),
-            files,
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            payment: None,
-            idempotency_key: None,
-            created_via: CREATED_VIA,
-            message: None,
-        };
-        turn.go_over_to(Work::Publish).await?;
-        let publication = service.publish(caller, request).await?;
-        let signed_url = service.signed_url_of(&publication.published);
-        Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
+        let files = taken(arguments.files)?;
+        publication::publish(visit, arguments.slug, Content::Files(files)).await
     }
 }
 
@@ -145,42 +113,6 @@ fn file_schema() -> Value {
         },
     });
     arguments::object(properties, &["path", "content"])
-}
-
-/// What is to be published.
-enum Content {
-    Files(Vec<UploadedFile>),
-    Upload(String),
-}
-
-/// The files of a publish, and the room that they take beside the request.
-struct Loaded {
-    files: Vec<UploadedFile>,
-    _room: Option<RoomTaken>,
-}
-
-impl Content {
-    /// An upload is waited for in a line of its own, and takes memory that the request did not ask for.
-    async fn load(self, visit: &Visit) -> Result<Loaded, RefusedCall> {
-        let upload = match self {
-            Content::Files(files) => return Ok(Loaded { files, _room: None }),
-            Content::Upload(upload) => upload,
-        };
-        visit.turn.go_over_to(Work::Upload).await?;
-        let room = visit.room.take_for_largest().await?;
-        Ok(Loaded { files: visit.service.uploaded(&visit.caller, &upload).await?, _room: Some(room) })
-    }
-}
-
-fn content_of(files: Option<Vec<File>>, upload: Option<String>) -> Result<Content, Refusal> {
-    match (files, upload) {
-        (Some(files), None) => Ok(Content::Files(taken(files)?)),
-        (None, Some(upload)) => Ok(Content::Upload(upload)),
-        (Some(_), Some(_)) => {
-            Err(Refusal::invalid("upload", "cannot be sent together with files; send one of them"))
-        }
-        (None, None) => Err(Refusal::invalid("files", "is missing, and so is upload; send one of them")),
-    }
 }
 
 /// The files, if they keep the rules of a publish.
@@ -238,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn either_files_or_an_upload_is_sent() {
-        let fault = |files, upload| match content_of(files, upload) {
-            Err(refusal) => refusal.message(),
-            Ok(_) => panic!("taken"),
-        };
-        assert!(fault(None, None).contains("files: is missing"));
-        assert!(fault(Some(vec![file("a", "")]), Some("x".into())).contains("upload: cannot be sent"));
+    fn a_publish_without_files_is_refused_and_files_are_named() {
+        for given in [json!({}), json!({ "slug": "my-page" }), json!({ "files": null })] {
+            let Err(refusal) = arguments::read::<Arguments>(given.as_object().cloned()) else {
+                panic!("accepted: {given}")
+            };
+            assert!(refusal.message().contains("files"), "{given}: {}", refusal.message());
+        }
     }
 }

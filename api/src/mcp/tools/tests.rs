@@ -50,6 +50,7 @@ fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
     let told = [
         assert_arguments_are_as_told::<publish_artifact::PublishArtifact>(),
         assert_arguments_are_as_told::<stage_upload::StageUpload>(),
+        assert_arguments_are_as_told::<publish_upload::PublishUpload>(),
         assert_arguments_are_as_told::<list_artifacts::ListArtifacts>(),
         assert_arguments_are_as_told::<get_artifact::GetArtifact>(),
         assert_arguments_are_as_told::<rollback_artifact::RollbackArtifact>(),
@@ -87,7 +88,7 @@ fn description(tool: &str, tariff: &Tariff) -> String {
 #[test]
 fn the_price_that_a_model_reads_is_the_one_that_is_charged() {
     let tariff = Tariff { publish_price: Micro::new(12_345), ..Tariff::default() };
-    for tool in ["publish_artifact", "add_credits"] {
+    for tool in ["publish_artifact", "publish_upload", "add_credits"] {
         let told = description(tool, &tariff);
         assert!(told.contains("0.012345 USD") && !told.contains("0.005"), "{told}");
     }

@@ -97,9 +97,11 @@ in_both_modes! {
             assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
             assert!(answer.to_ascii_lowercase().contains("retry-after: "), "{answer}");
         }
+        let files = json!({ "files": [{ "path": "index.html", "content": PAGE }] });
+        let upload = json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" });
         let begun = Instant::now();
-        failed(&publish_by_tool(&agent, &json!({ "files": [{ "path": "index.html", "content": PAGE }] })).await, "overloaded");
-        failed(&publish_by_tool(&agent, &json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })).await, "overloaded");
+        failed(&agent.call_tool("publish_artifact", &files).await, "overloaded");
+        failed(&agent.call_tool("publish_upload", &upload).await, "overloaded");
         assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
         agent.account().await.expect(200);
 
@@ -127,7 +129,7 @@ async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
     let publishing: Vec<_> = (0..4)
         .map(|_| {
             let arguments = json!({ "slug": "my-page", "upload": kept["upload"] });
-            tokio::spawn(agent.call_tool("publish_artifact", &arguments).into_future())
+            tokio::spawn(agent.call_tool("publish_upload", &arguments).into_future())
         })
         .collect();
     sleep(Duration::from_millis(500)).await;
@@ -173,10 +175,6 @@ async fn asked(world: &World, head: &str) -> Option<String> {
 
 fn publish_later(agent: &Agent, slug: &str) -> tokio::task::JoinHandle<Reply> {
     tokio::spawn(agent.publish(slug, PAGE).into_future())
-}
-
-async fn publish_by_tool(agent: &Agent, arguments: &Value) -> Reply {
-    agent.call_tool("publish_artifact", arguments).await
 }
 
 async fn stage(agent: &Agent) -> Value {
