@@ -117,7 +117,7 @@ fn an_ipv6_address_counts_for_its_64_its_56_and_its_48() {
         };
         limits.into_iter().map(told).collect::<Vec<_>>()
     };
-    let networks = [("2001:db8:1:1234::/64", 10), ("2001:db8:1:1200::/56", 80), ("2001:db8:1::/48", 640)];
+    let networks = [("2001:db8:1::/48", 640), ("2001:db8:1:1200::/56", 80), ("2001:db8:1:1234::/64", 10)];
     let networks = networks.map(|(key, takes)| (key.to_owned(), takes));
     assert_eq!(limits_of("2001:db8:1:1234:ffff::1"), networks);
     assert_eq!(limits_of("192.0.2.1"), [("192.0.2.1".to_owned(), 10)]);
