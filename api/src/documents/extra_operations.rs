@@ -231,7 +231,7 @@ const OPERATIONS: &[ExtraOperation] = &[
     ExtraOperation {
         summary: "Call the MCP endpoint",
         description: "The Model Context Protocol over stateless streamable HTTP: one JSON-RPC 2.0 message for each request, \
-                      without a session id. `tools/list` lists the tools, `tools/call` calls one. A tool that refuses a \
+                      without a session id; `GET` returns 405. `tools/list` lists the tools, `tools/call` calls one. A tool that refuses a \
                       call returns 200 with `isError: true` and the error as JSON in its content.",
         access: Access::Token,
         request: Some(DescribedBody {
@@ -248,12 +248,6 @@ const OPERATIONS: &[ExtraOperation] = &[
         ],
         refusals: &[InvalidRequest, Unauthorized, ForeignPage, TooLarge, UnsupportedMediaType],
         ..post("/mcp", "call_mcp")
-    },
-    ExtraOperation {
-        summary: "Open an MCP stream",
-        description: "Not supported: the endpoint sends no messages of its own. The response is always 405.",
-        refusals: &[MethodNotAllowed],
-        ..get("/mcp", "open_mcp_stream")
     },
 ];
 

@@ -50,7 +50,6 @@ const SPECIFIED: [&str; 43] = [
     "get /signin",
     "get /report",
     "post /mcp",
-    "get /mcp",
     "get /skill",
     "get /skill/reference.md",
     "get /llms.txt",
@@ -255,7 +254,6 @@ fn an_operation_lists_its_own_codes_and_no_others() {
         ("/claim/{code}", "post", "409", &["username_taken", "already_claimed"]),
         ("/claim/{code}", "get", "410", &["account_expired"]),
         ("/invite/{code}", "post", "401", &["unauthorized"]),
-        ("/mcp", "get", "405", &["method_not_allowed"]),
     ] {
         assert_eq!(codes_of(&document["paths"][path][method], status), codes, "{status} of {method} {path}");
     }
@@ -322,7 +320,6 @@ fn pages_documents_and_mcp_are_described_with_their_content_types_and_credential
         ("/invite/{code}", "post", json!([{ "session": [] }])),
         ("/claim/{code}", "post", json!([{ "session": [] }, {}])),
         ("/mcp", "post", json!([{ "token": [] }])),
-        ("/mcp", "get", json!([])),
     ] {
         assert_eq!(operation(path, method)["security"], security, "{method} {path}");
     }

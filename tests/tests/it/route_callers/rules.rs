@@ -79,7 +79,6 @@ pub fn rules() -> Vec<Rule> {
         rule("GET /skill/reference.md", May::Anyone, 200),
         rule("GET /llms.txt", May::Anyone, 200),
         rule("GET /openapi.json", May::Anyone, 200),
-        rule("GET /mcp", May::Anyone, 405),
         rule("POST /mcp", May::Token, 200),
         rule("GET /signin", May::Anyone, 200),
         rule("POST /signin", May::Leaving, 302),
