@@ -470,7 +470,7 @@ async fn processes_have_one_identity_of_their_bus_and_keep_it_when_redis_loses_i
 
     let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
     let late = Bus::redis(&url, "late").await.unwrap();
-    // Whoever came first after the loss, all follow it.
+    // After the loss, every process takes over the identity that was written first.
     eventually("all have one identity again", || {
         late.identity() == one.identity() && late.identity() == two.identity()
     })

@@ -1,4 +1,4 @@
-//! Dev mode, in which whoever reaches the service is whoever they like. It must start only where nothing is public, unless
+//! Dev mode, which lets every caller sign in as any user. It must start only where nothing is public, unless
 //! the operator allowed that by a setting of its own.
 
 use std::net::SocketAddr;
