@@ -48,10 +48,13 @@ struct DescribedBody {
     is_required: bool,
 }
 
+/// A content type and the schema of the body.
+type DescribedContent = (&'static str, fn() -> Value);
+
 struct DescribedSuccess {
     status: &'static str,
     description: &'static str,
-    content: Option<(&'static str, fn() -> Value)>,
+    content: Option<DescribedContent>,
     headers: &'static [(&'static str, &'static str)],
 }
 
