@@ -1,7 +1,7 @@
 //! Reads the card processor's events: payments, refunds and disputes. Every other event is acknowledged and ignored,
 //! whatever it holds.
 
-use domain::{Micro, ReversalExtent};
+use domain::{CardReversal, Micro, ReversalExtent};
 use serde_json::Value;
 
 use crate::is_processor_id;
@@ -15,7 +15,7 @@ pub enum CardEvent {
     /// A checkout was completed and paid, at once or after a delay.
     Paid(PaidCheckout),
     /// Money went back to the card.
-    Reversed(Reversal),
+    Reversed(CardReversal),
     /// Money moved, but the event cannot be booked: somebody must look at it.
     Unusable { kind: EventKind, id: String, fault: &'static str },
     /// Anything else.
@@ -41,15 +41,6 @@ pub struct PaidCheckout {
     /// The account's id or its handle, as the metadata has it: unchecked.
     pub account: String,
     pub amount: Micro,
-}
-
-/// A refund or a dispute of a payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reversal {
-    /// The refund or the dispute.
-    pub id: String,
-    pub payment_intent: String,
-    pub extent: ReversalExtent,
 }
 
 /// Whether the processor's events are of real money. Unset: both kinds count.
@@ -84,8 +75,11 @@ impl EventKind {
             }
             "charge.dispute.funds_withdrawn" => Some(EventKind::Disputed),
             "charge.dispute.funds_reinstated" | "refund.failed" => Some(EventKind::Reinstated),
-            "charge.refund.updated" => matches!(object["status"].as_str(), Some("failed" | "canceled"))
-                .then_some(EventKind::Reinstated),
+            // The older and the newer name of one event.
+            "charge.refund.updated" | "refund.updated" => {
+                matches!(object["status"].as_str(), Some("failed" | "canceled"))
+                    .then_some(EventKind::Reinstated)
+            }
             _ => None,
         }
     }
@@ -139,13 +133,13 @@ impl CardEvent {
             EventKind::Paid => CardEvent::Paid(PaidCheckout::read(id, object)?),
             EventKind::Refunded => {
                 let in_all = usd_in(object, "amount_refunded")?;
-                CardEvent::Reversed(Reversal {
+                CardEvent::Reversed(CardReversal {
                     id: refund_id(&id, object, in_all).ok_or("it has no usable id")?,
                     payment_intent: payment_intent(object)?,
                     extent: ReversalExtent::RefundedInAll(in_all),
                 })
             }
-            EventKind::Disputed => CardEvent::Reversed(Reversal {
+            EventKind::Disputed => CardEvent::Reversed(CardReversal {
                 id,
                 payment_intent: payment_intent(object)?,
                 extent: ReversalExtent::Disputed(usd_in(object, "amount")?),
@@ -322,7 +316,7 @@ mod tests {
     #[test]
     fn a_refund_is_named_by_its_id_or_by_its_charge_and_amount() {
         let expected = |id: &str| {
-            CardEvent::Reversed(Reversal {
+            CardEvent::Reversed(CardReversal {
                 id: id.to_owned(),
                 payment_intent: "pi_1".into(),
                 extent: ReversalExtent::RefundedInAll(Micro::new(5_000_000)),
@@ -340,7 +334,7 @@ mod tests {
             event["data"]["object"] = json!({"id": "dp_1", "charge": "ch_1", "payment_intent": "pi_1", "amount": 1_999, "currency": "usd"});
         });
         let extent = ReversalExtent::Disputed(Micro::new(19_990_000));
-        let reversal = Reversal { id: "dp_1".into(), payment_intent: "pi_1".into(), extent };
+        let reversal = CardReversal { id: "dp_1".into(), payment_intent: "pi_1".into(), extent };
         assert_eq!(dispute, CardEvent::Reversed(reversal));
     }
 
@@ -356,6 +350,29 @@ mod tests {
         ] {
             let unusable = refund(|event| set(event, field, value.clone()));
             assert!(matches!(unusable, CardEvent::Unusable { .. }), "{field} {value}");
+        }
+    }
+
+    #[test]
+    fn a_refund_that_did_not_come_to_pass_is_reported() {
+        for kind in ["charge.refund.updated", "refund.updated"] {
+            let updated = |status: &str| {
+                refund(|event| {
+                    event["type"] = json!(kind);
+                    event["data"]["object"] = json!({
+                        "id": "re_1", "payment_intent": "pi_1", "amount": 500, "currency": "usd", "status": status,
+                    });
+                })
+            };
+            for status in ["failed", "canceled"] {
+                let unusable = updated(status);
+                let kind_and_id = matches!(
+                    &unusable,
+                    CardEvent::Unusable { kind: EventKind::Reinstated, id, .. } if id == "re_1"
+                );
+                assert!(kind_and_id, "{kind} {status}: {unusable:?}");
+            }
+            assert_eq!(updated("succeeded"), CardEvent::Other, "{kind}");
         }
     }
 

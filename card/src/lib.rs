@@ -7,7 +7,7 @@ mod event;
 mod processor;
 mod webhook;
 
-pub use event::{CardEvent, EventKind, Livemode, NotJson, PaidCheckout, Reversal};
+pub use event::{CardEvent, EventKind, Livemode, NotJson, PaidCheckout};
 pub use processor::{CardProcessor, CheckoutOrder, CheckoutSession, ProcessorAddress, ProcessorFault};
 pub use webhook::{BadSignature, WebhookSecret};
 

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Message, Micro, Payment, Receipt,
-    Refusal, Slug, Time, TokenId, VersionId, Visibility,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Message, Micro, Payment, Reason,
+    Receipt, Refusal, Slug, Time, TokenId, VersionId, Visibility,
 };
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
@@ -106,10 +106,14 @@ pub struct CreditDeed {
 #[derive(Clone, Debug)]
 pub struct GrantDeed {
     pub account: AccountId,
+    /// The key under which the outcome is kept. Every attempt has its own, so a grant whose attempt missed its deadline can be
+    /// repeated with the same id.
+    pub job: JobId,
     pub id: JobId,
     pub amount: Micro,
     /// Why, in the operator's words.
     pub note: String,
+    pub deadline: Option<Time>,
     pub called_by: CalledBy,
 }
 
@@ -140,9 +144,16 @@ pub struct CardPayment {
 #[derive(Clone, Debug)]
 pub struct CardReversalDeed {
     pub account: AccountId,
+    pub reversal: CardReversal,
+}
+
+/// A refund or a dispute of a card payment, as the card processor reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardReversal {
+    /// The id of the refund or the dispute. It is unique in the ledger, so a repeated report changes nothing.
+    pub id: String,
     pub payment_intent: String,
     pub extent: ReversalExtent,
-    pub reason: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +192,8 @@ impl Deed {
             Deed::Publish(deed) => Some(deed.job()),
             Deed::Visibility(deed) => Some(deed.job),
             Deed::TopUp(deed) => Some(deed.job),
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => None,
+            Deed::Grant(deed) => Some(deed.job),
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
         }
     }
 
@@ -192,7 +204,8 @@ impl Deed {
             Deed::Publish(deed) => deed.deadline,
             Deed::Visibility(deed) => deed.deadline,
             Deed::TopUp(deed) => deed.deadline,
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => None,
+            Deed::Grant(deed) => deed.deadline,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
         }
     }
 
@@ -207,6 +220,12 @@ impl Deed {
             Deed::Grant(_) => "grant",
             Deed::Charge(_) => "charge",
         }
+    }
+}
+
+impl CardReversalDeed {
+    pub fn reason(&self) -> Reason {
+        Reason::CardRefund(self.reversal.id.clone())
     }
 }
 
@@ -250,6 +269,9 @@ pub struct Published {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisibilitySet {
     pub artifact: Artifact,
+    /// False if the artifact had this visibility already, or the kept outcome is older than this field.
+    #[serde(default)]
+    pub has_changed: bool,
     pub receipt: Option<Receipt>,
 }
 
@@ -288,7 +310,9 @@ mod tests {
         );
         let outcomes = [
             format!(r#"{{"published":{published}}}"#),
-            format!(r#"{{"visibility_set":{{"artifact":{artifact},"receipt":{receipt}}}}}"#),
+            format!(
+                r#"{{"visibility_set":{{"artifact":{artifact},"has_changed":true,"receipt":{receipt}}}}}"#
+            ),
             format!(r#"{{"topped_up":{{"balance":500000,"receipt":{receipt}}}}}"#),
             r#"{"moved":{"balance":-5,"is_new":true}}"#.to_owned(),
             r#"{"refused":"account_expired"}"#.to_owned(),
@@ -301,6 +325,9 @@ mod tests {
         let before_visibility_was_told = published.replace(r#""visibility":"private","#, "");
         let older: Published = serde_json::from_str(&before_visibility_was_told).unwrap();
         assert_eq!(older.visibility, Visibility::Public);
+        let before_changes_were_told = format!(r#"{{"artifact":{artifact},"receipt":{receipt}}}"#);
+        let older: VisibilitySet = serde_json::from_str(&before_changes_were_told).unwrap();
+        assert!(!older.has_changed);
         let before_bytes_were_told = format!(r#"{{"id":"{ID}","seq":1,"moderation":"pass"}}"#);
         let older: crate::LiveVersion = serde_json::from_str(&before_bytes_were_told).unwrap();
         assert_eq!(older.total_bytes, 0);

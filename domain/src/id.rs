@@ -87,6 +87,11 @@ impl From<VersionId> for JobId {
 }
 
 impl JobId {
+    /// When it was made, by the clock of the process that made it.
+    pub fn created_at(self) -> Time {
+        Time::from_millis(i64::try_from(self.0.timestamp_ms()).unwrap_or(i64::MAX))
+    }
+
     /// The scan that follows a publish: as unique as the version, and told apart from the publish itself.
     pub const fn of_scan(version: VersionId) -> Self {
         Self(Ulid(version.0.0 ^ 1))

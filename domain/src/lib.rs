@@ -53,9 +53,9 @@ pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, Day, Month, TestShift, Time};
 pub use common_password::is_common_password;
 pub use deed::{
-    Activation, CardPayment, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved,
-    Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed, ToppedUp,
-    VisibilityDeed, VisibilitySet,
+    Activation, CardPayment, CardReversal, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed,
+    GrantDeed, Moved, Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed,
+    ToppedUp, VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
 pub use id::{

@@ -162,6 +162,10 @@ impl Refusal {
         Self::overloaded("this could not be done in time; nothing was done, and nothing will be")
     }
 
+    pub fn is_past_deadline(&self) -> bool {
+        *self == Self::past_deadline()
+    }
+
     pub fn code(&self) -> &'static str {
         match self {
             Refusal::Unauthorized | Refusal::NotSignedIn => "unauthorized",

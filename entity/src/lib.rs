@@ -11,6 +11,7 @@ pub mod blob_ref;
 pub mod blob_sweep;
 pub mod card_payment;
 pub mod daily_view;
+pub mod early_card_reversal;
 pub mod idempotency_key;
 pub mod invite;
 pub mod job_outcome;

@@ -24,6 +24,7 @@ mod m0014_card_payments;
 mod m0015_audit_by_person;
 mod m0016_pages_of_lists;
 mod m0017_monthly_limits;
+mod m0018_early_card_reversals;
 
 pub struct Migrator;
 
@@ -46,6 +47,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0015_audit_by_person::Migration),
             Box::new(m0016_pages_of_lists::Migration),
             Box::new(m0017_monthly_limits::Migration),
+            Box::new(m0018_early_card_reversals::Migration),
         ]
     }
 }

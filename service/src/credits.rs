@@ -6,8 +6,9 @@ use domain::{
     Refusal, Repeating, RulingNote, TopUpDeed, ToppedUp,
 };
 use store::{KeyClaim, KeyHolder};
+use tokio::time::Instant;
 
-use crate::deadline::{Awaited, failure_before, repeating};
+use crate::deadline::{Awaited, answer_until, failure_before, may_start_anew, repeating};
 use crate::publish::{Begun, KEY_KEPT};
 use crate::{Answer, Caller, Failure, Service};
 
@@ -27,8 +28,8 @@ pub struct CreditGrant {
     pub amount: Micro,
     /// Why. Only operators see it.
     pub note: RulingNote,
-    /// Chosen by the caller: the same grant twice is made once.
-    pub id: JobId,
+    /// Chosen by the caller: the same grant twice is made once. Without it, every call is a grant.
+    pub id: Option<JobId>,
 }
 
 /// A grant that was made, now or earlier.
@@ -51,6 +52,7 @@ impl Service {
         grant: CreditGrant,
     ) -> Answer<Granted> {
         let CreditGrant { account, amount, note, id } = grant;
+        let repeating = id.map_or(Repeating::AfterALedgerCheck, |_| Repeating::WithTheSameId);
         if amount.is_zero() {
             return Err(Refusal::invalid("amount_usd", "is zero").into());
         }
@@ -59,15 +61,22 @@ impl Service {
             return Err(Refusal::invalid("reason", "is empty").into());
         }
         let unknown = || Refusal::NotFound(Missing::Account);
-        let account = self.0.store.account_named(&account).await?.ok_or_else(unknown)?;
-        let handle = self.0.store.account(account).await?.ok_or_else(unknown)?.handle;
+        let failure = |error| failure_before(repeating, error);
+        let store = &self.0.store;
+        let account = store.account_named(&account).await.map_err(failure)?.ok_or_else(unknown)?;
+        let handle = store.account(account).await.map_err(failure)?.ok_or_else(unknown)?.handle;
+        let job = JobId::new(self.0.clock.now(), &self.0.chance);
+        let id = id.unwrap_or(job);
+        let deadline = Some(self.deadline(answer_until()).await.map_err(failure)?.at);
         let called_by = CalledBy { actor: by.to_string(), origin };
-        let deed = GrantDeed { account, id, amount, note, called_by };
-        let Moved { balance, is_new } = match self.0.ledgers.settle(Deed::Grant(deed)).await? {
+        let deed = Deed::Grant(GrantDeed { account, job, id, amount, note, deadline, called_by });
+        let awaited = Awaited { account, job, kind: deed.kind(), repeating };
+        let Moved { balance, is_new } = match self.settle(deed, &awaited).await? {
             Outcome::Moved(moved) => moved,
             outcome => return Err(Failure::behind(outcome)),
         };
-        if !is_new && self.0.store.entry(account, &Reason::OperatorCredit(id)).await? != Some(amount) {
+        let made = Reason::OperatorCredit(id);
+        if !is_new && store.entry(account, &made).await.map_err(failure)? != Some(amount) {
             return Err(Refusal::IdempotencyConflict.into());
         }
         if is_new {
@@ -79,9 +88,26 @@ impl Service {
     /// Credits the account with what was paid, exactly; arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
+        let until = answer_until();
+        let begun = self.top_up_of(caller, &request).await?;
+        let answer = self.top_up(caller, &request, begun, until).await;
+        if matches!(begun, Begun::Earlier(_)) && may_start_anew(&answer, until) {
+            let begun = self.top_up_of(caller, &request).await?;
+            return self.top_up(caller, &request, begun, until).await;
+        }
+        answer
+    }
+
+    async fn top_up(
+        &self,
+        caller: &Caller,
+        request: &CreditRequest,
+        begun: Begun<JobId>,
+        until: Instant,
+    ) -> Answer<ToppedUp> {
         let repeating = repeating(request.idempotency_key.as_deref());
         let unknown = |error| failure_before(repeating, error);
-        let job = match self.top_up_of(caller, &request).await? {
+        let job = match begun {
             Begun::Fresh(job) => job,
             // The ledger would give the same answer, and not before it has given up the whole commit.
             Begun::Earlier(job) => match self.0.store.outcome(job).await.map_err(unknown)? {
@@ -90,7 +116,7 @@ impl Service {
             },
         };
         let (account, amount) = (caller.account, request.amount);
-        let deadline = self.deadline().await.map_err(unknown)?;
+        let deadline = self.deadline(until).await.map_err(unknown)?;
         let called_by = Some(caller.called_by());
         let deed = Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(deadline.at), called_by });
         let awaited = Awaited { account, job, kind: deed.kind(), repeating };

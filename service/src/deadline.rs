@@ -36,10 +36,15 @@ pub(crate) struct Awaited {
 }
 
 impl Service {
-    pub(crate) async fn deadline(&self) -> anyhow::Result<Deadline> {
-        let wait = answer_wait();
-        let until = Instant::now() + wait;
+    /// The deadline of an operation whose caller waits until a moment: [`answer_until`].
+    pub(crate) async fn deadline(&self, until: Instant) -> anyhow::Result<Deadline> {
+        let wait = until.saturating_duration_since(Instant::now());
         Ok(Deadline { at: self.0.store.now().await?.plus(wait), until })
+    }
+
+    /// Whether nobody waits for an operation any more. It is a guess, since clocks differ; the outcome decides.
+    pub(crate) fn is_past_deadline(&self, job: JobId) -> bool {
+        self.0.clock.now() >= job.created_at().plus(answer_wait())
     }
 
     /// Has the account's ledger settle a caller's operation. An error that leaves its fate open is resolved here.
@@ -65,10 +70,23 @@ impl Service {
     }
 }
 
-/// An error that came up before anything was done of a request. Under its key an earlier request may still be carried out,
-/// which only the database knows.
+/// Until when a caller waits that arrives now.
+pub(crate) fn answer_until() -> Instant {
+    Instant::now() + answer_wait()
+}
+
+/// Whether a request found that the earlier attempt under its key was refused by its deadline, and has time left for an
+/// attempt of its own: the refusal has freed the key.
+pub(crate) fn may_start_anew<T>(answer: &Answer<T>, until: Instant) -> bool {
+    let is_refused = matches!(answer, Err(Failure::Refused(refusal)) if refusal.is_past_deadline());
+    is_refused && Instant::now() < until
+}
+
+/// An error that came up before anything was done of a request. Under its key or id an earlier request may still be carried
+/// out, which only the database knows.
 pub(crate) fn failure_before(repeating: Repeating, error: anyhow::Error) -> Failure {
-    if repeating == Repeating::WithTheSameKey && store::is_outage(&error) {
+    let is_named = matches!(repeating, Repeating::WithTheSameKey | Repeating::WithTheSameId);
+    if is_named && store::is_outage(&error) {
         tracing::error!(error = format!("{error:#}"), "the outcome of an earlier request is unknown");
         return Refusal::OutcomeUnknown(repeating).into();
     }

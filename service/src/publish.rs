@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
-use crate::deadline::{Awaited, Deadline, failure_before, repeating};
+use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
 use crate::{Answer, Caller, Failure, Service};
 
 /// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
@@ -105,9 +105,30 @@ impl Service {
         Ok(Publication { published, warnings })
     }
 
+    /// Publishes, or shares the attempt of an earlier request with the same key. If that one is refused by its deadline, this
+    /// request starts a new attempt in what is left of its own time.
     async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
-        let repeating = repeating(request.idempotency_key.as_deref());
+        let until = answer_until();
         let begun = self.version_of(caller, &request).await?;
+        let kept = matches!(begun, Begun::Earlier(_)).then(|| request.clone());
+        let answer = self.attempt(caller, begun, request, until).await;
+        match kept {
+            Some(request) if may_start_anew(&answer, until) => {
+                let begun = self.version_of(caller, &request).await?;
+                self.attempt(caller, begun, request, until).await
+            }
+            _ => answer,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        caller: &Caller,
+        begun: Begun<VersionId>,
+        request: PublishRequest,
+        until: Instant,
+    ) -> Answer<Published> {
+        let repeating = repeating(request.idempotency_key.as_deref());
         let (Begun::Fresh(version) | Begun::Earlier(version)) = begun;
         let awaited = Awaited { account: caller.account, job: version.into(), kind: "publish", repeating };
         if let Begun::Earlier(_) = begun {
@@ -115,8 +136,11 @@ impl Service {
             if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
                 return self.answer_late(outcome).await;
             }
+            if self.is_past_deadline(awaited.job) {
+                return self.refused_for_good(&awaited, Refusal::past_deadline()).await;
+            }
         }
-        let prepared = match self.prepare(caller, version, request).await {
+        let prepared = match self.prepare(caller, version, request, until).await {
             Ok(prepared) => prepared,
             Err(Failure::Refused(refusal)) if matches!(begun, Begun::Earlier(_)) => {
                 // The earlier request is refused along with this one, or its job would be carried out yet.
@@ -195,11 +219,12 @@ impl Service {
         caller: &Caller,
         version: VersionId,
         request: PublishRequest,
+        until: Instant,
     ) -> Answer<Prepared> {
         if let Some(refusal) = self.closed().await {
             return Err(refusal.into());
         }
-        let deadline = self.deadline().await?;
+        let deadline = self.deadline(until).await?;
         fault::pass("publish.before_spool").map_err(anyhow::Error::from)?;
         let files = content::places_of(&request.files);
         let bytes = content::joined(request.files);

@@ -6,7 +6,7 @@ use domain::{
     VisibilityDeed,
 };
 
-use crate::deadline::Awaited;
+use crate::deadline::{Awaited, answer_until};
 use crate::{Answer, Caller, Failure, Service};
 
 /// A change of visibility that passed the door.
@@ -50,7 +50,7 @@ impl Service {
             pinned_to: caller.pinned_to(),
             payment: request.payment,
             called_by: Some(caller.called_by()),
-            deadline: Some(self.deadline().await?.at),
+            deadline: Some(self.deadline(answer_until()).await?.at),
         });
         let (account, kind) = (caller.account, deed.kind());
         let set =

@@ -1,10 +1,10 @@
 //! Books what the card processor reports: payments, refunds and disputes. Anyone can call the webhook, and the processor
 //! repeats its events: so an event must be signed, and each payment and each refund moves money once.
 
-use card::{CardEvent, EventKind, PaidCheckout, Reversal};
+use card::{CardEvent, EventKind, PaidCheckout};
 use domain::{
-    CardPayment, CardReversalDeed, CreditDeed, CreditSource, Deed, Moved, Outcome, Reason, Refusal,
-    ReversalExtent,
+    AccountId, CardPayment, CardReversal, CardReversalDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
+    Reason, Refusal, ReversalExtent,
 };
 
 use crate::{Answer, Failure, Service};
@@ -62,34 +62,62 @@ impl Service {
                 payment_intent: paid.payment_intent.clone(),
             }),
         };
-        match self.0.ledgers.settle(Deed::Credit(deed)).await? {
-            Outcome::Moved(Moved { is_new, .. }) => Ok(is_new),
+        let is_new = match self.0.ledgers.settle(Deed::Credit(deed)).await? {
+            Outcome::Moved(Moved { is_new, .. }) => is_new,
             // It was purged since the look.
             Outcome::Refused(_) => {
                 note_unknown_account(&paid);
-                Ok(false)
+                return Ok(false);
             }
-            outcome => Err(Failure::behind(outcome)),
+            outcome => return Err(Failure::behind(outcome)),
+        };
+        // Also when it was credited before: an earlier attempt may have ended here.
+        if let Some(payment_intent) = &paid.payment_intent {
+            self.take_back_what_came_early(payment_intent).await?;
         }
+        Ok(is_new)
     }
 
     /// Takes back what the account was credited. The balance may go negative.
-    async fn reverse_payment(&self, reversal: Reversal) -> Answer<()> {
-        let kind = match reversal.extent {
-            ReversalExtent::RefundedInAll(_) => EventKind::Refunded,
-            ReversalExtent::Disputed(_) => EventKind::Disputed,
-        };
-        let Some(account) = self.0.store.account_of_card_payment(&reversal.payment_intent).await? else {
-            note_unbooked(kind, &reversal.id, "its payment_intent was never credited here");
+    ///
+    /// The reversal may arrive before the payment. It cannot be refused until then, because it may as well be of a payment
+    /// that is not ours, which must be acknowledged; and what is acknowledged is not repeated. So it is kept, and booked when
+    /// the payment is credited. The reversal is committed before the payment is looked for once more, and the payment
+    /// before its reversals are looked for: of two events at the same moment, at least one finds the other.
+    async fn reverse_payment(&self, reversal: CardReversal) -> Answer<()> {
+        let store = &self.0.store;
+        if store.account_of_card_payment(&reversal.payment_intent).await?.is_none() {
+            store.keep_early_reversal(&reversal, self.0.clock.now()).await?;
+        }
+        let Some(account) = store.account_of_card_payment(&reversal.payment_intent).await? else {
+            let kind = match reversal.extent {
+                ReversalExtent::RefundedInAll(_) => EventKind::Refunded,
+                ReversalExtent::Disputed(_) => EventKind::Disputed,
+            };
+            note_unbooked(kind, &reversal.id, "its payment_intent is not credited here yet");
             return Ok(());
         };
-        let deed = CardReversalDeed {
-            account,
-            payment_intent: reversal.payment_intent,
-            extent: reversal.extent,
-            reason: Reason::CardRefund(reversal.id.clone()).to_string(),
+        self.take_back(account, reversal).await
+    }
+
+    async fn take_back_what_came_early(&self, payment_intent: &str) -> Answer<()> {
+        let reversals = self.0.store.early_reversals(payment_intent).await?;
+        if reversals.is_empty() {
+            return Ok(());
+        }
+        // A session credits one account ever, which may not be the one that this event names.
+        let Some(account) = self.0.store.account_of_card_payment(payment_intent).await? else {
+            return Ok(());
         };
-        match self.0.ledgers.settle(Deed::CardReversal(deed)).await? {
+        for reversal in reversals {
+            self.take_back(account, reversal).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_back(&self, account: AccountId, reversal: CardReversal) -> Answer<()> {
+        let deed = Deed::CardReversal(CardReversalDeed { account, reversal });
+        match self.0.ledgers.settle(deed).await? {
             Outcome::Moved(Moved { .. }) => Ok(()),
             outcome => Err(Failure::behind(outcome)),
         }

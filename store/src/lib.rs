@@ -13,6 +13,7 @@ mod change;
 mod claims;
 mod database;
 mod disk;
+mod early_reversals;
 mod examine;
 mod gather;
 mod insights;
@@ -100,17 +101,24 @@ pub use tokens::{NewToken, Reach, TokenGrant, TokenUse};
 pub use users::{PasswordChange, User};
 pub use waiting::{Backlog, Waiting, WaitingFor, WaitingPlace};
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use database::Database;
 use domain::Time;
+use tokio::sync::Semaphore;
 
 /// Unless somebody asks for more or less.
 const CONNECTIONS_MAX: u32 = 24;
+/// How many refusals are written at a time. Each waits for its account's row lock; if the database is slow, all callers
+/// reach their deadlines together, and their refusals must not take every connection of the pool.
+const REFUSALS_AT_ONCE: usize = 4;
 
 /// The database of the service.
 #[derive(Clone, Debug)]
 pub struct Store {
     database: Database,
+    refusals: Arc<Semaphore>,
 }
 
 impl Store {
@@ -121,7 +129,8 @@ impl Store {
 
     /// With so many connections at most, where they are to PostgreSQL.
     pub async fn open_with(url: &str, connections_max: u32) -> anyhow::Result<Self> {
-        Ok(Self { database: Database::open(url, connections_max).await? })
+        let database = Database::open(url, connections_max).await?;
+        Ok(Self { database, refusals: Arc::new(Semaphore::new(REFUSALS_AT_ONCE)) })
     }
 
     /// Brings the schema to the newest version.

@@ -61,6 +61,7 @@ impl Store {
     /// Keeps that a job was refused before its deed could be settled. How the job ended, which may have been earlier and
     /// otherwise. Like any outcome it is written under the account's lock: another attempt may be settling the deed.
     pub async fn refuse(&self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
+        let _permit = self.refusals.acquire().await.context("wait to write a refusal")?;
         let transaction = self.database.begin().await?;
         let is_account_there = lock_account(&transaction, refused.account).await?.is_some();
         if let Some(earlier) = self::outcome(&transaction, job).await? {

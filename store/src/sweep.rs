@@ -52,8 +52,8 @@ impl Store {
         Ok(Some(Purged { handle: row.handle, hosts }))
     }
 
-    /// Deletes records past their keeping time: so many outcomes at most, and all keys and sessions. How many outcomes
-    /// there were.
+    /// Deletes records past their keeping time: so many outcomes at most, and all keys, sessions and early reversals of
+    /// card payments. Returns how many outcomes there were.
     pub async fn sweep_records(&self, now: Time, outcomes_before: Time, at_most: u64) -> anyhow::Result<u64> {
         let old_outcomes = Query::select()
             .column(entity::job_outcome::Column::JobId)
@@ -73,7 +73,9 @@ impl Store {
             .filter(entity::session::Column::ExpiresAt.lt(now.millis()))
             .exec(&self.database.writer)
             .await?;
+        let reversals = self.sweep_early_reversals(now).await?;
         tracing::debug!(
+            reversals.deleted = reversals,
             keys.deleted = keys.rows_affected,
             sessions.deleted = sessions.rows_affected,
             "records swept"

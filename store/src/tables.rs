@@ -91,6 +91,7 @@ tables! {
     "monthly_limits" monthly_limit,
     "ledger_entries" ledger_entry,
     "card_payments" card_payment,
+    "early_card_reversals" early_card_reversal,
     "reports" report,
     "moderation_decisions" moderation_decision,
     "rulings" ruling,

@@ -1,7 +1,7 @@
 //! What an operator has done at once that the schedule does in its time. None of it is for agents, and none may do
 //! harm when it is called twice.
 
-use domain::{JobId, Origin, Via};
+use domain::{Origin, Via};
 use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -23,7 +23,7 @@ refusals! {
     Meter: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
     CleanUp: NotFound;
     View: InvalidRequest, InvalidBody, NotFound, TooLarge, UnsupportedMediaType;
-    Grant: InvalidRequest, InvalidBody, NotFound, IdempotencyConflict, TooLarge, UnsupportedMediaType;
+    Grant: InvalidRequest, InvalidBody, NotFound, IdempotencyConflict, TooLarge, UnsupportedMediaType, OutcomeUnknown;
 }
 
 #[OpenApi(tag = "Tag::Operator")]
@@ -85,7 +85,7 @@ impl Internal {
         body: JsonBody<wire::GrantCredit>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::CreditGranted>, Grant> {
-        let grant = body.0.read(JobId::new(service.clock().now(), service.chance()))?;
+        let grant = body.0.read()?;
         let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
         Ok(Json((&service.grant_credit(&who.0.0, origin, grant).await?).into()))
     }

@@ -1,6 +1,6 @@
 //! Credit that an operator gives or takes.
 
-use domain::{JobId, MalformedReason, Micro, Reason, Refusal, RulingNote};
+use domain::{MalformedReason, Micro, Reason, Refusal, RulingNote};
 use poem_openapi::Object;
 use poem_openapi::types::Example;
 use service::CreditGrant;
@@ -45,8 +45,7 @@ pub struct CreditGranted {
 }
 
 impl GrantCredit {
-    /// `fresh` is the id of a grant that brings none.
-    pub fn read(self, fresh: JobId) -> Result<CreditGrant, Refusal> {
+    pub fn read(self) -> Result<CreditGrant, Refusal> {
         let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
         let malformed = |_| Refusal::invalid("id", "is not a ULID");
         let id = self.id.map(|id| id.0.parse()).transpose().map_err(malformed)?;
@@ -54,7 +53,7 @@ impl GrantCredit {
             account: self.account.0,
             amount: self.amount_usd.0,
             note: self.reason.0.parse().map_err(told)?,
-            id: id.unwrap_or(fresh),
+            id,
         })
     }
 }

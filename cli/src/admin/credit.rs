@@ -8,8 +8,9 @@ use super::Form;
 use super::command::CreditOrder;
 
 pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) -> Result<(), Failure> {
-    let id = order.id.unwrap_or_else(|| JobId::new(service.clock().now(), service.chance()));
+    let mut id = order.id;
     if form == Form::People {
+        let id = *id.get_or_insert_with(|| JobId::new(service.clock().now(), service.chance()));
         crate::complain(
             &format!("If this command fails, repeat it with --id {id}: the credit is given once."),
             0,

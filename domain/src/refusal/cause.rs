@@ -37,6 +37,10 @@ pub enum Repeating {
     WithTheSameKey,
     /// It carried none, so a repetition may do it a second time.
     AfterACheck,
+    /// An operator's grant with an id of the caller's.
+    WithTheSameId,
+    /// An operator's grant without one, so a repetition may make it a second time.
+    AfterALedgerCheck,
     /// A repetition changes nothing that was done.
     AsItIs,
 }
@@ -142,6 +146,13 @@ impl Repeating {
             Repeating::AfterACheck => {
                 "check with GET /v1/artifacts and GET /v1/usage whether it was done before you repeat it; send an \
                  Idempotency-Key, and a repetition is always safe"
+            }
+            Repeating::WithTheSameId => {
+                "repeat the identical request with the same id: the grant is made once at most, and you get its result"
+            }
+            Repeating::AfterALedgerCheck => {
+                "check with `handbill ledger show ACCOUNT` whether it was done before you repeat it; send an id, and a \
+                 repetition is always safe"
             }
             Repeating::AsItIs => "repeat the identical request: nothing is done or charged twice",
         }

@@ -54,23 +54,23 @@ pub(super) async fn reverse(
 ) -> anyhow::Result<bool> {
     use entity::card_payment::Column;
     let found = entity::card_payment::Entity::find()
-        .filter(Column::PaymentIntent.eq(deed.payment_intent.as_str()))
+        .filter(Column::PaymentIntent.eq(deed.reversal.payment_intent.as_str()))
         .filter(Column::AccountId.eq(deed.account.to_string()))
         .one(transaction)
         .await?;
     let Some(payment) = found else { return Ok(false) };
     let left = payment.credited_micro - payment.refunded_micro - payment.disputed_micro;
-    let wanted = match deed.extent {
+    let wanted = match deed.reversal.extent {
         ReversalExtent::RefundedInAll(in_all) => in_all.get() - payment.refunded_micro,
         ReversalExtent::Disputed(amount) => amount.get(),
     };
     let taken = wanted.min(left);
-    if taken <= 0 || !book.enter(Micro::new(-taken), &deed.reason) {
+    if taken <= 0 || !book.enter(Micro::new(-taken), &deed.reason()) {
         return Ok(false);
     }
     let (refunded, disputed) = (payment.refunded_micro, payment.disputed_micro);
     let mut row = payment.into_active_model();
-    match deed.extent {
+    match deed.reversal.extent {
         ReversalExtent::RefundedInAll(_) => row.refunded_micro = Set(refunded + taken),
         ReversalExtent::Disputed(_) => row.disputed_micro = Set(disputed + taken),
     }

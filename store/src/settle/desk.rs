@@ -117,8 +117,8 @@ impl<'a> Desk<'a> {
     pub(super) fn record(&mut self, deed: &'a Deed, outcome: &Outcome) -> anyhow::Result<()> {
         self.note_put_in_vain(deed, outcome);
         if self.books.contains_key(&deed.account()) {
-            let entry = trail::entry_of(deed, outcome);
-            self.trail.extend(entry.map(|entry| audit::row(&self.chance, self.now, entry)));
+            let entries = trail::entries_of(deed, outcome);
+            self.trail.extend(entries.map(|entry| audit::row(&self.chance, self.now, entry)));
         }
         if let Some(job) = deed.job()
             && self.books.contains_key(&deed.account())
@@ -210,7 +210,7 @@ fn reasons_of(deeds: &[&Deed]) -> BTreeMap<AccountId, Vec<String>> {
             // Its outcome is swept one day, and the money must not come in again even then.
             Deed::TopUp(deed) => Reason::DevTopUp(deed.job).to_string(),
             Deed::Credit(deed) => deed.reason.clone(),
-            Deed::CardReversal(deed) => deed.reason.clone(),
+            Deed::CardReversal(deed) => deed.reason().to_string(),
             Deed::Grant(deed) => Reason::OperatorCredit(deed.id).to_string(),
             Deed::Charge(deed) => deed.reason.clone(),
         };

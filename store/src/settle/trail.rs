@@ -1,7 +1,7 @@
 //! What the audit trail keeps of a deed that came to pass. It is written with the deed, for all deeds of a commit at once.
 
 use domain::{
-    Activation, CalledBy, CardReversalDeed, CreditDeed, CreditSource, Deed, GrantDeed, Micro, Origin,
+    Activation, CalledBy, CardReversalDeed, CreditDeed, CreditSource, Deed, GrantDeed, JobId, Micro, Origin,
     Outcome, PublishDeed, Published, Reason, Via,
 };
 
@@ -10,29 +10,52 @@ use crate::audit::{self, Entry};
 /// The actor for what the card processor reports.
 const CARD_PROCESSOR: &str = "card-processor";
 
-/// The entry of a deed. None for what was refused, for what an earlier deed has done, and for what metering charges,
-/// which the ledger alone keeps.
-pub(super) fn entry_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> Option<Entry<'a>> {
-    let entry = match (deed, outcome) {
+/// The entries of a deed: the credit of an inline payment first, then what the deed did. None for what was refused, for
+/// what an earlier deed has done, and for what metering charges, which the ledger alone keeps.
+pub(super) fn entries_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> impl Iterator<Item = Entry<'a>> {
+    let entries = [inline_credit_of(deed, outcome), entry_of(deed, outcome)];
+    entries.into_iter().flatten().map(|entry| Entry { account: Some(deed.account()), ..entry })
+}
+
+fn inline_credit_of<'a>(deed: &Deed, outcome: &Outcome) -> Option<Entry<'a>> {
+    let (job, called_by, receipt) = match (deed, outcome) {
+        (Deed::Publish(deed), Outcome::Published(published)) => {
+            (deed.job(), &deed.called_by, published.receipt.as_ref()?)
+        }
+        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) => {
+            (deed.job, &deed.called_by, set.receipt.as_ref()?)
+        }
+        _ => return None,
+    };
+    Some(bought_credit(job, receipt.amount, called_by.as_ref()))
+}
+
+fn entry_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> Option<Entry<'a>> {
+    Some(match (deed, outcome) {
         (Deed::Publish(deed), Outcome::Published(published)) => publish(deed, published),
-        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) => Entry {
+        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) if set.has_changed => Entry {
             action: "artifact.visibility_set",
             subject: set.artifact.host.as_str().into(),
             detail: deed.to.as_str().to_owned(),
             ..by(deed.called_by.as_ref())
         },
-        (Deed::TopUp(deed), Outcome::ToppedUp(_)) => Entry {
-            action: "credit.added",
-            subject: Reason::DevTopUp(deed.job).to_string().into(),
-            detail: dollars(deed.amount),
-            ..by(deed.called_by.as_ref())
-        },
+        (Deed::TopUp(deed), Outcome::ToppedUp(_)) => {
+            bought_credit(deed.job, deed.amount, deed.called_by.as_ref())
+        }
         (Deed::Credit(deed), Outcome::Moved(moved)) if moved.is_new => credit(deed),
         (Deed::CardReversal(deed), Outcome::Moved(moved)) if moved.is_new => reversal(deed),
         (Deed::Grant(deed), Outcome::Moved(moved)) if moved.is_new => grant(deed),
         _ => return None,
-    };
-    Some(Entry { account: Some(deed.account()), ..entry })
+    })
+}
+
+fn bought_credit<'a>(payment: JobId, amount: Micro, called_by: Option<&CalledBy>) -> Entry<'a> {
+    Entry {
+        action: "credit.added",
+        subject: Reason::DevTopUp(payment).to_string().into(),
+        detail: dollars(amount),
+        ..by(called_by)
+    }
 }
 
 fn publish<'a>(deed: &PublishDeed, published: &'a Published) -> Entry<'a> {
@@ -66,12 +89,12 @@ fn credit(deed: &CreditDeed) -> Entry<'_> {
 }
 
 /// How much went back stands in the ledger, under the reason.
-fn reversal(deed: &CardReversalDeed) -> Entry<'_> {
+fn reversal<'a>(deed: &CardReversalDeed) -> Entry<'a> {
     Entry {
         actor: CARD_PROCESSOR.to_owned(),
         origin: Some(Origin { via: Via::CardProcessor, address: None }),
         action: "credit.refunded",
-        subject: deed.reason.as_str().into(),
+        subject: deed.reason().to_string().into(),
         ..Entry::default()
     }
 }

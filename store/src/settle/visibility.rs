@@ -48,10 +48,11 @@ pub(super) async fn settle(
         Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
 
+    let has_changed = artifact.visibility != deed.to;
     let artifact = show(transaction, book, artifact, deed.to).await?;
     sites.note_shown(deed.account, &deed.slug, deed.to.as_str());
     let receipt = pay(book, settlement, deed.job, &month);
-    Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, receipt })))
+    Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, has_changed, receipt })))
 }
 
 /// The artifact and its route; one whose versions are all staged has no route yet.

@@ -1,8 +1,9 @@
 //! What holds of deeds with a deadline: past it they are refused for good, and whoever writes the outcome first decides.
 
-use domain::{Micro, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
+use domain::{CalledBy, GrantDeed, Micro, Moved, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
 
 use super::*;
+use crate::accounts::lock_account;
 use crate::{Batch, Refused, is_collision};
 
 const LONG_AGO: Time = Time::from_millis(1);
@@ -38,6 +39,24 @@ impl Bed {
             called_by: None,
         }
     }
+
+    /// An attempt at a grant, which can have others with the same id.
+    fn grant_by(&self, account: AccountId, id: JobId, deadline: Time) -> Deed {
+        Deed::Grant(GrantDeed {
+            account,
+            job: self.job(),
+            id,
+            amount: Micro::new(1_000_000),
+            note: "Goodwill".into(),
+            deadline: Some(deadline),
+            called_by: CalledBy { actor: "Ada".into(), origin: ORIGIN },
+        })
+    }
+
+    async fn give_up(&self, account: AccountId, deed: &Deed) -> Outcome {
+        let refused = Refused { account, kind: deed.kind(), refusal: Refusal::past_deadline(), now: START };
+        self.store.refuse(deed.job().unwrap(), refused).await.unwrap()
+    }
 }
 
 fn expired() -> Outcome {
@@ -63,6 +82,7 @@ on_both_databases! {
             Deed::Publish(Box::new(bed.publish_by(account, LONG_AGO))),
             Deed::Visibility(hide),
             Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(LONG_AGO), called_by: None }),
+            bed.grant_by(account, bed.job(), LONG_AGO),
         ];
         for deed in deeds {
             assert_eq!(bed.settle_by(account, deed.clone()).await, expired(), "{deed:?}");
@@ -71,6 +91,7 @@ on_both_databases! {
                     Deed::Publish(Box::new(PublishDeed { deadline: Some(bed.soon().await), ..*deed }))
                 }
                 Deed::TopUp(deed) => Deed::TopUp(TopUpDeed { deadline: Some(bed.soon().await), ..deed }),
+                Deed::Grant(deed) => Deed::Grant(GrantDeed { deadline: Some(bed.soon().await), ..deed }),
                 deed => deed,
             };
             assert_eq!(bed.settle_by(account, in_time).await, expired(), "an outcome stands");
@@ -105,6 +126,41 @@ on_both_databases! {
         let outcome = bed.settle_by(account, Deed::Publish(Box::new(settled.clone()))).await;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
         assert_eq!(give_up(&settled).await, outcome);
+    }
+
+    async fn a_grant_that_was_given_up_is_never_made_and_another_attempt_with_its_id_is_made_once(bed: &Bed) {
+        let (account, id) = (bed.account().await, bed.job());
+        let attempt = async || bed.grant_by(account, id, bed.soon().await);
+        let moved = |is_new| Outcome::Moved(Moved { balance: Micro::new(1_000_000), is_new });
+        let given_up = attempt().await;
+        assert_eq!(bed.give_up(account, &given_up).await, expired());
+        assert_eq!(bed.settle_by(account, given_up).await, expired());
+        let made = attempt().await;
+        assert_eq!(bed.settle_by(account, made.clone()).await, moved(true));
+        assert_eq!(bed.give_up(account, &made).await, moved(true), "its caller learns that it was made");
+        assert_eq!(bed.settle_by(account, attempt().await).await, moved(false));
+    }
+
+    async fn callers_that_give_up_together_leave_connections_to_others(bed: &Bed) {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let account = bed.account().await;
+        let held = bed.store.database.begin().await.unwrap();
+        lock_account(&held, account).await.unwrap();
+        let giving_up: Vec<_> = (0..60)
+            .map(|_| {
+                let (store, job) = (bed.store.clone(), bed.job());
+                let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
+                tokio::spawn(async move { store.refuse(job, refused).await })
+            })
+            .collect();
+        while bed.store.refusals.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::timeout(PATIENCE, bed.store.now()).await.expect("a connection is free").unwrap();
+        drop(held);
+        for refused in giving_up {
+            assert_eq!(refused.await.unwrap().unwrap(), expired());
+        }
     }
 
     async fn a_key_whose_job_was_given_up_is_free(bed: &Bed) {

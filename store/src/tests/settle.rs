@@ -1,8 +1,8 @@
 //! What a ledger's commit promises beyond what an answer shows: the same deed again, and many deeds in one batch.
 
 use domain::{
-    ArtifactId, ChargeDeed, Micro, Month, Payment, Reason, Refusal, TopUpDeed, ToppedUp, Visibility,
-    VisibilityDeed, VisibilitySet,
+    ArtifactId, CardReversal, ChargeDeed, Micro, Month, Payment, Reason, Refusal, ReversalExtent, TopUpDeed,
+    ToppedUp, Visibility, VisibilityDeed, VisibilitySet,
 };
 use sea_orm::{EntityTrait, QueryOrder};
 
@@ -122,6 +122,52 @@ on_both_databases! {
         }
     }
 
+    async fn the_trail_has_the_credit_of_an_inline_payment_and_no_change_that_changed_nothing(bed: &Bed) {
+        let account = bed.account().await;
+        bed.publish(account, "page", b"one").await;
+        for to in [Visibility::Public, Visibility::Private, Visibility::Private] {
+            set(&bed.settle(account, Deed::Visibility(bed.paid_visibility(account, to))).await);
+        }
+        let trail = bed.store.audit(account, &Page::whole()).await.unwrap().rows;
+        let mut seen: Vec<_> = trail.iter().map(|entry| (entry.action.as_str(), entry.detail.as_str())).collect();
+        seen.sort_unstable();
+        let expected = [
+            ("artifact.published", "version 1"),
+            ("artifact.visibility_set", "private"),
+            ("credit.added", "USD 0.5"),
+        ];
+        assert_eq!(seen, expected);
+        let credited = trail.iter().find(|entry| entry.action == "credit.added").unwrap();
+        assert_eq!(credited.subject, bed.ledger().await[0].0);
+    }
+
+    async fn a_publish_that_is_paid_inline_has_its_credit_in_the_trail(bed: &Bed) {
+        let account = bed.account().await;
+        let tariff = Tariff { provisional_free_publishes: 0, ..Tariff::default() };
+        let payment = Some(Payment::Dev(tariff.publish_price));
+        let deed = PublishDeed {
+            account,
+            version: VersionId::new(START, &bed.chance),
+            slug: "page".parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            manifest: Manifest::new(vec![]),
+            blobs_as_of: SweepNumber::default(),
+            payment,
+            created_via: "test".into(),
+            message: None,
+            created_by: None,
+            deadline: None,
+            called_by: None,
+        };
+        let terms = Terms { tariff, chance: bed.chance.clone(), now: START };
+        let outcomes = bed.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();
+        assert!(matches!(outcomes[..], [Outcome::Published(_)]), "{outcomes:?}");
+        let trail = bed.store.audit(account, &Page::whole()).await.unwrap().rows;
+        assert!(trail.iter().any(|entry| entry.action == "credit.added"), "{trail:?}");
+    }
+
     async fn leaving_the_public_in_arrears_costs_them_too(bed: &Bed) {
         let account = bed.account().await;
         bed.publish(account, "page", b"one").await;
@@ -184,6 +230,19 @@ on_both_databases! {
             assert_eq!(outcome, Outcome::Refused(Box::new(Refusal::AccountExpired)));
         }
         assert_eq!(bed.ledger().await, []);
+    }
+
+    async fn a_reversal_that_came_early_is_kept_once_and_not_for_ever(bed: &Bed) {
+        let reversal = |id: &str, extent| CardReversal { id: id.into(), payment_intent: "pi_1".into(), extent };
+        let refund = reversal("re_1", ReversalExtent::RefundedInAll(Micro::new(5_000_000)));
+        let dispute = reversal("dp_1", ReversalExtent::Disputed(Micro::new(7_000_000)));
+        for (early, at) in [(&refund, START), (&dispute, START.plus(HOUR)), (&refund, START.plus(2 * HOUR))] {
+            bed.store.keep_early_reversal(early, at).await.unwrap();
+        }
+        assert_eq!(bed.store.early_reversals("pi_1").await.unwrap(), [refund, dispute.clone()]);
+        assert_eq!(bed.store.early_reversals("pi_2").await.unwrap(), []);
+        bed.store.sweep_records(START.plus(90 * 24 * HOUR + HOUR / 2), START, 100).await.unwrap();
+        assert_eq!(bed.store.early_reversals("pi_1").await.unwrap(), [dispute]);
     }
 
     async fn a_key_is_looked_at_without_being_taken(bed: &Bed) {

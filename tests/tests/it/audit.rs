@@ -44,6 +44,29 @@ in_both_modes! {
         assert_eq!(handbill_tests::fields_of(&trail[0]), FIELDS);
     }
 
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0", "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "0")]
+    async fn an_inline_payment_is_recorded_as_credit_and_a_visibility_that_stays_is_not_recorded(world: World) {
+        let (agent, _human) = owned(&world).await;
+        agent.publish("my-page", PAGE).paying("dev:0.005").await.expect(201);
+        agent.set_visibility("my-page", "public").await.expect(200);
+        agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        agent.set_visibility("my-page", "private").await.expect(200);
+        let trail = trail(&agent).await;
+        let mut seen = actions(&trail);
+        // Entries of one commit have one time, and so no order among them.
+        seen.sort();
+        let expected = [
+            "account.claimed",
+            "artifact.published",
+            "artifact.visibility_set",
+            "credit.added",
+            "credit.added",
+        ];
+        assert_eq!(seen, expected);
+        let credits = trail.iter().filter(|entry| text(entry, "action") == "credit.added");
+        assert!(credits.into_iter().all(|entry| text(entry, "subject").starts_with("topup-dev:")), "{trail:?}");
+    }
+
     #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
     async fn sign_ins_good_and_bad_stand_in_the_trails_of_the_persons_accounts(world: World) {
         let (agent, human) = owned(&world).await;

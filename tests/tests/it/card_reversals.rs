@@ -62,6 +62,41 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
+    async fn reversals_that_arrive_before_their_payment_are_booked_with_it(world: World) {
+        let (agent, processor) = (world.agent().await, world.processor());
+        let refunded = Processor::refunded("pi_1", "re_1", 500);
+        let disputed = Processor::disputed("pi_1", "dp_1", 1_000);
+        for early in [&refunded, &disputed, &refunded, &Processor::refunded("pi_2", "re_2", 2_000)] {
+            report(&processor, early, false).await;
+        }
+        let paid = Processor::paid_by("pi_1", "cs_1", &agent.handle(), 2_000);
+        report(&processor, &paid, true).await;
+        for late in [&paid, &refunded, &disputed] {
+            report(&processor, late, false).await;
+        }
+        let mut ledger = sound_ledger(&world, &agent).await;
+        ledger[1..].sort_by(|one, other| one.reason.cmp(&other.reason));
+        let entries = [
+            entry("topup-card-processor:cs_1", 20_000_000),
+            entry("refund-card-processor:dp_1", -10_000_000),
+            entry("refund-card-processor:re_1", -5_000_000),
+        ];
+        assert_eq!(ledger, entries);
+        // Both at the same moment.
+        let processors = at_two_doors(&world, &processor, Processor::at).await;
+        for number in 0..10 {
+            let (payment, refund) = (format!("pi_both_{number}"), format!("re_both_{number}"));
+            let paid = Processor::paid_by(&payment, &format!("cs_both_{number}"), &agent.handle(), 100);
+            let refunded = Processor::refunded(&payment, &refund, 100);
+            let (paid, refunded) =
+                tokio::join!(processors[0].tell(&paid).into_future(), processors[1].tell(&refunded).into_future());
+            paid.expect(200);
+            refunded.expect(200);
+        }
+        assert_eq!(credits(&agent).await, 5.0);
+    }
+
+    #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
     async fn a_balance_that_was_spent_goes_negative_and_publishes_answer_402(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 500), true).await;

@@ -191,6 +191,33 @@ async fn a_publish_whose_api_is_gone_does_not_land_after_its_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeat_that_finds_its_expired_attempt_undecided_starts_a_new_one_in_the_same_call() {
+    const WAIT: &str = "answer.wait_ms:instead=10000";
+    let world = World::with(Mode::Production, program!()).env(FAULTS, WAIT).start().await;
+    let agent = world.agent().await;
+    assert!(world.worker().terminate().await.status.success());
+    world.api().restart_with(&[(FAULTS, &format!("{WAIT},publish.after_push:kill"))]).await;
+    let publish = || agent.publish("my-page", page_saying("A")).idempotency_key("key");
+    let queued_at = Instant::now();
+    assert!(publish().try_send().await.is_err(), "the API is killed");
+    world.api().exit_within(PATIENCE).await;
+    world.api().restart().await;
+    eventually(PATIENCE, "the deadline", async || {
+        (queued_at.elapsed() > Duration::from_secs(11)).then_some(())
+    })
+    .await;
+    let repeated = tokio::spawn(publish().into_future());
+    eventually(PATIENCE, "the repeat has a job of its own", async || {
+        (world.jobs("publish").await.len() == 2).then_some(())
+    })
+    .await;
+    world.worker().restart().await;
+    assert_eq!(repeated.await.unwrap().expect(201).integer("version"), 1);
+    all_publishes_end(&world).await;
+    assert_eq!(used(&agent).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_without_the_database_is_the_outcome_unknown_and_then_nothing_lands_either() {
     let setup = World::with(Mode::Production, program!()).with_own_postgres();
     let world = setup.env(FAULTS, SHORT).start().await;

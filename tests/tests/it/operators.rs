@@ -95,6 +95,25 @@ in_both_modes! {
         assert!(checked.status.success(), "{checked:?}");
     }
 
+    async fn a_grant_that_was_answered_503_is_never_made_and_can_be_repeated_with_its_id(world: World) {
+        let agent = world.agent().await;
+        let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
+        let credits = async || agent.account().await.expect(200).number("credits_usd");
+        let slow = "answer.wait_ms:instead=500,settle.before_commit:pause_ms=1500";
+        world.api().restart_with(&[("HANDBILL_TEST_FAULTS", slow)]).await;
+        let body = json!({ "account": agent.handle(), "amount_usd": 7.5, "reason": "After the outage" });
+        let without_id = world.operator().post("/internal/credit").header("X-Operator", "Grace").json(&body);
+        for call in [without_id, grant(&world, &agent, json!(7.5), id)] {
+            let refused = call.await.refused(503, "overloaded");
+            assert!(refused.string("message").contains("nothing was done"), "{refused:?}");
+        }
+        assert_eq!(credits().await, 0.0);
+        world.api().restart().await;
+        let given = grant(&world, &agent, json!(7.5), id).await.expect(200);
+        assert_eq!((given.number("credits_usd"), given.at("is_new")), (7.5, json!(true)));
+        assert_eq!(credits().await, 7.5);
+    }
+
     async fn credit_is_given_and_taken_at_a_shell(world: World) {
         let agent = world.agent().await;
         let handle = agent.handle();
