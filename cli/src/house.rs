@@ -9,7 +9,9 @@ use bus::Bus;
 use config::Settings;
 use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
-use service::{FileStoreWatch, JobQueue, Parts, Rules, ScanGate, Service, TokenUses, VerdictCommits};
+use service::{
+    FileStoreWatch, JobQueue, Parts, PublishBounds, Rules, ScanGate, Service, TokenUses, VerdictCommits,
+};
 use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -111,6 +113,7 @@ impl Office {
             clock: house.clock.clone(),
             chance: house.chance.clone(),
             token_uses: TokenUses::default(),
+            publish_bounds: PublishBounds::default(),
             scan_gate: ScanGate::default(),
             verdicts: VerdictCommits::start(house.store.clone()),
             card: parts::card_rail(settings)?,

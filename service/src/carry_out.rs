@@ -101,6 +101,8 @@ impl Service {
         if let Some(outcome) = self.ended(task).await? {
             return Ok(outcome);
         }
+        let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
+        let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
         let content = match content::inline(job)? {
             Some(content) => content,
             None => match self.0.blobs.spooled(job.version).await? {
@@ -139,7 +141,7 @@ impl Service {
         };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {
-            telemetry::published_bytes(job.files.iter().map(|file| file.size_bytes).sum());
+            telemetry::published_bytes(total_bytes);
         }
         Ok(outcome)
     }
@@ -194,7 +196,11 @@ impl Service {
         total_bytes: u64,
     ) -> anyhow::Result<(BlobHash, Vec<Variant>)> {
         let content = bytes.clone();
-        let compress = move || Layout::of(&content, &content_type);
+        let permit = self.0.publish_bounds.compression_permit().await?;
+        let compress = move || {
+            let _permit = permit;
+            Layout::of(&content, &content_type)
+        };
         let layout = compute(total_bytes, compress).await.context("compress a file")??;
         Ok((hash, self.0.blobs.put(hash, bytes, layout).await?))
     }

@@ -27,6 +27,7 @@ mod objection;
 mod operators;
 mod people;
 mod publish;
+mod publish_bounds;
 mod queue;
 mod rescan;
 mod review;
@@ -60,6 +61,7 @@ pub use objection::first_document;
 pub use operators::AdminDoor;
 pub use people::{Client, Credentials, PasswordWish, SignedIn};
 pub use publish::{Addressed, Publication, PublishRequest, UploadedFile};
+pub use publish_bounds::PublishBounds;
 pub use queue::{IfKnown, JobQueue, Kept, Push};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
@@ -107,6 +109,7 @@ pub struct Parts {
     pub chance: Chance,
     /// When tokens were last used, until it is written.
     pub token_uses: TokenUses,
+    pub publish_bounds: PublishBounds,
     pub scan_gate: ScanGate,
     pub verdicts: VerdictCommits,
     pub card: CardRail,

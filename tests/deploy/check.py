@@ -58,6 +58,14 @@ def check_dockerfile():
     return dict(pair.split("=", 1) for pair in environment.replace("\\\n", " ").split())
 
 
+def check_memory_is_returned(image):
+    wanted = "MALLOC_MMAP_THRESHOLD_=262144"
+    demand(wanted in (f"{name}={value}" for name, value in image.items()), "the Dockerfile keeps freed memory")
+    for role in ("api", "edge", "serve", "worker@"):
+        unit = (DEPLOY / "systemd" / f"handbill-{role}.service").read_text()
+        demand(f"\nEnvironment={wanted}\n" in unit, f"handbill-{role}.service keeps freed memory")
+
+
 def check_compose(image):
     path = DEPLOY / "compose.yaml"
     run(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(path))
@@ -189,6 +197,7 @@ def main():
     for path in sorted(DEPLOY.rglob("*.yaml")):
         documents(path)
     image = check_dockerfile()
+    check_memory_is_returned(image)
     environments = check_compose(image) | check_kubernetes(image)
     for path in sorted((DEPLOY / "systemd").glob("*.env")):
         environments[f"systemd: {path.name}"] = env_file(path)

@@ -17,7 +17,7 @@ use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
     Board, BoardShown, FileStoreWatch, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned,
-    PublishTask, Push, Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
+    PublishBounds, PublishTask, Push, Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -104,6 +104,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
         clock,
         chance,
         token_uses: TokenUses::default(),
+        publish_bounds: PublishBounds::default(),
         scan_gate: ScanGate::default(),
         verdicts: VerdictCommits::start(store.clone()),
         card: CardRail::default(),

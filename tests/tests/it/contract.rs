@@ -24,8 +24,10 @@ async fn the_api_keeps_what_its_description_promises() {
     assert!(tried.status.success(), "{told}\n{}", String::from_utf8_lossy(&tried.stderr));
     // Nothing was left out, and nothing was a bug of ours on the way.
     let description = world.stranger().get("/openapi.json").await.expect(200).json();
-    let operations: usize =
-        description["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
+    // schemathesis leaves out the operation that it reads the description from.
+    let tried_paths =
+        description["paths"].as_object().unwrap().iter().filter(|(path, _)| *path != "/openapi.json");
+    let operations: usize = tried_paths.map(|(_, item)| item.as_object().unwrap().len()).sum();
     assert!(told.contains(&format!("Tested: {operations}")), "{operations} operations:\n{told}");
     let failed: Vec<_> =
         world.logs().lines().filter(|line| line.contains("http.status=5")).map(str::to_owned).collect();

@@ -1,0 +1,91 @@
+//! How much memory and processor time the publishes of one process use at a time.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use anyhow::Context;
+use domain::Content;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+/// The contents of large publishes that a process holds at a time: six of the largest. Without a bound a worker holds
+/// one for each of its job slots.
+const CONTENT_KIB_MAX: u32 = 64 * 1024;
+
+/// Shared by all publishes of a process.
+#[derive(Debug)]
+pub struct PublishBounds {
+    /// One permit a KiB.
+    content: Semaphore,
+    /// One permit a processor core. A compression uses some 15 MB, so more of them at a time cost memory and gain
+    /// nothing.
+    compressions: Arc<Semaphore>,
+}
+
+impl Default for PublishBounds {
+    fn default() -> Self {
+        let cores = available_parallelism().map_or(1, usize::from);
+        Self {
+            content: Semaphore::new(CONTENT_KIB_MAX as usize),
+            compressions: Arc::new(Semaphore::new(cores)),
+        }
+    }
+}
+
+impl PublishBounds {
+    /// Waits until content of so many bytes fits. Content that the job carries is in memory already and does not wait
+    /// behind large publishes.
+    pub(crate) async fn content_permit(
+        &self,
+        content: &Content,
+        size_bytes: u64,
+    ) -> anyhow::Result<Option<SemaphorePermit<'_>>> {
+        match content {
+            Content::Inline(_) => Ok(None),
+            Content::Spooled => {
+                let permits = kib_of(size_bytes);
+                self.content.acquire_many(permits).await.map(Some).context("publishes are closed")
+            }
+        }
+    }
+
+    /// Waits for a core that compresses nothing else. The permit is owned, so that it can move into the computation,
+    /// which goes on when the publish is given up.
+    pub(crate) async fn compression_permit(&self) -> anyhow::Result<OwnedSemaphorePermit> {
+        self.compressions.clone().acquire_owned().await.context("compressions are closed")
+    }
+}
+
+/// A publish that is larger than the bound takes all of it, and so is carried out alone.
+fn kib_of(size_bytes: u64) -> u32 {
+    u32::try_from(size_bytes.div_ceil(1024)).map_or(CONTENT_KIB_MAX, |kib| kib.min(CONTENT_KIB_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGEST: u64 = 10_000_000;
+
+    #[tokio::test]
+    async fn large_publishes_wait_for_memory_and_small_ones_do_not() {
+        let bounds = PublishBounds::default();
+        let mut held = Vec::new();
+        for _ in 0..6 {
+            held.push(bounds.content_permit(&Content::Spooled, LARGEST).await.unwrap());
+        }
+        let waiting = bounds.content_permit(&Content::Spooled, LARGEST);
+        let mut waiting = Box::pin(waiting);
+        assert!(futures::poll!(waiting.as_mut()).is_pending());
+        assert!(bounds.content_permit(&Content::Inline(String::new()), 40_000).await.unwrap().is_none());
+        held.pop();
+        assert!(waiting.await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_publish_above_the_bound_is_carried_out_alone() {
+        let bounds = PublishBounds::default();
+        let alone = bounds.content_permit(&Content::Spooled, u64::MAX).await.unwrap();
+        assert!(alone.is_some());
+        assert!(futures::poll!(Box::pin(bounds.content_permit(&Content::Spooled, 1))).is_pending());
+    }
+}
