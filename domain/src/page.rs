@@ -92,7 +92,7 @@ impl List {
 impl Cursor {
     const RANK_DIGITS_MAX: usize = 18;
     const RANK_MAX: i64 = 10_i64.pow(Self::RANK_DIGITS_MAX as u32) - 1;
-    const ID_LENGTH_MAX: usize = 26;
+    pub const ID_LENGTH_MAX: usize = 26;
 
     /// What cursors of these lists look like, as a regular expression.
     pub fn pattern(lists: &[List]) -> String {

@@ -3,12 +3,14 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Origin, Page, Paged,
-    Refusal, Rights, Role, Scopes, Time, TokenId, TokenName, UserId,
+    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Origin, Page,
+    PageStart, Paged, Refusal, Rights, Role, Scopes, Time, TokenId, TokenName, UserId, hash_secret,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr};
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect,
+};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
@@ -83,8 +85,30 @@ impl Store {
         use entity::invite::Column;
         let query = entity::invite::Entity::find().filter(Column::AccountId.eq(account.to_string()));
         let keys = Keys::NewestFirst(Column::CreatedAt, Column::Code);
-        let found = pages::read(&self.database.reader, query, keys, page, cursor).await?;
+        let page = self.with_code(account, page).await?;
+        let found = pages::read(&self.database.reader, query, keys, &page, cursor).await?;
         found.try_map(invite)
+    }
+
+    /// The same page with the code in its cursor that the cursor has the hash of. A cursor of no invite stays as it is.
+    async fn with_code(&self, account: AccountId, page: &Page) -> anyhow::Result<Page> {
+        let Some(cursor) = page.start.cursor() else { return Ok(page.clone()) };
+        let codes: Vec<String> = entity::invite::Entity::find()
+            .select_only()
+            .column(entity::invite::Column::Code)
+            .filter(entity::invite::Column::AccountId.eq(account.to_string()))
+            .filter(entity::invite::Column::CreatedAt.eq(cursor.rank))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await
+            .context("find the invite of a cursor")?;
+        let code = codes.into_iter().find(|code| cursor_id(code) == cursor.id);
+        let position = Cursor { id: code.unwrap_or_else(|| cursor.id.clone()), ..cursor.clone() };
+        let start = match page.start {
+            PageStart::Before(_) => PageStart::Before(position),
+            PageStart::First | PageStart::After(_) => PageStart::After(position),
+        };
+        Ok(Page { start, ..page.clone() })
     }
 
     /// Revokes an invite; one that is revoked already stays so.
@@ -268,11 +292,15 @@ fn token_of(joining: &JoiningAgent, invite: &Invite) -> NewToken {
     }
 }
 
-// A cursor stands in addresses, which are logged, and a code is a credential. The beginning of the code orders invites
-// of the same millisecond as well as the whole code does.
 fn cursor(row: &entity::invite::Model) -> Cursor {
-    let mark: String = row.code.chars().take(InviteCode::MARK_LENGTH).collect();
-    Cursor::new(List::Invites, row.created_at, mark)
+    Cursor::new(List::Invites, row.created_at, cursor_id(&row.code))
+}
+
+// A cursor is part of an address, which is logged, and a code is a credential: a cursor holds a hash of the code.
+fn cursor_id(code: &str) -> String {
+    let mut id = hash_secret(&format!("invite-cursor:{code}"));
+    id.truncate(Cursor::ID_LENGTH_MAX);
+    id
 }
 
 fn row(invite: &Invite) -> entity::invite::ActiveModel {

@@ -1,6 +1,6 @@
 //! Long lists, read page by page.
 
-use domain::{Artifact, ArtifactId, Cursor, List, PageStart, Paged, Version};
+use domain::{Artifact, ArtifactId, Cursor, Invite, List, PageStart, Paged, Version};
 use sea_orm::{ConnectionTrait, DbBackend, QueryTrait, Statement};
 
 use super::*;
@@ -118,6 +118,37 @@ on_both_databases! {
         assert!(bed.store.versions(stranger, artifact, &Page::whole()).await.unwrap().rows.is_empty());
         let live = artifacts(bed, account, &Page::first(1)).await.rows[0].live.unwrap();
         assert_eq!((live.seq, live.total_bytes), (5, 3));
+    }
+
+    async fn invites_of_one_moment_are_each_on_one_page_in_either_direction(bed: &Bed) {
+        let account = bed.claimed().await;
+        // Their codes begin alike.
+        bed.sql(&format!(
+            "INSERT INTO invites (code, account_id, role, max_uses, uses, expires_at, created_at)
+             SELECT {}, '{account}', 'member', 1, 0, {LONG_AGO}, {LONG_AGO} FROM {}",
+            counting(&format!("AbCdEf{}", "0".repeat(13))),
+            numbers(50)
+        ))
+        .await;
+        let read = async |start| bed.store.invites(account, &Page::new(start, 10)).await.unwrap();
+        let codes = |page: &Paged<Invite>| page.rows.iter().map(|one| one.code.as_str().to_owned()).collect::<Vec<_>>();
+        let (mut forward, mut page) = (Vec::new(), read(PageStart::First).await);
+        loop {
+            forward.push(codes(&page));
+            let Some(next) = page.next.clone() else { break };
+            assert!(forward.iter().flatten().all(|code| !next.to_string().contains(code)), "{next}");
+            page = read(PageStart::After(next)).await;
+        }
+        let (mut backward, mut before) = (vec![codes(&page)], page.previous.clone());
+        while let Some(previous) = before {
+            let page = read(PageStart::Before(previous)).await;
+            backward.insert(0, codes(&page));
+            before = page.previous;
+        }
+        assert_eq!((forward.len(), &forward), (5, &backward));
+        let mut all = forward.concat();
+        all.dedup();
+        assert_eq!(all.len(), 50);
     }
 
     async fn tokens_of_one_moment_are_each_listed_once(bed: &Bed) {
