@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::{Clock, ClockReading};
 use store::Store;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 
 const MEASURED_EVERY: Duration = Duration::from_secs(10);
 /// A machine whose clock is off by more needs somebody's attention.
@@ -42,11 +42,11 @@ pub(crate) async fn follow(store: Store, clock: Clock) {
 
 /// Sets the clock by one reading of the database's. When in the round trip it was read, nobody knows.
 pub(crate) async fn measure(store: &Store, clock: &Clock) -> anyhow::Result<()> {
-    let (asked_at, asked_at_time) = (Instant::now(), clock.machine_now());
+    let asked_at = clock.elapsed();
     let database = store.now().await?;
-    let round_trip = asked_at.elapsed();
+    let round_trip = clock.elapsed().saturating_sub(asked_at);
     clock.follow(ClockReading {
-        machine: asked_at_time.plus(round_trip / 2),
+        elapsed: asked_at + round_trip / 2,
         database,
         off_by_at_most: round_trip / 2 + ROUNDING,
     });

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
@@ -205,20 +205,35 @@ impl fmt::Display for Day {
     }
 }
 
-/// Where "now" comes from: the machine's clock, corrected to the database's where that was read, so that all processes
-/// of a deployment agree. Clones are one clock. Tests hold a clock that they move by hand.
+/// Where "now" comes from: the machine's clock or, once it was read, the database's, so that all processes of a deployment
+/// agree. Between two readings the database's time is told by a monotonic clock, so a step of the machine's clock does
+/// not change it. Clones are one clock. Tests hold a clock that they move by hand.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
-    /// How far the machine's clock is ahead of the database's.
-    ahead_ms: Arc<AtomicI64>,
+    /// Where the monotonic clock begins.
+    started: Instant,
+    /// The database's time when the monotonic clock began, in milliseconds; [`NOT_READ`] before the first reading.
+    database_start_ms: Arc<AtomicI64>,
 }
+
+const NOT_READ: i64 = i64::MIN;
 
 #[derive(Clone, Debug)]
 enum Source {
     System,
-    Manual(Arc<AtomicI64>),
+    Manual(Arc<Manual>),
     Test(Arc<TestShift>),
+}
+
+/// A clock that is moved by hand.
+#[derive(Debug)]
+struct Manual {
+    /// When it was made.
+    start_ms: i64,
+    elapsed_ms: AtomicI64,
+    /// How far the machine's clock was stepped.
+    stepped_ms: AtomicI64,
 }
 
 /// How a test moves the clock of real processes.
@@ -233,8 +248,8 @@ pub struct TestShift {
 /// Two clocks, read at the same time as far as anybody can know.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockReading {
-    /// As [`Clock::machine_now`] has it.
-    pub machine: Time,
+    /// What [`Clock::elapsed`] returned.
+    pub elapsed: Duration,
     pub database: Time,
     pub off_by_at_most: Duration,
 }
@@ -246,7 +261,11 @@ impl Clock {
 
     /// A clock that stands still until [`Clock::advance`] moves it.
     pub fn manual(start: Time) -> Self {
-        Self::from(Source::Manual(Arc::new(AtomicI64::new(start.millis()))))
+        Self::from(Source::Manual(Arc::new(Manual {
+            start_ms: start.millis(),
+            elapsed_ms: AtomicI64::new(0),
+            stepped_ms: AtomicI64::new(0),
+        })))
     }
 
     pub fn shifted(shift: TestShift) -> Self {
@@ -254,7 +273,7 @@ impl Clock {
     }
 
     pub fn now(&self) -> Time {
-        let now = self.machine_now().0.saturating_sub(self.ahead_ms());
+        let now = self.database_now().unwrap_or_else(|| self.machine_now()).0;
         match &self.source {
             Source::System | Source::Manual(_) => Time(now),
             Source::Test(shift) => {
@@ -264,42 +283,71 @@ impl Clock {
         }
     }
 
-    /// What the clock of this machine says, right or wrong.
-    pub fn machine_now(&self) -> Time {
+    /// The monotonic clock: the time since this clock was made.
+    pub fn elapsed(&self) -> Duration {
         match &self.source {
-            Source::System => system_now(),
-            Source::Manual(millis) => Time(millis.load(Ordering::SeqCst)),
-            Source::Test(shift) => Time(system_now().0.saturating_add(shift.machine_ahead_ms)),
+            Source::System | Source::Test(_) => self.started.elapsed(),
+            Source::Manual(manual) => {
+                let elapsed_ms = manual.elapsed_ms.load(Ordering::SeqCst);
+                Duration::from_millis(u64::try_from(elapsed_ms).unwrap_or_default())
+            }
         }
     }
 
-    /// How far the machine's clock was ahead of the database's when both were read; 0 if they never were.
+    /// How far the machine's clock is ahead of the database's; 0 if that was never read.
     pub fn ahead_ms(&self) -> i64 {
-        self.ahead_ms.load(Ordering::SeqCst)
+        self.database_now().map_or(0, |database| self.machine_now().0.saturating_sub(database.0))
     }
 
-    /// Goes with the database's clock from now on. A reading that agrees with what is known, as far as it can tell, changes
-    /// nothing: otherwise the time would jump to and fro with each.
+    /// Follows the database's clock from now on. A reading that agrees with the time so far, within its own uncertainty,
+    /// changes nothing: otherwise the time would jitter with every reading.
     pub fn follow(&self, reading: ClockReading) {
-        let ahead_ms = reading.machine.0.saturating_sub(reading.database.0);
-        let difference = u128::from(ahead_ms.abs_diff(self.ahead_ms()));
-        if difference > reading.off_by_at_most.as_millis() {
-            self.ahead_ms.store(ahead_ms, Ordering::SeqCst);
-        }
+        let elapsed_ms = millis_of(reading.elapsed);
+        let known = self.database_start().unwrap_or_else(|| {
+            let now_elapsed_ms = millis_of(self.elapsed());
+            self.machine_now().0.saturating_sub(now_elapsed_ms)
+        });
+        let read = reading.database.0.saturating_sub(elapsed_ms);
+        let agrees = u128::from(read.abs_diff(known)) <= reading.off_by_at_most.as_millis();
+        self.database_start_ms.store(if agrees { known } else { read }, Ordering::SeqCst);
     }
 
     /// Moves a manual clock forward; any other clock goes its own way.
     pub fn advance(&self, by: Duration) {
-        if let Source::Manual(millis) = &self.source {
-            millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+        if let Source::Manual(manual) = &self.source {
+            manual.elapsed_ms.fetch_add(millis_of(by), Ordering::SeqCst);
         }
+    }
+
+    /// What the clock of this machine says, right or wrong.
+    fn machine_now(&self) -> Time {
+        match &self.source {
+            Source::System => system_now(),
+            Source::Manual(manual) => {
+                let moved_ms = [&manual.elapsed_ms, &manual.stepped_ms].map(|by| by.load(Ordering::SeqCst));
+                Time(moved_ms.into_iter().fold(manual.start_ms, i64::saturating_add))
+            }
+            Source::Test(shift) => Time(system_now().0.saturating_add(shift.machine_ahead_ms)),
+        }
+    }
+
+    fn database_now(&self) -> Option<Time> {
+        Some(Time(self.database_start()?.saturating_add(millis_of(self.elapsed()))))
+    }
+
+    fn database_start(&self) -> Option<i64> {
+        Some(self.database_start_ms.load(Ordering::SeqCst)).filter(|start| *start != NOT_READ)
     }
 }
 
 impl From<Source> for Clock {
     fn from(source: Source) -> Self {
-        Self { source, ahead_ms: Arc::default() }
+        Self { source, started: Instant::now(), database_start_ms: Arc::new(AtomicI64::new(NOT_READ)) }
     }
+}
+
+fn millis_of(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn system_now() -> Time {
@@ -405,7 +453,7 @@ mod tests {
         let clock = Clock::manual(Time::from_millis(100_000));
         let read = |database: i64, off_by_at_most: u64| {
             clock.follow(ClockReading {
-                machine: clock.machine_now(),
+                elapsed: clock.elapsed(),
                 database: Time::from_millis(database),
                 off_by_at_most: Duration::from_millis(off_by_at_most),
             });
@@ -416,5 +464,28 @@ mod tests {
         assert_eq!(read(10_005, 5), (10_000, 90_000));
         assert_eq!(read(10_006, 5), (10_006, 89_994));
         assert_eq!(read(190_000, 500), (190_000, -90_000));
+    }
+
+    #[test]
+    fn a_step_of_the_machine_s_clock_changes_nothing_once_the_database_s_was_read() {
+        let clock = Clock::manual(Time::from_millis(100_000));
+        let step = |by_ms| match &clock.source {
+            Source::Manual(manual) => manual.stepped_ms.fetch_add(by_ms, Ordering::SeqCst),
+            _ => unreachable!(),
+        };
+        step(7_000);
+        assert_eq!(clock.now().millis(), 107_000, "there is no other clock yet");
+        clock.follow(ClockReading {
+            elapsed: clock.elapsed(),
+            database: Time::from_millis(50_000),
+            off_by_at_most: Duration::from_millis(5),
+        });
+        for by_ms in [3_600_000, -7_200_000] {
+            step(by_ms);
+            assert_eq!(clock.now().millis(), 50_000);
+        }
+        assert_eq!(clock.ahead_ms(), 57_000 + 3_600_000 - 7_200_000, "the skew is known at once");
+        clock.advance(Duration::from_secs(2));
+        assert_eq!(clock.clone().now().millis(), 52_000);
     }
 }
