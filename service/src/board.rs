@@ -21,6 +21,26 @@ pub struct BoardShown {
     pub processes: Vec<ProcessShown>,
     /// How many processes fell silent longer ago than that, within the last hour.
     pub lost_earlier: u64,
+    /// How many more processes there are than are listed.
+    pub processes_not_listed: u64,
+    /// How many more jobs are running than are listed with the processes.
+    pub running_not_listed: u64,
+}
+
+impl BoardShown {
+    /// A sentence for each list that does not have everything.
+    pub fn omissions(&self) -> Vec<String> {
+        let processes = self.processes.len() as u64;
+        let running = self.processes.iter().map(|process| process.running.len() as u64).sum();
+        [
+            ("processes", processes, self.processes_not_listed),
+            ("running jobs", running, self.running_not_listed),
+        ]
+        .into_iter()
+        .filter(|(_, _, not_listed)| *not_listed > 0)
+        .map(|(what, listed, more)| format!("Showing the first {listed} of {} {what}.", listed + more))
+        .collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,13 +17,12 @@ mod steer;
 
 use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
-use service::{
-    Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, ProcessShown, QueueOnBoard, Steered,
-};
+use service::{Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, QueueOnBoard, Steered};
 
 pub(crate) use events::{FailedAttempt, called_off};
 pub(crate) use pauses::Pauses;
 pub use processes::Presence;
+use processes::{HeardOf, Running};
 #[cfg(test)]
 pub(crate) use processes::{POSTGRES_RUNNING, SQLITE_RUNNING};
 pub(crate) use rates::Rates;
@@ -35,7 +34,7 @@ use crate::{Queues, schedule};
 impl Board for Queues {
     async fn shown(&self) -> anyhow::Result<BoardShown> {
         let shown = self.shown_from_afar().await?;
-        Ok(BoardShown { processes: self.with_running(shown.processes).await?, ..shown })
+        self.with_running(shown).await
     }
 
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
@@ -88,10 +87,10 @@ impl Queues {
     pub async fn shown_from_afar(&self) -> anyhow::Result<BoardShown> {
         let at = self.clock.now();
         let (depths, paused) = (self.depth().await?, self.paused().await?);
-        let (processes, counts) = self.processes(at).await?;
+        let HeardOf { processes, not_listed, done } = self.processes(at).await?;
         let lost_earlier = self.lost_earlier().await?;
         let queues = depths.into_iter().map(|depth| {
-            let (done_last_minute, failed_last_minute) = counts.of(depth.queue);
+            let (done_last_minute, failed_last_minute) = done.of(depth.queue);
             QueueOnBoard {
                 queue: depth.queue,
                 waiting: depth.waiting,
@@ -105,16 +104,28 @@ impl Queues {
                 paused: paused.get(&depth.queue).cloned(),
             }
         });
-        Ok(BoardShown { at, queues: queues.collect(), processes, lost_earlier })
+        Ok(BoardShown {
+            at,
+            queues: queues.collect(),
+            processes,
+            lost_earlier,
+            processes_not_listed: not_listed,
+            running_not_listed: 0,
+        })
     }
 
-    /// The processes with what they run now.
-    async fn with_running(&self, mut processes: Vec<ProcessShown>) -> anyhow::Result<Vec<ProcessShown>> {
-        for (instance, job) in self.running().await? {
-            if let Some(process) = processes.iter_mut().find(|process| process.instance == instance) {
+    /// The board with what the processes run now.
+    async fn with_running(&self, mut shown: BoardShown) -> anyhow::Result<BoardShown> {
+        let Running { jobs, is_cut } = self.running().await?;
+        if is_cut {
+            let running: u64 = shown.queues.iter().map(|queue| queue.running).sum();
+            shown.running_not_listed = running.saturating_sub(jobs.len() as u64);
+        }
+        for (instance, job) in jobs {
+            if let Some(process) = shown.processes.iter_mut().find(|process| process.instance == instance) {
                 process.running.push(job);
             }
         }
-        Ok(processes)
+        Ok(shown)
     }
 }

@@ -94,6 +94,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
 fn of_board(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
         ("QueueBoard", "lost_earlier") => json!(2),
+        ("QueueBoard", "processes_not_listed" | "running_not_listed") => json!(0),
         ("QueueShown", "depth") => json!(14),
         ("QueueShown", "waiting") => json!(12),
         ("QueueShown", "running" | "failed" | "dead" | "cancelled" | "failed_last_minute") => json!(1),

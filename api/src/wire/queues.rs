@@ -26,6 +26,10 @@ pub struct QueueBoard {
     pub processes: Vec<Process>,
     /// How many processes were lost longer ago than that, within the last hour.
     pub lost_earlier: u64,
+    /// How many more processes there are than are listed.
+    pub processes_not_listed: u64,
+    /// How many more jobs are running than are listed with the processes.
+    pub running_not_listed: u64,
 }
 
 /// A queue and its jobs by number.
@@ -182,6 +186,8 @@ impl From<service::BoardShown> for QueueBoard {
             queues: queues.map(|(queue, taken)| QueueShown::new(queue, taken)).collect(),
             processes: board.processes.into_iter().map(Process::from).collect(),
             lost_earlier: board.lost_earlier,
+            processes_not_listed: board.processes_not_listed,
+            running_not_listed: board.running_not_listed,
         }
     }
 }

@@ -122,7 +122,8 @@ fn told(board: &BoardShown) -> String {
         1 => Some("1 more process was lost within the last hour".to_owned()),
         lost => Some(format!("{lost} more processes were lost within the last hour")),
     };
-    let parts = [queues, String::new(), processes].into_iter().chain(lost_earlier);
+    let parts = [queues, String::new(), processes].into_iter().chain(board.omissions());
+    let parts = parts.chain(lost_earlier);
     let hints: Vec<_> = hints.collect();
     let gap = (!hints.is_empty()).then(String::new);
     parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
@@ -251,7 +252,14 @@ mod tests {
             ..calm(Queue::Publish)
         };
         let scan = QueueOnBoard { cancelled: 1, paused, ..calm(Queue::Scan) };
-        BoardShown { at: now(), queues: vec![publish, scan], processes: vec![worker], lost_earlier: 12 }
+        BoardShown {
+            at: now(),
+            queues: vec![publish, scan],
+            processes: vec![worker],
+            lost_earlier: 12,
+            processes_not_listed: 511,
+            running_not_listed: 0,
+        }
     }
 
     /// What stands in the columns of a line.
@@ -274,8 +282,9 @@ mod tests {
         {
             assert!(lines[5].contains(told), "{shown}");
         }
-        assert_eq!(lines[6], "12 more processes were lost within the last hour");
-        assert_eq!(lines[8..], ["Why jobs died: handbill admin jobs publish"]);
+        assert_eq!(lines[6], "Showing the first 1 of 512 processes.");
+        assert_eq!(lines[7], "12 more processes were lost within the last hour");
+        assert_eq!(lines[9..], ["Why jobs died: handbill admin jobs publish"]);
     }
 
     #[test]

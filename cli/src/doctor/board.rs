@@ -193,7 +193,14 @@ mod tests {
             failed_last_minute: 0,
             paused: None,
         });
-        BoardShown { at: NOW, queues: queues.to_vec(), processes: vec![process("serve")], lost_earlier: 0 }
+        BoardShown {
+            at: NOW,
+            queues: queues.to_vec(),
+            processes: vec![process("serve")],
+            lost_earlier: 0,
+            processes_not_listed: 0,
+            running_not_listed: 0,
+        }
     }
 
     fn process(role: &str) -> ProcessShown {

@@ -56,7 +56,7 @@ macro_rules! list {
         )
     };
 }
-macro_rules! lost_earlier {
+macro_rules! count_silent {
     ($now_ms:literal) => {
         concat!(
             "SELECT count(*) FROM handbill_processes WHERE seen_at_ms <= ",
@@ -71,8 +71,8 @@ const SQLITE_SAY: &str = say!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
 const POSTGRES_SAY: &str = say!("(extract(epoch FROM now()) * 1000)::bigint");
 const SQLITE_LIST: &str = list!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
 const POSTGRES_LIST: &str = list!("(extract(epoch FROM now()) * 1000)::bigint");
-const SQLITE_LOST_EARLIER: &str = lost_earlier!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
-const POSTGRES_LOST_EARLIER: &str = lost_earlier!("(extract(epoch FROM now()) * 1000)::bigint");
+const SQLITE_COUNT_SILENT: &str = count_silent!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
+const POSTGRES_COUNT_SILENT: &str = count_silent!("(extract(epoch FROM now()) * 1000)::bigint");
 /// A process of a release that names no bus is no stranger: it is there while an upgrade is rolled out.
 const POSTGRES_STRANGERS: &str = "SELECT role, host, process_id FROM handbill_processes
     WHERE instance <> $1 AND bus <> $2 AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $3
@@ -98,6 +98,23 @@ pub struct Presence {
     pub started_at: Time,
     /// The identity of its bus at the moment: the same in all processes that hear each other.
     pub bus: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+/// The processes that were heard of lately.
+pub(super) struct HeardOf {
+    /// The workers first, so many at most.
+    pub(super) processes: Vec<ProcessShown>,
+    pub(super) not_listed: u64,
+    /// What those listed did in the last minute.
+    pub(super) done: MinuteCount,
+}
+
+/// The jobs in somebody's hands.
+pub(super) struct Running {
+    /// Each with the process that has it, so many at most.
+    pub(super) jobs: Vec<(String, RunningJob)>,
+    /// Whether there are more.
+    pub(super) is_cut: bool,
 }
 
 /// As in the table's columns, but for the last: how many milliseconds it has been silent.
@@ -181,62 +198,81 @@ impl Queues {
         .context("telling the queue board of this process")
     }
 
-    /// Every process that was heard of lately, the workers first, with what all of them did in the last minute.
-    pub(super) async fn processes(&self, now: Time) -> anyhow::Result<(Vec<ProcessShown>, MinuteCount)> {
+    pub(super) async fn processes(&self, now: Time) -> anyhow::Result<HeardOf> {
         let list = match &self.database {
             Database::Sqlite(_) => SQLITE_LIST,
             Database::Postgres(_) => POSTGRES_LIST,
         };
         let shown_for_ms = i64::try_from(SHOWN_FOR.as_millis())?;
         let rows: Vec<ProcessRow> = on_either!(&self.database, pool => {
-            sqlx::query_as(list).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX).fetch_all(pool).await
+            sqlx::query_as(list).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX + 1).fetch_all(pool).await
         })
         .context("listing processes")?;
+        let (rows, is_cut) = cut(rows, PROCESSES_SHOWN_MAX);
+        let not_listed = if is_cut {
+            // No heartbeat lies ahead of the database's clock, by which it was written.
+            self.count_silent(Duration::ZERO, SHOWN_FOR).await?.saturating_sub(rows.len() as u64)
+        } else {
+            0
+        };
         let told: Vec<MinuteCount> =
             rows.iter().flat_map(|row| serde_json::from_str::<Vec<_>>(&row.6).unwrap_or_default()).collect();
         let mut processes: Vec<_> = rows.into_iter().map(|row| read(row, now)).collect();
         processes.sort_by_key(|process| (place_of(&process.role), process.host.clone(), process.started_at));
-        Ok((processes, rates::sum(told.iter(), now)))
+        Ok(HeardOf { processes, not_listed, done: rates::sum(told.iter(), now) })
     }
 
     /// How many processes fell silent too long ago to be listed.
     pub(super) async fn lost_earlier(&self) -> anyhow::Result<u64> {
-        let count = match &self.database {
-            Database::Sqlite(_) => SQLITE_LOST_EARLIER,
-            Database::Postgres(_) => POSTGRES_LOST_EARLIER,
-        };
-        let [shown_ms, counted_ms] = [SHOWN_FOR, COUNTED_FOR].map(|span| span.as_millis());
-        let (shown_ms, counted_ms) = (i64::try_from(shown_ms)?, i64::try_from(counted_ms)?);
-        let lost: i64 = on_either!(&self.database, pool => {
-            sqlx::query_scalar(count).bind(shown_ms).bind(counted_ms).fetch_one(pool).await
-        })
-        .context("counting lost processes")?;
-        Ok(u64::try_from(lost)?)
+        self.count_silent(SHOWN_FOR, COUNTED_FOR).await
     }
 
-    /// The jobs in somebody's hands, with the process that has them.
-    pub(super) async fn running(&self) -> anyhow::Result<Vec<(String, RunningJob)>> {
+    /// How many processes have been silent for so long at least, and for less than that.
+    async fn count_silent(&self, at_least: Duration, less_than: Duration) -> anyhow::Result<u64> {
+        let count = match &self.database {
+            Database::Sqlite(_) => SQLITE_COUNT_SILENT,
+            Database::Postgres(_) => POSTGRES_COUNT_SILENT,
+        };
+        let (at_least, less_than) =
+            (i64::try_from(at_least.as_millis())?, i64::try_from(less_than.as_millis())?);
+        let counted: i64 = on_either!(&self.database, pool => {
+            sqlx::query_scalar(count).bind(at_least).bind(less_than).fetch_one(pool).await
+        })
+        .context("counting processes")?;
+        Ok(u64::try_from(counted)?)
+    }
+
+    pub(super) async fn running(&self) -> anyhow::Result<Running> {
         type Row = (String, String, String, Option<i64>, Vec<u8>);
         let rows: Vec<Row> = match &self.database {
             Database::Sqlite(pool) => {
                 sqlx::query_as(SQLITE_RUNNING)
                     .bind(KIND_BYTES_MAX)
                     .bind(serde_json::to_string(&Queue::ALL.map(Queue::name))?)
-                    .bind(RUNNING_SHOWN_MAX)
+                    .bind(RUNNING_SHOWN_MAX + 1)
                     .fetch_all(pool)
                     .await
             }
             Database::Postgres(pool) => {
                 sqlx::query_as(POSTGRES_RUNNING)
                     .bind(KIND_BYTES_MAX)
-                    .bind(RUNNING_SHOWN_MAX)
+                    .bind(RUNNING_SHOWN_MAX + 1)
                     .fetch_all(pool)
                     .await
             }
         }
         .context("listing what runs")?;
-        Ok(rows.into_iter().filter_map(read_running).collect())
+        let (rows, is_cut) = cut(rows, RUNNING_SHOWN_MAX);
+        Ok(Running { jobs: rows.into_iter().filter_map(read_running).collect(), is_cut })
     }
+}
+
+/// So many rows at most, and whether there were more.
+fn cut<T>(mut rows: Vec<T>, rows_max: i64) -> (Vec<T>, bool) {
+    let rows_max = usize::try_from(rows_max).unwrap_or_default();
+    let is_cut = rows.len() > rows_max;
+    rows.truncate(rows_max);
+    (rows, is_cut)
 }
 
 fn read_running(

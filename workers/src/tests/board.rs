@@ -335,6 +335,25 @@ on_both! {
         assert_eq!(processes(&bed).await.len(), 1, "who died has taken no leave");
     }
 
+    async fn a_board_says_how_many_processes_it_does_not_list(bed: Bed) {
+        bed.ready().await;
+        let present = Present::start(&bed.queues, presence("worker", &[]));
+        until("it is there", || async { !processes(&bed).await.is_empty() }).await;
+        present.die().await;
+        let copies = "INSERT INTO handbill_processes
+            (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
+            SELECT instance || '-' || n, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms
+            FROM handbill_processes, (WITH RECURSIVE numbers (n) AS
+                (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 511) SELECT n FROM numbers) AS numbers";
+        bed.sql(copies).await;
+        let shown = bed.queues.shown().await.unwrap();
+        assert_eq!((shown.processes.len(), shown.processes_not_listed), (500, 12));
+        assert_eq!(shown.omissions(), ["Showing the first 500 of 512 processes."]);
+        bed.sql("DELETE FROM handbill_processes WHERE instance LIKE '%-1%'").await;
+        let shown = bed.queues.shown().await.unwrap();
+        assert_eq!((shown.processes_not_listed, shown.omissions().len()), (0, 0));
+    }
+
     async fn who_has_been_silent_is_lost_and_later_forgotten(bed: Bed) {
         bed.ready().await;
         let present = Present::start(&bed.queues, presence("worker", &[]));

@@ -28,6 +28,8 @@ pub struct BoardPage<'a> {
     pub processes: Vec<ProcessRow>,
     /// Those that are not listed any more.
     pub lost_earlier: u64,
+    /// What the lists leave out.
+    pub omissions: Vec<String>,
     pub schedules: Vec<ScheduleRow>,
 }
 
@@ -122,6 +124,7 @@ impl<'a> BoardPage<'a> {
     pub fn new(frame: &'a Frame, board: BoardShown, schedules: Vec<ScheduleShown>) -> Self {
         let at = board.at;
         let waits = |queue: &&QueueOnBoard| queue.depth() > 0 && !board.is_taken(queue.queue);
+        let omissions = board.omissions();
         let untaken = board.queues.iter().filter(waits).map(|queue| queue.queue.name()).collect();
         Self {
             frame,
@@ -130,6 +133,7 @@ impl<'a> BoardPage<'a> {
             queues: board.queues.into_iter().map(|queue| QueueRow::new(queue, at)).collect(),
             processes: board.processes.into_iter().map(|process| ProcessRow::new(process, at)).collect(),
             lost_earlier: board.lost_earlier,
+            omissions,
             schedules: schedules.into_iter().map(|schedule| ScheduleRow::new(schedule, at)).collect(),
         }
     }

@@ -64,7 +64,14 @@ fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessShown 
 }
 
 fn board_of(queues: Vec<QueueOnBoard>, processes: Vec<ProcessShown>) -> BoardShown {
-    BoardShown { at: now(), queues, processes, lost_earlier: 0 }
+    BoardShown {
+        at: now(),
+        queues,
+        processes,
+        lost_earlier: 0,
+        processes_not_listed: 0,
+        running_not_listed: 0,
+    }
 }
 
 /// Something of everything: busy, paused, nobody's, dead.
@@ -94,7 +101,7 @@ fn full() -> BoardShown {
             process("edge", false, &[]),
         ],
     );
-    BoardShown { lost_earlier: 12, ..board }
+    BoardShown { lost_earlier: 12, processes_not_listed: 112, running_not_listed: 9, ..board }
 }
 
 fn schedules() -> Vec<ScheduleShown> {
