@@ -18,9 +18,18 @@ pub(crate) struct DataLock {
     locked: Vec<(PathBuf, File)>,
 }
 
+/// What a process is to the data directory, which decides what to do when another one has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tenant {
+    /// It needs no other process: `handbill serve`, or a command.
+    Alone,
+    /// One role of several that share a database.
+    OneRole,
+}
+
 impl DataLock {
     /// Refused while another process has it. A service on PostgreSQL needs none: see `Queues::join`.
-    pub(crate) fn take(settings: &Settings) -> anyhow::Result<Self> {
+    pub(crate) fn take(settings: &Settings, tenant: Tenant) -> anyhow::Result<Self> {
         parts::make_data_dir_if_used(settings)?;
         let mut locked: Vec<(PathBuf, File)> = Vec::new();
         for url in [&settings.database.url, &settings.queue.url] {
@@ -28,7 +37,7 @@ impl DataLock {
             let path = lock_path(&file);
             // One file may hold both.
             if locked.iter().all(|(known, _)| *known != path) {
-                locked.push((path.clone(), lock(&path, &file)?));
+                locked.push((path.clone(), lock(&path, &file, tenant)?));
             }
         }
         Ok(Self { locked })
@@ -42,22 +51,53 @@ impl DataLock {
     }
 }
 
+impl Tenant {
+    fn remedy(self) -> &'static str {
+        match self {
+            Tenant::Alone => {
+                "stop it first, or give this one a data directory of its own (HANDBILL_DATA_DIR)"
+            }
+            Tenant::OneRole => {
+                "a SQLite file takes one process at a time. To run the roles as processes of their own, give all of them \
+                 the same PostgreSQL database (HANDBILL_DATABASE__URL=postgres://…); on one machine, `handbill serve` runs \
+                 them in one process"
+            }
+        }
+    }
+}
+
 fn lock_path(database: &Path) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(".lock");
     PathBuf::from(path)
 }
 
-fn lock(path: &Path, database: &Path) -> anyhow::Result<File> {
+fn lock(path: &Path, database: &Path, tenant: Tenant) -> anyhow::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(FILE_MODE).open(path);
     let file = file.with_context(|| format!("open {}", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!(
-            "another process works on {}: stop it first, or give this one a data directory of its own \
-             (HANDBILL_DATA_DIR)",
-            database.display()
-        ),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another process works on {}: {}", database.display(), tenant.remedy())
+        }
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("lock {}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_over_a_locked_file_is_told_of_postgresql_and_not_of_another_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = [("HANDBILL_DATA_DIR".to_owned(), folder.path().display().to_string())];
+        let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };
+        let settings = config::load(sources).unwrap();
+        let _first = DataLock::take(&settings, Tenant::Alone).unwrap();
+        let refused = |tenant| DataLock::take(&settings, tenant).unwrap_err().to_string();
+        assert!(refused(Tenant::Alone).contains("HANDBILL_DATA_DIR"), "{}", refused(Tenant::Alone));
+        let advice = refused(Tenant::OneRole);
+        assert!(advice.contains("PostgreSQL") && !advice.contains("HANDBILL_DATA_DIR"), "{advice}");
     }
 }

@@ -14,7 +14,7 @@ use store::{Blobs, Copied, LedgerTotals, ObjectKind, Store, TableCount};
 use workers::{CopiedJobs, Opening, Queues};
 
 use crate::contents::{self, CopiedContents, IfThere};
-use crate::data_lock::DataLock;
+use crate::data_lock::{DataLock, Tenant};
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
@@ -30,7 +30,8 @@ pub(crate) async fn carry_out(from: &Path, to: &Path) -> anyhow::Result<ExitCode
     from.demand_at_rest().await?;
     to.demand_at_rest().await?;
     // From here on no process can start on the files of either.
-    let _locks = [DataLock::take(&from.settings)?, DataLock::take(&to.settings)?];
+    let _locks =
+        [DataLock::take(&from.settings, Tenant::Alone)?, DataLock::take(&to.settings, Tenant::Alone)?];
     to.demand_empty().await?;
     let moved =
         carry(&from, &to).await.with_context(|| format!("not everything is in {} now: {ANEW}", to.place))?;

@@ -1,6 +1,7 @@
 //! Opens what a process stands on, as the settings say.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -159,14 +160,72 @@ pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf
     folders.into_iter().map(|folder| absolute(&folder)).collect()
 }
 
+/// A directory that holds data and that other users of this machine can read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OpenFolder {
+    pub(crate) path: PathBuf,
+    contents: FolderContents,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FolderContents {
+    HandbillAlone,
+    /// Such as a home or `/tmp`, which must keep its mode.
+    OtherFilesToo,
+}
+
+impl OpenFolder {
+    pub(crate) fn remedy(&self) -> String {
+        let path = self.path.display();
+        match self.contents {
+            FolderContents::HandbillAlone => format!("run `chmod 700 {path}`"),
+            FolderContents::OtherFilesToo => format!(
+                "{path} holds other files, too: stop Handbill, move its files to a directory of its own that only its user \
+                 can read (such as {path}/handbill), and set HANDBILL_DATA_DIR, or the setting that names {path}, to it"
+            ),
+        }
+    }
+}
+
 /// The directories that are there already, hold data and can be read by other users of this machine. What lies inside of
 /// one that only its owner may enter is safe, whatever its own mode.
-pub(crate) fn folders_open_to_others(settings: &Settings) -> anyhow::Result<BTreeSet<PathBuf>> {
+pub(crate) fn folders_open_to_others(settings: &Settings) -> anyhow::Result<Vec<OpenFolder>> {
     let data_dir = absolute(&settings.data_dir)?;
     let outermost = |folder: PathBuf| if folder.starts_with(&data_dir) { data_dir.clone() } else { folder };
-    let folders = folders_of_data(settings)?.into_iter().map(outermost);
+    let folders: BTreeSet<PathBuf> = folders_of_data(settings)?.into_iter().map(outermost).collect();
+    let kept = paths_of_data(settings)?;
     let is_open = |folder: &PathBuf| fs::metadata(folder).is_ok_and(|found| found.mode() & OTHERS != 0);
-    Ok(folders.filter(is_open).collect())
+    let open = folders.into_iter().filter(is_open);
+    Ok(open.map(|path| OpenFolder { contents: contents_of(&path, &kept), path }).collect())
+}
+
+/// The files and folders that data is kept in.
+fn paths_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = vec![absolute(&settings.secret_file())?];
+    for url in [&settings.database.url, &settings.queue.url] {
+        if let Some(file) = store::sqlite_file(url.reveal())? {
+            paths.push(absolute(&file)?);
+        }
+    }
+    if let Storage::Folder(contents) = &settings.storage {
+        let contents = absolute(contents)?;
+        paths.extend(Blobs::FOLDERS.map(|folder| contents.join(folder)));
+    }
+    Ok(paths)
+}
+
+/// What a directory holds, by the names in it. The files beside a database have its name and an ending.
+fn contents_of(folder: &Path, kept: &[PathBuf]) -> FolderContents {
+    let below = |path: &PathBuf| path.strip_prefix(folder).ok()?.iter().next().map(OsStr::to_owned);
+    let names: Vec<OsString> = kept.iter().filter_map(below).collect();
+    let is_kept = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        names.iter().any(|kept| name.starts_with(kept.as_encoded_bytes()))
+    };
+    // What cannot be listed is not known to be Handbill's.
+    let is_own = fs::read_dir(folder)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_kept(&entry.file_name()))));
+    if is_own { FolderContents::HandbillAlone } else { FolderContents::OtherFilesToo }
 }
 
 /// A host whose data is all elsewhere need not have a place that may be written to. A signing secret that is made makes
@@ -190,4 +249,34 @@ fn absolute(folder: &Path) -> anyhow::Result<PathBuf> {
     // A file that is named without a folder lies in the working directory.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     std::path::absolute(folder).with_context(|| format!("look for {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn only_a_directory_that_is_handbill_s_own_is_to_be_closed_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = [("HANDBILL_DATA_DIR".to_owned(), folder.path().display().to_string())];
+        let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };
+        let settings = config::load(sources).unwrap();
+        let remedies = || -> Vec<String> {
+            folders_open_to_others(&settings).unwrap().iter().map(OpenFolder::remedy).collect()
+        };
+        assert!(remedies().is_empty(), "it is its owner's alone");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        for name in
+            ["handbill.db", "handbill.db-wal", "handbill.db.lock", "queue.db", "blobs", "signing-secret"]
+        {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let chmod = format!("chmod 700 {}", folder.path().display());
+        assert_eq!(remedies(), [format!("run `{chmod}`")]);
+        fs::write(folder.path().join("letter.txt"), "").unwrap();
+        let [remedy] = &remedies()[..] else { panic!() };
+        assert!(!remedy.contains("chmod") && remedy.contains("a directory of its own"), "{remedy}");
+    }
 }

@@ -13,7 +13,7 @@ use store::{Blobs, Copied, ObjectKind, Scrub, ScrubCare, ScrubNews, Store};
 use crate::backup::embedded_file;
 use crate::backup_manifest::{BackupManifest, Layout, copy_private, is_empty};
 use crate::contents::{self, IfThere};
-use crate::data_lock::DataLock;
+use crate::data_lock::{DataLock, Tenant};
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
@@ -33,7 +33,7 @@ pub(crate) async fn carry_out(folder: &Path, settings: &Settings) -> anyhow::Res
     let target = Target::of(settings)?;
     manifest.check_files(folder)?;
     parts::make_data_dir(settings)?;
-    let alone = DataLock::take(settings)?;
+    let alone = DataLock::take(settings, Tenant::Alone)?;
     let restoring = Restoring { layout: Layout::of(folder), manifest: &manifest, target: &target, settings };
     if let Err(error) = restoring.verify().await {
         target.remove_drafts();

@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 use workers::{PoolSettings, Presence};
 
 use crate::args::QueueShare;
-use crate::data_lock::DataLock;
+use crate::data_lock::{DataLock, Tenant};
 use crate::doors::Door;
 use crate::house::{House, Office, Schema};
 use crate::open_files::{self, HasDoors};
@@ -96,6 +96,10 @@ impl Roles {
         }
     }
 
+    fn tenant(&self) -> Tenant {
+        if self.api && self.edge { Tenant::Alone } else { Tenant::OneRole }
+    }
+
     fn has_office(&self) -> bool {
         self.api || self.pool.is_some()
     }
@@ -131,7 +135,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     open_files::warn_if_short(settings, HasDoors { api: roles.api, edge: roles.edge });
     warn_of_readers(settings)?;
     telemetry::levels::set_dev_mode(settings.dev_mode);
-    let _alone = DataLock::take(settings)?;
+    let _alone = DataLock::take(settings, roles.tenant())?;
     let house = House::open(settings, roles.schema).await?;
     let presence = presence_of(&house, &roles);
     house.queues.join(&presence).await?;
@@ -418,8 +422,9 @@ fn start_token_uses(service: &Service, stop_work: &CancellationToken) -> Running
 fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
     for folder in parts::folders_open_to_others(settings)? {
         tracing::warn!(
-            folder = %folder.display(),
-            "other users of this machine can read the data directory: run chmod 700 on it"
+            folder = %folder.path.display(),
+            remedy = folder.remedy(),
+            "other users of this machine can read a directory that holds data"
         );
     }
     Ok(())

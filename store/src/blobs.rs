@@ -54,7 +54,9 @@ pub struct Blobs {
 }
 
 /// Contents lie here, each in the folder of its first byte.
-const CONTENTS: &str = "blobs";
+pub(crate) const CONTENTS: &str = "blobs";
+pub(crate) const SPOOL: &str = "spool";
+pub(crate) const UPLOADS: &str = "uploads";
 
 /// A store that does not answer makes the caller wait no longer than this.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -67,6 +69,9 @@ const RETRIES_MAX: usize = 2;
 const UPLOADS_LISTED_MAX: usize = 1_000;
 
 impl Blobs {
+    /// What lies in the folder of a local store.
+    pub const FOLDERS: [&str; 3] = [CONTENTS, SPOOL, UPLOADS];
+
     /// Blobs as files below a folder; a put has reached the disk when it returns.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
@@ -201,7 +206,7 @@ impl Blobs {
 
     /// Deletes uploads that nobody came for. How many there were.
     pub async fn sweep_spool(&self, spooled_before: Time, at_most: usize) -> anyhow::Result<usize> {
-        self.sweep("spool", spooled_before, at_most).await
+        self.sweep(SPOOL, spooled_before, at_most).await
     }
 
     /// Keeps what was put at an upload's address. False when something was put there before: that stays.
@@ -222,7 +227,7 @@ impl Blobs {
 
     /// The uploads of an account that are kept, the oldest first.
     pub async fn kept_uploads(&self, account: AccountId) -> anyhow::Result<Vec<UploadId>> {
-        let folder = self.join(&format!("uploads/{account}"));
+        let folder = self.join(&format!("{UPLOADS}/{account}"));
         let listing =
             self.objects.list(Some(&folder)).map_ok(|found| found.location).take(UPLOADS_LISTED_MAX);
         let listed = timeout(LIST_WAIT_MAX, listing.try_collect()).await.map_err(std::io::Error::from);
@@ -239,7 +244,7 @@ impl Blobs {
 
     /// Deletes what was put at addresses before a moment. How much there was.
     pub async fn sweep_uploads(&self, kept_before: Time, at_most: usize) -> anyhow::Result<usize> {
-        self.sweep("uploads", kept_before, at_most).await
+        self.sweep(UPLOADS, kept_before, at_most).await
     }
 
     async fn sweep(&self, folder: &str, written_before: Time, at_most: usize) -> anyhow::Result<usize> {
@@ -302,9 +307,9 @@ impl Blobs {
                 let hash = hash.to_string();
                 self.join(&format!("{CONTENTS}/{}/{hash}", &hash[..2]))
             }
-            StorageKey::Spool(version) => self.join(&format!("spool/{version}")),
+            StorageKey::Spool(version) => self.join(&format!("{SPOOL}/{version}")),
             StorageKey::Upload(UploadTicket { account, upload }) => {
-                self.join(&format!("uploads/{account}/{upload}"))
+                self.join(&format!("{UPLOADS}/{account}/{upload}"))
             }
         }
     }

@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 use crate::Blobs;
-use crate::blobs::{StorageKey, within};
+use crate::blobs::{CONTENTS, SPOOL, StorageKey, UPLOADS, within};
 use crate::reading::Reading;
 
 /// The least that S3 takes as a part of a large object.
@@ -224,11 +224,11 @@ fn told(prefix: &Key, object: &ObjectMeta) -> StoredObject {
 fn kind_of(name: &str) -> Option<ObjectKind> {
     let mut parts = name.split('/');
     let kind = match (parts.next()?, parts.next()?, parts.next()) {
-        ("blobs", folder, Some(hash)) if hash.get(..2) == Some(folder) => {
+        (CONTENTS, folder, Some(hash)) if hash.get(..2) == Some(folder) => {
             ObjectKind::Blob(hash.parse().ok()?)
         }
-        ("spool", version, None) => ObjectKind::Spool(version.parse().ok()?),
-        ("uploads", account, Some(upload)) => {
+        (SPOOL, version, None) => ObjectKind::Spool(version.parse().ok()?),
+        (UPLOADS, account, Some(upload)) => {
             let account: AccountId = account.parse().ok()?;
             ObjectKind::Upload(UploadTicket { account, upload: upload.parse().ok()? })
         }

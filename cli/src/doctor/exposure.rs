@@ -47,8 +47,10 @@ fn data(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     let open = parts::folders_open_to_others(settings)?;
     let found: Vec<_> = open
         .iter()
-        .map(|folder| format!("other users of this machine can read {}", folder.display()))
-        .map(|what| Finding::warning(DATA, what, "run chmod 700 on it"))
+        .map(|folder| {
+            let what = format!("other users of this machine can read {}", folder.path.display());
+            Finding::warning(DATA, what, folder.remedy())
+        })
         .collect();
     Ok(if found.is_empty() {
         vec![Finding::sound(DATA, "no other user of this machine can read it")]

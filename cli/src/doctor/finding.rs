@@ -1,5 +1,6 @@
 //! What the doctor tells of a part, in a line or two.
 
+use std::borrow::Cow;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(super) enum State {
     /// The service goes on, and somebody should look at it.
     Warning {
         what: String,
-        remedy: &'static str,
+        remedy: Cow<'static, str>,
     },
     Fault {
         what: String,
@@ -27,8 +28,12 @@ impl Finding {
         Self { part, state: State::Sound(what.into()) }
     }
 
-    pub(super) fn warning(part: &'static str, what: impl Into<String>, remedy: &'static str) -> Self {
-        Self { part, state: State::Warning { what: what.into(), remedy } }
+    pub(super) fn warning(
+        part: &'static str,
+        what: impl Into<String>,
+        remedy: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { part, state: State::Warning { what: what.into(), remedy: remedy.into() } }
     }
 
     pub(super) fn fault(part: &'static str, what: impl Into<String>, remedy: &'static str) -> Self {
