@@ -8,7 +8,7 @@ use domain::{
     AskedRights, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
     Via,
 };
-use store::{AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
+use store::{Along, AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{Answer, Caller, Service};
@@ -88,11 +88,17 @@ impl Service {
 
     /// Revokes a token, and on request all that came from it. The next use of each is refused, in every process.
     pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> Answer<Revoked> {
-        caller.may_write(Scope::TokensManage, self.0.clock.now())?;
+        let now = self.0.clock.now();
+        caller.may_write(Scope::TokensManage, now)?;
         // What is no id is no token's.
         let token = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
-        let also =
-            self.0.store.revoke_token(&self.change_by(caller), token, caller.revokes(), minted).await?;
+        let along = match minted {
+            TokenFate::Keep => Along::Nothing,
+            // Spec 4.5: invites need more than tokens do. A caller with those rights can revoke them later.
+            TokenFate::Revoke if caller.may_lead(now).is_err() => Along::Tokens,
+            TokenFate::Revoke => Along::TokensAndInvites,
+        };
+        let also = self.0.store.revoke_token(&self.change_by(caller), token, caller.revokes(), along).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token, tokens.minted = also.tokens, "token revoked");
         Ok(Revoked { token, also })
     }
@@ -116,7 +122,7 @@ impl Service {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
-        match self.0.store.revoke_token(&change, grant.token, Reach::All, TokenFate::Keep).await {
+        match self.0.store.revoke_token(&change, grant.token, Reach::All, Along::Nothing).await {
             // Somebody else has revoked it since it was looked up.
             Ok(_) | Err(Undone::Refused(_)) => {}
             Err(Undone::Failed(error)) => return Err(error.into()),

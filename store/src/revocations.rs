@@ -26,6 +26,16 @@ pub enum TokenFate {
     Revoke,
 }
 
+/// What is to be revoked along with a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    Nothing,
+    /// The tokens that came from it.
+    Tokens,
+    /// These, and the open invites that any of them or the token itself made.
+    TokensAndInvites,
+}
+
 /// What was revoked along with a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlsoRevoked {
@@ -35,13 +45,14 @@ pub struct AlsoRevoked {
 
 impl Store {
     /// Revokes a token within reach, and on request the tokens and open invites that came from it: what was minted by
-    /// one's own token is one's own to end. A token that is revoked already stays so.
+    /// one's own token is one's own to end. A token that is revoked already stays so, and what came from it can still be
+    /// revoked.
     pub async fn revoke_token(
         &self,
         change: &Change<'_>,
         id: TokenId,
         reach: Reach,
-        minted: TokenFate,
+        along: Along,
     ) -> Decided<AlsoRevoked> {
         let begun = self.begin_change(change).await?;
         let transaction = &begun.transaction;
@@ -51,10 +62,7 @@ impl Store {
             .await?;
         let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
         must_be_within(reach, &row)?;
-        let also = match minted {
-            TokenFate::Keep => AlsoRevoked::default(),
-            TokenFate::Revoke => revoke_minted_by(transaction, change, &row.id).await?,
-        };
+        let also = revoke_along(transaction, change, &row.id, along).await?;
         if row.revoked_at.is_none() {
             revoke(transaction, change, &[row]).await?;
         }
@@ -72,11 +80,15 @@ pub(crate) async fn revoke_all(
     revoke(transaction, change, &active).await
 }
 
-async fn revoke_minted_by(
+async fn revoke_along(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
     id: &str,
+    along: Along,
 ) -> anyhow::Result<AlsoRevoked> {
+    if along == Along::Nothing {
+        return Ok(AlsoRevoked::default());
+    }
     let statement =
         Statement::from_sql_and_values(transaction.get_database_backend(), TREE, [id.to_owned().into()]);
     let tree = transaction.query_all_raw(statement).await?;
@@ -86,10 +98,12 @@ async fn revoke_minted_by(
         .filter(Condition::all().add(among(transaction, entity::token::Column::Id, minted)))
         .all(transaction)
         .await?;
-    Ok(AlsoRevoked {
-        tokens: revoke(transaction, change, &minted).await?,
-        invites: invites::revoke_made_by(transaction, change, tree).await?,
-    })
+    let tokens = revoke(transaction, change, &minted).await?;
+    let invites = match along {
+        Along::TokensAndInvites => invites::revoke_made_by(transaction, change, tree).await?,
+        Along::Nothing | Along::Tokens => 0,
+    };
+    Ok(AlsoRevoked { tokens, invites })
 }
 
 async fn revoke(

@@ -74,13 +74,17 @@ impl Tokens {
     /// It stops working at once. With `with_minted=true` so do the tokens that it minted, those that they minted, and
     /// so on, and the open invites that any of them made: do this after a leak. Needs the scope `tokens:manage`; a
     /// member revokes only tokens of their own.
+    ///
+    /// Invites are revoked only for a caller that may revoke invites: a token with `account:manage`, an admin or the
+    /// owner. For any other caller they stay open and `invites_revoked` is 0; the same call by a caller with those
+    /// rights revokes them later, although the token is revoked already.
     #[oai(path = "/v1/tokens/:id", method = "delete", operation_id = "revoke_token")]
     async fn revoke(
         &self,
         caller: Token,
         /// The token's id, as the list shows it.
         id: Path<String>,
-        /// `true` revokes all that came from it too.
+        /// `true` revokes the tokens and invites that came from it too.
         with_minted: Query<Option<bool>>,
         service: Data<&Service>,
     ) -> Answer<Json<wire::RevokedToken>, Revoke> {

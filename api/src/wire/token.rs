@@ -73,7 +73,8 @@ pub struct RevokedToken {
     /// How many tokens that came from it were revoked too; only with `with_minted=true`.
     #[oai(skip_serializing_if_is_none)]
     pub minted_revoked: Option<u64>,
-    /// How many open invites that came from it were revoked too; only with `with_minted=true`.
+    /// How many open invites that came from it were revoked too; only with `with_minted=true`. 0 if the caller may not
+    /// revoke invites.
     #[oai(skip_serializing_if_is_none)]
     pub invites_revoked: Option<u64>,
 }

@@ -9,7 +9,8 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::*;
 use crate::{
-    AlsoRevoked, Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone, User,
+    Along, AlsoRevoked, Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone,
+    User,
 };
 
 /// A claimed account with its owner.
@@ -213,15 +214,16 @@ on_both_databases! {
         let grandchild = minted_by(child).await;
         let invite = Invite { made_by: Maker { user: None, token: Some(grandchild) }, ..team.invite(Role::Admin, 1) };
         bed.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
-        let revoke = async |id, minted| {
-            bed.store.revoke_token(&team.by_owner(), id, Reach::All, minted).await.unwrap()
+        let revoke = async |id, along| {
+            bed.store.revoke_token(&team.by_owner(), id, Reach::All, along).await.unwrap()
         };
-        assert_eq!(revoke(child, TokenFate::Keep).await, AlsoRevoked::default());
+        assert_eq!(revoke(child, Along::Nothing).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 3, "that of the signup, the root and the grandchild");
 
         // What is revoked between the two does not hide what it minted.
-        assert_eq!(revoke(root.id, TokenFate::Revoke).await, AlsoRevoked { tokens: 1, invites: 1 });
-        assert_eq!(revoke(root.id, TokenFate::Revoke).await, AlsoRevoked::default());
+        assert_eq!(revoke(root.id, Along::Tokens).await, AlsoRevoked { tokens: 1, invites: 0 });
+        assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked { tokens: 0, invites: 1 });
+        assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 1);
         let revocation = entity::audit::Column::Action.is_in(["token.revoked", "invite.revoked"]);
         let trail = entity::audit::Entity::find().filter(revocation).all(&bed.store.database.reader).await.unwrap();

@@ -199,6 +199,27 @@ in_both_modes! {
         assert_eq!(names(&owner.tokens().await), ["other", "signup"]);
     }
 
+    async fn a_token_that_may_not_revoke_invites_leaves_those_of_a_leaked_token_to_one_that_may(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let leaked = agent.mint(&json!({ "name": "leaked" })).await.expect(201);
+        let holder = agent.with_token(&leaked.string("token"));
+        let child = holder.minted(&json!({ "name": "child" })).await;
+        let invite = child.invite(&json!({})).await.expect(201).string("code");
+        let path = format!("/v1/tokens/{}?with_minted=true", leaked.string("id"));
+
+        let manager = agent.minted(&json!({ "scopes": "tokens:manage" })).await;
+        manager.call(Method::DELETE, &format!("/v1/account/invites/{invite}")).await.refused(403, "insufficient_scope");
+        let revoked = manager.call(Method::DELETE, &path).await.expect(200);
+        assert_eq!((revoked.integer("minted_revoked"), revoked.integer("invites_revoked")), (1, 0));
+        child.account().await.refused(401, "unauthorized");
+        let revoked_at = async || owner.invites().await.expect(200).at("0.revoked_at");
+        assert!(revoked_at().await.is_null());
+
+        let revoked = agent.call(Method::DELETE, &path).await.expect(200);
+        assert_eq!((revoked.integer("minted_revoked"), revoked.integer("invites_revoked")), (0, 1));
+        assert!(!revoked_at().await.is_null());
+    }
+
     async fn a_member_ends_what_their_own_token_minted_and_nothing_else(world: World) {
         let (_, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;

@@ -319,7 +319,11 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
         keep: "Keep it",
         option: may_have_minted(token).then_some(QuestionOption {
             field: "with_minted",
-            label: "Also revoke the tokens that it minted and the invites that it made",
+            label: if frame.leads() {
+                "Also revoke the tokens that it minted and the invites that it made"
+            } else {
+                "Also revoke the tokens that it minted"
+            },
         }),
     }
 }
