@@ -17,7 +17,15 @@ pub struct SignedUp {
 
 /// One sign-up within the limit. Only asking the limit makes one, and it serves once.
 #[derive(Debug)]
-pub struct SignUpTurn(());
+pub struct SignUpTurn {
+    from: IpAddr,
+}
+
+impl SignUpTurn {
+    pub(crate) fn from(&self) -> IpAddr {
+        self.from
+    }
+}
 
 /// The link that a person opens to claim an account.
 #[derive(Clone)]
@@ -36,7 +44,7 @@ impl Service {
     /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
     pub async fn turn_to_sign_up(&self, from: IpAddr) -> Answer<SignUpTurn> {
         self.take_by_address("signup", from, self.0.rules.signups_per_minute).await?;
-        Ok(SignUpTurn(()))
+        Ok(SignUpTurn { from })
     }
 
     /// What `sign_up` does, in a turn that was taken before.

@@ -17,6 +17,7 @@ mod content;
 mod credits;
 mod deadline;
 mod failure;
+mod first_publish;
 mod insights;
 mod inspect;
 mod limits;
@@ -55,6 +56,7 @@ pub use claim::Claimable;
 pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
 pub use failure::{Answer, Failure};
+pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use objection::first_document;
@@ -90,7 +92,7 @@ use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, StuckScan, TokenFate,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan, TokenFate,
     WaitingFor, WaitingPlace, encode,
 };
 

@@ -28,6 +28,12 @@ impl Service {
         self.take_each(&RateLimit::of_address(name, from, Budget::per_minute(per_minute))).await
     }
 
+    /// Gives back a try that [`Service::take_by_address`] took.
+    pub(crate) async fn give_back_by_address(&self, name: &'static str, from: IpAddr, per_minute: u32) {
+        let limits = RateLimit::of_address(name, from, Budget::per_minute(per_minute));
+        self.0.bus.give_back_each(&limits).await;
+    }
+
     pub(crate) async fn take_each(&self, limits: &[RateLimit]) -> Answer<()> {
         let taken = self.0.bus.take_each(limits, self.0.clock.now()).await;
         Ok(taken.map_err(|RetryAfter { seconds }| Refusal::RateLimited { retry_after_seconds: seconds })?)
@@ -35,10 +41,20 @@ impl Service {
 
     /// Takes one publish of the account's bucket.
     pub(crate) async fn take_publish(&self, account: AccountId) -> Answer<()> {
+        self.take_of_account("publish", account).await
+    }
+
+    /// Takes one repeat of a publish that was answered. Repeats have a bucket of their own: an account that has used up its
+    /// publishes can still get a response that it lost, and cannot have any number of bodies read.
+    pub(crate) async fn take_repeat(&self, account: AccountId) -> Answer<()> {
+        self.take_of_account("publish-repeat", account).await
+    }
+
+    async fn take_of_account(&self, name: &'static str, account: AccountId) -> Answer<()> {
         match NonZeroU32::new(self.0.rules.publishes_per_minute) {
             Some(takes) => {
                 let (key, budget) = (account.to_string(), Budget::minute_bucket(takes));
-                self.take(RateLimit { name: "publish", key, budget }).await
+                self.take(RateLimit { name, key, budget }).await
             }
             None => Ok(()),
         }

@@ -11,7 +11,7 @@ use bus::{Budget, RateLimit};
 use domain::{
     AuditEntry, Missing, Origin, Password, PasswordHash, Refusal, UserId, Username, Via, hash_secret,
 };
-use store::{Ending, Membership, NewSession, PasswordChange, SessionShown, User};
+use store::{Ending, Membership, NewSession, PasswordChange, Sessions, User};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -187,7 +187,7 @@ impl Service {
     }
 
     /// The person's sessions, the last used first. `session` is the secret of the one that asks.
-    pub async fn sessions(&self, person: &Person, session: &str) -> Answer<Vec<SessionShown>> {
+    pub async fn sessions(&self, person: &Person, session: &str) -> Answer<Sessions> {
         let now = self.0.clock.now();
         Ok(self.0.store.sessions(person.user, &hash_secret(session), now).await?)
     }

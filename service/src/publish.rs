@@ -60,8 +60,8 @@ pub struct Publication {
 
 impl Service {
     /// A cheap check before the body is read: refuses what would surely be refused, and takes a publish of the account's
-    /// rate limit. A request whose key is held may already have its answer, so it is let through; if it has, it takes
-    /// nothing.
+    /// rate limit. A request whose key is held may already have its answer, so it is let through; if it has, it takes of
+    /// the limit of repeats.
     pub async fn check_publish(
         &self,
         caller: &Caller,
@@ -76,7 +76,7 @@ impl Service {
             match key_use.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
                 KeyUse::Unused => {}
                 KeyUse::Pending => return self.take_publish(caller.account).await,
-                KeyUse::Answered => return Ok(()),
+                KeyUse::Answered => return self.take_repeat(caller.account).await,
             }
         }
         caller.may_write(Scope::ArtifactsWrite, now)?;
@@ -107,7 +107,7 @@ impl Service {
 
     /// Publishes, or shares the attempt of an earlier request with the same key. If that one is refused by its deadline, this
     /// request starts a new attempt in what is left of its own time.
-    async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
+    pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
         let until = answer_until();
         let begun = self.version_of(caller, &request).await?;
         let kept = matches!(begun, Begun::Earlier(_)).then(|| request.clone());

@@ -83,7 +83,7 @@ pub use review::{
     DecisionKept, DecisionsWanted, LiveCase, REPORTS_SHOWN_MAX, ReportKept, ReviewCase, SameContentWanted,
     SamePage, ScanKept,
 };
-pub use revocations::{AlsoRevoked, TokenFate};
+pub use revocations::{Along, AlsoRevoked, TokenFate};
 pub use routes::RouteState;
 pub use scans::{Judged, Judgement};
 pub use scans_asked::{AskedFor, COUNTED_MAX, ScanCounts, StuckScan};
@@ -92,7 +92,7 @@ pub use scrub::{
     Damage, DamageFault, Harmed, MalformedManifest, ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare,
     ScrubNews, ScrubProgress,
 };
-pub use sessions::{Ending, NewSession, SessionGrant, SessionShown};
+pub use sessions::{Ending, NewSession, SessionGrant, SessionShown, Sessions};
 pub use settle::{Batch, Terms};
 pub use snapshot::sqlite_file;
 pub use sweep::Purged;

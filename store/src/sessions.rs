@@ -6,7 +6,8 @@ use domain::{Chance, Origin, PasswordHash, Time, UserId, hash_secret};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, RelationDef,
+    ColumnTrait, ConnectionTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, RelationDef,
 };
 
 use crate::audit::{self, Personal};
@@ -47,6 +48,15 @@ pub struct SessionShown {
     pub address: Option<String>,
     pub user_agent: Option<String>,
     pub is_current: bool,
+}
+
+/// A person's sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sessions {
+    /// The last used first, so many at most.
+    pub last_used: Vec<SessionShown>,
+    /// How many there are.
+    pub total: u64,
 }
 
 impl Store {
@@ -123,15 +133,12 @@ impl Store {
     }
 
     /// The sessions of a person that have not expired, the last used first. `current` is the hash of the asker's own.
-    pub async fn sessions(
-        &self,
-        user: UserId,
-        current: &str,
-        now: Time,
-    ) -> anyhow::Result<Vec<SessionShown>> {
-        let found = entity::session::Entity::find()
+    pub async fn sessions(&self, user: UserId, current: &str, now: Time) -> anyhow::Result<Sessions> {
+        let active = entity::session::Entity::find()
             .filter(entity::session::Column::UserId.eq(user.to_string()))
-            .filter(entity::session::Column::ExpiresAt.gt(now.millis()))
+            .filter(entity::session::Column::ExpiresAt.gt(now.millis()));
+        let total = active.clone().count(&self.database.reader).await.context("count sessions")?;
+        let found = active
             .order_by_desc(entity::session::Column::LastUsedAt)
             .order_by_desc(entity::session::Column::CreatedAt)
             .limit(LIST_MAX)
@@ -146,7 +153,7 @@ impl Store {
             address: row.address,
             user_agent: row.user_agent,
         };
-        Ok(found.into_iter().map(shown).collect())
+        Ok(Sessions { last_used: found.into_iter().map(shown).collect(), total })
     }
 
     /// Ends one session of a person, by the id that the list shows. False when there is none.

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use askama::Template;
 use bytes::Bytes;
-use domain::{Account, Activation, Origin, Refusal, SitePath, Target, Warning};
+use domain::{Activation, Refusal, SitePath, Target, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody, Response, handler};
 use poem_openapi::payload::ParsePayload;
-use service::{Publication, PublishRequest, Service, SignUpTurn, SignedUp, UploadedFile};
+use service::{FirstPublish, Publication, PublishRequest, Service, SignUpTurn, UploadedFile};
 
 use super::faults::Faults;
 use super::signin::again;
@@ -24,7 +24,7 @@ use crate::origin::origin_of;
 use crate::refusal::RefusedCall;
 use crate::same_site;
 use crate::turns::{Turn, Work};
-use crate::upload::{Upload, Uploaded};
+use crate::upload::{RoomTaken, Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
 const CREATED_VIA: &str = "web";
@@ -59,14 +59,6 @@ struct PublishedPage<'a> {
     claim_url: &'a str,
     token: &'a str,
     warnings: &'a [Warning],
-}
-
-/// A page on an account that was made for it.
-struct Fresh {
-    account: Account,
-    token: String,
-    claim_url: String,
-    publication: Publication,
 }
 
 /// What was pasted: the multipart body that a publish takes.
@@ -111,9 +103,12 @@ pub async fn publish(
     if let Err(refusal) = turn.go_over_to(Work::Publish).await {
         return refused(request, refusal.into(), &pasting, &service);
     }
-    match sign_up_and_publish(uploaded, sign_up, origin_of(request), &service).await {
+    let (first, room) = request_of(uploaded);
+    let published = service.sign_up_and_publish(sign_up, origin_of(request), first).await;
+    drop(room);
+    match published {
         Ok(fresh) => shown_once(&fresh, &service),
-        Err(failed) => refused(request, failed, &pasting, &service),
+        Err(failed) => refused(request, failed.into(), &pasting, &service),
     }
 }
 
@@ -156,16 +151,9 @@ fn unread(refusal: &Refusal) -> Pasting {
     }
 }
 
-async fn sign_up_and_publish(
-    uploaded: Uploaded,
-    turn: SignUpTurn,
-    origin: Origin,
-    service: &Service,
-) -> Result<Fresh, RefusedCall> {
+/// The publish, and the memory that its files take until it has ended.
+fn request_of(uploaded: Uploaded) -> (PublishRequest, RoomTaken) {
     let Uploaded { slug, message, files, room } = uploaded;
-    let SignedUp { account, token, claim_url } = service.sign_up_in(turn).await?;
-    let token = token.reveal();
-    let caller = service.authenticate(Some(&token), origin).await?;
     let request = PublishRequest {
         slug,
         files,
@@ -176,23 +164,21 @@ async fn sign_up_and_publish(
         created_via: CREATED_VIA,
         message,
     };
-    let publication = service.publish(&caller, request).await?;
-    drop(room);
-    Ok(Fresh { account, token, claim_url, publication })
+    (request, room)
 }
 
 /// The page with the token on it: no cache keeps it, and nothing here shows it again.
-fn shown_once(fresh: &Fresh, service: &Service) -> Result<Response, RefusedCall> {
+fn shown_once(fresh: &FirstPublish, service: &Service) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
-    let Publication { published, warnings } = &fresh.publication;
+    let FirstPublish { signed_up, publication: Publication { published, warnings } } = fresh;
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         url: service.addresses().page(&published.host),
         slug: published.slug.as_str(),
-        handle: &fresh.account.handle,
-        time_left: TimeLeft(fresh.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
-        claim_url: &fresh.claim_url,
-        token: &fresh.token,
+        handle: &signed_up.account.handle,
+        time_left: TimeLeft(signed_up.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
+        claim_url: &signed_up.claim_url,
+        token: &signed_up.token.clone().reveal(),
         warnings,
     };
     page(StatusCode::CREATED, &template)

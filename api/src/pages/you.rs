@@ -10,7 +10,7 @@ use service::{PasswordWish, Person, Service, SessionShown, SignedIn};
 
 use super::dashboard::audit::TrailRow;
 use super::dashboard::desk::{done, shown, to_show, to_sign_in};
-use super::dashboard::figures::Moment;
+use super::dashboard::figures::{Count, Moment};
 use super::faults::Faults;
 use super::fields::Fields;
 use super::{found_at, person_if_any, with_cookie};
@@ -27,6 +27,7 @@ const PAGE_OF: &str = "username";
 struct YouPage<'a> {
     username: &'a str,
     sessions: Vec<SessionRow>,
+    sessions_total: Count,
     trail: Vec<TrailRow>,
     done: Option<&'static str>,
     faults: Faults,
@@ -67,9 +68,16 @@ async fn render(
     faults: Faults,
 ) -> Result<Response, RefusedCall> {
     let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
-    let sessions = service.sessions(person, &secret).await?.into_iter().map(SessionRow::from).collect();
+    let sessions = service.sessions(person, &secret).await?;
     let trail = service.own_trail(person).await?.into_iter().map(TrailRow::from).collect();
-    let template = YouPage { username: &person.username, sessions, trail, done, faults };
+    let template = YouPage {
+        username: &person.username,
+        sessions_total: Count(sessions.total),
+        sessions: sessions.last_used.into_iter().map(SessionRow::from).collect(),
+        trail,
+        done,
+        faults,
+    };
     shown(request, service, refusal, &template)
 }
 
@@ -85,7 +93,7 @@ pub async fn end_session(
     let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
     let sessions = service.sessions(&person, &secret).await?;
     service.end_session(&person, &id).await?;
-    if sessions.iter().any(|session| session.is_current && session.id == id) {
+    if sessions.last_used.iter().any(|session| session.is_current && session.id == id) {
         return Ok(with_cookie(found_at("/signin"), &session_cookie::forgotten(service.addresses())));
     }
     Ok(found_at("/you?done=session-ended"))
@@ -228,11 +236,14 @@ pub fn samples() -> Vec<(String, String)> {
         subject: "ada".into(),
         detail: String::new(),
     };
-    let page = |done, faults| {
+    let page = |done: Option<&'static str>, faults| {
         let sessions = [session("0123456789abcdef", Some(firefox)), session("fedcba9876543210", None)]
             .map(SessionRow::from);
         let trail = vec![TrailRow::from(failed.clone())];
-        YouPage { username: "ada", sessions: sessions.into(), trail, done, faults }.render().unwrap()
+        let sessions_total = Count(if done.is_some() { 102 } else { 2 });
+        let page =
+            YouPage { username: "ada", sessions: sessions.into(), sessions_total, trail, done, faults };
+        page.render().unwrap()
     };
     let refused = |refusal: Refusal| (format!("you-{}", refusal.code()), page(None, faults_of(&refusal)));
     vec![

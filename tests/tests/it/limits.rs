@@ -160,6 +160,23 @@ in_both_modes! {
         assert_limited(agent.add_version("my-page", PAGE).await, MINUTE);
     }
 
+    #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "2")]
+    async fn a_publish_that_was_answered_is_repeated_so_often_a_minute(world: World) {
+        let agent = world.agent().await;
+        let publish = || agent.publish("my-page", PAGE).idempotency_key("first");
+        let first = publish().await.expect(201);
+        for _ in 0..2 {
+            assert_eq!(publish().await.expect(201).json(), first.json());
+        }
+        // Other content under the same key is a conflict, and is not read any more often.
+        assert_limited(publish().await, MINUTE);
+        assert_limited(agent.publish("my-page", page_saying("two")).idempotency_key("first").await, MINUTE);
+        // Repeats take nothing of the publishes.
+        agent.publish("my-page", PAGE).await.expect(201);
+        world.advance(MINUTE);
+        assert_eq!(publish().await.expect(201).json(), first.json());
+    }
+
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "3")]
     async fn publishes_at_the_same_moment_stay_within_the_budget(world: World) {
         let agent = world.agent().await;

@@ -1,5 +1,7 @@
 //! Secrets in what is published: active tokens of this service are refused, keys of other providers are warned of.
 
+use std::time::Duration;
+
 use handbill_tests::{Agent, Reply, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_page, page_saying};
@@ -90,6 +92,25 @@ in_both_modes! {
         let warned = paste(page_saying(&format!("AK{}", "IAQ7RTWXK4ZB2MNV6A"))).await;
         assert_page(&warned, 201);
         assert!(warned.text().contains("an access key ID of AWS"), "{warned:?}");
+    }
+
+    #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "2")]
+    async fn a_page_that_is_refused_for_a_secret_uses_up_no_sign_up_of_the_front_page(world: World) {
+        let agent = world.agent().await;
+        let paste = async |html: String| {
+            world.human().post("/").header("Accept", BROWSER).field("html", html).await
+        };
+        for _ in 0..2 {
+            assert_page(&paste(page_saying(agent.token())).await, 400);
+        }
+        assert_page(&paste(page_saying("no secret")).await, 201);
+        assert_page(&paste(page_saying("no secret")).await, 429);
+        world.advance(Duration::from_secs(60));
+        // So many are given back in a minute: a third one counts.
+        for _ in 0..4 {
+            assert_page(&paste(page_saying(agent.token())).await, 400);
+        }
+        assert_page(&paste(page_saying("no secret")).await, 429);
     }
 }
 

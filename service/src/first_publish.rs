@@ -1,0 +1,55 @@
+//! A publish without an account: it makes one, with the page on it.
+
+use std::net::IpAddr;
+
+use domain::{Origin, Refusal};
+use tracing::Instrument;
+
+use crate::account::{SignUpTurn, SignedUp};
+use crate::deadline::repeating;
+use crate::{Answer, Failure, Publication, PublishRequest, Service};
+
+/// A fresh account and what was published on it.
+pub struct FirstPublish {
+    pub signed_up: SignedUp,
+    pub publication: Publication,
+}
+
+impl Service {
+    /// Signs up and publishes. A publish that is refused for a secret in its files makes no account and does not count as
+    /// a sign-up.
+    pub async fn sign_up_and_publish(
+        &self,
+        turn: SignUpTurn,
+        origin: Origin,
+        request: PublishRequest,
+    ) -> Answer<FirstPublish> {
+        let inspected = self.inspect(&request.files, repeating(request.idempotency_key.as_deref())).await;
+        let warnings = match inspected {
+            Ok(warnings) => warnings,
+            Err(failure) => {
+                if is_for_a_secret(&failure) {
+                    self.give_back_sign_up(turn.from()).await;
+                }
+                return Err(failure);
+            }
+        };
+        let signed_up = self.sign_up_in(turn).await?;
+        let caller = self.authenticate(Some(&signed_up.token.clone().reveal()), origin).await?;
+        let published = self.take_on(&caller, request).instrument(telemetry::spans::publish()).await?;
+        Ok(FirstPublish { signed_up, publication: Publication { published, warnings } })
+    }
+
+    /// Gives back as many sign-ups a minute as an address has. Beyond that a refused publish counts, because its files were
+    /// read and searched all the same.
+    async fn give_back_sign_up(&self, from: IpAddr) {
+        let per_minute = self.0.rules.signups_per_minute;
+        if self.take_by_address("signup-given-back", from, per_minute).await.is_ok() {
+            self.give_back_by_address("signup", from, per_minute).await;
+        }
+    }
+}
+
+fn is_for_a_secret(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if matches!(**refusal, Refusal::SecretInPublish { .. }))
+}
