@@ -6,7 +6,7 @@ use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use crate::dev_mode;
+use crate::dev_mode::DevPayment;
 use crate::refusal::RefusedCall;
 use crate::service_of::service_of;
 
@@ -16,12 +16,7 @@ pub trait CallHeader: Sized + Send {
     const IS_REQUIRED: bool = false;
 
     /// `value` is `None` when the header is not there.
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal>;
-
-    /// Refuses the header where this request may not bring it.
-    fn admit(_request: &Request) -> Result<(), RefusedCall> {
-        Ok(())
-    }
+    fn read(value: Option<&HeaderValue>, request: &Request) -> Result<Self, RefusedCall>;
 
     fn schema() -> MetaSchema;
 }
@@ -29,20 +24,19 @@ pub trait CallHeader: Sized + Send {
 /// A header; the argument's `#[oai(name = "…")]` names it.
 pub struct Header<T>(pub T);
 
-/// `X-PAYMENT`: what the caller offers to pay for this very call.
-pub struct PaymentOffer(pub Option<Payment>);
+/// `X-PAYMENT`: what the caller offers to pay for this very call, if anything.
+pub struct PaymentOffer {
+    offered: Option<Payment>,
+    dev: DevPayment,
+}
 
 /// `Idempotency-Key`: the same key and the same request give the same answer for 24 hours.
 pub struct IdempotencyKey(pub Option<String>);
 
 impl CallHeader for PaymentOffer {
-    // What is no payment at all is kept as unreadable: a call that costs nothing ignores it.
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
-        Ok(Self(value.map(|value| value.to_str().map_or(Payment::Unreadable, Payment::parse))))
-    }
-
-    fn admit(request: &Request) -> Result<(), RefusedCall> {
-        Ok(dev_mode::demand_local_payment(request, service_of(request)?)?)
+    fn read(value: Option<&HeaderValue>, request: &Request) -> Result<Self, RefusedCall> {
+        let dev = DevPayment::of(request, service_of(request)?);
+        Ok(Self { offered: value.map(payment), dev })
     }
 
     fn schema() -> MetaSchema {
@@ -50,12 +44,28 @@ impl CallHeader for PaymentOffer {
     }
 }
 
-impl IdempotencyKey {
-    const LENGTH_MAX: usize = 255;
+impl PaymentOffer {
+    /// What the call may be settled with.
+    pub fn settling(&self) -> Option<Payment> {
+        self.dev.settling(self.offered.as_ref())
+    }
+
+    /// The refusal of the call as this request gets it.
+    pub fn explain(&self, refused: impl Into<RefusedCall>) -> RefusedCall {
+        let RefusedCall(refusal) = refused.into();
+        self.dev.explain(*refusal, self.offered.as_ref()).into()
+    }
 }
 
-impl CallHeader for IdempotencyKey {
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+// What is no payment at all is kept as unreadable: a call that costs nothing ignores it.
+fn payment(value: &HeaderValue) -> Payment {
+    value.to_str().map_or(Payment::Unreadable, Payment::parse)
+}
+
+impl IdempotencyKey {
+    const LENGTH_MAX: usize = 255;
+
+    fn parse(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
         let Some(value) = value else { return Ok(Self(None)) };
         let is_fit = (1..=Self::LENGTH_MAX).contains(&value.len())
             && value.as_bytes().iter().all(u8::is_ascii_graphic);
@@ -66,6 +76,12 @@ impl CallHeader for IdempotencyKey {
                 format!("must be 1 to {} visible ASCII characters", Self::LENGTH_MAX),
             )),
         }
+    }
+}
+
+impl CallHeader for IdempotencyKey {
+    fn read(value: Option<&HeaderValue>, _request: &Request) -> Result<Self, RefusedCall> {
+        Ok(Self::parse(value)?)
     }
 
     fn schema() -> MetaSchema {
@@ -105,10 +121,7 @@ impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
         if values.next().is_some() {
             return Err(RefusedCall::from(Refusal::invalid(options.name, "is sent more than once")).into());
         }
-        if value.is_some() {
-            T::admit(request)?;
-        }
-        Ok(Self(T::read(value).map_err(RefusedCall::from)?))
+        Ok(Self(T::read(value, request)?))
     }
 }
 
@@ -120,14 +133,14 @@ mod tests {
 
     fn key(value: &[u8]) -> Result<Option<String>, Refusal> {
         let value = HeaderValue::from_bytes(value).unwrap();
-        IdempotencyKey::read(Some(&value)).map(|key| key.0)
+        IdempotencyKey::parse(Some(&value)).map(|key| key.0)
     }
 
     #[test]
     fn an_idempotency_key_is_up_to_255_visible_ascii_characters() {
         assert_eq!(key(b"a-1").unwrap().as_deref(), Some("a-1"));
         assert!(key(&[b'k'; 255]).is_ok());
-        assert!(IdempotencyKey::read(None).unwrap().0.is_none());
+        assert!(IdempotencyKey::parse(None).unwrap().0.is_none());
         for bad in [&b""[..], b"with space", &[b'k'; 256], "ключ".as_bytes()] {
             let refusal = key(bad).unwrap_err();
             assert!(refusal.message().starts_with("Idempotency-Key: "), "{refusal}");
@@ -136,10 +149,8 @@ mod tests {
 
     #[test]
     fn a_payment_is_read_or_known_to_be_unreadable() {
-        let offer =
-            |bytes: &[u8]| PaymentOffer::read(Some(&HeaderValue::from_bytes(bytes).unwrap())).unwrap().0;
-        assert_eq!(offer(b"dev:0.005"), Some(Payment::Dev(Micro::new(5_000))));
-        assert_eq!(offer("dev:½".as_bytes()), Some(Payment::Unreadable));
-        assert_eq!(PaymentOffer::read(None).unwrap().0, None);
+        let offered = |bytes: &[u8]| payment(&HeaderValue::from_bytes(bytes).unwrap());
+        assert_eq!(offered(b"dev:0.005"), Payment::Dev(Micro::new(5_000)));
+        assert_eq!(offered("dev:½".as_bytes()), Payment::Unreadable);
     }
 }

@@ -3,7 +3,7 @@
 //! Dev mode starts only where nothing is public, but a proxy or a browser's name that leads to loopback (DNS rebinding)
 //! can still bring a stranger's request. Such a request names another host, or carries a header of the proxy.
 
-use domain::{Missing, Refusal, is_loopback_host};
+use domain::{CardRail, Missing, Payment, Refusal, is_loopback_host};
 use poem::http::uri::Authority;
 use poem::http::{HeaderMap, Uri, header};
 use poem::{FromRequest, Request, RequestBody};
@@ -35,9 +35,51 @@ pub fn demand_local(request: &Request, service: &Service) -> Result<(), Refusal>
     Err(Refusal::DevModeIsLocal)
 }
 
-/// The same for a payment that moves no money. Outside dev mode none settles, which has a refusal of its own.
-pub fn demand_local_payment(request: &Request, service: &Service) -> Result<(), Refusal> {
-    if service.is_dev_mode() { demand_local(request, service) } else { Ok(()) }
+/// Whether a request may use the dev payment, which moves no money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DevPayment {
+    /// As the tariff says: the payment settles in dev mode, and nowhere else.
+    ByTariff,
+    /// The service runs in dev mode and the request comes from elsewhere.
+    Refused(CardRail),
+}
+
+impl DevPayment {
+    pub fn of(request: &Request, service: &Service) -> Self {
+        if service.is_dev_mode() && demand_local(request, service).is_err() {
+            Self::Refused(service.tariff().card_rail)
+        } else {
+            Self::ByTariff
+        }
+    }
+
+    pub fn demand(self) -> Result<(), Refusal> {
+        match self {
+            Self::ByTariff => Ok(()),
+            Self::Refused(_) => Err(Refusal::DevModeIsLocal),
+        }
+    }
+
+    /// What a call may be settled with. A refused payment settles nothing, and a call that costs nothing ignores it.
+    pub fn settling(self, offered: Option<&Payment>) -> Option<Payment> {
+        match (self, offered) {
+            (Self::Refused(_), Some(Payment::Dev(_))) => Some(Payment::Unreadable),
+            (_, offered) => offered.cloned(),
+        }
+    }
+
+    /// The refusal as this request gets it: a challenge must not name a payment that is refused.
+    pub fn explain(self, refusal: Refusal, offered: Option<&Payment>) -> Refusal {
+        match (self, refusal) {
+            (Self::Refused(_), Refusal::PaymentRequired(_)) if matches!(offered, Some(Payment::Dev(_))) => {
+                Refusal::DevModeIsLocal
+            }
+            (Self::Refused(card), Refusal::PaymentRequired(challenge)) => {
+                Refusal::PaymentRequired(Box::new(challenge.without_dev(card)))
+            }
+            (_, refusal) => refusal,
+        }
+    }
 }
 
 /// The same for what stays with this machine also when dev mode is allowed in public.
@@ -64,7 +106,26 @@ fn names_this_machine(target: &Uri, headers: &HeaderMap) -> bool {
 mod tests {
     use poem::http::HeaderValue;
 
+    use domain::{Challenge, Micro, Rails};
+
     use super::*;
+
+    #[test]
+    fn a_refused_dev_payment_settles_nothing_and_is_not_offered() {
+        let price = Micro::new(5_000);
+        let (dev, other) = (Payment::Dev(price), Payment::Unreadable);
+        let due = || Refusal::PaymentRequired(Box::new(Challenge::new("publish", price, Rails::DEFAULT)));
+        let refused = DevPayment::Refused(CardRail::Closed);
+        assert_eq!(refused.settling(Some(&dev)), Some(Payment::Unreadable));
+        assert_eq!(refused.explain(due(), Some(&dev)), Refusal::DevModeIsLocal);
+        for offered in [None, Some(&other)] {
+            let Refusal::PaymentRequired(challenge) = refused.explain(due(), offered) else { panic!() };
+            assert!(challenge.accepts.iter().all(|accept| accept.instructions.is_none()), "{challenge:?}");
+        }
+        assert_eq!(refused.explain(Refusal::AccountExpired, Some(&dev)), Refusal::AccountExpired);
+        assert_eq!(DevPayment::ByTariff.settling(Some(&dev)), Some(dev.clone()));
+        assert_eq!(DevPayment::ByTariff.explain(due(), Some(&dev)), due());
+    }
 
     fn names_this_machine_with(target: &str, hosts: &[&str]) -> bool {
         let hosts = hosts.iter().map(|host| (header::HOST, HeaderValue::from_str(host).unwrap()));

@@ -28,8 +28,9 @@ pub struct DecidedBy(pub OperatorName);
 impl CallHeader for DecidedBy {
     const IS_REQUIRED: bool = true;
 
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
-        let nobody = || Refusal::invalid(NAME_HEADER, "must name who of the operator's people decides");
+    fn read(value: Option<&HeaderValue>, _request: &Request) -> Result<Self, RefusedCall> {
+        let nobody =
+            || Refusal::invalid(NAME_HEADER, "must name who of the operator's people decides").into();
         value.and_then(name_in).map(Self).ok_or_else(nobody)
     }
 

@@ -83,6 +83,9 @@ impl Rails {
 }
 
 impl Challenge {
+    /// The reason of a challenge for buying credit.
+    const OF_CREDIT: &str = "credits";
+
     /// The challenge of a call that needs so much money.
     pub fn new(reason: &str, amount: Micro, rails: Rails) -> Self {
         let way = match rails {
@@ -120,7 +123,7 @@ impl Challenge {
             Rails { card: CardRail::Closed, .. } => NO_RAIL.to_owned(),
         };
         Self {
-            reason: "credits".to_owned(),
+            reason: Self::OF_CREDIT.to_owned(),
             amount,
             message: format!("{amount} USD of credit cost exactly {amount} USD; nothing was paid yet"),
             hint: format!("tell your human the amount ({amount} USD), {way}"),
@@ -163,6 +166,17 @@ impl Challenge {
             accept.instructions = Some(format!("call {call}, then make the same call again"));
         }
         self
+    }
+
+    /// The same challenge for a request that the dev payment is refused to.
+    #[must_use]
+    pub fn without_dev(self, card: CardRail) -> Self {
+        let rails = Rails { dev: DevRail::Closed, card };
+        let closed = match self.reason.as_str() {
+            Self::OF_CREDIT => Self::of_credit(self.amount, rails),
+            reason => Self::new(reason, self.amount, rails),
+        };
+        closed.saying(self.message)
     }
 
     #[must_use]
@@ -239,6 +253,17 @@ mod tests {
             let settles = |accept: &Accept| accept.instructions.is_some() || accept.status.is_none();
             assert!(!closed.accepts.iter().any(settles));
             assert!(!closed.hint.contains("X-PAYMENT"), "{}", closed.hint);
+        }
+    }
+
+    #[test]
+    fn a_challenge_without_the_dev_payment_is_that_of_a_deployment_without_it() {
+        let price = Micro::new(5_000);
+        let challenges =
+            |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
+        for (open, closed) in challenges(Rails::DEFAULT).into_iter().zip(challenges(NONE)) {
+            assert_eq!(open.clone().without_dev(CardRail::Closed), closed);
+            assert_eq!(open.saying("owes").without_dev(CardRail::Closed).message, "owes");
         }
     }
 

@@ -14,13 +14,14 @@ use service::{Caller, Service};
 use tracing::Span;
 
 use super::{malformed, measure};
+use crate::dev_mode::DevPayment;
 use crate::door::Traced;
 use crate::origin::origin_of;
 use crate::refusal::{RefusedCall, respond};
 use crate::service_of::service_of;
 use crate::turns::Turn;
 use crate::upload::{BodyShare, RoomTaken};
-use crate::{caller, dev_mode, same_site};
+use crate::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
 
@@ -37,8 +38,7 @@ const TOKEN_INVALID: HeaderValue =
 pub struct Visit {
     pub service: Service,
     pub caller: Caller,
-    /// Whether the request may pay with what only dev mode takes for money.
-    pub dev_payment: Result<(), Refusal>,
+    pub dev_payment: DevPayment,
     /// For what a tool takes into memory beside the request.
     pub room: BodyShare,
     /// The turn of the request, which a publish changes for others.
@@ -87,7 +87,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         };
         let (room, turn) = (BodyShare::of(&request), Turn::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        let dev_payment = dev_mode::demand_local_payment(&request, &service);
+        let dev_payment = DevPayment::of(&request, &service);
         self.answer(request, Visit { service, caller, dev_payment, room, turn, trace }).await
     }
 }

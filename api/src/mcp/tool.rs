@@ -107,5 +107,7 @@ async fn run<T: Tool>(visit: &Visit, given: Option<JsonObject>) -> CallToolResul
 
 async fn answer<T: Tool>(visit: &Visit, given: Option<JsonObject>) -> Result<Value, RefusedCall> {
     let arguments = arguments::read(given)?;
-    Ok(T::run(visit, arguments).await?.to_json().unwrap_or_default())
+    let answer = T::run(visit, arguments).await;
+    let answer = answer.map_err(|RefusedCall(refusal)| visit.dev_payment.explain(*refusal, None))?;
+    Ok(answer.to_json().unwrap_or_default())
 }

@@ -116,8 +116,10 @@ impl Artifacts {
         body: JsonBody<wire::ChangeVisibility>,
         service: Data<&Service>,
     ) -> Answer<Shown, Change> {
-        let request = VisibilityRequest { slug: slug.0, to: body.visibility.into(), payment: payment.0.0 };
-        let shown = service.set_visibility(&caller.0, request).await?;
+        let (to, payment) = (body.visibility.into(), payment.0);
+        let request = VisibilityRequest { slug: slug.0, to, payment: payment.settling() };
+        let shown = service.set_visibility(&caller.0, request).await;
+        let shown = shown.map_err(|failure| payment.explain(failure))?;
         let shown = wire::ShownArtifact::new(shown, service.addresses());
         let receipt = shown.receipt.as_ref().map(ToJSON::to_json_string);
         Ok(Shown::Shown(Json(shown), receipt))

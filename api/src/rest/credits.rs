@@ -55,9 +55,11 @@ impl Credits {
         body: JsonBody<wire::CreditPurchase>,
         service: Data<&Service>,
     ) -> Answer<Bought, Buy> {
-        let request =
-            CreditRequest { amount: body.amount_usd.0, payment: payment.0.0, idempotency_key: key.0.0 };
-        let bought = wire::CreditBought::from(&service.buy_credit(&caller.0, request).await?);
+        let (amount, payment) = (body.amount_usd.0, payment.0);
+        let request = CreditRequest { amount, payment: payment.settling(), idempotency_key: key.0.0 };
+        let bought =
+            service.buy_credit(&caller.0, request).await.map_err(|failure| payment.explain(failure))?;
+        let bought = wire::CreditBought::from(&bought);
         let receipt = bought.receipt.to_json_string();
         Ok(Bought::Bought(Json(bought), receipt))
     }

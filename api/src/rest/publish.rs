@@ -1,7 +1,7 @@
 //! Publishing, and the part of it that a new version shares. The body must never be read before the caller has been
 //! looked at: a sure no costs nobody an upload.
 
-use domain::{Activation, Payment, Refusal, Slug, Target};
+use domain::{Activation, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
@@ -68,14 +68,14 @@ impl Publish {
         upload: Upload,
         service: Data<&Service>,
     ) -> Answer<Published, PublishCall> {
-        let deal = Deal { payment: payment.0.0, key: key.0.0, activation: Activation::Live };
+        let deal = Deal { payment: payment.0, key: key.0.0, activation: Activation::Live };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, deal).await?)
     }
 }
 
 /// All of a publish that is not in its body.
 pub struct Deal {
-    pub payment: Option<Payment>,
+    pub payment: PaymentOffer,
     pub key: Option<String>,
     pub activation: Activation,
 }
@@ -90,7 +90,9 @@ pub async fn publish(
 ) -> Result<Published, RefusedCall> {
     let turn = upload.turn().clone();
     turn.foresee(Work::Publish)?;
-    service.check_publish(caller, addressed, deal.payment.as_ref(), deal.key.as_deref()).await?;
+    let (payment, explain) = (deal.payment.settling(), |failure| deal.payment.explain(failure));
+    let checked = service.check_publish(caller, addressed, payment.as_ref(), deal.key.as_deref()).await;
+    checked.map_err(explain)?;
     let Uploaded { slug, message, files, room } = upload.read().await?;
     let request = PublishRequest {
         slug: slug_of(addressed, slug)?,
@@ -100,13 +102,13 @@ pub async fn publish(
             Addressed::Existing(_) => Target::Existing,
         },
         activation: deal.activation,
-        payment: deal.payment,
+        payment,
         idempotency_key: deal.key,
         created_via: CREATED_VIA,
         message,
     };
     turn.go_over_to(Work::Publish).await?;
-    let publication = service.publish(caller, request).await?;
+    let publication = service.publish(caller, request).await.map_err(explain)?;
     drop(room);
     let signed_url = service.signed_url_of(&publication.published);
     let result = wire::PublishResult::new(&publication, signed_url, service.addresses());

@@ -57,7 +57,7 @@ impl Versions {
         service: Data<&Service>,
     ) -> Answer<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
-        let deal = Deal { payment: payment.0.0, key: key.0.0, activation };
+        let deal = Deal { payment: payment.0, key: key.0.0, activation };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, deal).await?)
     }
 

@@ -1,7 +1,6 @@
 //! Where the card processor calls. The signature is over the bytes of the body as they came, so they must be handed on
 //! untouched, whatever they are said to be.
 
-use domain::Refusal;
 use poem::http::HeaderValue;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody};
@@ -14,6 +13,7 @@ use service::{CardCall, Service};
 use super::Tag;
 use crate::answer::{Answer, refusals};
 use crate::call_header::{CallHeader, Header};
+use crate::refusal::RefusedCall;
 use crate::wire;
 
 /// Where the processor sends its events.
@@ -58,7 +58,7 @@ struct CardSignature(Option<String>);
 impl CallHeader for CardSignature {
     const IS_REQUIRED: bool = true;
 
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
+    fn read(value: Option<&HeaderValue>, _request: &Request) -> Result<Self, RefusedCall> {
         Ok(Self(value.map(|value| value.to_str().unwrap_or_default().to_owned())))
     }
 
@@ -77,8 +77,8 @@ impl CallHeader for CardSignature {
 struct StripeSignature(CardSignature);
 
 impl CallHeader for StripeSignature {
-    fn read(value: Option<&HeaderValue>) -> Result<Self, Refusal> {
-        CardSignature::read(value).map(Self)
+    fn read(value: Option<&HeaderValue>, request: &Request) -> Result<Self, RefusedCall> {
+        CardSignature::read(value, request).map(Self)
     }
 
     fn schema() -> MetaSchema {

@@ -66,6 +66,40 @@ in_both_modes! {
         }
     }
 
+    async fn a_request_from_elsewhere_is_asked_for_no_payment_that_it_may_not_make(world: World) {
+        let (agent, _) = with_a_page(&world).await;
+        for (name, value) in FROM_ELSEWHERE {
+            for call in [agent.set_visibility("my-page", "private"), agent.buy_credit(5.0)] {
+                let challenge = call.header(name, value).await.expect(402);
+                assert!(!challenge.text().contains("dev:"), "{challenge:?}");
+                assert_eq!(challenge.at("accepts.0"), json!({ "scheme": "dev", "status": "disabled" }));
+            }
+        }
+        let challenge = agent.set_visibility("my-page", "private").await.expect(402);
+        assert!(challenge.text().contains("X-PAYMENT: dev:0.5"), "{challenge:?}");
+    }
+
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
+    async fn a_tool_call_from_elsewhere_is_asked_for_no_payment_that_it_may_not_make(world: World) {
+        let agent = world.agent().await;
+        let page = json!({ "slug": "my-page", "files": [{ "path": "index.html", "content": PAGE }] });
+        let publish = || agent.call_tool("publish_artifact", &page);
+        for (name, value) in FROM_ELSEWHERE {
+            let refused = publish().header(name, value).await.expect(200).text();
+            assert!(refused.contains("payment_required") && !refused.contains("add_credits"), "{refused}");
+        }
+        assert!(publish().await.expect(200).text().contains("add_credits"));
+    }
+
+    async fn a_payment_that_a_call_does_not_need_is_ignored_from_wherever_it_comes(world: World) {
+        let agent = world.agent().await;
+        for (name, value) in FROM_ELSEWHERE {
+            agent.publish("my-page", PAGE).paying("dev:0.005").header(name, value).await.expect(201);
+            agent.set_visibility("my-page", "public").paying("dev:0.5").header(name, value).await.expect(200);
+        }
+        assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
+    }
+
     async fn in_dev_mode_every_other_route_ignores_what_a_request_says_of_its_way(world: World) {
         let (agent, human) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {

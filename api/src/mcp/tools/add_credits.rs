@@ -65,7 +65,7 @@ publish past the free allowance costs {publish_price} USD. Needs the scope accou
     }
 
     async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        visit.dev_payment.clone()?;
+        visit.dev_payment.demand()?;
         let amount = arguments.amount_usd.0;
         let request = CreditRequest { amount, payment: Some(Payment::Dev(amount)), idempotency_key: None };
         Ok(wire::CreditBought::from(&visit.service.buy_credit(&visit.caller, request).await?))

@@ -13,7 +13,7 @@ use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::figures::Dollars;
 use super::ledger::{EntryRow, Slugs, artifact_of};
 use super::pager::{Pager, page_of};
-use crate::dev_mode;
+use crate::dev_mode::DevPayment;
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
 use crate::pages::found_at;
@@ -100,7 +100,7 @@ pub async fn top_up(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let desk = Desk::change(request, &service, Tab::Credit).await?;
-    dev_mode::demand_local_payment(request, &service)?;
+    DevPayment::of(request, &service).demand()?;
     match bought(&desk, &form, &service).await {
         Ok(()) => {
             let back = match errand_of(&form.link()) {
@@ -223,7 +223,7 @@ fn is_offered(rail: Rail, request: &Request, service: &Service) -> bool {
     match rail {
         Rail::Dev => {
             service.tariff().dev_rail == DevRail::Open
-                && dev_mode::demand_local_payment(request, service).is_ok()
+                && DevPayment::of(request, service) == DevPayment::ByTariff
         }
         Rail::Card => service.has_card_rail(),
     }
