@@ -3,7 +3,8 @@
 //! The order of stopping follows the way of a publish: first the doors, which wait for the jobs of the requests
 //! that they have; then the workers; then the counters are flushed and the ground floor is closed.
 
-use std::num::NonZeroU16;
+mod roles;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use anyhow::Context;
 use api::{ApiSettings, ForStrangers};
 use config::Settings;
 use domain::link::LinkKey;
-use domain::{Job, JobEnvelope, Queue};
+use domain::{Job, JobEnvelope};
 use edge::{Edge, EdgeSettings};
 use futures::FutureExt;
 use service::Service;
@@ -22,110 +23,21 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workers::{PoolSettings, Presence};
 
-use crate::args::QueueShare;
-use crate::data_lock::{DataLock, Tenant};
+use crate::data_lock::DataLock;
 use crate::doors::Door;
-use crate::house::{House, Office, Schema};
+use crate::house::{House, Office};
 use crate::open_files::{self, HasDoors};
-use crate::ops::{self, Needs};
+use crate::ops;
 use crate::{load, parts, say, stop};
+
+pub(crate) use roles::Roles;
 
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
-// A process has 30 s to stop; the parts stop one behind the other, so they share them.
-/// How long jobs may run on in a process that has doors, too.
-const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
-/// How long jobs may run on in a process that is all workers.
-const POOL_STOP_WAIT: Duration = Duration::from_secs(26);
 
 /// Printed and logged at the start, so that nobody runs a playground in public without a word.
 const DEV_MODE: &str = "DEV MODE: anybody on this machine is anybody they like, and payments move no money. Set \
                         HANDBILL_DEV_MODE=false before anybody else can reach it.";
-
-/// What a process does.
-#[derive(Clone, Debug)]
-pub(crate) struct Roles {
-    api: bool,
-    edge: bool,
-    pool: Option<PoolSettings>,
-    /// The schedules run wherever the upkeep queue is worked on.
-    schedule: bool,
-    schema: Schema,
-}
-
-impl Roles {
-    pub(crate) fn all(settings: &Settings) -> Self {
-        let pool = PoolSettings {
-            stop_timeout: POOL_STOP_WAIT_BESIDE_DOORS,
-            ..PoolSettings::new(Queue::ALL.map(|queue| (queue, concurrency_of(queue, settings))))
-        };
-        Self { api: true, edge: true, pool: Some(pool), schedule: true, schema: Schema::Migrate }
-    }
-
-    pub(crate) fn api() -> Self {
-        Self { api: true, ..Self::none() }
-    }
-
-    pub(crate) fn edge() -> Self {
-        Self { edge: true, ..Self::none() }
-    }
-
-    /// A worker pool: all queues unless some are named.
-    pub(crate) fn worker(settings: &Settings, named: &[QueueShare], concurrency: Option<u16>) -> Self {
-        let own = |queue| named.iter().find(|share| share.queue == queue).and_then(|share| share.at_a_time);
-        let is_named = |queue: &Queue| named.iter().any(|share| share.queue == *queue);
-        let queues = Queue::ALL.into_iter().filter(|queue| named.is_empty() || is_named(queue));
-        let with_concurrency = queues.map(|queue| {
-            // Who asks for so many jobs of each queue means the work of the day, unless they name the rescans.
-            let is_meant = queue != Queue::Rescan || is_named(&queue);
-            let asked = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
-            (queue, asked.map_or_else(|| concurrency_of(queue, settings), usize::from))
-        });
-        let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(with_concurrency) };
-        let schedule = pool.queues.contains_key(&Queue::Upkeep);
-        Self { pool: Some(pool), schedule, ..Self::none() }
-    }
-
-    /// What the queue board calls such a process.
-    fn name(&self) -> &'static str {
-        match (self.api, self.edge, &self.pool) {
-            (true, true, _) => "serve",
-            (true, false, _) => "api",
-            (false, true, _) => "edge",
-            (false, false, _) => "worker",
-        }
-    }
-
-    fn tenant(&self) -> Tenant {
-        if self.api && self.edge { Tenant::Alone } else { Tenant::OneRole }
-    }
-
-    fn has_office(&self) -> bool {
-        self.api || self.pool.is_some()
-    }
-
-    fn needs(&self) -> Needs {
-        match (self.api, self.has_office()) {
-            (true, _) => Needs::Calls,
-            (false, true) => Needs::Jobs,
-            (false, false) => Needs::Pages,
-        }
-    }
-
-    fn none() -> Self {
-        Self { api: false, edge: false, pool: None, schedule: false, schema: Schema::Require }
-    }
-}
-
-/// How many of a queue's jobs this process works on at a time, unless the command line says otherwise.
-fn concurrency_of(queue: Queue, settings: &Settings) -> usize {
-    match queue {
-        Queue::Scan => settings.workers.scan_concurrency,
-        // What is judged again can wait.
-        Queue::Rescan => 1,
-        Queue::Publish | Queue::Views | Queue::Upkeep => settings.workers.concurrency,
-    }
-}
 
 pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()> {
     // Cancelled by a signal, and by any part that ends on its own: half a house helps nobody.

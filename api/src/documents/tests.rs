@@ -1,12 +1,10 @@
+mod served;
+
 use std::collections::HashSet;
 
-use poem::Endpoint;
-use poem::http::StatusCode;
-use poem::test::TestClient;
 use serde_json::{Value, json};
 
-use super::{Facts, openapi_document};
-use crate::paths_of;
+use super::openapi_document;
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
 
@@ -58,10 +56,6 @@ const SPECIFIED: [&str; 42] = [
 
 /// Their requests may have members that the schema does not list; the server ignores those.
 const IGNORES_UNKNOWN_FIELDS: [&str; 3] = ["post /claim/{code}", "post /signin", "post /mcp"];
-
-fn served() -> TestClient<impl Endpoint> {
-    TestClient::new(paths_of(&Facts::sample()).0)
-}
 
 fn document() -> Value {
     serde_json::from_str(&openapi_document(BASE_URL)).unwrap()
@@ -341,50 +335,6 @@ fn a_publish_is_described_with_its_form_and_its_headers() {
     assert_eq!(document["paths"]["/v1/signup"]["post"].get("security"), None);
     let example = &publish["responses"]["402"]["content"]["application/json; charset=utf-8"]["example"];
     assert_eq!(example["accepts"][0]["scheme"], "dev");
-}
-
-#[tokio::test]
-async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
-    let response = served().get("/openapi.json").send().await;
-    response.assert_header("content-type", "application/json; charset=utf-8");
-    let openapi: Value = response.0.into_body().into_json().await.unwrap();
-    assert_eq!(openapi["openapi"], "3.0.0");
-    for (path, says) in [("/docs", "<title>Handbill API</title>"), ("/docs/errors", "slug_taken")] {
-        let response = served().get(path).send().await;
-        response.assert_status(StatusCode::OK);
-        response.assert_header("content-type", "text/html; charset=utf-8");
-        let page = response.0.into_body().into_string().await.unwrap();
-        assert!(page.contains(says), "{path}");
-        for foreign in
-            ["<script src=\"http", "<link rel=\"stylesheet\" href=\"http", "@import", "<img src=\"http"]
-        {
-            assert!(!page.contains(foreign), "{foreign} in {path}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn the_page_of_endpoints_shows_the_whole_document_and_leads_to_the_errors() {
-    let docs = served().get("/docs").send().await.0.into_body().into_string().await.unwrap();
-    assert!(docs.contains("href=\"/docs/errors\"") && docs.contains(&openapi_document(BASE_URL)));
-}
-
-#[tokio::test]
-async fn the_documents_for_agents_are_served_as_text_to_get_and_head_alone() {
-    for (path, kind, says) in [
-        ("/skill", "text/markdown; charset=utf-8", "---\nname: handbill\n"),
-        ("/skill/reference.md", "text/markdown; charset=utf-8", "# Handbill API reference\n"),
-        ("/llms.txt", "text/plain; charset=utf-8", "# Handbill\n\n> "),
-    ] {
-        let response = served().get(path).send().await;
-        response.assert_status_is_ok();
-        response.assert_header("content-type", kind);
-        let text = response.0.into_body().into_string().await.unwrap();
-        assert!(text.starts_with(says) && text.ends_with('\n'), "{path}: {text}");
-        let head = served().head(path).send().await;
-        head.assert_status_is_ok();
-        head.assert_text("").await;
-    }
 }
 
 /// Fails when the file under docs/ is not this text. With `HANDBILL_TEST_UPDATE=1` it writes the file anew.

@@ -1,0 +1,104 @@
+//! What a process does, by the command that started it.
+
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use config::Settings;
+use domain::Queue;
+use workers::PoolSettings;
+
+use crate::args::QueueShare;
+use crate::data_lock::Tenant;
+use crate::house::Schema;
+use crate::ops::Needs;
+
+// A process has 30 s to stop; the parts stop one behind the other, so they share them.
+/// How long jobs may run on in a process that has doors, too.
+const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
+/// How long jobs may run on in a process that is all workers.
+const POOL_STOP_WAIT: Duration = Duration::from_secs(26);
+
+/// What a process does.
+#[derive(Clone, Debug)]
+pub(crate) struct Roles {
+    pub(super) api: bool,
+    pub(super) edge: bool,
+    pub(super) pool: Option<PoolSettings>,
+    /// The schedules run wherever the upkeep queue is worked on.
+    pub(super) schedule: bool,
+    pub(super) schema: Schema,
+}
+
+impl Roles {
+    pub(crate) fn all(settings: &Settings) -> Self {
+        let pool = PoolSettings {
+            stop_timeout: POOL_STOP_WAIT_BESIDE_DOORS,
+            ..PoolSettings::new(Queue::ALL.map(|queue| (queue, concurrency_of(queue, settings))))
+        };
+        Self { api: true, edge: true, pool: Some(pool), schedule: true, schema: Schema::Migrate }
+    }
+
+    pub(crate) fn api() -> Self {
+        Self { api: true, ..Self::none() }
+    }
+
+    pub(crate) fn edge() -> Self {
+        Self { edge: true, ..Self::none() }
+    }
+
+    /// A worker pool: all queues unless some are named.
+    pub(crate) fn worker(settings: &Settings, named: &[QueueShare], concurrency: Option<u16>) -> Self {
+        let own = |queue| named.iter().find(|share| share.queue == queue).and_then(|share| share.at_a_time);
+        let is_named = |queue: &Queue| named.iter().any(|share| share.queue == *queue);
+        let queues = Queue::ALL.into_iter().filter(|queue| named.is_empty() || is_named(queue));
+        let with_concurrency = queues.map(|queue| {
+            // Who asks for so many jobs of each queue means the work of the day, unless they name the rescans.
+            let is_meant = queue != Queue::Rescan || is_named(&queue);
+            let asked = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
+            (queue, asked.map_or_else(|| concurrency_of(queue, settings), usize::from))
+        });
+        let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(with_concurrency) };
+        let schedule = pool.queues.contains_key(&Queue::Upkeep);
+        Self { pool: Some(pool), schedule, ..Self::none() }
+    }
+
+    /// What the queue board calls such a process.
+    pub(super) fn name(&self) -> &'static str {
+        match (self.api, self.edge, &self.pool) {
+            (true, true, _) => "serve",
+            (true, false, _) => "api",
+            (false, true, _) => "edge",
+            (false, false, _) => "worker",
+        }
+    }
+
+    pub(super) fn tenant(&self) -> Tenant {
+        if self.api && self.edge { Tenant::Alone } else { Tenant::OneRole }
+    }
+
+    pub(super) fn has_office(&self) -> bool {
+        self.api || self.pool.is_some()
+    }
+
+    pub(super) fn needs(&self) -> Needs {
+        match (self.api, self.has_office()) {
+            (true, _) => Needs::Calls,
+            (false, true) => Needs::Jobs,
+            (false, false) => Needs::Pages,
+        }
+    }
+
+    fn none() -> Self {
+        Self { api: false, edge: false, pool: None, schedule: false, schema: Schema::Require }
+    }
+}
+
+/// How many of a queue's jobs this process works on at a time, unless the command line says otherwise.
+fn concurrency_of(queue: Queue, settings: &Settings) -> usize {
+    match queue {
+        Queue::Scan => settings.workers.scan_concurrency,
+        // What is judged again can wait.
+        Queue::Rescan => 1,
+        Queue::Publish | Queue::Views | Queue::Upkeep => settings.workers.concurrency,
+    }
+}
