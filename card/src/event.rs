@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::is_processor_id;
 
-/// A larger amount in one event is no top-up of ours: somebody must look at it.
+/// A larger amount in one event is not a top-up of ours. An operator must check it.
 const CENTS_MAX: u32 = 100_000_000;
 
 /// An event of the processor, as far as it concerns us.
@@ -16,7 +16,7 @@ pub enum CardEvent {
     Paid(PaidCheckout),
     /// Money went back to the card.
     Reversed(CardReversal),
-    /// Money moved, but the event cannot be booked: somebody must look at it.
+    /// Money moved, but the event cannot be booked. An operator must check it.
     Unusable { kind: EventKind, id: String, fault: &'static str },
     /// Anything else.
     Other,
@@ -187,7 +187,9 @@ fn usd_in(object: &Value, field: &str) -> Result<Micro, &'static str> {
         return Err("its currency is not usd");
     }
     let cents = object[field].as_u64().and_then(|cents| u32::try_from(cents).ok());
-    let cents = cents.filter(|cents| (1..=CENTS_MAX).contains(cents)).ok_or("its amount is none")?;
+    let cents = cents
+        .filter(|cents| (1..=CENTS_MAX).contains(cents))
+        .ok_or("its amount is missing or out of range")?;
     Ok(Micro::from_cents(cents))
 }
 
@@ -245,8 +247,11 @@ mod tests {
         for amount in amounts {
             let amount: Value = serde_json::from_str(amount).unwrap();
             let unusable = event(|event| event["data"]["object"]["amount_total"] = amount.clone());
-            let expected =
-                CardEvent::Unusable { kind: EventKind::Paid, id: "cs_1".into(), fault: "its amount is none" };
+            let expected = CardEvent::Unusable {
+                kind: EventKind::Paid,
+                id: "cs_1".into(),
+                fault: "its amount is missing or out of range",
+            };
             assert_eq!(unusable, expected, "{amount}");
         }
         for (field, value) in [

@@ -43,7 +43,7 @@ impl DataLock {
         Ok(Self { locked })
     }
 
-    /// Leaves no trace in a data directory that is to be as empty as it was.
+    /// Removes the lock files from a data directory that must be left as empty as it was.
     pub(crate) fn remove(self) {
         for (path, _) in &self.locked {
             let _ = std::fs::remove_file(path);

@@ -40,7 +40,7 @@ pub(crate) async fn follow(store: Store, clock: Clock) {
     }
 }
 
-/// Sets the clock by one reading of the database's. When in the round trip it was read, nobody knows.
+/// Sets the clock by one reading of the database's. It was taken at an unknown moment of the round trip.
 pub(crate) async fn measure(store: &Store, clock: &Clock) -> anyhow::Result<()> {
     let asked_at = clock.elapsed();
     let database = store.now().await?;

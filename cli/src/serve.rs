@@ -35,7 +35,7 @@ pub(crate) use roles::Roles;
 /// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
 
-/// Printed and logged at the start, so that nobody runs a playground in public without a word.
+/// Printed and logged at the start, so that nobody runs dev mode in public without a warning.
 const DEV_MODE: &str = "DEV MODE: anybody on this machine is anybody they like, and payments move no money. Set \
                         HANDBILL_DEV_MODE=false before anybody else can reach it.";
 

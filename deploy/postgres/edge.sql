@@ -6,10 +6,10 @@
 -- The rows of two tables have rules from then on. The login that made the tables, and superusers, are not bound by them; a
 -- login of another that dumps the queue must be allowed to pass them by: ALTER ROLE backups BYPASSRLS.
 --
--- Run it after `handbill migrate`, as the login that migrates (it owns the tables), or as a superuser. It makes a role, which
--- an owner of a database may not do by itself: a superuser must have run `ALTER ROLE <that login> CREATEROLE` before, or
--- have made the role, `CREATE ROLE handbill_edge LOGIN`. Without either the file changes nothing and says which. Where the queue has a
--- database of its own, run it in both: each gets what it needs. It may be run again at any time, beside edges that work,
+-- Run it after `handbill migrate`, as the login that migrates (it owns the tables), or as a superuser. It creates a role, for
+-- which owning the database is not enough: first, a superuser must run `ALTER ROLE <that login> CREATEROLE`, or create the
+-- role with `CREATE ROLE handbill_edge LOGIN`. Otherwise the file changes nothing and reports what is missing. If the queue
+-- has its own database, run the file in both: it grants what is needed in each. It may be run again at any time, beside edges that work,
 -- and is to be with each release, which may read something new:
 --
 --   psql "$HANDBILL_DATABASE__URL" --set ON_ERROR_STOP=1 --file deploy/postgres/edge.sql
@@ -18,7 +18,7 @@
 --
 --   psql "$HANDBILL_DATABASE__URL" --command '\password handbill_edge'
 BEGIN;
--- Who waits for a table in use makes everybody wait who comes after. If it says so, run it again.
+-- DDL that waits for a table lock blocks every later query on that table. After a `lock timeout`, run the file again.
 SET LOCAL lock_timeout = '3s';
 
 DO $$ BEGIN

@@ -185,7 +185,7 @@ impl Page {
         matches!(self.start, PageStart::Before(_))
     }
 
-    /// How many rows to read: one more than the page has tells whether the list goes on.
+    /// How many rows to read. One row more than the page has shows that the list continues.
     pub fn rows_to_read(&self) -> u64 {
         u64::from(self.rows_max) + 1
     }

@@ -2,7 +2,7 @@
 
 use crate::SitePath;
 
-/// Something in a published file that its author should look at.
+/// A possible problem in a published file, for its author to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub code: WarningCode,

@@ -3,7 +3,7 @@
 //! What is small is kept in memory by hash, dress and encoding, and is made once however many ask for it at once.
 //! What is large streams from the store and is never held whole. A large page that must be dressed is held if it is small
 //! once it is encoded, else packed: dressing costs more than anything else here, so it is paid once for each form and not
-//! once for each visitor. Only so many pages are dressed at once: whoever would wait too long for that gets the page
+//! once for each visitor. Only so many pages are dressed at once: a request that would wait too long for that gets the page
 //! dressed on its way, larger but at once. A page that is there must never be refused because others are dressed.
 //!
 //! What left the cache lives on in the answers that carry it. When that fills the memory, what is not in it streams from
@@ -78,7 +78,7 @@ type KeptCache = Cache<Key, Kept, ByWeight>;
 enum Kept {
     Held(Arc<Held>),
     Packed(Arc<Packed>),
-    /// Dressed and encoded, or packed, it is still too large. So that this is not tried anew for every visitor.
+    /// Dressed and encoded, or packed, it is still too large. Kept so that this is not retried for every visitor.
     TooLarge,
 }
 

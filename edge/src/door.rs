@@ -49,7 +49,7 @@ pub struct Inner {
     pub network_of: NetworkOf,
     pub client_network_of: NetworkOf,
     pub misses: Option<Misses>,
-    /// The last look at the database got no answer, so the next ones are not waited for as long.
+    /// The last query got no response from the database, so the next ones have a shorter timeout.
     pub is_database_silent: AtomicBool,
     pub store: Store,
     pub link_key: LinkKey,

@@ -32,7 +32,7 @@ pub struct Misses {
     /// Keyed hashes of networks and sites.
     served: Cache<u64, ()>,
     hasher: RandomState,
-    /// No network is over its budget from here on. Spares most visits the look at the windows.
+    /// No network is over its budget from here on. Most requests then skip the check of the windows.
     exceeded_until_millis: AtomicI64,
 }
 
@@ -162,7 +162,7 @@ fn refused(wait: Duration) -> Closed {
     Closed::TooManyMisses { retry_after_seconds: seconds }
 }
 
-/// A window holds two numbers, which are whole whoever panicked beside it.
+/// A poisoned lock is taken all the same: a window is two numbers, and a panic leaves neither half written.
 fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
     window.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -74,7 +74,7 @@ impl Service {
     }
 
     async fn closed_here(&self) -> Option<Refusal> {
-        // While the database hangs nobody knows, and a publish must not wait for that beyond its deadline.
+        // While the database hangs this is unknown, and a publish must not wait for it beyond its deadline.
         let is_paused = timeout(PAUSE_WAIT, self.0.board.is_paused(Queue::Publish)).await.unwrap_or(false);
         if is_paused {
             let fault = "publishing is paused by the operator; nothing was done".to_owned();

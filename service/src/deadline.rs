@@ -2,7 +2,7 @@
 //!
 //! Every response is final. The deadline is kept in the job and compared with the database's clock where the operation is
 //! settled. A caller that has waited until then is answered from the outcome, which is written here if there is none
-//! yet: whoever writes it first, a worker or this, decides. See docs/decisions/0025.
+//! yet. The first to write it, a worker or the API, decides. See docs/decisions/0025.
 
 use std::time::Duration;
 

@@ -248,7 +248,7 @@ impl Service {
         Ok(opened.signed_in(user.id, &user.username))
     }
 
-    /// Written beside the answer, which must take as long for a name that nobody has. What is lost when the process is
+    /// Written without delaying the response, which must take as long for an unknown username. What is lost when the process is
     /// killed in the same moment is one line of a trail.
     fn note_failed_sign_in(&self, user: UserId, origin: Origin) {
         let service = self.clone();

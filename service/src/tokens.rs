@@ -103,8 +103,8 @@ impl Service {
         Ok(Revoked { token, also })
     }
 
-    /// Revokes the token with this secret, whoever found it. The response is the same when there is none, and takes as
-    /// long.
+    /// Revokes the token with this secret, for anyone who found it. An unknown token gets the same response in the same
+    /// time.
     pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> Answer<()> {
         let earliest = Instant::now() + LEAK_RESPONSE_MIN;
         self.take_by_address("leak", from, LEAKS_PER_MINUTE).await?;
@@ -117,13 +117,13 @@ impl Service {
         Ok(())
     }
 
-    /// Whoever knows the secret acts as the token itself.
+    /// The caller knows the secret, so the token itself is recorded as the actor.
     async fn revoke_found(&self, grant: &TokenGrant, origin: Origin) -> Answer<()> {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
         match self.0.store.revoke_token(&change, grant.token, Reach::All, Along::Nothing).await {
-            // Somebody else has revoked it since it was looked up.
+            // It was revoked by another request in the meantime.
             Ok(_) | Err(Undone::Refused(_)) => {}
             Err(Undone::Failed(error)) => return Err(error.into()),
         }

@@ -124,7 +124,7 @@ impl Service {
     }
 }
 
-/// Money moved at the processor and not here: an operator has to look at it.
+/// Money moved at the processor and not here. An operator must check it.
 fn note_unbooked(kind: EventKind, id: &str, fault: &str) {
     match kind {
         EventKind::Paid => telemetry::checkout_uncredited(),

@@ -18,7 +18,7 @@ use crate::{Store, rows};
 
 /// The accounts of a person whose trails get what the person does: more than that would make a sign-in slow.
 const ACCOUNTS_OF_PERSON_MAX: u64 = 100;
-/// Failed sign-ins are kept once per person, address and this time, so that nobody fills the database with them.
+/// Failed sign-ins are kept once per person, address and this time, so that an attacker cannot fill the database with them.
 const FAILED_SIGN_INS_EVERY_MILLIS: i64 = 60_000;
 const SIGN_IN_FAILED: &str = "person.sign_in_failed";
 /// What stands before the name of one of the operator's people, as an actor.

@@ -1,4 +1,4 @@
-//! Which free limits were in force in a month. The settings tell only those of today.
+//! Which free limits were in force in a month. The settings have only the current ones.
 
 use anyhow::Context;
 use domain::{Month, Tariff, Time};

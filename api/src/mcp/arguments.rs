@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for GivenSlug {
     }
 }
 
-/// The path of a file that is published, with the fault that REST tells of one.
+/// The path of a file to publish. A malformed one is refused as in REST.
 pub fn new_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SitePath, D::Error> {
     SitePath::of_upload(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -17,7 +17,7 @@ struct Alive {
     status: String,
     /// The version of the program.
     version: String,
-    /// Whether the service is a playground in dev mode, where anybody on its machine is anybody and money is none.
+    /// Whether the service runs in dev mode: anyone on its machine can sign in as anyone, and payments move no real money.
     dev_mode: bool,
 }
 

@@ -23,11 +23,11 @@ pub struct PublishResult {
     /// Only when the call was paid inline.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
-    /// What you should know of the files, at most 50. It is published all the same; tell your human.
+    /// Possible problems in the files, at most 50. The files are published all the same; tell your human.
     pub warnings: Vec<Warning>,
 }
 
-/// Something in a published file that should be looked at.
+/// A possible problem in a published file. Check it.
 #[derive(Debug, Object)]
 pub struct Warning {
     /// `secret`: a key of another provider that looks live.

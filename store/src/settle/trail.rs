@@ -1,4 +1,4 @@
-//! What the audit trail keeps of a deed that came to pass. It is written with the deed, for all deeds of a commit at once.
+//! The audit trail entry of a settled deed. It is written in the same transaction, for all deeds of a commit at once.
 
 use domain::{
     Activation, CalledBy, CardReversalDeed, CreditDeed, CreditSource, Deed, GrantDeed, JobId, Micro, Origin,

@@ -1,4 +1,4 @@
-//! What holds of deeds with a deadline: past it they are refused for good, and whoever writes the outcome first decides.
+//! What holds of deeds with a deadline: past it they are refused for good, and the first outcome that is written decides.
 
 use domain::{CalledBy, GrantDeed, Micro, Moved, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
 

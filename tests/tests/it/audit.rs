@@ -75,7 +75,7 @@ in_both_modes! {
             let wrong = elsewhere.login("ada", WRONG_PASSWORD).header("X-Forwarded-For", "198.51.100.9");
             wrong.await.refused(401, "invalid_credentials");
         }
-        // Nobody's trail gets what was tried with a name that nobody has.
+        // A failed sign-in under an unknown username is in no trail.
         elsewhere.login("nobody", WRONG_PASSWORD).await.refused(401, "invalid_credentials");
         eventually(PATIENCE, "the failed sign-in is recorded", async || {
             actions(&trail(&agent).await).contains(&"person.sign_in_failed".to_owned()).then_some(())

@@ -13,7 +13,7 @@ const FAULTS: &str = "HANDBILL_TEST_FAULTS";
 const SHORT: &str = "answer.wait_ms:instead=3000";
 /// No content can be stored, for as long as the process runs.
 const NO_STORE: &str = "answer.wait_ms:instead=3000,publish.before_blob_put:fail";
-/// A refusal that needs no look at anything but what is known.
+/// A refusal that needs no query.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// A store that might only be restarting is waited for.
 const SOON: Duration = Duration::from_secs(9);

@@ -46,7 +46,7 @@ async fn a_process_that_others_cannot_hear_is_refused_while_they_are_alive() {
     assert_refused(&world.command(&["serve"], &without).await, "give all processes the same redis.url");
     assert_eq!(present(&world).await, 3, "whoever is refused is gone");
 
-    // Whoever was killed is waited for, and whoever left is not.
+    // A start waits for processes that were killed, and not for those that said goodbye.
     for process in [world.api(), world.edge()] {
         process.kill();
     }

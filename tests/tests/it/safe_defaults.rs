@@ -176,7 +176,7 @@ in_both_modes! {
         // A program that knows the one name of the specification.
         let me = |cookies: &str| stranger.get("/auth/me").header("Cookie", cookies);
         assert_eq!(me(&planted).await.expect(200).string("user.username"), "attacker");
-        // Of two without a better one, nobody knows which was planted.
+        // Of two cookies without the prefixed one, either may be planted.
         me(&format!("{planted}; svc_sess={victim}")).await.refused(401, "unauthorized");
 
         let all = format!("{planted}; __Host-svc_sess={victim}");

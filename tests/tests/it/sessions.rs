@@ -157,7 +157,7 @@ in_both_modes! {
         let (current, remote) = current_and_other(&page, &ids);
         end(&here.on_a_page_of("https://evil.example"), &remote).await.refused(403, "forbidden");
         end(&world.human(), &remote).await.refused(401, "unauthorized");
-        // Another person's session is none that can be ended.
+        // Another person's session cannot be ended.
         end(&other, &remote).await.expect(302);
         elsewhere.me().await.expect(200);
         assert_eq!(end(&here, &remote).await.expect(302).header("Location"), "/you?done=session-ended");

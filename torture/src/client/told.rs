@@ -35,7 +35,7 @@ async fn send(call: Call) -> Result<Reply, &'static str> {
 }
 
 /// Asks for what moves money or uses the allowance. There even a 503 is final: nothing was done, and nothing will be, unless
-/// its code says that nobody knows.
+/// its code says that the outcome is unknown.
 pub async fn ask_finally(call: Call) -> Told {
     match send(call).await {
         Ok(reply) if reply.status == 503 && code(&reply) == OVERLOADED => Told::Refused(reply),

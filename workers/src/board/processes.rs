@@ -142,7 +142,7 @@ impl Queues {
     }
 
     async fn stranger(&self, presence: &Presence) -> anyhow::Result<Option<(String, String, i64)>> {
-        // Whoever works on a file has locked it: the others in the table were killed.
+        // A SQLite file is locked by the process that uses it, so the others in the table were killed.
         let Database::Postgres(pool) = &self.database else { return Ok(None) };
         let query = sqlx::query_as(POSTGRES_STRANGERS).bind(&*self.instance).bind((presence.bus)());
         let found = query.bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_optional(pool).await;

@@ -13,7 +13,7 @@ use super::page;
 use crate::expectations::{assert_serves, front_page, page_saying};
 
 const LINKS: &str = "the-secret-of-private-links-in-this-test-0123456789";
-/// Far from the two seconds after which an edge believes no route that it has not read anew.
+/// Far from the two seconds after which an edge reads a route again.
 const AT_ONCE: Duration = Duration::from_millis(1_500);
 
 async fn start_redis(folder: &Path, port: &Port) -> Child {
