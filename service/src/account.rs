@@ -18,13 +18,7 @@ pub struct SignedUp {
 /// One sign-up within the limit. Only asking the limit makes one, and it serves once.
 #[derive(Debug)]
 pub struct SignUpTurn {
-    from: IpAddr,
-}
-
-impl SignUpTurn {
-    pub(crate) fn from(&self) -> IpAddr {
-        self.from
-    }
+    pub(crate) from: IpAddr,
 }
 
 /// The link that a person opens to claim an account.

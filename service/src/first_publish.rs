@@ -29,7 +29,7 @@ impl Service {
             Ok(warnings) => warnings,
             Err(failure) => {
                 if is_for_a_secret(&failure) {
-                    self.give_back_sign_up(turn.from()).await;
+                    self.give_back_sign_up(turn.from).await;
                 }
                 return Err(failure);
             }
