@@ -92,7 +92,7 @@ in_both_modes! {
     }
 
     async fn a_payment_that_a_call_does_not_need_is_ignored_from_wherever_it_comes(world: World) {
-        let agent = world.agent().await;
+        let (agent, _) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {
             agent.publish("my-page", PAGE).paying("dev:0.005").header(name, value).await.expect(201);
             agent.set_visibility("my-page", "public").paying("dev:0.5").header(name, value).await.expect(200);
