@@ -76,6 +76,18 @@ impl PathName for ScheduleName {
     }
 }
 
+/// The handle or the id of an account, known or not.
+pub struct AccountName(pub String);
+
+impl PathName for AccountName {
+    const PATTERN: &'static str = "^[A-Za-z0-9_]{1,70}$";
+    const EXAMPLE: &'static str = "acct_k3x9m2p4q7r1";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
 impl<'a, T: PathName> ApiExtractor<'a> for Path<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
     const PARAM_IS_REQUIRED: bool = true;

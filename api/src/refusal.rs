@@ -89,6 +89,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         }
         Refusal::PaymentRequired(_) => StatusCode::PAYMENT_REQUIRED,
         Refusal::AccountExpired
+        | Refusal::AccountSuspended
         | Refusal::InsufficientScope(_)
         | Refusal::SessionRequired
         | Refusal::AgentJoinDisabled
@@ -154,6 +155,7 @@ mod tests {
             (Refusal::PaymentRequired(Box::new(challenge)), 402),
             (Refusal::AccountExpired, 403),
             (Refusal::ClaimExpired, 410),
+            (Refusal::AccountSuspended, 403),
             (Refusal::InsufficientScope(MissingRight::OtherArtifact), 403),
             (Refusal::SessionRequired, 403),
             (Refusal::AgentJoinDisabled, 403),

@@ -2,7 +2,7 @@
 
 use domain::{JobId, Queue, Refusal};
 use poem_openapi::types::ToJSON;
-use service::{BoardShown, Granted, JobDetail, JobsShown, ScheduleShown};
+use service::{BoardShown, Granted, JobDetail, JobsShown, ScheduleShown, SuspensionSet};
 
 use crate::wire;
 
@@ -29,6 +29,11 @@ pub fn schedules(schedules: Vec<ScheduleShown>) -> String {
 /// As `POST /internal/credit` answers.
 pub fn granted(granted: &Granted) -> String {
     wire::CreditGranted::from(granted).to_json_string()
+}
+
+/// As `POST /internal/accounts/{handle}/suspend` and `lift` answer.
+pub fn suspension(set: &SuspensionSet) -> String {
+    wire::AccountSuspension::from(set).to_json_string()
 }
 
 /// As a retry is answered.

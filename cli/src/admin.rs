@@ -9,6 +9,7 @@ mod credit;
 mod jobs;
 mod operators;
 mod scans;
+mod suspensions;
 mod told;
 
 use std::process::ExitCode;
@@ -76,6 +77,8 @@ async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<
             board::resume(service, form, *queue, &signed.name()).await?;
         }
         AdminCommand::Credit(order) => credit::grant(service, form, order).await?,
+        AdminCommand::Suspend(order) => suspensions::suspend(service, form, order).await?,
+        AdminCommand::Lift(order) => suspensions::lift(service, form, order).await?,
         // Done before anything was opened.
         AdminCommand::Operator(_) => {}
         AdminCommand::Schedules => board::schedules(service, form).await?,

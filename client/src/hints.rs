@@ -12,6 +12,9 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
             "run `handbill signup` for a new account, or `handbill login` with a token that you have"
         }
         "account_expired" => "run `handbill signup --yes` for a new account, and publish there",
+        "account_suspended" => {
+            "`handbill account` shows the reason; only the operator can lift the suspension"
+        }
         "insufficient_scope" => {
             "use a token that has it; one that may can mint it: `handbill tokens mint --scopes …`"
         }

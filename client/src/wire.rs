@@ -24,8 +24,15 @@ pub struct Limits {
 }
 
 #[derive(Debug, Deserialize)]
+pub struct Suspension {
+    pub at: String,
+    pub reason: String,
+}
+
+#[derive(Debug, Deserialize)]
 pub struct AccountDetail {
     pub account: Account,
+    pub suspended: Option<Suspension>,
     pub limits: Limits,
     pub credits_usd: f64,
     pub free_publishes_left: u64,

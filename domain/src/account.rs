@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::tariff::Standing;
-use crate::{AccountId, Chance, Day, Micro, Month, Time};
+use crate::{AccountId, Chance, Day, Micro, Month, Refusal, Suspension, Time, must_take_writes};
 
 /// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,7 @@ pub struct Account {
     pub provisional_publishes: u64,
     pub storage_bytes: u64,
     pub created_at: Time,
+    pub suspension: Option<Suspension>,
 }
 
 impl Account {
@@ -69,7 +70,13 @@ impl Account {
             provisional_publishes: 0,
             storage_bytes: 0,
             created_at: now,
+            suspension: None,
         }
+    }
+
+    /// Refuses a write while the account is suspended or has expired.
+    pub fn must_take_writes(&self, now: Time) -> Result<(), Refusal> {
+        must_take_writes(self.suspension.as_ref(), self.expires_at, now)
     }
 
     /// A fresh claim code, too long to be guessed.

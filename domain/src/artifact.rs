@@ -93,6 +93,8 @@ pub struct Route {
     pub moderation: ModerationStatus,
     /// Set while the account is provisional: past it the answer is 410, before it pages wear the badge.
     pub expires_at: Option<Time>,
+    /// Whether an operator has suspended the account: then the answer is 451.
+    pub is_suspended: bool,
     /// When what visitors get last changed: by a publish, a claim, a verdict or a new visibility.
     pub updated_at: Time,
     pub manifest: Manifest,

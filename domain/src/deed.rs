@@ -209,6 +209,16 @@ impl Deed {
         }
     }
 
+    /// Whether the account's people or agents asked for it. Such a deed is a write, which the account may refuse. What
+    /// the card processor, the metering and operators do is settled whatever state the account is in, so that no money
+    /// is lost.
+    pub fn is_write(&self) -> bool {
+        match self {
+            Deed::Publish(_) | Deed::Visibility(_) | Deed::TopUp(_) => true,
+            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => false,
+        }
+    }
+
     /// The name that is kept beside the outcome.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -71,6 +71,8 @@ pub enum MalformedReason {
     TooLong,
     #[error("has a control character")]
     Control,
+    #[error("is empty")]
+    Empty,
 }
 
 const LENGTH_MAX: usize = 2_000;

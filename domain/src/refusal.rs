@@ -27,6 +27,8 @@ pub enum Refusal {
     AccountExpired,
     /// A claim that came after the account's end. The code is that of `AccountExpired`, the status is not.
     ClaimExpired,
+    /// A write to an account that an operator has suspended, a claim of it, or an invite to it.
+    AccountSuspended,
     PaymentRequired(Box<Challenge>),
     InsufficientScope(MissingRight),
     /// A malformed field, path or parameter: its name and what is wrong with it.
@@ -171,6 +173,7 @@ impl Refusal {
         match self {
             Refusal::Unauthorized | Refusal::NotSignedIn => "unauthorized",
             Refusal::AccountExpired | Refusal::ClaimExpired => "account_expired",
+            Refusal::AccountSuspended => "account_suspended",
             Refusal::PaymentRequired(_) => "payment_required",
             Refusal::InsufficientScope(_) => "insufficient_scope",
             Refusal::InvalidRequest { .. } | Refusal::InvalidArguments { .. } => "invalid_request",
@@ -224,6 +227,9 @@ impl Refusal {
                 "this provisional account has expired; it can be read but not changed".into()
             }
             Refusal::ClaimExpired => "this account expired before anybody claimed it".into(),
+            Refusal::AccountSuspended => {
+                "this account is suspended; it can be read but not changed, claimed or joined".into()
+            }
             Refusal::PaymentRequired(challenge) => challenge.message.clone(),
             Refusal::InsufficientScope(right) => right.message().into(),
             Refusal::InvalidRequest { field, fault } => format!("{field}: {fault}"),

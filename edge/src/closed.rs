@@ -27,6 +27,8 @@ pub enum Closed {
         retry_after_seconds: u64,
     },
     Blocked,
+    /// The operator has suspended the account.
+    Suspended,
     /// The store does not answer.
     Unavailable,
 }
@@ -72,7 +74,7 @@ impl Closed {
             Closed::RangeNotSatisfiable { .. } => StatusCode::RANGE_NOT_SATISFIABLE,
             Closed::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Closed::TooManyMisses { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Closed::Blocked => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+            Closed::Blocked | Closed::Suspended => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
             Closed::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -89,6 +91,7 @@ impl Closed {
             Closed::Misdirected => "This name is not served here",
             Closed::TooManyMisses { .. } => "Too many requests",
             Closed::Blocked => "This page has been blocked",
+            Closed::Suspended => "This page is not available",
             Closed::Unavailable => "This page cannot be shown just now",
         }
     }
@@ -113,6 +116,7 @@ impl Closed {
                 "Too many pages that do not exist were requested from your network. Please try again in a minute."
             }
             Closed::Blocked => "It asked for things that no page may ask for, and is not shown any more.",
+            Closed::Suspended => "The account that published it is suspended.",
             Closed::Unavailable => "The fault is ours. Please try again in a moment.",
         }
     }
@@ -231,7 +235,7 @@ impl Troubles {
 mod tests {
     use super::*;
 
-    const ALL: [Closed; 11] = [
+    const ALL: [Closed; 12] = [
         Closed::Malformed,
         Closed::Private,
         Closed::Missing,
@@ -242,6 +246,7 @@ mod tests {
         Closed::Misdirected,
         Closed::TooManyMisses { retry_after_seconds: 37 },
         Closed::Blocked,
+        Closed::Suspended,
         Closed::Unavailable,
     ];
 
@@ -264,7 +269,7 @@ mod tests {
     fn each_reason_has_its_status_and_says_what_helps() {
         let pages = ClosedPages::new("");
         let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
-        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 503]);
+        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503]);
         assert_eq!(pages.show(Closed::MethodNotAllowed).header("allow"), Some("GET, HEAD"));
         assert_eq!(pages.show(Closed::Unavailable).header("retry-after"), Some("2"));
         let misses = pages.show(Closed::TooManyMisses { retry_after_seconds: 37 });

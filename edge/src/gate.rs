@@ -1,6 +1,6 @@
 //! Gate: whether this site is open to this visitor now.
 //!
-//! The order is fixed (unknown and deleted hosts were 404 before): expired 410, blocked 451, private 403.
+//! The order is fixed (unknown and deleted hosts were 404 before): expired 410, suspended or blocked 451, private 403.
 
 use domain::link::LinkKey;
 use domain::{Host, ManifestFile, ModerationStatus, Route, Time, Visibility};
@@ -68,6 +68,9 @@ pub fn admit(
     if route.expires_at.is_some_and(|expires_at| expires_at <= now) {
         return Err(Closed::Expired);
     }
+    if route.is_suspended {
+        return Err(Closed::Suspended);
+    }
     if route.moderation == ModerationStatus::Blocked {
         return Err(Closed::Blocked);
     }
@@ -113,6 +116,7 @@ mod tests {
             visibility,
             moderation,
             expires_at,
+            is_suspended: false,
             updated_at: NOW,
             manifest: Manifest::default(),
         }
@@ -143,6 +147,19 @@ mod tests {
         assert_eq!(knock(route(V::Unlisted, M::Review, None)), Ok(Pass::Full));
         let later = NOW.plus(Duration::from_millis(1));
         assert_eq!(knock(route(V::Public, M::Pending, Some(later))), Ok(Pass::Full));
+    }
+
+    #[test]
+    fn a_suspended_account_s_site_opens_to_nobody_whatever_its_visibility() {
+        for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
+            let open = route(visibility, ModerationStatus::Pass, None);
+            let suspended = Route { is_suspended: true, ..open.clone() };
+            let query = format!("sig={}", sig());
+            assert_eq!(knock(&open, Mount::Path, Some(&query), None), Ok(Pass::Full));
+            assert_eq!(knock(&suspended, Mount::Path, Some(&query), None), Err(Closed::Suspended));
+            let expired = Route { expires_at: Some(NOW), ..suspended };
+            assert_eq!(knock(&expired, Mount::Path, Some(&query), None), Err(Closed::Expired));
+        }
     }
 
     #[test]

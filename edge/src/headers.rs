@@ -112,6 +112,7 @@ mod tests {
             visibility,
             moderation: ModerationStatus::Pass,
             expires_at: None,
+            is_suspended: false,
             updated_at: now,
             manifest: Manifest::default(),
         })

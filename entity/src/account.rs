@@ -20,6 +20,8 @@ pub struct Model {
     pub has_real_payment: bool,
     pub created_at: i64,
     pub claimed_at: Option<i64>,
+    pub suspended_at: Option<i64>,
+    pub suspension_reason: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -16,6 +16,7 @@ pub struct Model {
     pub published_at: i64,
     pub manifest: String,
     pub updated_at: i64,
+    pub suspended_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

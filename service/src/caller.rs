@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::{
     AccountId, ArtifactId, CalledBy, Maker, Missing, MissingRight, Origin, Refusal, Rights, Role, Scope,
-    Scopes, Time, TokenId, TokenSecret, UserId, has_expired, hash_secret,
+    Scopes, Suspension, Time, TokenId, TokenSecret, UserId, has_expired, hash_secret, must_take_writes,
 };
 use store::{Change, Reach};
 
@@ -25,6 +25,8 @@ pub struct Caller {
     pub handle: String,
     /// The end of a provisional account; past it, reads work and writes do not.
     pub account_expires_at: Option<Time>,
+    /// While the account is suspended, reads work and writes do not.
+    pub suspension: Option<Suspension>,
     pub who: Who,
     pub origin: Origin,
 }
@@ -68,6 +70,7 @@ impl Service {
             account: grant.account.id,
             handle: grant.account.handle,
             account_expires_at: grant.account.expires_at,
+            suspension: grant.account.suspension,
             who: Who::Token(TokenHolder {
                 id: grant.token,
                 scopes: grant.scopes,
@@ -107,6 +110,7 @@ impl Service {
             account: membership.account.id,
             handle: membership.account.handle,
             account_expires_at: membership.account.expires_at,
+            suspension: membership.account.suspension,
             who: Who::Person(person.clone(), membership.role),
             origin: person.origin,
         })
@@ -216,10 +220,10 @@ impl Caller {
         }
     }
 
-    // Spec 5.7: a provisional account past expiry is read-only.
+    // An account that is suspended is read-only and, by spec 5.7, a provisional one past expiry.
     pub(crate) fn may_write(&self, scope: Scope, now: Time) -> Result<(), Refusal> {
         self.may(scope)?;
-        self.must_be_alive(now)
+        self.must_take_writes(now)
     }
 
     /// A pinned token works on its own artifact only.
@@ -241,7 +245,7 @@ impl Caller {
     /// Invites, members and other people's tokens: an admin or the owner.
     pub(crate) fn may_lead(&self, now: Time) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)?;
-        self.must_be_alive(now)
+        self.must_take_writes(now)
     }
 
     /// Whoever may lead, also when the account has expired: what it has can be read.
@@ -267,7 +271,7 @@ impl Caller {
     /// Credit, the claim link and the switch for agents: the owner.
     pub(crate) fn may_own(&self, now: Time) -> Result<(), Refusal> {
         self.may_manage(Role::Owner)?;
-        self.must_be_alive(now)
+        self.must_take_writes(now)
     }
 
     // A token that manages the account acts with the owner's rights; one that is pinned to an artifact does not.
@@ -289,7 +293,7 @@ impl Caller {
         Ok(())
     }
 
-    fn must_be_alive(&self, now: Time) -> Result<(), Refusal> {
-        if has_expired(self.account_expires_at, now) { Err(Refusal::AccountExpired) } else { Ok(()) }
+    fn must_take_writes(&self, now: Time) -> Result<(), Refusal> {
+        must_take_writes(self.suspension.as_ref(), self.account_expires_at, now)
     }
 }

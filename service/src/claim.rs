@@ -39,6 +39,9 @@ impl Service {
         let found = self.0.store.account_by_claim_code(code).await?;
         let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
         let now = self.0.clock.now();
+        if account.suspension.is_some() {
+            return Err(Refusal::AccountSuspended.into());
+        }
         if account.status == AccountStatus::Claimed {
             return Err(Refusal::AlreadyClaimed.into());
         }

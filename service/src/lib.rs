@@ -33,6 +33,7 @@ mod queue;
 mod rescan;
 mod review;
 mod scan;
+mod suspension;
 mod team;
 mod token_uses;
 mod tokens;
@@ -92,8 +93,8 @@ use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
     AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan, TokenFate,
-    WaitingFor, WaitingPlace, encode,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan,
+    SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

@@ -95,6 +95,9 @@ impl Service {
     pub async fn open_invite(&self, code: &str) -> Answer<OpenedInvite> {
         let opened = self.0.store.opened_invite(&known(code)?).await?;
         let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
+        if opened.account.suspension.is_some() {
+            return Err(Refusal::AccountSuspended.into());
+        }
         opened.invite.must_be_usable(self.0.clock.now())?;
         Ok(opened)
     }

@@ -122,7 +122,7 @@ impl Service {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
-        match self.0.store.revoke_token(&change, grant.token, Reach::All, Along::Nothing).await {
+        match self.0.store.revoke_leaked_token(&change, grant.token).await {
             // It was revoked by another request in the meantime.
             Ok(_) | Err(Undone::Refused(_)) => {}
             Err(Undone::Failed(error)) => return Err(error.into()),

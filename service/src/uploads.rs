@@ -4,7 +4,7 @@
 use anyhow::{Context, anyhow};
 use bus::{Budget, RateLimit};
 use bytes::{Bytes, BytesMut};
-use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket, has_expired};
+use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket};
 
 use crate::{Answer, Caller, Service, UploadedFile, content};
 
@@ -59,12 +59,9 @@ impl Service {
         if now >= ticket.expires_at() {
             return Err(Refusal::NotFound(Missing::LapsedUpload).into());
         }
-        // Spec 5.7: a provisional account past expiry is read-only.
         let account = self.0.store.account(ticket.account).await?;
         let account = account.ok_or(Refusal::NotFound(Missing::LapsedUpload))?;
-        if has_expired(account.expires_at, now) {
-            return Err(Refusal::AccountExpired.into());
-        }
+        account.must_take_writes(now)?;
         Ok(ticket)
     }
 

@@ -47,7 +47,8 @@ impl Service {
         }
     }
 
-    /// An expired account is credited too: the money is there, and keeps the account from being purged.
+    /// An expired account is credited too: the money is there, and keeps the account from being purged. So is a suspended
+    /// one, which has the credit when the suspension is lifted.
     async fn credit_checkout(&self, paid: PaidCheckout) -> Answer<bool> {
         let Some(account) = self.0.store.account_named(&paid.account).await? else {
             note_unknown_account(&paid);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, StoredBytes, Time,
-    Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Refusal, Standing, StoredBytes,
+    Time, Visibility,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition, LockBehavior, LockType};
@@ -109,6 +109,12 @@ pub(crate) async fn lock_account(
         .context("lock an account")
 }
 
+/// Refuses what a person or an agent is about to do to an account whose row is locked: they may have been let in before
+/// it was suspended.
+pub(crate) fn must_not_be_suspended(locked: &entity::account::Model) -> Result<(), Refusal> {
+    if locked.suspended_at.is_some() { Err(Refusal::AccountSuspended) } else { Ok(()) }
+}
+
 /// Takes those of the accounts' rows that nobody else has: whoever holds some rows and waits for others would have
 /// strangers wait for each other.
 pub(crate) async fn lock_free_accounts(
@@ -139,5 +145,7 @@ fn account_row(account: &Account) -> entity::account::ActiveModel {
         has_real_payment: Set(false),
         created_at: Set(account.created_at.millis()),
         claimed_at: Set((account.status == AccountStatus::Claimed).then_some(account.created_at.millis())),
+        suspended_at: Set(None),
+        suspension_reason: Set(None),
     }
 }

@@ -14,8 +14,8 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 
-use crate::accounts::lock_account;
-use crate::change::Change;
+use crate::accounts::{lock_account, must_not_be_suspended};
+use crate::change::{Change, Decided};
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::script::Script;
@@ -153,12 +153,13 @@ impl Store {
     }
 
     /// Moves the live pointer to any existing version, and the route with it.
-    pub async fn activate(&self, change: &Change<'_>, slug: &Slug, seq: u32) -> anyhow::Result<Activated> {
+    pub async fn activate(&self, change: &Change<'_>, slug: &Slug, seq: u32) -> Decided<Activated> {
         let Change { account, now, .. } = *change;
         let transaction = self.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else {
             return Ok(Activated::NoSuchArtifact);
         };
+        must_not_be_suspended(&owner)?;
         let Some(mut artifact) = find(&transaction, account, slug).await? else {
             return Ok(Activated::NoSuchArtifact);
         };
@@ -186,10 +187,11 @@ impl Store {
     }
 
     /// Soft-deletes an artifact and removes its route. The host whose pages must now stop serving, if there was one.
-    pub async fn delete_artifact(&self, change: &Change<'_>, slug: &Slug) -> anyhow::Result<Option<Host>> {
+    pub async fn delete_artifact(&self, change: &Change<'_>, slug: &Slug) -> Decided<Option<Host>> {
         let Change { account, now, .. } = *change;
         let transaction = self.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else { return Ok(None) };
+        must_not_be_suspended(&owner)?;
         let Some(artifact) = find(&transaction, account, slug).await? else { return Ok(None) };
         let deletion = entity::artifact::ActiveModel {
             id: Set(artifact.id.clone()),
@@ -209,7 +211,7 @@ impl Store {
         reports::answer(&transaction, id, Answered::All, now).await?;
         change.note(&transaction, "artifact.deleted", &artifact.host, String::new()).await?;
         transaction.commit().await.context("commit a deletion")?;
-        rows::parse(&artifact.host, "a host").map(Some)
+        Ok(Some(rows::parse(&artifact.host, "a host")?))
     }
 }
 

@@ -1,11 +1,11 @@
 //! How a change to an account's team begins: the account's row is locked, and then it is asked once more whether
 //! whoever makes the change is still there. A removal goes through the same lock, so nothing made by someone who is
-//! being removed can outlive the removal.
+//! being removed can outlive the removal. An account that is suspended refuses the change.
 
 use domain::{AccountId, Chance, Maker, Origin, Refusal, Time};
 use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter};
 
-use crate::accounts::lock_account;
+use crate::accounts::{lock_account, must_not_be_suspended};
 use crate::audit::{self, Entry};
 use crate::{Store, members};
 
@@ -56,6 +56,13 @@ pub(crate) struct Begun {
 
 impl Store {
     pub(crate) async fn begin_change(&self, change: &Change<'_>) -> Decided<Begun> {
+        let begun = self.begin_change_even_if_suspended(change).await?;
+        must_not_be_suspended(&begun.account)?;
+        Ok(begun)
+    }
+
+    /// Begins a change that protects the account, whatever state it is in.
+    pub(crate) async fn begin_change_even_if_suspended(&self, change: &Change<'_>) -> Decided<Begun> {
         let transaction = self.database.begin().await?;
         let account = lock_account(&transaction, change.account).await?.ok_or(Refusal::Unauthorized)?;
         must_still_be_there(&transaction, change).await?;

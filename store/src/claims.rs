@@ -9,7 +9,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
-use crate::accounts::lock_account;
+use crate::accounts::{lock_account, must_not_be_suspended};
+use crate::change::Decided;
 use crate::members::{self, NewMember};
 use crate::{Change, Store, TokenFate, audit, revocations, routes, rows};
 
@@ -53,17 +54,12 @@ impl Store {
     }
 
     /// Makes a provisional account the claimer's (spec 3.1).
-    pub async fn claim(
-        &self,
-        code: &str,
-        claimer: &Claimer,
-        now: Time,
-        chance: &Chance,
-    ) -> anyhow::Result<Claimed> {
+    pub async fn claim(&self, code: &str, claimer: &Claimer, now: Time, chance: &Chance) -> Decided<Claimed> {
         let Some(found) = self.account_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
         let transaction = self.database.begin().await?;
         let row = lock_account(&transaction, found.id).await?.filter(|row| row.claim_code == code);
         let Some(row) = row else { return Ok(Claimed::NoSuchCode) };
+        must_not_be_suspended(&row)?;
         let account = rows::account(row)?;
         if account.status == AccountStatus::Claimed {
             return Ok(Claimed::Already);
@@ -137,19 +133,11 @@ async fn unlimit_routes(
     account: &Account,
     now: Time,
 ) -> anyhow::Result<Vec<Host>> {
-    let of_the_account = entity::route::Column::AccountId.eq(account.id.to_string());
     entity::route::Entity::update_many()
         .col_expr(entity::route::Column::ExpiresAt, Expr::value(None::<i64>))
         .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
-        .filter(of_the_account.clone())
+        .filter(entity::route::Column::AccountId.eq(account.id.to_string()))
         .exec(transaction)
         .await?;
-    let hosts: Vec<String> = entity::route::Entity::find()
-        .select_only()
-        .column(entity::route::Column::Host)
-        .filter(of_the_account)
-        .into_tuple()
-        .all(transaction)
-        .await?;
-    hosts.iter().map(|host| rows::parse(host, "a host")).collect()
+    routes::hosts_of(transaction, account.id).await
 }

@@ -3,8 +3,8 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Origin, Page,
-    PageStart, Paged, Refusal, Rights, Role, Scopes, Time, TokenId, TokenName, UserId, hash_secret,
+    Account, AccountId, AccountStatus, Chance, Crowd, Cursor, Invite, InviteCode, List, Missing, Origin,
+    Page, PageStart, Paged, Refusal, Rights, Role, Scopes, Time, TokenId, TokenName, UserId, hash_secret,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr};
@@ -12,7 +12,7 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect,
 };
 
-use crate::accounts::lock_account;
+use crate::accounts::{lock_account, must_not_be_suspended};
 use crate::audit::{self, Entry};
 use crate::change::{Change, Decided};
 use crate::many::among;
@@ -52,7 +52,7 @@ pub struct JoinedAgent {
 #[derive(Clone, Debug)]
 pub struct OpenedInvite {
     pub invite: Invite,
-    pub handle: String,
+    pub account: Account,
 }
 
 /// An invite that is being redeemed, under the lock of its account.
@@ -134,7 +134,7 @@ impl Store {
     pub async fn opened_invite(&self, code: &InviteCode) -> anyhow::Result<Option<OpenedInvite>> {
         let Some(invite) = find(&self.database.reader, code).await? else { return Ok(None) };
         let account = self.account(invite.account).await?.context("an invite without an account")?;
-        Ok(Some(OpenedInvite { invite, handle: account.handle }))
+        Ok(Some(OpenedInvite { invite, account }))
     }
 
     /// Spends a use of an invite on a token for an agent.
@@ -207,6 +207,7 @@ impl Store {
         let Some(account) = lock_account(&transaction, found.account).await? else {
             return Err(unknown.into());
         };
+        must_not_be_suspended(&account)?;
         // Others may have joined or revoked while this waited for the lock.
         let invite = find(&transaction, code).await?.ok_or(unknown)?;
         Ok(Redeeming { transaction, account, invite })

@@ -49,6 +49,7 @@ mod scrub;
 mod sessions;
 mod settle;
 mod snapshot;
+mod suspensions;
 mod sweep;
 mod tables;
 mod tokens;
@@ -95,6 +96,7 @@ pub use scrub::{
 pub use sessions::{Ending, NewSession, SessionGrant, SessionShown, Sessions};
 pub use settle::{Batch, Terms};
 pub use snapshot::sqlite_file;
+pub use suspensions::{SuspensionChange, SuspensionSet};
 pub use sweep::Purged;
 pub use tables::{LedgerTotals, TABLES, TableCount};
 pub use tokens::{NewToken, Reach, TokenGrant, TokenUse};

@@ -69,6 +69,16 @@ impl Store {
         begun.transaction.commit().await?;
         Ok(also)
     }
+
+    /// Revokes a token that has leaked, also while its account is suspended: it still reads, and writes after a lift.
+    pub async fn revoke_leaked_token(&self, change: &Change<'_>, id: TokenId) -> Decided<()> {
+        let begun = self.begin_change_even_if_suspended(change).await?;
+        let found = entity::token::Entity::find_by_id(id.to_string()).one(&begun.transaction).await?;
+        let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
+        revoke(&begun.transaction, change, &[row]).await?;
+        begun.transaction.commit().await?;
+        Ok(())
+    }
 }
 
 /// Revokes every active token of the account, within a transaction that holds its row. How many there were.

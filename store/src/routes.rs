@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use domain::{BlobHash, Host, ModerationStatus, Route, Time, VersionId, Visibility};
+use domain::{AccountId, BlobHash, Host, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
@@ -40,21 +40,24 @@ impl Store {
                 Column::ModerationStatus,
                 Column::ExpiresAt,
                 Column::UpdatedAt,
+                Column::SuspendedAt,
             ])
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
             .into_tuple()
             .all(&self.database.reader)
             .await?;
-        let state = |(host, version, visibility, moderation, expires_at, updated_at): StateRow| {
-            let state = RouteState {
-                version: rows::parse(&version, "a version id")?,
-                visibility: rows::visibility(&visibility)?,
-                moderation: rows::moderation(&moderation)?,
-                expires_at: expires_at.map(Time::from_millis),
-                updated_at: Time::from_millis(updated_at),
+        let state =
+            |(host, version, visibility, moderation, expires_at, updated_at, suspended_at): StateRow| {
+                let state = RouteState {
+                    version: rows::parse(&version, "a version id")?,
+                    visibility: rows::visibility(&visibility)?,
+                    moderation: rows::moderation(&moderation)?,
+                    expires_at: expires_at.map(Time::from_millis),
+                    updated_at: Time::from_millis(updated_at),
+                    is_suspended: suspended_at.is_some(),
+                };
+                Ok((rows::parse(&host, "a host")?, state))
             };
-            Ok((rows::parse(&host, "a host")?, state))
-        };
         found.into_iter().map(state).collect()
     }
 }
@@ -62,8 +65,8 @@ impl Store {
 /// How far apart two changes of a route are at least.
 const CHANGES_APART_MILLIS: i64 = 1000;
 
-/// A host, its version, visibility, moderation status, end and last change.
-type StateRow = (String, String, String, String, Option<i64>, i64);
+/// A host, its version, visibility, moderation status, end, last change and suspension.
+type StateRow = (String, String, String, String, Option<i64>, i64, Option<i64>);
 
 /// What can change about a route. All else is a matter of the host or of the version, which never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,12 +76,13 @@ pub struct RouteState {
     pub moderation: ModerationStatus,
     pub expires_at: Option<Time>,
     pub updated_at: Time,
+    pub is_suspended: bool,
 }
 
 impl RouteState {
     pub fn of(route: &Route) -> Self {
-        let Route { version, visibility, moderation, expires_at, updated_at, .. } = *route;
-        Self { version, visibility, moderation, expires_at, updated_at }
+        let Route { version, visibility, moderation, expires_at, updated_at, is_suspended, .. } = *route;
+        Self { version, visibility, moderation, expires_at, updated_at, is_suspended }
     }
 }
 
@@ -100,6 +104,7 @@ pub(crate) fn row(
         published_at: version.created_at,
         manifest: version.manifest.clone(),
         updated_at: now.millis(),
+        suspended_at: owner.suspended_at,
     }
 }
 
@@ -137,6 +142,37 @@ pub(crate) async fn show(
         .exec(transaction)
         .await?;
     Ok(())
+}
+
+/// Suspends all routes of an account or lifts that, within the transaction that does so to the account. Their hosts.
+pub(crate) async fn suspend(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+    suspended_at: Option<Time>,
+    now: Time,
+) -> anyhow::Result<Vec<Host>> {
+    entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::SuspendedAt, Expr::value(suspended_at.map(Time::millis)))
+        .col_expr(entity::route::Column::UpdatedAt, changed_at(now))
+        .filter(entity::route::Column::AccountId.eq(account.to_string()))
+        .exec(transaction)
+        .await?;
+    hosts_of(transaction, account).await
+}
+
+/// The hosts that an account serves.
+pub(crate) async fn hosts_of(
+    transaction: &DatabaseTransaction,
+    account: AccountId,
+) -> anyhow::Result<Vec<Host>> {
+    let hosts: Vec<String> = entity::route::Entity::find()
+        .select_only()
+        .column(entity::route::Column::Host)
+        .filter(entity::route::Column::AccountId.eq(account.to_string()))
+        .into_tuple()
+        .all(transaction)
+        .await?;
+    hosts.iter().map(|host| rows::parse(host, "a host")).collect()
 }
 
 /// The date of a change to a route that is there. `now` was read before the change waited for its turn, on a host whose

@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow};
 use domain::{
     Account, AccountStatus, Artifact, LedgerEntry, LiveVersion, Maker, Manifest, Micro, ModeratedBy,
-    ModerationStatus, Route, Time, Visibility,
+    ModerationStatus, Route, Suspension, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -51,6 +51,7 @@ pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
         "claimed" => AccountStatus::Claimed,
         _ => return Err(anyhow!("unknown account status in the database")),
     };
+    let suspension = suspension(&row)?;
     Ok(Account {
         id: parse(&row.id, "an account id")?,
         handle: row.handle,
@@ -62,7 +63,14 @@ pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
         provisional_publishes: count(row.provisional_publishes),
         storage_bytes: count(row.storage_bytes),
         created_at: Time::from_millis(row.created_at),
+        suspension,
     })
+}
+
+pub(crate) fn suspension(row: &entity::account::Model) -> anyhow::Result<Option<Suspension>> {
+    let Some(at) = row.suspended_at.map(Time::from_millis) else { return Ok(None) };
+    let reason = row.suspension_reason.as_deref().unwrap_or_default();
+    Ok(Some(Suspension { at, reason: parse(reason, "the reason of a suspension")? }))
 }
 
 /// An artifact with its live version, if one is live.
@@ -107,6 +115,7 @@ pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
         visibility: visibility(&row.visibility)?,
         moderation: moderation(&row.moderation_status)?,
         expires_at: row.expires_at.map(Time::from_millis),
+        is_suspended: row.suspended_at.is_some(),
         updated_at: Time::from_millis(row.updated_at),
         manifest: manifest(&row.manifest)?,
     })

@@ -145,11 +145,10 @@ async fn settle_one<'a>(
         // It is settled by statements of its own, which must see what the deeds before it have published.
         desk.write_sites(transaction).await?;
     }
-    let is_past_deadline = desk.is_past_deadline(deed);
-    let outcome = match desk.page_of(deed.account()) {
-        None => refused(Refusal::Unauthorized),
-        Some(_) if is_past_deadline => refused(Refusal::past_deadline()),
-        Some((book, sites)) => match deed {
+    let outcome = match (desk.refusal_of(deed), desk.page_of(deed.account())) {
+        (_, None) => refused(Refusal::Unauthorized),
+        (Some(refusal), _) => refused(refusal),
+        (None, Some((book, sites))) => match deed {
             Deed::Publish(deed) => publish::settle(book, sites, deed, terms)?,
             Deed::Visibility(deed) => visibility::settle(transaction, book, sites, deed, terms).await?,
             Deed::TopUp(deed) => top_up(book, deed),
@@ -171,9 +170,6 @@ fn refused(refusal: Refusal) -> Outcome {
 }
 
 fn top_up(book: &mut Book, deed: &TopUpDeed) -> Outcome {
-    if book.is_expired() {
-        return refused(Refusal::AccountExpired);
-    }
     let receipt = payment::credit(book, deed.amount, deed.job);
     Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt })
 }

@@ -159,6 +159,7 @@ mod scans;
 mod schema;
 mod scrubbing;
 mod settle;
+mod suspensions;
 mod sweeps;
 mod team;
 mod together;

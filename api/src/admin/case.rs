@@ -14,7 +14,7 @@ use super::frame::{Frame, Tab};
 use super::log::DecisionRow;
 use super::words::{rule_in_words, source_in_words};
 use crate::pages::faults::Faults;
-use crate::pages::figures::{Moment, Size};
+use crate::pages::figures::{Moment, Size, SuspendedSince};
 use crate::pages::page_framing;
 use crate::refusal::RefusedCall;
 
@@ -34,6 +34,7 @@ pub struct CasePage<'a> {
     pub account: String,
     pub account_status: AccountStatus,
     pub account_expires_at: Option<Moment>,
+    pub suspension: Option<SuspendedSince>,
     pub visibility: Visibility,
     pub live: Option<LiveRows>,
     pub reports: Vec<ReportRow>,
@@ -48,10 +49,11 @@ pub struct CasePage<'a> {
     pub form: DecisionShownAgain,
 }
 
-/// What was typed into the form of a decision that was refused.
+/// What was typed into the form that was refused: that of a decision, or that of a suspension.
 #[derive(Default)]
 pub struct DecisionShownAgain {
     pub note: String,
+    pub reason: String,
     pub elsewhere: bool,
     pub faults: Faults,
 }
@@ -149,6 +151,7 @@ impl<'a> CasePage<'a> {
             frame,
             host: item.artifact.host.to_string(),
             url,
+            suspension: item.account.suspension.as_ref().map(SuspendedSince::from),
             account: item.account.handle,
             account_status: item.account.status,
             account_expires_at: item.account.expires_at.map(Moment),

@@ -48,7 +48,7 @@ pub async fn decide(
             let faults = Faults::of(&refusal, FIELDS, request.uri().path());
             // Other pages may be listed now than those that were ticked.
             let elsewhere = form.elsewhere.is_some() && !has_changed(&refusal);
-            let again = DecisionShownAgain { note: form.note, elsewhere, faults };
+            let again = DecisionShownAgain { note: form.note, elsewhere, faults, ..Default::default() };
             shown(request, &service, status_of(&refusal), again).await
         }
         Err(refused) => Err(refused),

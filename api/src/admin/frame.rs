@@ -78,6 +78,10 @@ fn done(request: &Request) -> Option<String> {
     let what = match told.done.as_str() {
         "passed" => format!("Done: {host} passes and is served."),
         "blocked" => format!("Done: {host} is blocked; visitors see a page that says so."),
+        "suspended" => format!("Done: the account of {host} is suspended. Visitors no longer see its pages."),
+        "lifted" => {
+            format!("Done: the account of {host} is no longer suspended. Visitors see its pages again.")
+        }
         _ => return None,
     };
     let elsewhere = match told.elsewhere {

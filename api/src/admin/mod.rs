@@ -16,6 +16,7 @@ mod preview;
 mod queue;
 mod queues;
 mod signin;
+mod suspension;
 #[cfg(test)]
 pub mod tests;
 mod words;
@@ -45,6 +46,11 @@ const DESK: &[PageRoute] = &[
         pattern: "/admin/moderation/:host",
         methods: &["GET", "POST"],
         endpoint: || get(case::show).post(decision::decide),
+    },
+    PageRoute {
+        pattern: "/admin/moderation/:host/account",
+        methods: &["POST"],
+        endpoint: || post(suspension::decide),
     },
     PageRoute {
         pattern: "/admin/moderation/:host/source/:seq/*path",

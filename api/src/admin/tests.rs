@@ -3,7 +3,7 @@
 use askama::Template;
 use domain::{
     Account, AccountId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion, ManifestFile,
-    ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportId, Time, VersionId, Visibility,
+    ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportId, Suspension, Time, VersionId, Visibility,
     content_type_of,
 };
 use service::{
@@ -149,8 +149,20 @@ fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
 fn cases() -> Vec<(String, String)> {
     let changed = Faults::of(&Refusal::VersionChanged { live: Some(2) }, &["note"], "/admin/moderation/x");
     let too_long = Faults::of(&Refusal::invalid("note", "is too long"), &["note"], "/admin/moderation/x");
-    let again = |elsewhere, faults| DecisionShownAgain { note: "A <drill>.".into(), elsewhere, faults };
+    let again = |elsewhere, faults| DecisionShownAgain {
+        note: "A <drill>.".into(),
+        elsewhere,
+        faults,
+        ..Default::default()
+    };
+    let empty = Faults::of(&Refusal::invalid("reason", "is empty"), &["reason"], "/admin/moderation/x");
+    let unreasoned = DecisionShownAgain { faults: empty, ..Default::default() };
+    let mut suspended = full();
+    suspended.account.suspension =
+        Some(Suspension { at: now(), reason: "Phishing.\nSee <ticket 7>.".parse().unwrap() });
     vec![
+        ("admin-page-suspended".into(), case(suspended, DecisionShownAgain::default())),
+        ("admin-page-suspension_refused".into(), case(full(), unreasoned)),
         ("admin-page".into(), case(full(), DecisionShownAgain::default())),
         ("admin-page-plain".into(), case(item(Some(live(vec![]))), DecisionShownAgain::default())),
         ("admin-page-not-live".into(), case(item(None), DecisionShownAgain::default())),

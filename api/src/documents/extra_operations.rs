@@ -65,7 +65,7 @@ const OPERATIONS: &[ExtraOperation] = &[
         description: "The page behind `claim_url`, for a person in a browser. It shows the account's pages and tokens, and \
                       the form that claims the account.",
         responses: &[page("The claim page.")],
-        refusals: &[NotFound, AlreadyClaimed, ClaimExpired],
+        refusals: &[AccountSuspended, NotFound, AlreadyClaimed, ClaimExpired],
         ..get("/claim/{code}", "show_claim_page")
     },
     ExtraOperation {
@@ -91,6 +91,7 @@ const OPERATIONS: &[ExtraOperation] = &[
             NotSignedIn,
             InvalidCredentials,
             ForeignPage,
+            AccountSuspended,
             TooManyAccounts,
             NotFound,
             UsernameTaken,
@@ -108,7 +109,7 @@ const OPERATIONS: &[ExtraOperation] = &[
         description: "The page behind `invite_url`, for a person in a browser. It shows the account, the role and a button \
                       to join. An agent sends the code to `POST /v1/account/join` instead.",
         responses: &[page("The invite page.")],
-        refusals: &[NotFound, InviteRevoked, InviteExpired, InviteUsedUp],
+        refusals: &[AccountSuspended, NotFound, InviteRevoked, InviteExpired, InviteUsedUp],
         ..get("/invite/{code}", "show_invite_page")
     },
     ExtraOperation {
@@ -117,7 +118,16 @@ const OPERATIONS: &[ExtraOperation] = &[
         description: "Adds the signed-in person to the account. For an existing member nothing changes.",
         access: Access::Session,
         responses: &[redirect("The person is a member. The dashboard follows.")],
-        refusals: &[NotSignedIn, ForeignPage, TooMany, NotFound, InviteRevoked, InviteExpired, InviteUsedUp],
+        refusals: &[
+            NotSignedIn,
+            ForeignPage,
+            AccountSuspended,
+            TooMany,
+            NotFound,
+            InviteRevoked,
+            InviteExpired,
+            InviteUsedUp,
+        ],
         ..post("/invite/{code}", "join_as_person")
     },
     ExtraOperation {

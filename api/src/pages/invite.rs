@@ -31,7 +31,7 @@ pub async fn show(
     let opened = service.open_invite(&code).await?;
     let person = person_if_any(request, &service).await?;
     let template = InvitePage {
-        handle: &opened.handle,
+        handle: &opened.account.handle,
         role: opened.invite.role,
         code: opened.invite.code.as_str(),
         signed_in_as: person.as_ref().map(|person| person.username.as_str()),

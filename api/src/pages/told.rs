@@ -78,6 +78,11 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
              again: that takes a moment, and gives you a new claim link.",
             to("/", "Publish a page yourself"),
         ),
+        Refusal::AccountSuspended => (
+            "The people of the account can read the reason on its dashboard. Only whoever runs this service can lift the \
+             suspension.",
+            dashboard(),
+        ),
         Refusal::AlreadyClaimed => (
             "If it was you who claimed it, it is on your dashboard. If not, ask whoever claimed it for an invite.",
             dashboard(),

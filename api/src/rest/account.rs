@@ -18,9 +18,9 @@ refusals! {
     Read: Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     Change:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, TooLarge, UnsupportedMediaType;
+        AccountExpired, AccountSuspended, TooLarge, UnsupportedMediaType;
     Rotate:
-        Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AlreadyClaimed;
+        Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended, AlreadyClaimed;
 }
 
 #[OpenApi(tag = "Tag::Account")]

@@ -25,9 +25,9 @@ refusals! {
     One: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, NotFound;
     Change:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType, OutcomeUnknown;
+        AccountExpired, AccountSuspended, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType, OutcomeUnknown;
     Delete:
-        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended,
         NotFound;
 }
 

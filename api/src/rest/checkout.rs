@@ -18,7 +18,7 @@ pub struct Checkout;
 
 refusals! {
     Open:
-        InvalidRequest, InvalidBody, NotSignedIn, SessionRequired, Forbidden, ForeignPage, AccountExpired,
+        InvalidRequest, InvalidBody, NotSignedIn, SessionRequired, Forbidden, ForeignPage, AccountExpired, AccountSuspended,
         TooLarge, UnsupportedMediaType, NotConfigured, ProcessorError;
 }
 

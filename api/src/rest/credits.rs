@@ -20,7 +20,7 @@ pub struct Credits;
 refusals! {
     Buy:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, PaymentRequired, IdempotencyConflict, TooLarge, UnsupportedMediaType, OutcomeUnknown;
+        AccountExpired, AccountSuspended, PaymentRequired, IdempotencyConflict, TooLarge, UnsupportedMediaType, OutcomeUnknown;
 }
 
 #[derive(ApiResponse)]

@@ -20,9 +20,9 @@ pub struct Invites;
 refusals! {
     Create:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, NotClaimed, TooMany, TooLarge, UnsupportedMediaType;
+        AccountExpired, AccountSuspended, NotClaimed, TooMany, TooLarge, UnsupportedMediaType;
     List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
-    Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
+    Revoke: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended, NotFound;
 }
 
 #[OpenApi(tag = "Tag::Team")]

@@ -16,7 +16,7 @@ pub struct Join;
 
 refusals! {
     JoinCall:
-        InvalidRequest, InvalidBody, AgentJoinDisabled, TooMany, NotFound, InviteRevoked, InviteExpired,
+        InvalidRequest, InvalidBody, AccountSuspended, AgentJoinDisabled, TooMany, NotFound, InviteRevoked, InviteExpired,
         InviteUsedUp, TooLarge, UnsupportedMediaType, RateLimited;
 }
 

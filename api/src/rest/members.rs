@@ -17,7 +17,7 @@ pub struct Members;
 
 refusals! {
     List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
-    Remove: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, NotFound;
+    Remove: Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended, NotFound;
 }
 
 #[OpenApi(tag = "Tag::Team")]

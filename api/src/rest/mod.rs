@@ -22,6 +22,7 @@ mod review;
 mod schedules;
 mod signup;
 mod status;
+mod suspensions;
 mod tokens;
 mod uploads;
 mod usage;
@@ -48,7 +49,8 @@ type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
-type AboutOperator = (internal::Internal, review::Review, queues::Queues, schedules::Schedules);
+type AboutOperator =
+    (internal::Internal, review::Review, suspensions::Suspensions, queues::Queues, schedules::Schedules);
 
 pub use auth::end_session;
 pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;

@@ -25,7 +25,7 @@ pub struct Publish;
 refusals! {
     PublishCall:
         InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired,
+        AccountExpired, AccountSuspended,
         QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
 }

@@ -21,9 +21,9 @@ refusals! {
     List: InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden;
     Mint:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, TooMany, NotFound, TooLarge, UnsupportedMediaType;
+        AccountExpired, AccountSuspended, TooMany, NotFound, TooLarge, UnsupportedMediaType;
     Revoke:
-        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended,
         NotFound;
     RevokeLeaked: InvalidRequest, InvalidBody, TooLarge, UnsupportedMediaType, RateLimited;
 }

@@ -20,7 +20,7 @@ pub const PATH_PREFIX: &str = "/v1/uploads/";
 pub struct Uploads;
 
 refusals! {
-    Keep: InvalidRequest, AccountExpired, NotFound, UploadTaken, PublishTooLarge;
+    Keep: InvalidRequest, AccountExpired, AccountSuspended, NotFound, UploadTaken, PublishTooLarge;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]

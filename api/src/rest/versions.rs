@@ -24,12 +24,12 @@ pub struct Versions;
 refusals! {
     Add:
         InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired,
+        AccountExpired, AccountSuspended,
         PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, NotFound, TooLarge, UnsupportedMediaType;
+        AccountExpired, AccountSuspended, NotFound, TooLarge, UnsupportedMediaType;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]

@@ -5,7 +5,7 @@ use domain::{AccountSummary, Tariff};
 use poem_openapi::{Enum, Object};
 use service::SignedUp;
 
-use super::{Timestamp, Usd};
+use super::{Suspension, Timestamp, Usd};
 
 const BYTES_PER_MB: u64 = 1_048_576;
 
@@ -56,6 +56,10 @@ pub struct AccountDetail {
     // `account` is as a signup answers it; beside it stand the same fields, for who looks for them here.
     #[oai(flatten)]
     pub same_account: Account,
+    /// Since when and why the operator has suspended the account: it can be read but not changed, and its pages answer
+    /// 451. Null while it is not suspended.
+    #[oai(nullable)]
+    pub suspended: Option<Suspension>,
     pub limits: Limits,
     /// The balance; it may be negative.
     pub credits_usd: Usd,
@@ -135,6 +139,7 @@ impl AccountDetail {
         Self {
             account: account.into(),
             same_account: account.into(),
+            suspended: account.suspension.as_ref().map(Suspension::from),
             limits: Limits::of(account.status, tariff),
             credits_usd: account.balance.into(),
             free_publishes_left: tariff.free_publishes_left(summary.standing()),

@@ -17,6 +17,7 @@ mod people;
 mod publish;
 mod queues;
 mod review;
+mod suspension;
 mod team;
 mod text;
 mod token;
@@ -40,6 +41,7 @@ pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
 pub use queues::{DeadDiscarded, DeadRequeued, QueueBoard, QueueSteered, Schedule, ScheduleRun};
 pub use review::{DecisionLog, Queue, QueueStatus, ReviewItem};
+pub use suspension::{AccountSuspension, SuspendAccount, Suspension};
 pub use team::{
     ChangeAccount, ClaimLink, CreateInvite, CreatedInvite, Invite, Join, Joined, RemovedMember,
     RevokedInvite, Team,

@@ -34,6 +34,7 @@ fn account(status: AccountStatus) -> domain::Account {
         provisional_publishes: 2,
         storage_bytes: 1_500_000_000,
         created_at: NOW,
+        suspension: None,
     }
 }
 
@@ -72,6 +73,7 @@ fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
     });
     let mut expected = json!({
         "account": short,
+        "suspended": null,
         "limits": {"free_publishes": 5, "total_mb": 20},
         "credits_usd": -0.015,
         "free_publishes_left": 3,
@@ -95,6 +97,14 @@ fn a_claimed_account_has_null_for_what_has_ended_and_no_claim_url() {
     assert!(detail.as_object().unwrap().contains_key("expires_at"));
     assert_eq!(detail.get("claim_url"), None);
     assert_eq!(detail["free_publishes_left"], 70);
+}
+
+#[test]
+fn a_suspended_account_shows_since_when_and_why() {
+    let mut summary = summary(AccountStatus::Claimed);
+    summary.account.suspension = Some(domain::Suspension { at: NOW, reason: "Phishing".parse().unwrap() });
+    let detail = json_of(&AccountDetail::new(&summary, &Tariff::default(), None));
+    assert_eq!(detail["suspended"], json!({"at": "2026-01-31T12:00:00Z", "reason": "Phishing"}));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What `handbill admin` takes.
 
 use clap::{Args, Subcommand};
-use domain::{Host, JobId, MalformedUsername, Micro, OperatorName, Queue, RulingNote, Username};
+use domain::{
+    Host, JobId, MalformedUsername, Micro, OperatorName, Queue, RulingNote, SuspensionReason, Username,
+};
 use service::{JobState, JobsWanted};
 
 use crate::args::parse_queue;
@@ -85,6 +87,10 @@ pub(crate) enum AdminCommand {
     },
     /// Give credit to an account, or take it: a ledger entry of its own kind, recorded with your name and the reason.
     Credit(CreditOrder),
+    /// Suspend an account: its writes are refused and its pages answer 451, until the suspension is lifted.
+    Suspend(SuspensionOrder),
+    /// Lift the suspension of an account.
+    Lift(AccountNamed),
     /// Manage the operators who sign in at /admin with passwords of their own.
     #[command(subcommand)]
     Operator(OperatorCommand),
@@ -115,6 +121,26 @@ pub(crate) struct CreditOrder {
     pub(crate) id: Option<JobId>,
     #[command(flatten)]
     pub(crate) signed: Signed,
+}
+
+/// An account, and who decides on it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AccountNamed {
+    /// The account's handle, such as `acct_1a2b3c`, or its id.
+    #[arg(value_name = "HANDLE")]
+    pub(crate) account: String,
+    #[command(flatten)]
+    pub(crate) signed: Signed,
+}
+
+/// An account to suspend.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuspensionOrder {
+    #[command(flatten)]
+    pub(crate) account: AccountNamed,
+    /// Why. The people and agents of the account read it.
+    #[arg(long)]
+    pub(crate) reason: SuspensionReason,
 }
 
 /// What an operator does about operators.

@@ -20,6 +20,9 @@ fn account_facts(detail: AccountDetail, now: Time) -> String {
     let status = detail.account.status;
     let status = if is_expired { format!("{status}, expired") } else { status };
     let mut rows = vec![("account", detail.account.handle), ("status", status)];
+    if let Some(suspension) = detail.suspended {
+        rows.push(("suspended", format!("{}: {}", when(&suspension.at, now), suspension.reason)));
+    }
     if let Some(expires_at) = expires_at {
         rows.push((if is_expired { "expired" } else { "expires" }, when(expires_at, now)));
     }

@@ -36,6 +36,10 @@ fn meaning(kind: RefusalKind) -> &'static str {
             "The account is provisional and its time is over: it can be read, but not changed."
         }
         RefusalKind::ClaimExpired => "The account expired before anyone claimed it.",
+        RefusalKind::AccountSuspended => {
+            "The operator has suspended the account: it can be read, but not changed, claimed or joined, and its pages \
+             answer 451. `GET /v1/account` has the reason."
+        }
         RefusalKind::PaymentRequired => {
             "Allowance and credit are used up, the balance is negative, or an inline payment does not match. The \
              body is the challenge, which says what settles this very request."
@@ -122,6 +126,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::NotSignedIn => Refusal::NotSignedIn,
         RefusalKind::AccountExpired => Refusal::AccountExpired,
         RefusalKind::ClaimExpired => Refusal::ClaimExpired,
+        RefusalKind::AccountSuspended => Refusal::AccountSuspended,
         RefusalKind::PaymentRequired => {
             Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT)))
         }

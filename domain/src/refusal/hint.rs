@@ -17,6 +17,11 @@ impl Refusal {
             Refusal::AccountExpired | Refusal::ClaimExpired => {
                 "sign up again with POST /v1/signup and publish there".into()
             }
+            Refusal::AccountSuspended => {
+                "read the reason in suspended.reason of GET /v1/account, or of the tool get_account; only the operator of \
+                 this service can lift the suspension"
+                    .into()
+            }
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
             Refusal::InsufficientScope(right) => right.hint().into(),
             Refusal::InvalidRequest { field, .. } => {

@@ -23,6 +23,7 @@ fn route(host: &Host, updated_at_millis: i64) -> Route {
         visibility: Visibility::Public,
         moderation: ModerationStatus::Pass,
         expires_at: None,
+        is_suspended: false,
         updated_at: now,
         manifest: Manifest::default(),
     }

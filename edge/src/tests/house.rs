@@ -127,6 +127,7 @@ pub fn route(files: Vec<ManifestFile>) -> Route {
         visibility: Visibility::Public,
         moderation: ModerationStatus::Pass,
         expires_at: None,
+        is_suspended: false,
         updated_at: CHANGED_AT,
         manifest: Manifest::new(files),
     }

@@ -20,6 +20,7 @@ async fn account(house: &House, chance: &Chance) -> AccountId {
         provisional_publishes: 0,
         storage_bytes: 0,
         created_at: NOW,
+        suspension: None,
     };
     let token = NewToken::first_of(&account, "hash".into(), chance);
     house.store.insert_account(&account, &token).await.unwrap();

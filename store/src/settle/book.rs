@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use domain::{AccountId, AccountStatus, Micro, Reason, Standing, Time, has_expired};
+use domain::{
+    AccountId, AccountStatus, Micro, Reason, Refusal, Standing, Suspension, Time, must_take_writes,
+};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
 
@@ -12,6 +14,7 @@ pub(super) struct Book {
     pub(super) account: entity::account::Model,
     pub(super) now: Time,
     status: AccountStatus,
+    suspension: Option<Suspension>,
     usage: entity::usage::Model,
     usage_changed: bool,
     account_changed: bool,
@@ -64,8 +67,10 @@ impl Book {
             publishes: 0,
             views: 0,
         };
+        let parsed = rows::account(account.clone())?;
         Ok(Self {
-            status: rows::account(account.clone())?.status,
+            status: parsed.status,
+            suspension: parsed.suspension,
             usage: usage.unwrap_or_else(nothing_used),
             account,
             now,
@@ -85,8 +90,9 @@ impl Book {
         self.status
     }
 
-    pub(super) fn is_expired(&self) -> bool {
-        has_expired(self.account.expires_at.map(Time::from_millis), self.now)
+    pub(super) fn must_take_writes(&self) -> Result<(), Refusal> {
+        let expires_at = self.account.expires_at.map(Time::from_millis);
+        must_take_writes(self.suspension.as_ref(), expires_at, self.now)
     }
 
     pub(super) fn balance(&self) -> Micro {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Chance, Deed, JobId, Outcome, Reason, Time};
+use domain::{AccountId, AccountStatus, Chance, Deed, JobId, Outcome, Reason, Refusal, Time};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
@@ -87,8 +87,14 @@ impl<'a> Desk<'a> {
         })
     }
 
-    pub(super) fn is_past_deadline(&self, deed: &Deed) -> bool {
-        self.clock.has_passed(deed.deadline())
+    /// Why a deed is refused whatever it asks for: its deadline has passed, or its account takes no writes now. This
+    /// reads the locked row, so what was queued before a suspension is refused as well.
+    pub(super) fn refusal_of(&self, deed: &Deed) -> Option<Refusal> {
+        if self.clock.has_passed(deed.deadline()) {
+            return Some(Refusal::past_deadline());
+        }
+        let book = self.books.get(&deed.account()).filter(|_| deed.is_write())?;
+        book.must_take_writes().err()
     }
 
     pub(super) fn clock(&self) -> ClockReading {

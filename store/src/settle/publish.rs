@@ -22,9 +22,6 @@ pub(super) fn settle(
     deed: &PublishDeed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    if book.is_expired() {
-        return Ok(refused(Refusal::AccountExpired));
-    }
     let account = book.account_id()?;
     let existing = sites.artifact(account, &deed.slug);
     if let Some(refusal) = may_publish(book, deed, existing, terms)? {

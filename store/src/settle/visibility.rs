@@ -22,9 +22,6 @@ pub(super) async fn settle(
     deed: &VisibilityDeed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    if book.is_expired() {
-        return Ok(refused(Refusal::AccountExpired));
-    }
     let found = artifacts::find(transaction, deed.account, &deed.slug).await?;
     // A pinned token does not learn which other slugs exist.
     if let Some(pin) = deed.pinned_to

@@ -46,6 +46,9 @@ impl Bed {
             ("audit", "address"),
             ("sessions", "address"),
             ("sessions", "user_agent"),
+            ("accounts", "suspended_at"),
+            ("accounts", "suspension_reason"),
+            ("routes", "suspended_at"),
         ] {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }

@@ -6,7 +6,7 @@ use handbill_tests::{Agent, Call, Human, Mood, Processor, SECRET_KEY, in_both_mo
 use crate::expectations::{entry, sound_ledger};
 use crate::teams::{claimed_by, joined_as, person};
 
-const CHECKOUT: &str = "/v1/credits/checkout";
+pub const CHECKOUT: &str = "/v1/credits/checkout";
 
 in_both_modes! {
     #[given(with_card_processor)]

@@ -73,6 +73,7 @@ mod secrets_in_publishes;
 mod serving;
 mod sessions;
 mod simultaneous;
+mod suspension;
 mod teams;
 mod tidy;
 mod tokens;

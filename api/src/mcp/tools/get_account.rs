@@ -20,8 +20,9 @@ what is left of the free publishes, and what credit there is; and to get the cla
 
 Returns status (provisional or claimed), expires_at (when a provisional account and its pages stop working; null once \
 claimed), claim_url (while provisional: give it to your human, opening it makes the account and its pages permanent), \
-free_publishes_left, credits_usd (may be negative), limits, usage of this month, member_count (people on the account) \
-and allow_agent_join (whether other agents may join by an invite). Free.";
+free_publishes_left, credits_usd (may be negative), limits, usage of this month, member_count (people on the account), \
+allow_agent_join (whether other agents may join by an invite) and suspended (null, or since when and why the operator \
+lets the account change nothing). Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = NoArguments;

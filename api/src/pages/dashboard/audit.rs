@@ -78,6 +78,8 @@ fn in_words(action: &str) -> &'static str {
         "account.claimed" => "Account claimed",
         "account.agent_join_set" => "Joining by agents switched",
         "account.claim_link_rotated" => "Claim link replaced",
+        "account.suspended" => "Account suspended",
+        "account.suspension_lifted" => "Suspension lifted",
         "agent.joined" => "Agent joined",
         "artifact.activated" => "Version made live",
         "artifact.deleted" => "Page deleted",

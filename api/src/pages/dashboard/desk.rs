@@ -7,6 +7,7 @@ use poem::{Request, Response};
 use serde::Deserialize;
 use service::{Caller, Membership, Person, Service};
 
+use crate::pages::figures::SuspendedSince;
 use crate::pages::signin::again;
 use crate::pages::{accepts_html, found_at, page, person_if_any, with_cookie};
 use crate::refusal::RefusedCall;
@@ -27,6 +28,8 @@ pub struct Frame {
     pub role: Role,
     /// The accounts of the person, this one among them.
     pub accounts: Vec<AccountLink>,
+    /// Shown on every page of a suspended account.
+    pub suspension: Option<SuspendedSince>,
     pub tab: Tab,
     /// What was just done, in words.
     pub done: Option<&'static str>,
@@ -108,6 +111,7 @@ impl Desk {
             handle: handle.to_owned(),
             role,
             accounts: memberships.iter().map(|one| AccountLink::new(one, handle)).collect(),
+            suspension: caller.suspension.as_ref().map(SuspendedSince::from),
             tab,
             done: done(request),
         };

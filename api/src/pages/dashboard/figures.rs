@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use domain::{Day, Micro, Month, Time};
+use domain::{Day, Micro, Month, Suspension, Time};
 
 /// US dollars, to the cent or as exactly as need be: `$1.50`, `−$0.005`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,19 @@ pub struct Count(pub u64);
 /// A moment: `21 Nov 2026, 14:05 UTC`.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(pub Time);
+
+/// Since when an account is suspended, and why.
+#[derive(Clone, Debug)]
+pub struct SuspendedSince {
+    pub at: Moment,
+    pub reason: String,
+}
+
+impl From<&Suspension> for SuspendedSince {
+    fn from(suspension: &Suspension) -> Self {
+        Self { at: Moment(suspension.at), reason: suspension.reason.as_str().to_owned() }
+    }
+}
 
 /// A month: `November 2026`.
 #[derive(Clone, Copy, Debug)]

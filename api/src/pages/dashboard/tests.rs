@@ -16,7 +16,7 @@ use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
 use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
 use super::desk::{AccountLink, Desk, Frame, Tab, done};
-use super::figures::{Count, Dollars, Size};
+use super::figures::{Count, Dollars, Moment, Size, SuspendedSince};
 use super::ledger::{EntryRow, Slugs};
 use super::pager::Pager;
 use super::question::AskPage;
@@ -76,6 +76,7 @@ fn frame(role: Role, tab: Tab) -> Frame {
         handle: "acct_a1b2c3d4e5f6".into(),
         role,
         accounts: vec![link("acct_a1b2c3d4e5f6", role), link("acct_0123456789ab", Role::Member)],
+        suspension: None,
         tab,
         done: None,
     }
@@ -88,6 +89,7 @@ fn desk(role: Role, tab: Tab) -> Desk {
         account: AccountId::from_ulid(1.into()),
         handle: "acct_a1b2c3d4e5f6".into(),
         account_expires_at: None,
+        suspension: None,
         who: Who::Person(person.clone(), role),
         origin,
     };
@@ -173,11 +175,14 @@ fn artifacts() -> Vec<(String, String)> {
     ];
     let many = vec![row("my-page", Visibility::Public, Some(ModerationStatus::Pass))];
     let page = |frame, rows, pager| ArtifactsPage { frame, rows, pager, base_url: BASE_URL };
+    let reason = "Phishing after a warning.\nSee <ticket 7>.".into();
+    let suspended = Frame { suspension: Some(SuspendedSince { at: Moment(now()), reason }), ..full.clone() };
     vec![
         shown("pages", &page(&full, rows, None)),
         shown("pages-many", &page(&full, many, Some(pager("pages")))),
         shown("pages-end", &page(&full, vec![], Some(pager("pages")))),
         shown("pages-none", &page(&alone, vec![], None)),
+        shown("pages-suspended", &page(&suspended, vec![], None)),
     ]
 }
 

@@ -348,6 +348,8 @@ async fn age(backup: &Path) {
         ALTER TABLE audit DROP COLUMN user_id; ALTER TABLE audit DROP COLUMN via;
         ALTER TABLE audit DROP COLUMN address; ALTER TABLE sessions DROP COLUMN address;
         ALTER TABLE sessions DROP COLUMN user_agent;
+        ALTER TABLE accounts DROP COLUMN suspended_at; ALTER TABLE accounts DROP COLUMN suspension_reason;
+        ALTER TABLE routes DROP COLUMN suspended_at;
         DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";
     sqlx::raw_sql(undone).execute(&mut connection).await.unwrap();

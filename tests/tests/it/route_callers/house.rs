@@ -104,6 +104,7 @@ impl<'w> House<'w> {
                 let name = format!("guest-{}", self.counter);
                 joined(self.world, self.mode, &self.agent, &name, "member").await.user_id().await
             }
+            "{handle}" => self.agent.handle(),
             "{ticket}" => fresh_ticket(self.world).await,
             "{queue}" => return QUEUE.to_owned(),
             "{schedule}" => return SCHEDULE.to_owned(),
@@ -145,6 +146,7 @@ impl<'w> House<'w> {
             "POST /internal/credit" => {
                 json!({ "account": self.agent.handle(), "amount_usd": 1, "reason": "A test" })
             }
+            "POST /internal/accounts/{handle}/suspend" => json!({ "reason": "A test" }),
             "POST /v1/artifacts/{slug}/activate" => json!({ "version": 1 }),
             "PATCH /v1/artifacts/{slug}" => json!({ "visibility": "public" }),
             "PATCH /v1/account" => json!({ "allow_agent_join": true }),

@@ -143,6 +143,8 @@ pub fn rules() -> Vec<Rule> {
         operators("POST /internal/schedules/{schedule}/run", 200),
         operators("POST /internal/views", 200),
         operators("POST /internal/credit", 200),
+        operators("POST /internal/accounts/{handle}/suspend", 200),
+        operators("POST /internal/accounts/{handle}/lift", 200),
         operators("POST /internal/run-metering", 200),
         operators("POST /internal/run-cleanup", 200),
         // These give strangers an account, so they come after the calls that strangers may not make.

@@ -1,0 +1,71 @@
+//! The suspension of an account and its lift, by an operator. The account's row is the truth; its routes bear a copy for
+//! the edges.
+
+use anyhow::Context;
+use domain::{AccountId, Chance, Host, OperatorName, Origin, Suspension, SuspensionReason, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
+
+use crate::accounts::lock_account;
+use crate::audit::{self, Entry};
+use crate::{Store, routes};
+
+/// An operator's decision on an account.
+#[derive(Clone, Debug)]
+pub struct SuspensionChange<'a> {
+    pub account: AccountId,
+    /// Why it is suspended from now on; none lifts the suspension.
+    pub reason: Option<SuspensionReason>,
+    pub by: &'a OperatorName,
+    pub origin: Origin,
+    pub now: Time,
+}
+
+/// An account after such a decision.
+#[derive(Clone, Debug)]
+pub struct SuspensionSet {
+    pub handle: String,
+    pub suspension: Option<Suspension>,
+    /// What the account serves, as far as the decision changed it.
+    pub hosts: Vec<Host>,
+}
+
+impl Store {
+    /// Suspends an account or lifts its suspension. An account that is suspended already stays so since then, with the
+    /// new reason; a lift of none changes nothing. None when there is no such account.
+    pub async fn set_suspension(
+        &self,
+        change: &SuspensionChange<'_>,
+        chance: &Chance,
+    ) -> anyhow::Result<Option<SuspensionSet>> {
+        let SuspensionChange { account, reason, by, origin, now } = change;
+        let transaction = self.database.begin().await?;
+        let Some(row) = lock_account(&transaction, *account).await? else { return Ok(None) };
+        if row.suspended_at.is_none() && reason.is_none() {
+            return Ok(Some(SuspensionSet { handle: row.handle, suspension: None, hosts: Vec::new() }));
+        }
+        let at = row.suspended_at.map_or(*now, Time::from_millis);
+        let suspension = reason.clone().map(|reason| Suspension { at, reason });
+        let decision = entity::account::ActiveModel {
+            id: Set(row.id.clone()),
+            suspended_at: Set(suspension.as_ref().map(|suspension| suspension.at.millis())),
+            suspension_reason: Set(reason.as_ref().map(|reason| reason.as_str().to_owned())),
+            ..Default::default()
+        };
+        entity::account::Entity::update(decision).exec_without_returning(&transaction).await?;
+        let suspended_at = suspension.as_ref().map(|suspension| suspension.at);
+        let hosts = routes::suspend(&transaction, *account, suspended_at, *now).await?;
+        let entry = Entry {
+            account: Some(*account),
+            person: None,
+            actor: audit::operator(by.as_str()),
+            origin: Some(*origin),
+            action: if reason.is_some() { "account.suspended" } else { "account.suspension_lifted" },
+            subject: row.id.into(),
+            detail: reason.as_ref().map(|reason| reason.as_str().to_owned()).unwrap_or_default(),
+        };
+        audit::note(&transaction, chance, *now, entry).await?;
+        transaction.commit().await.context("commit the suspension of an account")?;
+        Ok(Some(SuspensionSet { handle: row.handle, suspension, hosts }))
+    }
+}
