@@ -1,8 +1,9 @@
-//! Words as people see them, and what a text means with them: whether it asks for a thing, names it as a label does, or
-//! only talks about it. Everything is told from tables of words, one per language; the logic is the same for all.
-//! It never looks at markup, and never gives a longer answer for a longer text: what it keeps of a text is bounded.
+//! What a text means as people read it: whether it asks for a thing, names it as a label does, or only talks about it.
+//! The vocabulary comes from the files in `scanner/languages`; the logic is the same for all languages.
+//! This module never reads markup, and what it keeps of a text is bounded, however long the text is.
 
 mod alike;
+mod class;
 mod clauses;
 mod fold;
 mod found;
@@ -13,18 +14,22 @@ mod letters;
 mod lexicon;
 mod lures;
 mod names;
+mod pattern;
 mod places;
 mod quotes;
 mod reader;
+mod roles;
 mod seams;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 use reader::{Manner, Reading};
+use strum::EnumString;
 
 /// A thing that a text may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Thing {
     /// The words that open a wallet, by a name that means nothing else: seed phrase, secret recovery phrase, mnemonic phrase.
     SeedPhrase,
@@ -65,7 +70,8 @@ pub(crate) struct Sensed {
 }
 
 /// Facts that the rules ask of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Hint {
     /// The talk is of crypto wallets: metamask, ledger, blockchain, airdrop, …
     Wallet,

@@ -4,8 +4,8 @@ use super::fold::is_unspaced;
 use super::found::is_plain;
 use super::judge::{Found, Place};
 use super::labels::UNKNOWN_BEFORE_MAX;
-use super::lexicon::role::*;
 use super::reader::Gap;
+use super::roles::{Role::*, Roles};
 
 /// How far a verb stands behind its object.
 const VERB_LAST_WORDS_MAX: usize = 5;
@@ -28,7 +28,7 @@ impl Found<'_> {
     pub(super) fn verb_last_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
         let goes_on = self.words.get(end).is_some_and(|word| {
-            word.gap == Gap::Comma && word.folded.starts_with(is_unspaced) && self.roles[end] & NO == 0
+            word.gap == Gap::Comma && word.folded.starts_with(is_unspaced) && !self.roles[end].has_any(No)
         });
         let end = if goes_on { self.clause_end(end + 1) } else { end };
         let is_unspaced = self.words.get(at).is_some_and(|word| word.folded.starts_with(is_unspaced));
@@ -38,7 +38,7 @@ impl Found<'_> {
     /// `Enter it so that you never lose it` is demanded up to `so`.
     pub(super) fn demand_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
-        (at..end).find(|at| self.roles[*at] & SO != 0).unwrap_or(end)
+        (at..end).find(|at| self.roles[*at].has_any(So)).unwrap_or(end)
     }
 
     /// Where the words begin whose verb or negation has this place in its scope: clauses of a list share the first one's.
@@ -55,9 +55,9 @@ impl Found<'_> {
     /// The words say by themselves what they do.
     fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
         let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
-        let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles & AND != 0);
-        (self.any(clause.clone(), GIVE) && !is_joined)
-            || self.any(clause.clone(), KEEP | SUBJECT | QUESTION | NO | PLEASE)
+        let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles.has_any(And));
+        (self.any(clause.clone(), Give) && !is_joined)
+            || self.any(clause.clone(), Keep | Subject | Question | No | Please)
             || clause.filter(is_word).count() > UNKNOWN_BEFORE_MAX
     }
 
@@ -65,8 +65,9 @@ impl Found<'_> {
         self.words.len()
     }
 
-    pub(super) fn any(&self, mut range: std::ops::Range<usize>, roles: u32) -> bool {
-        range.any(|at| self.roles.get(at).is_some_and(|known| known & roles != 0))
+    pub(super) fn any(&self, mut range: std::ops::Range<usize>, roles: impl Into<Roles>) -> bool {
+        let roles = roles.into();
+        range.any(|at| self.roles.get(at).is_some_and(|known| known.has_any(roles)))
     }
 
     pub(super) fn evidence(&self, place: &Place) -> String {

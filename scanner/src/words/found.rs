@@ -1,9 +1,11 @@
 //! What the lexicon finds in a sentence: things, lures, and the parts that words play.
 
+use super::class::Class;
 use super::judge::Found;
-use super::lexicon::{Class, Ids, LEXICON, role};
+use super::lexicon::{Ids, LEXICON};
 use super::lures::{LureAt, may_name_bank};
 use super::reader::{Gap, Manner, Word};
+use super::roles::{Role::*, Roles};
 use super::{Text, Thing};
 
 /// The longest phrase of the tables, in words.
@@ -84,18 +86,18 @@ impl Reach {
 struct Longest {
     thing: (usize, Option<Thing>),
     lure: (usize, Option<(&'static str, bool)>),
-    role: (usize, u32),
+    role: (usize, Roles),
 }
 
 impl Longest {
     fn take(&mut self, class: Class, length: usize, text: &mut Text) {
         match class {
             Class::Thing(thing) if length > self.thing.0 => self.thing = (length, Some(thing)),
-            Class::NoThing if length >= self.thing.0 => self.thing = (length, None),
+            Class::NotThing if length >= self.thing.0 => self.thing = (length, None),
             Class::Lure(name) if length > self.lure.0 => self.lure = (length, Some((name, true))),
             Class::PossibleLure(name) if length > self.lure.0 => self.lure = (length, Some((name, false))),
-            Class::NoLure if length >= self.lure.0 => self.lure = (length, None),
-            Class::Role(role) if length > self.role.0 => self.role = (length, role),
+            Class::NotLure if length >= self.lure.0 => self.lure = (length, None),
+            Class::Role(role) if length > self.role.0 => self.role = (length, role.into()),
             Class::Role(role) if length == self.role.0 => self.role.1 |= role,
             Class::Hint(hint) => text.put_hint(hint),
             _ => {}
@@ -121,7 +123,6 @@ impl Whole {
 }
 
 /// Whether a role of a word says that it asks for nothing in particular.
-pub(super) fn is_plain(roles: u32) -> bool {
-    roles & (role::GIVE | role::GIVE_LAST | role::FILLER | role::PLEASE | role::IT | role::LINK | role::AND)
-        != 0
+pub(super) fn is_plain(roles: Roles) -> bool {
+    roles.has_any(Give | GiveLast | Filler | Please | It | Link | And)
 }

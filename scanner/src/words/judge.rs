@@ -1,9 +1,9 @@
 //! What a sentence does with a thing that stands in it: asks for it, names it as a label, or talks about it.
 
 use super::found::{Whole, is_plain};
-use super::lexicon::role::*;
 use super::lures::LureAt;
 use super::reader::{Gap, Manner, Word};
+use super::roles::{Role::*, Roles};
 use super::{Hint, Sense, Sensed, Text, Thing};
 
 /// A verb of giving and its object stand this near to each other.
@@ -18,7 +18,7 @@ pub(super) struct Found<'a> {
     pub(super) words: &'a [Word],
     is_question: bool,
     manner: Manner,
-    pub(super) roles: Vec<u32>,
+    pub(super) roles: Vec<Roles>,
     pub(super) lures: Vec<LureAt>,
     things: Vec<Place>,
     pub(super) plain_words: usize,
@@ -152,7 +152,7 @@ impl Judge {
 
 impl<'a> Found<'a> {
     pub(super) fn new(words: &'a [Word], is_question: bool, manner: Manner) -> Self {
-        let roles = vec![0; words.len()];
+        let roles = vec![Roles::default(); words.len()];
         Found {
             words,
             is_question,
@@ -173,19 +173,20 @@ impl<'a> Found<'a> {
     pub(super) fn settle(&mut self) {
         for (roles, word) in self.roles.iter_mut().zip(self.words) {
             if word.folded.bytes().all(|byte| byte.is_ascii_digit()) || word.folded.chars().count() == 1 {
-                *roles |= FILLER;
+                *roles |= Filler;
             }
         }
         for place in &self.things {
             if place.thing.is_some() {
-                self.roles[place.from..place.to].fill(0);
+                self.roles[place.from..place.to].fill(Roles::default());
             }
             // `du` is a German subject and a French preposition; behind a noun it is the latter.
-            if let Some(roles) = self.roles.get_mut(place.to).filter(|roles| **roles & LINK != 0) {
-                *roles &= !SUBJECT;
+            if let Some(roles) = self.roles.get_mut(place.to).filter(|roles| roles.has_any(Link)) {
+                roles.remove(Subject);
             }
         }
-        self.plain_words = self.roles.iter().filter(|roles| is_plain(**roles) && **roles & KIND == 0).count();
+        self.plain_words =
+            self.roles.iter().filter(|roles| is_plain(**roles) && !roles.has_any(Kind)).count();
     }
 
     /// What is shared with a circle may be a phrase for recovery of another kind.
@@ -194,7 +195,7 @@ impl<'a> Found<'a> {
         if self.is_inside_row(at) {
             return None;
         }
-        let is_shared = self.any(self.clause_start(place.from)..place.from, SHARE);
+        let is_shared = self.any(self.clause_start(place.from)..place.from, Share);
         place.thing.map(|thing| {
             if thing == Thing::RecoveryPhrase && is_shared { Thing::MaybeSeedPhrase } else { thing }
         })
@@ -205,7 +206,7 @@ impl<'a> Found<'a> {
         let mut words = self.words[place.from..place.to].iter();
         let is_mnemonic =
             words.len() > 1 && words.any(|word| MNEMONIC.iter().any(|stem| word.folded.starts_with(stem)));
-        is_mnemonic && !self.any(self.scope_start(place.from)..place.from, SHARE | WRITE)
+        is_mnemonic && !self.any(self.scope_start(place.from)..place.from, Share | Write)
     }
 
     /// The same thing stands right before it and right behind, which say all that there is to say: `seed seed seed`.
@@ -244,12 +245,12 @@ impl<'a> Found<'a> {
 
     /// In an identifier any word but a few leaves the thing what the field is for.
     fn sense_in_name(&self, place: &Place) -> Sense {
-        let is_other = self.any(0..self.words.len(), NO | KEEP | TALK | TAIL | OTHER);
+        let is_other = self.any(0..self.words.len(), No | Keep | Talk | Tail | Other);
         if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
     }
 
     fn is_clearly_given(&self, place: &Place) -> bool {
-        place.from > 0 && self.roles[place.from - 1] & GIVE != 0 && !self.is_tailed(place)
+        place.from > 0 && self.roles[place.from - 1].has_any(Give) && !self.is_tailed(place)
     }
 
     /// `seed phrase generator`: the thing is only the kind of what follows.
@@ -257,34 +258,34 @@ impl<'a> Found<'a> {
         let mut rest = place.to..self.clause_end(place.to);
         // `seed phrase or private key generator`
         if let Some(next) = self.things.iter().find(|next| next.from == place.to + 1)
-            && self.roles[place.to] & AND != 0
+            && self.roles[place.to].has_any(And)
         {
             rest.start = next.to.min(rest.end);
         }
-        rest.start < rest.end && self.roles[rest.start] & TAIL != 0
+        rest.start < rest.end && self.roles[rest.start].has_any(Tail)
     }
 
     /// A negation has it in its scope, or somebody else is said to ask for it.
     fn is_warned_of(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
         let before = scope..place.from;
-        let is_given_before = self.any(before.clone(), GIVE);
+        let is_given_before = self.any(before.clone(), Give);
         let after =
             place.to..if is_given_before { self.demand_end(place.to) } else { self.clause_end(place.to) };
-        if self.any(before.clone(), NO) || self.any(after.clone(), NO_LAST) {
+        if self.any(before.clone(), No) || self.any(after.clone(), NoLast) {
             return true;
         }
-        if !is_given_before && self.any(after, NO) && self.manner == Manner::Prose {
+        if !is_given_before && self.any(after, No) && self.manner == Manner::Prose {
             return true;
         }
-        self.any(before, OTHER)
-            || (!self.is_imperative(scope) && self.any(self.far_before(scope), OTHER))
-            || (self.follows_colon(scope) && self.any(self.far_before(scope), OTHER))
+        self.any(before, Other)
+            || (!self.is_imperative(scope) && self.any(self.far_before(scope), Other))
+            || (self.follows_colon(scope) && self.any(self.far_before(scope), Other))
     }
 
     fn is_ours(&self, place: &Place) -> bool {
         let before = self.scope_start(place.from)..place.from;
-        self.any(before, OURS)
+        self.any(before, Ours)
     }
 
     fn far_before(&self, scope: usize) -> std::ops::Range<usize> {
@@ -297,12 +298,12 @@ impl<'a> Found<'a> {
 
     /// The clause begins with a verb of giving, or with `please`.
     fn is_imperative(&self, clause: usize) -> bool {
-        self.roles.get(clause).is_some_and(|roles| roles & (GIVE | PLEASE) != 0)
+        self.roles.get(clause).is_some_and(|roles| roles.has_any(Give | Please))
     }
 
     fn is_questioned(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
-        let opens = |at: usize| self.roles.get(at).is_some_and(|roles| roles & QUESTION != 0);
+        let opens = |at: usize| self.roles.get(at).is_some_and(|roles| roles.has_any(Question));
         let is_opened = opens(0) || opens(1) || opens(scope) || (scope..place.from).skip(1).any(opens);
         is_opened || (self.is_question && !self.is_imperative(scope) && !self.is_bare(place))
     }
@@ -310,7 +311,7 @@ impl<'a> Found<'a> {
     /// Nothing but the label, as in `Private key?`.
     fn is_bare(&self, place: &Place) -> bool {
         let rest = (0..self.words.len()).filter(|at| !(place.from..place.to).contains(at));
-        rest.into_iter().all(|at| self.roles[at] & FILLER != 0)
+        rest.into_iter().all(|at| self.roles[at].has_any(Filler))
     }
 
     /// Questions that ask for it all the same: `What is your CVV?`, `Could you please enter your seed phrase?`
@@ -318,49 +319,49 @@ impl<'a> Found<'a> {
         let before = self.scope_start(place.from)..place.from;
         let near = place.from.saturating_sub(4).max(before.start)..place.from;
         let is_end = self.clause_end(place.to) == place.to;
-        let is_polite = self.any(before.clone(), PLEASE) && self.any(before, GIVE);
-        is_polite || (is_end && self.any(near, INQUIRE))
+        let is_polite = self.any(before.clone(), Please) && self.any(before, Give);
+        is_polite || (is_end && self.any(near, Inquire))
     }
 
     fn is_requested(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
         let near = place.from.saturating_sub(OBJECT_WORDS_MAX).max(scope)..place.from;
-        if let Some(verb) = near.clone().rev().find(|at| self.roles[*at] & GIVE != 0)
-            && !self.any(verb + 1..place.from, KEEP | TALK | QUESTION | SUBJECT | NOTHING)
+        if let Some(verb) = near.clone().rev().find(|at| self.roles[*at].has_any(Give))
+            && !self.any(verb + 1..place.from, Keep | Talk | Question | Subject | Nothing)
             && !self.is_told(verb, scope)
-            && !self.any(scope..verb, TALK)
+            && !self.any(scope..verb, Talk)
             && !self.is_put_on_paper(verb, place)
         {
             return true;
         }
         let after = place.to..self.verb_last_end(place.to);
-        let Some(verb) = after.clone().find(|at| self.roles[*at] & GIVE_LAST != 0) else { return false };
-        !self.any(place.to..verb, KEEP | TALK | NO | QUESTION)
-            && !self.any(near, TALK | KEEP | QUESTION)
-            && !self.any(verb..self.demand_end(verb), TALK | TAIL)
+        let Some(verb) = after.clone().find(|at| self.roles[*at].has_any(GiveLast)) else { return false };
+        !self.any(place.to..verb, Keep | Talk | No | Question)
+            && !self.any(near, Talk | Keep | Question)
+            && !self.any(verb..self.demand_end(verb), Talk | Tail)
             && !self.is_put_on_paper(verb, place)
     }
 
     /// `Write it on the steel plate`: what is put on paper is not typed in.
     fn is_put_on_paper(&self, verb: usize, place: &Place) -> bool {
         let end = self.clause_end(place.to.max(verb + 1));
-        self.roles[verb] & WRITE != 0 && self.any(self.scope_start(place.from.min(verb))..end, PAPER)
+        self.roles[verb].has_any(Write) && self.any(self.scope_start(place.from.min(verb))..end, Paper)
     }
 
     /// Both the thing and what asks for it stand in quotation marks.
     fn is_reported(&self, place: &Place) -> bool {
         let near = self.scope_start(place.from)..self.clause_end(place.to);
-        let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at] & (GIVE | GIVE_LAST) != 0;
+        let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at].has_any(Give | GiveLast);
         self.words[place.from].is_quoted && !near.into_iter().any(asks_itself)
     }
 
     /// `when you enter`, `users enter`: told of somebody and not told to somebody.
     fn is_told(&self, verb: usize, scope: usize) -> bool {
         let mut first = verb;
-        while first > scope && self.roles[first - 1] & GIVE != 0 {
+        while first > scope && self.roles[first - 1].has_any(Give) {
             first -= 1;
         }
-        first > scope && self.roles[first - 1] & SUBJECT != 0
+        first > scope && self.roles[first - 1].has_any(Subject)
     }
 
     /// `If you do not enter it, your account will be deleted.`
@@ -368,11 +369,11 @@ impl<'a> Found<'a> {
         let clause = self.clause_start(place.from);
         let before = clause..place.from;
         before.len() < OBJECT_WORDS_MAX
-            && self.roles.get(clause).is_some_and(|roles| roles & QUESTION == 0)
-            && self.any(before.clone(), NO)
-            && self.any(before, GIVE)
-            && self.any(self.clause_end(place.to)..self.words.len(), THREAT)
-            && self.roles.get(clause).is_some_and(|roles| roles & IF != 0)
+            && self.roles.get(clause).is_some_and(|roles| !roles.has_any(Question))
+            && self.any(before.clone(), No)
+            && self.any(before, Give)
+            && self.any(self.clause_end(place.to)..self.words.len(), Threat)
+            && self.roles.get(clause).is_some_and(|roles| roles.has_any(If))
     }
 
     pub(super) fn is_in_thing(&self, at: usize) -> bool {
@@ -387,12 +388,12 @@ impl<'a> Found<'a> {
         }
         (0..self.words.len()).find(|at| {
             let scope = self.clause_start(*at);
-            self.roles[*at] & IT != 0
-                && self.any(at.saturating_sub(2).max(scope)..*at, GIVE)
-                && !self.any(scope..*at, NO | OTHER | TALK | SUBJECT | KEEP)
-                && !self.any(*at..(at + 4).min(self.words.len()), ONLY | NO_LAST)
+            self.roles[*at].has_any(It)
+                && self.any(at.saturating_sub(2).max(scope)..*at, Give)
+                && !self.any(scope..*at, No | Other | Talk | Subject | Keep)
+                && !self.any(*at..(at + 4).min(self.words.len()), Only | NoLast)
                 && !self.is_placed_elsewhere(scope, at + 1)
-                && !self.roles.first().is_some_and(|roles| roles & QUESTION != 0 && self.is_question)
+                && !self.roles.first().is_some_and(|roles| roles.has_any(Question) && self.is_question)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::found::is_plain;
 use super::judge::{Found, Place};
-use super::lexicon::role::*;
+use super::roles::Role::*;
 
 /// A longer sentence is no label.
 const LABEL_WORDS_MAX: usize = 16;
@@ -20,10 +20,10 @@ const GENITIVES: [&str; 16] = [
 impl Found<'_> {
     pub(super) fn is_label(&self, place: &Place) -> bool {
         let whole = 0..self.words.len();
-        if whole.len() > LABEL_WORDS_MAX || self.any(whole.clone(), TALK | OTHER | QUESTION) {
+        if whole.len() > LABEL_WORDS_MAX || self.any(whole.clone(), Talk | Other | Question) {
             return false;
         }
-        if self.any(whole.clone(), WRITE) && self.any(whole, PAPER) {
+        if self.any(whole.clone(), Write) && self.any(whole, Paper) {
             return false;
         }
         let before = self.clause_start(place.from)..place.from;
@@ -32,16 +32,16 @@ impl Found<'_> {
     }
 
     fn may_stand_before(&self, before: std::ops::Range<usize>) -> bool {
-        if self.any(before.clone(), KEEP | SUBJECT) {
+        if self.any(before.clone(), Keep | Subject) {
             return false;
         }
         let mut unknown = 0;
         for at in before {
             let roles = self.roles[at];
-            if roles & LINK != 0 && unknown > 0 {
+            if roles.has_any(Link) && unknown > 0 {
                 return false;
             }
-            if roles & AND != 0 {
+            if roles.has_any(And) {
                 unknown = 0;
             }
             if !is_plain(roles) && !self.is_in_thing(at) {
@@ -59,14 +59,14 @@ impl Found<'_> {
         let is_genitive = |at: usize| GENITIVES.contains(&self.words[at].folded.as_str());
         (2..=OWNER_WORDS_MAX).contains(&after.len())
             && is_genitive(after.start)
-            && !self.any(after, GIVE | NO | IF | SO)
+            && !self.any(after, Give | No | If | So)
     }
 
     fn may_stand_after(&self, after: std::ops::Range<usize>) -> bool {
         if self.is_owner(after.clone()) {
             return true;
         }
-        if self.any(after.clone(), KEEP | SUBJECT | TAIL) {
+        if self.any(after.clone(), Keep | Subject | Tail) {
             return false;
         }
         let is_known = |at: usize| is_plain(self.roles[at]) || self.is_in_thing(at);

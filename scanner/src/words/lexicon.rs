@@ -1,116 +1,35 @@
-//! The tables of all languages, built once into a tree of words, in which a text is looked up word by word.
+//! The vocabulary of all languages as a tree of words, in which a text is searched word by word. It is built once.
 
-use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::fold::{fold_phrase, is_unspaced};
-use super::languages::{self, Language, Patterns};
+use super::class::Class;
+use super::fold::is_unspaced;
+use super::languages::{self, Entry, File};
+use super::pattern::{Pattern, STEM_BYTES_MIN};
 use super::tree::{Map, Tree};
-use super::{Hint, Thing};
 
-/// What a stem may be followed by.
+/// The longest ending of a word behind its stem.
 const ENDING_BYTES_MAX: usize = 24;
-/// The shortest stem of the tables, in bytes.
-const STEM_BYTES_MIN: usize = 3;
-/// Longer runs are not taken apart into words.
+/// Longer runs of letters are not split into words.
 const JOINED_BYTES_MAX: usize = 64;
-/// Longer phrases are no names, so that nobody writes them in one word.
+/// Longer phrases are no names, which nobody writes in one word.
 const JOINED_WORDS_MAX: usize = 4;
-/// The longest word that such a run is taken apart into.
+/// The longest word that such a run is split into.
 const PART_BYTES_MAX: usize = 12;
 
-/// The parts that words play in a sentence.
-pub(super) mod role {
-    /// A verb of giving, before its object: `enter`.
-    pub(crate) const GIVE: u32 = 1;
-    /// A verb of giving that stands behind its object: `eingeben`.
-    pub(crate) const GIVE_LAST: u32 = 1 << 1;
-    /// A negation of what follows in its clause: `never`.
-    pub(crate) const NO: u32 = 1 << 2;
-    /// A negation that also binds what stands before it: `nicht`.
-    pub(crate) const NO_LAST: u32 = 1 << 3;
-    /// Opens a question, where it begins a clause.
-    pub(crate) const QUESTION: u32 = 1 << 4;
-    /// Somebody else who asks or acts: `scammers`, `they`, `asks for`.
-    pub(crate) const OTHER: u32 = 1 << 5;
-    /// Talk about something: `guide`, `about`, `forgot`.
-    pub(crate) const TALK: u32 = 1 << 6;
-    /// A verb of keeping, showing, getting or making.
-    pub(crate) const KEEP: u32 = 1 << 7;
-    /// A noun that takes the thing before it as its kind: `seed phrase generator`.
-    pub(crate) const TAIL: u32 = 1 << 8;
-    /// Words that a label may have around its head.
-    pub(crate) const FILLER: u32 = 1 << 9;
-    /// Prepositions: what follows belongs to what stands before.
-    pub(crate) const LINK: u32 = 1 << 10;
-    pub(crate) const AND: u32 = 1 << 11;
-    /// Stands for a thing named before.
-    pub(crate) const IT: u32 = 1 << 12;
-    /// Who does something; a verb of giving right behind it only tells.
-    pub(crate) const SUBJECT: u32 = 1 << 13;
-    pub(crate) const PLEASE: u32 = 1 << 14;
-    /// Asks with a question: `what is your`.
-    pub(crate) const INQUIRE: u32 = 1 << 15;
-    /// What happens to whoever does not obey: `suspended`.
-    pub(crate) const THREAT: u32 = 1 << 16;
-    /// Looks like one of the others and is none: `do not forget to`.
-    pub(crate) const NOTHING: u32 = 1 << 17;
-    /// `it` behind it is advice and no request: `only`.
-    pub(crate) const ONLY: u32 = 1 << 18;
-    /// Says of what kind a value is, so that a text with it is no plain ask.
-    pub(crate) const KIND: u32 = 1 << 19;
-    /// Opens a condition: `if`.
-    pub(crate) const IF: u32 = 1 << 20;
-    /// Whoever runs the page, who promises and does not warn: `we`.
-    pub(crate) const OURS: u32 = 1 << 21;
-    /// A verb of giving that may also mean to put down on paper: `write`.
-    pub(crate) const WRITE: u32 = 1 << 22;
-    /// What one writes on to keep it: `paper`, `steel plate`.
-    pub(crate) const PAPER: u32 = 1 << 23;
-    /// What has to do with an account at a bank, in a wallet, of a brand: `login`, `account`, `balance`.
-    pub(crate) const ACCOUNT: u32 = 1 << 24;
-    /// A verb of giving that is done among people: `share`.
-    pub(crate) const SHARE: u32 = 1 << 25;
-    /// Opens what is only said of a demand, its purpose or what comes of it: `so that`, `and we will`.
-    pub(crate) const SO: u32 = 1 << 26;
-    /// A place of its own in which things are entered: `app`, `device`, `terminal`.
-    pub(crate) const ELSEWHERE: u32 = 1 << 27;
-    /// A place on the page itself: `here`, `this form`.
-    pub(crate) const NEARBY: u32 = 1 << 28;
-    /// A preposition of places: `into`.
-    pub(crate) const INTO: u32 = 1 << 29;
-    /// Preposition and place elsewhere in one: `アプリで`, `with --key`.
-    pub(crate) const THERE: u32 = 1 << 30;
-}
-
-/// What a phrase of the tables is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    Thing(Thing),
-    NoThing,
-    Lure(&'static str),
-    PossibleLure(&'static str),
-    NoLure,
-    Role(u32),
-    Hint(Hint),
-    /// Where the phrase is all of a text.
-    WholeHint(Hint),
-    WholeLure(&'static str),
-}
-
-/// The numbers of a word as it stands and as its stems; 0 is none.
+/// The ids of a word itself and of its stems; 0 is none.
 pub(super) type Ids = [u32; 4];
 
 #[derive(Default)]
 pub(super) struct Lexicon {
     words: Map<String, u32>,
-    /// Stems by what they begin with, to pass over most words quickly; the longest first.
+    /// Stems by their first bytes, so that most words are skipped quickly; the longest first.
     stems: Map<[u8; STEM_BYTES_MIN], Vec<(String, u32)>>,
     /// The words of scripts without spaces.
     unspaced: Tree,
     /// All words of ASCII, for letters that stand apart: `s e e d`.
     spelled: Tree,
-    /// Words that things are named with, for names that are written in one word.
+    /// Words in the names of things, for names that are written in one word.
     parts: Tree,
     /// Node 0 is the root.
     edges: Map<(u32, u32), u32>,
@@ -120,77 +39,61 @@ pub(super) struct Lexicon {
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut lexicon = Lexicon { classes: vec![Vec::new()], is_start: vec![false], ..Lexicon::default() };
-    languages::ALL.iter().for_each(|language| lexicon.add_language(language));
-    languages::WHOLE_HINTS.iter().for_each(|(hint, texts)| lexicon.add(texts, Class::WholeHint(*hint)));
-    languages::WHOLE_LURES.iter().for_each(|(name, texts)| lexicon.add(texts, Class::WholeLure(name)));
+    // A test makes sure that the files have no faults.
+    languages::FILES.iter().flat_map(File::entries).flatten().for_each(|entry| lexicon.add(&entry));
     lexicon
 });
 
 impl Lexicon {
-    fn add_language(&mut self, language: &Language) {
-        for (thing, patterns) in language.things {
-            self.add(patterns, Class::Thing(*thing));
+    fn add(&mut self, Entry { pattern, classes }: &Entry) {
+        let mut nodes = vec![0];
+        for slot in &pattern.slots {
+            let mut next = if slot.is_optional { nodes.clone() } else { Vec::new() };
+            for choice in &slot.choices {
+                let ids: Vec<u32> = choice.iter().map(|word| self.word_id(word)).collect();
+                next.extend(nodes.iter().map(|node| self.node_behind(*node, &ids)));
+            }
+            nodes = next;
         }
-        self.add(language.no_things, Class::NoThing);
-        for (role, patterns) in language.roles {
-            self.add(patterns, Class::Role(*role));
+        nodes.into_iter().for_each(|node| self.add_classes(node, classes));
+        if classes.iter().any(|class| matches!(class, Class::Thing(_) | Class::NotThing)) {
+            let words = pattern.slots.iter().flat_map(|slot| &slot.choices).flatten();
+            words.filter(|word| is_part(word)).for_each(|word| self.parts.add(word));
         }
-        for (hint, patterns) in language.hints {
-            self.add(patterns, Class::Hint(*hint));
-        }
-        for (name, patterns) in language.lures {
-            self.add(patterns, Class::Lure(name));
-        }
-        for (name, patterns) in language.possible_lures {
-            self.add(patterns, Class::PossibleLure(name));
-        }
-        self.add(language.no_lures, Class::NoLure);
-    }
-
-    fn add(&mut self, patterns: Patterns, class: Class) {
-        for pattern in patterns {
-            for phrase in expanded(pattern) {
-                self.add_phrase(&phrase, class);
+        let are_names = |class: &Class| {
+            matches!(class, Class::Thing(_) | Class::NotThing | Class::Lure(_) | Class::NotLure)
+        };
+        if classes.iter().any(are_names) {
+            for name in in_one_word(pattern) {
+                let id = self.word_id(&name);
+                let node = self.node_behind(0, &[id]);
+                self.add_classes(node, classes);
             }
         }
     }
 
-    fn add_phrase(&mut self, phrase: &[Rc<str>], class: Class) {
-        self.add_words(phrase, class);
-        let names = matches!(class, Class::Thing(_) | Class::NoThing | Class::Lure(_) | Class::NoLure);
-        if !names {
-            return;
-        }
-        if let Class::Thing(_) | Class::NoThing = class {
-            phrase.iter().filter(|word| is_part(word)).for_each(|word| self.parts.add(word));
-        }
-        // Names are often written in one word: `seedphrase`.
-        let stems = phrase.iter().rev().skip(1).any(|word| word.ends_with('*'));
-        if (2..=JOINED_WORDS_MAX).contains(&phrase.len())
-            && !stems
-            && !phrase.iter().any(|word| word.chars().any(is_unspaced))
-        {
-            self.add_words(&[phrase.concat().into()], class);
+    fn add_classes(&mut self, node: u32, classes: &[Class]) {
+        let known = &mut self.classes[node as usize];
+        for class in classes {
+            if !known.contains(class) {
+                known.push(*class);
+            }
         }
     }
 
-    fn add_words(&mut self, phrase: &[Rc<str>], class: Class) {
-        let mut node = 0;
-        for word in phrase {
-            let id = self.word_id(word);
+    /// The node that these words lead to.
+    fn node_behind(&mut self, node: u32, ids: &[u32]) -> u32 {
+        ids.iter().fold(node, |node, id| {
             if node == 0 {
-                self.is_start[id as usize] = true;
+                self.is_start[*id as usize] = true;
             }
             let next = self.classes.len() as u32;
-            node = *self.edges.entry((node, id)).or_insert(next);
-            if node == next {
+            let behind = *self.edges.entry((node, *id)).or_insert(next);
+            if behind == next {
                 self.classes.push(Vec::new());
             }
-        }
-        let classes = &mut self.classes[node as usize];
-        if node != 0 && !classes.contains(&class) {
-            classes.push(class);
-        }
+            behind
+        })
     }
 
     fn word_id(&mut self, word: &str) -> u32 {
@@ -215,7 +118,7 @@ impl Lexicon {
     }
 
     fn stem_id(&mut self, stem: &str, next: u32) -> u32 {
-        // A shorter stem would mean everything; the tables have none.
+        // The loader refuses shorter stems.
         let Some(start) = stem.as_bytes().first_chunk() else { return 0 };
         let stems = self.stems.entry(*start).or_default();
         if let Some((_, id)) = stems.iter().find(|(known, _)| known == stem) {
@@ -226,7 +129,7 @@ impl Lexicon {
         next
     }
 
-    /// The numbers of a folded word; all 0 for a word of no table.
+    /// The ids of a folded word; all 0 for an unknown word.
     pub(super) fn ids(&self, word: &str) -> Ids {
         let mut ids = [self.words.get(word).copied().unwrap_or_default(), 0, 0, 0];
         let stems = word.as_bytes().first_chunk().and_then(|start| self.stems.get(start));
@@ -272,12 +175,12 @@ impl Lexicon {
         }
     }
 
-    /// Takes a name that is written in one word apart into words that things are named with.
+    /// Splits a name that is written in one word into words that name things.
     pub(super) fn name_taken_apart<'a>(&self, name: &'a str) -> Option<Vec<&'a str>> {
         taken_apart(name, &self.parts)
     }
 
-    /// Takes letters that stood apart into words of the tables.
+    /// Splits letters that stood apart into known words.
     pub(super) fn letters_taken_apart<'a>(&self, letters: &'a str) -> Option<Vec<&'a str>> {
         taken_apart(letters, &self.spelled)
     }
@@ -309,55 +212,27 @@ fn taken_apart<'a>(joined: &'a str, words: &Tree) -> Option<Vec<&'a str>> {
     (end == 0 && !parts.is_empty()).then_some(parts)
 }
 
+/// Names are often written in one word: `seedphrase`.
+fn in_one_word(pattern: &Pattern) -> Vec<String> {
+    let mut names = vec![(String::new(), 0)];
+    for slot in &pattern.slots {
+        let mut next = if slot.is_optional { names.clone() } else { Vec::new() };
+        for choice in &slot.choices {
+            let [word] = choice.as_slice() else { continue };
+            if word.contains(is_unspaced) {
+                continue;
+            }
+            // Nothing can be written behind the open end of a stem.
+            let begun =
+                names.iter().filter(|(name, count)| *count < JOINED_WORDS_MAX && !name.ends_with('*'));
+            next.extend(begun.map(|(name, count)| ([name.as_str(), word].concat(), count + 1)));
+        }
+        names = next;
+    }
+    names.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect()
+}
+
 /// Single letters, stems and long words are no parts of a run.
 fn is_part(word: &str) -> bool {
     (2..=PART_BYTES_MAX).contains(&word.len()) && word.is_ascii() && !word.ends_with('*')
-}
-
-/// The words of a phrase, folded. Each stands in many phrases, so it is shared.
-type Phrase = Vec<Rc<str>>;
-
-/// The phrases that a pattern stands for.
-fn expanded(pattern: &str) -> Vec<Phrase> {
-    let mut phrases: Vec<Phrase> = vec![Vec::new()];
-    for choices in pattern.split(' ') {
-        let (choices, may_miss) =
-            choices.strip_suffix('?').map_or((choices, false), |choices| (choices, true));
-        let mut next = if may_miss { phrases.clone() } else { Vec::new() };
-        for choice in choices.split('|') {
-            for spelled in spellings(choice) {
-                let words = by_script(&spelled);
-                next.extend(phrases.iter().map(|phrase| [phrase.as_slice(), &words].concat()));
-            }
-        }
-        phrases = next;
-    }
-    phrases.retain(|phrase| !phrase.is_empty());
-    phrases
-}
-
-/// German is also written without its dots: `schlüssel` and `schluessel`.
-fn spellings(word: &str) -> Vec<String> {
-    let folded = fold_phrase(word);
-    if !word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü']) {
-        return vec![folded];
-    }
-    let spelled_out = word.to_lowercase().replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
-    let spelled_out = fold_phrase(&spelled_out);
-    if spelled_out == folded { vec![folded] } else { vec![folded, spelled_out] }
-}
-
-/// A word is cut where its script changes between one with spaces and one without.
-fn by_script(word: &str) -> Phrase {
-    let mut words: Vec<String> = Vec::new();
-    let mut before = None;
-    for character in word.chars() {
-        let script = is_unspaced(character);
-        match words.last_mut() {
-            Some(last) if before == Some(script) => last.push(character),
-            _ => words.push(character.to_string()),
-        }
-        before = Some(script);
-    }
-    words.into_iter().map(Rc::from).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::found::is_plain;
 use super::judge::Found;
-use super::lexicon::role::*;
 use super::reader::{Gap, Word};
+use super::roles::Role::*;
 use super::{Lure, Text};
 
 const LURES_MAX: usize = 12;
@@ -19,90 +19,18 @@ const NAMED_BEHIND: [&str; 5] = ["banco", "banca", "banque", "banka", "банк"
 /// What is a jar where nothing else is said, for the bank itself is `банк`.
 const JARS: [&str; 3] = ["банка", "банки", "банку"];
 /// What a name may end with: `Serrano Bank Ltd`.
-const COMPANY: [&str; 14] = [
-    "ltd",
-    "limited",
-    "plc",
-    "inc",
-    "ag",
-    "na",
-    "usa",
-    "uk",
-    "group",
-    "corp",
-    "corporation",
-    "co",
-    "europe",
-    "trust",
-];
+const COMPANY: &str = "ltd limited plc inc ag na usa uk group corp corporation co europe trust";
 /// Endings of German adjectives, with which a sentence may begin: `Neue Bank`.
 const ADJECTIVE_ENDINGS: [&str; 4] = ["e", "er", "en", "es"];
 
 /// A shorter beginning makes no name of a bank.
 const BANK_STEM_CHARS_MIN: usize = 3;
 /// What stands before `bank` in words for something else: benches, stores of things, places.
-const STEMS_OF_OTHERS: [&str; 60] = [
-    "daten",
-    "data",
-    "bild",
-    "bilder",
-    "image",
-    "beeld",
-    "wissens",
-    "kennis",
-    "kunskaps",
-    "ideen",
-    "job",
-    "vacature",
-    "word",
-    "phrase",
-    "question",
-    "vraag",
-    "muster",
-    "zeit",
-    "tid",
-    "tids",
-    "time",
-    "tausch",
-    "blut",
-    "blood",
-    "bloed",
-    "blod",
-    "zell",
-    "samen",
-    "seed",
-    "zaad",
-    "saatgut",
-    "gen",
-    "gene",
-    "genen",
-    "milk",
-    "food",
-    "voedsel",
-    "mittel",
-    "mat",
-    "toy",
-    "speelgoed",
-    "clothes",
-    "kleding",
-    "power",
-    "fenster",
-    "kuchen",
-    "kirchen",
-    "kerk",
-    "school",
-    "garten",
-    "park",
-    "wald",
-    "holz",
-    "sitz",
-    "zit",
-    "werk",
-    "sand",
-    "schlamm",
-    "river",
-    "spiel",
-];
+const STEMS_OF_OTHERS: &str = "\
+    daten data bild bilder image beeld wissens kennis kunskaps ideen job vacature word phrase question vraag \
+    muster zeit tid tids time tausch blut blood bloed blod zell samen seed zaad saatgut gen gene \
+    genen milk food voedsel mittel mat toy speelgoed clothes kleding power fenster kuchen kirchen kerk \
+    school garten park wald holz sitz zit werk sand schlamm river spiel";
 
 /// Places are named so, too: `Burbank`, `Millbank`.
 const PLACES: [&str; 12] =
@@ -167,7 +95,7 @@ pub(super) fn may_name_bank(word: &Word) -> bool {
     let stem = ["bank", "banken"].iter().find_map(|ending| word.folded.strip_suffix(ending));
     let is_name = |stem: &str| {
         stem.chars().count() >= BANK_STEM_CHARS_MIN
-            && !STEMS_OF_OTHERS.iter().any(|other| stem.ends_with(other))
+            && !STEMS_OF_OTHERS.split(' ').any(|other| stem.ends_with(other))
             && !PLACES.contains(&stem)
     };
     word.is_capital && stem.is_some_and(is_name)
@@ -197,7 +125,7 @@ impl Found<'_> {
 
     fn has_account_near(&self, lure: &LureAt, words_max: usize) -> bool {
         let near = lure.from.saturating_sub(words_max)..(lure.to + words_max).min(self.words.len());
-        near.into_iter().any(|at| self.roles[at] & ACCOUNT != 0)
+        near.into_iter().any(|at| self.roles[at].has_any(Account))
     }
 
     /// `First National Bank`, `Banco Serrano`, `Bank of Ireland`, but no heading In Which Every Word Is A Capital.
@@ -229,7 +157,8 @@ impl Found<'_> {
 
     fn ends_name(&self, behind: usize) -> bool {
         let Some(word) = self.words.get(behind) else { return true };
-        let is_known = self.roles[behind] & ACCOUNT != 0 || COMPANY.contains(&word.folded.as_str());
+        let is_known =
+            self.roles[behind].has_any(Account) || COMPANY.split(' ').any(|known| known == word.folded);
         word.gap != Gap::None || !word.is_capital || is_known
     }
 
@@ -240,7 +169,7 @@ impl Found<'_> {
     /// A capital and a word of no table: a name.
     fn is_own(&self, at: usize) -> bool {
         self.words[at].is_capital
-            && self.roles[at] == 0
+            && self.roles[at].is_empty()
             && !self.words[at].folded.bytes().any(|byte| byte.is_ascii_digit())
     }
 

@@ -2,7 +2,7 @@
 
 use super::found::is_plain;
 use super::judge::{Found, Place};
-use super::lexicon::role::*;
+use super::roles::Role::*;
 
 /// `in the official wallet app`: how far a noun stands behind its preposition.
 const NOUN_WORDS_MAX: usize = 5;
@@ -14,41 +14,42 @@ impl Found<'_> {
     pub(super) fn is_for_elsewhere(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
         let end = self.clause_end(place.to);
-        let is_given = self.any(scope..place.from, GIVE) || self.any(place.to..end, GIVE | GIVE_LAST);
+        let is_given = self.any(scope..place.from, Give) || self.any(place.to..end, Give | GiveLast);
         is_given && self.is_placed_elsewhere(scope, place.to)
     }
 
     /// Whether the words behind `behind` name a place elsewhere, and nothing since `scope` one that is nearby.
     pub(super) fn is_placed_elsewhere(&self, scope: usize, behind: usize) -> bool {
         let end = self.clause_end(behind);
-        if self.any(scope..self.words.len(), NEARBY) {
+        if self.any(scope..self.words.len(), Nearby) {
             return false;
         }
-        if self.any(scope..end, THERE) {
+        if self.any(scope..end, There) {
             return true;
         }
-        let is_small = |at: usize| is_plain(self.roles[at]) && self.roles[at] & GIVE == 0;
+        let is_small = |at: usize| is_plain(self.roles[at]) && !self.roles[at].has_any(Give);
         let is_open = |at: &usize| is_small(*at) || self.is_in_thing(*at);
-        let into = (behind..end).find(|at| self.roles[*at] & INTO != 0 || !is_open(at));
-        into.filter(|at| self.roles[*at] & INTO != 0).is_some_and(|into| self.has_noun_elsewhere(into, end))
+        let into = (behind..end).find(|at| self.roles[*at].has_any(Inside) || !is_open(at));
+        into.filter(|at| self.roles[*at].has_any(Inside))
+            .is_some_and(|into| self.has_noun_elsewhere(into, end))
     }
 
     fn has_noun_elsewhere(&self, into: usize, end: usize) -> bool {
         let reach = end.min(into + 1 + NOUN_WORDS_MAX);
-        let noun = (into + 1..reach).find(|at| self.roles[*at] & ELSEWHERE != 0);
-        noun.is_some_and(|noun| !self.any(into + 1..noun, GIVE | NO | QUESTION | OTHER | SO))
+        let noun = (into + 1..reach).find(|at| self.roles[*at].has_any(Elsewhere));
+        noun.is_some_and(|noun| !self.any(into + 1..noun, Give | No | Question | Other | So))
     }
 
     /// Where a verb of giving has a pronoun for its object and a place on the page behind it: `Enter it only here`.
     pub(super) fn it_here_at(&self) -> Option<usize> {
-        let is_pronoun = |at: &usize| self.roles[*at] & IT != 0 && self.roles[*at] & NEARBY == 0;
+        let is_pronoun = |at: &usize| self.roles[*at].has_any(It) && !self.roles[*at].has_any(Nearby);
         (0..self.words.len()).filter(is_pronoun).find(|at| {
             let scope = self.clause_start(*at);
             let near = self.clause_end(at + 1).min(at + 1 + NEARBY_WORDS_MAX);
-            self.any(at.saturating_sub(2).max(scope)..*at, GIVE)
-                && self.any(at + 1..near, NEARBY)
-                && !self.any(scope..*at, NO | OTHER | TALK | SUBJECT | KEEP)
-                && !self.any(at + 1..near, NO | OTHER)
+            self.any(at.saturating_sub(2).max(scope)..*at, Give)
+                && self.any(at + 1..near, Nearby)
+                && !self.any(scope..*at, No | Other | Talk | Subject | Keep)
+                && !self.any(at + 1..near, No | Other)
         })
     }
 }

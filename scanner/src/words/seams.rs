@@ -2,7 +2,8 @@
 //! letters of another script, or another word that begins with a capital (`PayPalLogin`). It is only asked for a word
 //! that is no word of the tables as it stands, but for numbers above the line, which are never part of a name.
 
-use super::lexicon::{Class, Ids, LEXICON};
+use super::class::Class;
+use super::lexicon::{Ids, LEXICON};
 
 /// A shorter word at a number is a part of something: `p2p`, `2nd`.
 const CORE_BYTES_MIN: usize = 3;
@@ -143,7 +144,7 @@ fn names_something(words: &[Ids]) -> bool {
         is_name |= classes.iter().any(|class| {
             matches!(
                 class,
-                Class::Thing(_) | Class::NoThing | Class::Lure(_) | Class::PossibleLure(_) | Class::NoLure
+                Class::Thing(_) | Class::NotThing | Class::Lure(_) | Class::PossibleLure(_) | Class::NotLure
             )
         });
     });

@@ -1,0 +1,114 @@
+//! The parts that words play in a sentence.
+
+use std::ops::{BitOr, BitOrAssign};
+
+use strum::EnumString;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Role {
+    /// A verb of giving, before its object: `enter`.
+    Give,
+    /// A verb of giving that stands behind its object: `eingeben`.
+    GiveLast,
+    /// A negation of what follows in its clause: `never`.
+    No,
+    /// A negation that also binds what stands before it: `nicht`.
+    NoLast,
+    /// Opens a question, where it begins a clause.
+    Question,
+    /// Somebody else who asks or acts: `scammers`, `they`, `asks for`.
+    Other,
+    /// Talk about something: `guide`, `about`, `forgot`.
+    Talk,
+    /// A verb of keeping, showing, getting or making.
+    Keep,
+    /// A noun that takes the thing before it as its kind: `seed phrase generator`.
+    Tail,
+    /// Words that a label may have around its head.
+    Filler,
+    /// Prepositions: what follows belongs to what stands before.
+    Link,
+    And,
+    /// Stands for a thing named before.
+    It,
+    /// Who does something. A verb of giving right after it is a statement and not a request.
+    Subject,
+    Please,
+    /// Asks with a question: `what is your`.
+    Inquire,
+    /// What happens to a reader who does not obey: `suspended`.
+    Threat,
+    /// Looks like one of the others and is none: `do not forget to`.
+    Nothing,
+    /// Makes `it` before it advice and no request: `only`.
+    Only,
+    /// Says of what kind a value is, so that a text with it is no plain ask.
+    Kind,
+    /// Opens a condition: `if`.
+    If,
+    /// The operator of the page, who promises and does not warn: `we`.
+    Ours,
+    /// A verb of giving that may also mean to put down on paper: `write`.
+    Write,
+    /// What one writes on to keep it: `paper`, `steel plate`.
+    Paper,
+    /// Belongs to an account at a bank, in a wallet, of a brand: `login`, `account`, `balance`.
+    Account,
+    /// A verb of giving that is done among people: `share`.
+    Share,
+    /// Opens the purpose or the result of a demand: `so that`, `and we will`.
+    So,
+    /// A place outside the page in which things are entered: `app`, `device`, `terminal`.
+    Elsewhere,
+    /// A place on the page itself: `here`, `this form`.
+    Nearby,
+    /// A preposition of places: `into`.
+    Inside,
+    /// Preposition and place elsewhere in one: `アプリで`, `with --key`.
+    There,
+}
+
+/// A set of roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Roles(u32);
+
+impl Roles {
+    pub(super) fn is_empty(self) -> bool {
+        self == Roles::default()
+    }
+
+    pub(super) fn has_any(self, roles: impl Into<Roles>) -> bool {
+        self.0 & roles.into().0 != 0
+    }
+
+    pub(super) fn remove(&mut self, role: Role) {
+        self.0 &= !Roles::from(role).0;
+    }
+}
+
+impl From<Role> for Roles {
+    fn from(role: Role) -> Roles {
+        Roles(1 << role as u32)
+    }
+}
+
+impl<R: Into<Roles>> BitOr<R> for Roles {
+    type Output = Roles;
+    fn bitor(self, other: R) -> Roles {
+        Roles(self.0 | other.into().0)
+    }
+}
+
+impl<R: Into<Roles>> BitOr<R> for Role {
+    type Output = Roles;
+    fn bitor(self, other: R) -> Roles {
+        Roles::from(self) | other
+    }
+}
+
+impl<R: Into<Roles>> BitOrAssign<R> for Roles {
+    fn bitor_assign(&mut self, other: R) {
+        *self = *self | other;
+    }
+}
