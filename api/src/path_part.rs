@@ -1,6 +1,6 @@
 //! Parts of a path that are parsed at the door into types of their own, and documented there with their pattern.
 
-use domain::{ArtifactName, Host, JobId, Missing, Queue, Refusal, Slug};
+use domain::{ArtifactName, BlobHash, Host, JobId, Missing, Queue, Refusal, Slug};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
@@ -61,6 +61,15 @@ impl PathName for JobId {
 
     fn read(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::invalid("id", "is no id of a job"))
+    }
+}
+
+impl PathName for BlobHash {
+    const PATTERN: &'static str = "^[0-9a-f]{64}$";
+    const EXAMPLE: &'static str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::invalid("sha256", "is no SHA-256 in hexadecimal"))
     }
 }
 

@@ -117,6 +117,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::UploadTaken
         | Refusal::VersionChanged { .. }
         | Refusal::DecidedMeanwhile { .. }
+        | Refusal::AlreadyAppealed
+        | Refusal::NothingToAppeal { .. }
         | Refusal::JobIs { .. } => StatusCode::CONFLICT,
         Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
             StatusCode::PAYLOAD_TOO_LARGE
@@ -181,6 +183,8 @@ mod tests {
             (Refusal::UploadTaken, 409),
             (Refusal::VersionChanged { live: None }, 409),
             (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
+            (Refusal::AlreadyAppealed, 409),
+            (Refusal::NothingToAppeal { status: domain::ModerationStatus::Pass }, 409),
             (Refusal::JobIs { state: "running".into() }, 409),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::PublishTooLarge { limit: what() }, 413),

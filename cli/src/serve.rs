@@ -251,6 +251,7 @@ async fn open_edge(
             serve_url: settings.edge.serve_url.clone(),
             url_style: settings.edge.url_style,
             base_url: settings.api.base_url.clone(),
+            contact: settings.service.contact.clone(),
             cache_bytes: settings.edge.cache_bytes,
             font_hosts: settings.edge.font_hosts.clone(),
             load: load::edge(settings),

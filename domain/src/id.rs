@@ -69,6 +69,7 @@ ids! {
     TokenId,
     UserId,
     ReportId,
+    AppealId,
     /// A decision on a version; the newest is the greatest.
     DecisionId,
     /// An entry of the audit trail; the newest is the greatest.

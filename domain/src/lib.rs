@@ -60,8 +60,8 @@ pub use deed::{
 };
 pub use file_set::FileSet;
 pub use id::{
-    AccountId, ArtifactId, AuditId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId, TokenId,
-    UploadId, UserId, VersionId,
+    AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId,
+    TokenId, UploadId, UserId, VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{
@@ -72,7 +72,9 @@ pub use ledger_entry::LedgerEntry;
 pub use loopback::is_loopback_host;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
-pub use moderation::{MalformedReason, ModeratedBy, Moderator, ReportReason, Ruling, RulingNote};
+pub use moderation::{
+    AppealMessage, MalformedReason, ModeratedBy, Moderator, ReportCategory, ReportReason, Ruling, RulingNote,
+};
 pub use money::Micro;
 pub use operator::{
     MalformedOperator, OperatorAccount, OperatorKey, OperatorName, OperatorPassword, OperatorSession,

@@ -100,6 +100,23 @@ impl Manifest {
     }
 }
 
+/// The content types of what a browser runs as a page or as a script.
+const RUN_TYPES: [&str; 5] = [
+    "text/html",
+    "application/xhtml+xml",
+    "text/javascript",
+    "application/javascript",
+    "application/x-javascript",
+];
+
+impl ManifestFile {
+    /// Whether it is an HTML or a script file.
+    pub fn is_html_or_script(&self) -> bool {
+        let essence = self.content_type.split(';').next().unwrap_or_default().trim_end();
+        RUN_TYPES.contains(&essence)
+    }
+}
+
 /// The content type that a file name stands for, with a charset where text needs one.
 pub fn content_type_of(path: &SitePath) -> String {
     let guess = mime_guess::from_path(path.as_str()).first_or_octet_stream();
@@ -130,6 +147,13 @@ mod tests {
         assert_eq!(manifest.find("css/app.css").unwrap().path.as_str(), "css/app.css");
         assert!(manifest.find("css").is_none());
         assert_eq!(manifest.total_bytes(), 3);
+    }
+
+    #[test]
+    fn html_and_scripts_are_known_by_their_content_type() {
+        let found = ["a.html", "a.htm", "a.xhtml", "a.js", "a.mjs", "a.css", "a.svg", "a.json", "a.txt", "a"]
+            .map(|path| file(path).is_html_or_script());
+        assert_eq!(found, [true, true, true, true, true, false, false, false, false, false]);
     }
 
     #[test]

@@ -60,6 +60,48 @@ pub enum Moderator {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportReason(String);
 
+/// What kind of abuse a report is about. None is chosen for the reporter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReportCategory {
+    Phishing,
+    Malware,
+    Copyright,
+    Privacy,
+    Spam,
+    Other,
+}
+
+impl ReportCategory {
+    pub const ALL: [ReportCategory; 6] = [
+        ReportCategory::Phishing,
+        ReportCategory::Malware,
+        ReportCategory::Copyright,
+        ReportCategory::Privacy,
+        ReportCategory::Spam,
+        ReportCategory::Other,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReportCategory::Phishing => "phishing",
+            ReportCategory::Malware => "malware",
+            ReportCategory::Copyright => "copyright",
+            ReportCategory::Privacy => "privacy",
+            ReportCategory::Spam => "spam",
+            ReportCategory::Other => "other",
+        }
+    }
+
+    /// The category of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.as_str() == name)
+    }
+}
+
+/// Why the owner of a page wants a moderator to look at it again. It is never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppealMessage(String);
+
 /// What a moderator writes beside a ruling, for those who come later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulingNote(String);
@@ -77,6 +119,14 @@ pub enum MalformedReason {
 
 const LENGTH_MAX: usize = 2_000;
 const PATTERN: &str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$";
+
+impl AppealMessage {
+    /// The message without the space around it.
+    pub fn written(text: &str) -> Result<Self, MalformedReason> {
+        let text = text.trim();
+        if text.is_empty() { Err(MalformedReason::Empty) } else { text.parse() }
+    }
+}
 
 impl RulingNote {
     /// A note of nothing but space is none.
@@ -113,7 +163,7 @@ macro_rules! texts_by_people {
         }
     )+};
 }
-texts_by_people!(ReportReason, RulingNote);
+texts_by_people!(ReportReason, RulingNote, AppealMessage);
 
 #[cfg(test)]
 mod tests {
@@ -129,6 +179,21 @@ mod tests {
         for bad in ["\0", "a\u{1b}[0m", "a\u{85}b"] {
             assert_eq!(bad.parse::<ReportReason>(), Err(MalformedReason::Control), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn an_appeal_says_something() {
+        assert_eq!(AppealMessage::written(" It is a drill.\n").unwrap().as_str(), "It is a drill.");
+        assert_eq!(AppealMessage::written(" \n"), Err(MalformedReason::Empty));
+        assert_eq!(AppealMessage::written("\0"), Err(MalformedReason::Control));
+    }
+
+    #[test]
+    fn every_category_is_found_by_its_name() {
+        for category in ReportCategory::ALL {
+            assert_eq!(ReportCategory::parse(category.as_str()), Some(category));
+        }
+        assert_eq!(ReportCategory::parse("Phishing"), None);
     }
 
     #[test]

@@ -131,6 +131,12 @@ pub enum Refusal {
     DecidedMeanwhile {
         status: ModerationStatus,
     },
+    /// A second appeal against what was decided of one version.
+    AlreadyAppealed,
+    /// An appeal for a version that is served and waits for nobody.
+    NothingToAppeal {
+        status: ModerationStatus,
+    },
     /// An operator's word on a job that is in a state in which it cannot be done.
     JobIs {
         state: String,
@@ -212,6 +218,8 @@ impl Refusal {
             Refusal::SecretInPublish { .. } => "secret_in_publish",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
+            Refusal::AlreadyAppealed => "already_appealed",
+            Refusal::NothingToAppeal { .. } => "nothing_to_appeal",
             Refusal::JobIs { .. } => "job_state",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::OutcomeUnknown(_) => "outcome_unknown",
@@ -290,6 +298,10 @@ impl Refusal {
             Refusal::VersionChanged { live: None } => "no version of the page is live any more".into(),
             Refusal::DecidedMeanwhile { status } => {
                 format!("something was decided after the page was looked at: it is {} now", status.as_str())
+            }
+            Refusal::AlreadyAppealed => "the live version has been appealed for already".into(),
+            Refusal::NothingToAppeal { status } => {
+                format!("there is nothing to appeal: the moderation status of the page is {}", status.as_str())
             }
             Refusal::JobIs { state } => format!("that cannot be done with a job that is {state}"),
             Refusal::Overloaded { fault, .. } => fault.clone(),

@@ -115,7 +115,9 @@ impl Closed {
             Closed::TooManyMisses { .. } => {
                 "Too many pages that do not exist were requested from your network. Please try again in a minute."
             }
-            Closed::Blocked => "It asked for things that no page may ask for, and is not shown any more.",
+            Closed::Blocked => {
+                "It breaks the rules of this service, or waits for a moderator, and is not shown."
+            }
             Closed::Suspended => "The account that published it is suspended.",
             Closed::Unavailable => "The fault is ours. Please try again in a moment.",
         }
@@ -146,11 +148,13 @@ impl Closed {
 pub struct ClosedPages {
     /// Escaped, for an attribute.
     base_url: String,
+    /// Whom to write to about a page that is blocked, as HTML.
+    contact: Option<String>,
 }
 
 impl ClosedPages {
-    pub fn new(base_url: &str) -> Self {
-        Self { base_url: escape(base_url) }
+    pub fn new(base_url: &str, contact: Option<&str>) -> Self {
+        Self { base_url: escape(base_url), contact: contact.map(link_to_contact) }
     }
 
     pub fn show(&self, closed: Closed) -> Response {
@@ -170,12 +174,18 @@ impl ClosedPages {
     fn page(&self, closed: Closed) -> String {
         let (title, explanation) = (closed.title(), closed.explanation());
         let (status, base_url) = (closed.status().as_u16(), &self.base_url);
+        let contact = match (closed, &self.contact) {
+            (Closed::Blocked | Closed::Suspended, Some(contact)) => {
+                format!("\n<p>Questions about this decision: {contact}</p>")
+            }
+            _ => String::new(),
+        };
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<p class=\"status\">{status}</p>\n\
-             <h1>{title}</h1>\n<p>{explanation}</p>\n\
+             <h1>{title}</h1>\n<p>{explanation}</p>{contact}\n\
              <footer><a href=\"{base_url}/\">Handbill</a></footer>\n</main>\n</body>\n</html>\n"
         )
     }
@@ -193,6 +203,12 @@ h1{margin:.25rem 0 .75rem;font-size:clamp(1.5rem,6vw,2.125rem);line-height:1.2;t
 p{margin:0}\
 footer{margin-top:2rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.9375rem}\
 a{color:var(--soft)}";
+
+/// A link to an address such as `mailto:abuse@example.com`, without the scheme of mail in its text.
+fn link_to_contact(contact: &str) -> String {
+    let text = contact.strip_prefix("mailto:").unwrap_or(contact);
+    format!("<a href=\"{}\">{}</a>", escape(contact), escape(text))
+}
 
 /// Text that cannot end an attribute.
 pub fn escape(text: &str) -> String {
@@ -252,7 +268,7 @@ mod tests {
 
     #[test]
     fn every_page_is_whole_stands_alone_and_is_never_stored() {
-        let pages = ClosedPages::new("http://127.0.0.1:8080");
+        let pages = ClosedPages::new("http://127.0.0.1:8080", None);
         for closed in ALL {
             let response = pages.show(closed);
             assert_eq!(response.header("cache-control"), Some("no-store"));
@@ -267,7 +283,7 @@ mod tests {
 
     #[test]
     fn each_reason_has_its_status_and_says_what_helps() {
-        let pages = ClosedPages::new("");
+        let pages = ClosedPages::new("", None);
         let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
         assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503]);
         assert_eq!(pages.show(Closed::MethodNotAllowed).header("allow"), Some("GET, HEAD"));
@@ -280,8 +296,19 @@ mod tests {
 
     #[test]
     fn an_address_cannot_break_out_of_its_attribute() {
-        let page = ClosedPages::new("http://x/\"><script>").page(Closed::Missing);
+        let page = ClosedPages::new("http://x/\"><script>", None).page(Closed::Missing);
         assert!(!page.contains("<script>"));
+    }
+
+    #[test]
+    fn only_the_pages_of_a_451_name_the_contact() {
+        let pages = ClosedPages::new("", Some("mailto:abuse@example.com?subject=\"a\"&b"));
+        let link = "<a href=\"mailto:abuse@example.com?subject=&quot;a&quot;&amp;b\">abuse@example.com?subject=&quot;a&quot;&amp;b</a>";
+        for closed in ALL {
+            let is_451 = matches!(closed, Closed::Blocked | Closed::Suspended);
+            assert_eq!(pages.page(closed).contains(link), is_451, "{closed:?}");
+        }
+        assert!(!ClosedPages::new("", None).page(Closed::Blocked).contains("Questions"));
     }
 
     #[test]

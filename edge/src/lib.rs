@@ -80,6 +80,8 @@ pub struct EdgeSettings {
     pub url_style: UrlStyle,
     /// Where the badge and the pages of this service point to.
     pub base_url: String,
+    /// Whom visitors may write to about a page that is blocked, as a URI.
+    pub contact: Option<String>,
     /// The bound of what is kept in memory, routes and contents together. As much again may live in answers on their way.
     pub cache_bytes: u64,
     /// Where pages may load web fonts from, as sources of a content security policy: `fonts.example`.
@@ -132,7 +134,7 @@ impl Edge {
             _freshening: stop_freshening.drop_guard(),
             names: Names::new(&settings.domain, &serve_url, settings.url_style),
             policy: HeaderPolicy::new(&settings.font_hosts)?,
-            closed_pages: ClosedPages::new(&settings.base_url),
+            closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
                 settings.cache_bytes - route_bytes,
                 blobs,

@@ -4,14 +4,17 @@
 //! itself, with its constraints, is in `migration`.
 
 pub mod account;
+pub mod appeal;
 pub mod artifact;
 pub mod audit;
 pub mod blob;
 pub mod blob_ref;
 pub mod blob_sweep;
+pub mod blocked_content;
 pub mod card_payment;
 pub mod daily_view;
 pub mod early_card_reversal;
+pub mod held_page;
 pub mod idempotency_key;
 pub mod invite;
 pub mod job_outcome;

@@ -13,6 +13,7 @@ pub struct Model {
     pub reason: Option<String>,
     pub created_at: i64,
     pub handled_at: Option<i64>,
+    pub category: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

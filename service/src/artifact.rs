@@ -8,13 +8,15 @@ use domain::{
 };
 use store::Activated;
 
-use crate::{Answer, Caller, Service};
+use crate::{Answer, Caller, ModerationNotice, Service};
 
 /// An artifact with a page of its versions, the newest first.
 #[derive(Clone)]
 pub struct ArtifactDetail {
     pub artifact: Artifact,
     pub versions: Paged<Version>,
+    /// Where the live version stands with the moderators.
+    pub moderation: ModerationNotice,
     /// The link to hand out, for a private artifact.
     pub signed_url: Option<String>,
 }
@@ -29,8 +31,9 @@ impl Service {
     pub async fn artifact(&self, caller: &Caller, slug: &Slug, versions: &Page) -> Answer<ArtifactDetail> {
         let artifact = self.artifact_alone(caller, slug).await?;
         let versions = self.0.store.versions(caller.account, artifact.id, versions).await?;
+        let moderation = self.moderation_notice(&artifact).await?;
         let signed_url = self.signed_url(&artifact);
-        Ok(ArtifactDetail { artifact, versions, signed_url })
+        Ok(ArtifactDetail { artifact, versions, moderation, signed_url })
     }
 
     /// An artifact without its versions.

@@ -4,8 +4,10 @@
 //! short transaction of the store. There is no fourth way. Nothing here knows HTTP, and nothing here names a table.
 
 mod account;
+mod appeals;
 mod artifact;
 mod audit;
+mod blocked_contents;
 mod board;
 mod caller;
 mod carry_out;
@@ -24,6 +26,7 @@ mod limits;
 mod lost;
 mod metering;
 mod moderation;
+mod moderation_notice;
 mod objection;
 mod operators;
 mod people;
@@ -44,7 +47,9 @@ mod visibility;
 mod webhook;
 
 pub use account::{ClaimLink, SignUpTurn, SignedUp};
+pub use appeals::AppealTaken;
 pub use artifact::ArtifactDetail;
+pub use blocked_contents::BlockedContentsShown;
 pub use board::{
     Board, BoardShown, JOBS_SHOWN_MAX, JobDetail, JobEvent, JobHappening, JobShown, JobState, JobsShown,
     JobsWanted, Paused, Planned, ProcessShown, QueueShown as QueueOnBoard, RunningJob, ScheduleShown,
@@ -60,6 +65,7 @@ pub use failure::{Answer, Failure};
 pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
+pub use moderation_notice::{ModerationNotice, rule_in_words};
 pub use objection::first_document;
 pub use operators::AdminDoor;
 pub use people::{Client, Credentials, PasswordWish, SignedIn};
@@ -92,9 +98,9 @@ use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
-    AgentJoin, COUNTED_MAX, DecisionKept, DecisionsWanted, Member, Membership, OpenedInvite,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan,
-    SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
+    AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentPlace, COUNTED_MAX, DecisionKept,
+    DecisionsWanted, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts,
+    Seen, SessionShown, Sessions, StuckScan, SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

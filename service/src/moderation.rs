@@ -7,8 +7,8 @@ use std::net::IpAddr;
 
 use domain::fault::{self, Fault};
 use domain::{
-    Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal, ReportId,
-    ReportReason, Ruling, RulingNote, Slug,
+    Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal,
+    ReportCategory, ReportId, ReportReason, Ruling, RulingNote, Slug,
 };
 use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
@@ -72,10 +72,11 @@ impl Service {
         from: IpAddr,
         host: Host,
         reason: Option<ReportReason>,
+        category: Option<ReportCategory>,
     ) -> Answer<ReportTaken> {
         let now = self.0.clock.now();
         self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
-        let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, now };
+        let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, category, now };
         let moderation = match self.0.store.report(&report, &self.0.chance).await? {
             Reported::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),
             Reported::Noted(status) => status,
@@ -167,7 +168,7 @@ impl Service {
         let mut blocked = BlockedElsewhere::default();
         for (place, page) in pages.iter().enumerate() {
             match self.block_too(word, page, place).await {
-                Ok(Ruled::Done { has_more }) => {
+                Ok(Ruled::Done { has_more, .. }) => {
                     blocked.hosts.push(page.host.clone());
                     blocked.has_more |= has_more;
                 }
@@ -207,7 +208,10 @@ impl Service {
     /// its version.
     async fn rule(&self, word: &ModeratorsWord, [page, version]: [Missing; 2]) -> Answer<bool> {
         match self.0.store.rule(word, &self.0.chance).await? {
-            Ruled::Done { has_more } => Ok(has_more),
+            Ruled::Done { has_more, unblocked } => {
+                self.rescan_holders(unblocked).await?;
+                Ok(has_more)
+            }
             Ruled::Gone => Err(Refusal::NotFound(page).into()),
             Ruled::NothingIsLive => Err(Refusal::NotFound(version).into()),
             Ruled::OtherIsLive { seq } => Err(Refusal::VersionChanged { live: Some(seq) }.into()),

@@ -2,17 +2,18 @@
 //! versions, and who decided what. Only the operator's people may see it; the doors see to that.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use bytes::Bytes;
 use domain::{
-    Account, Artifact, AtPath, DecisionId, Host, ManifestFile, Missing, ModeratedBy, ModerationStatus,
-    Refusal, Slug, Time, Visibility,
+    Account, Artifact, AtPath, BlobHash, DecisionId, Host, ManifestFile, Missing, ModeratedBy,
+    ModerationStatus, Refusal, Slug, Time, Visibility,
 };
 use futures::stream::BoxStream;
 use serde::Deserialize;
 use store::{
-    DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage, Seen,
-    Waiting, WaitingFor, WaitingPlace,
+    AppealKept, DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage,
+    Seen, Waiting, WaitingFor, WaitingPlace,
 };
 
 use crate::objection::objected_to;
@@ -58,6 +59,8 @@ pub struct WaitingShown {
     pub moderated_by: ModeratedBy,
     pub open_reports: u64,
     pub since: Time,
+    /// Since when an appeal of the owner is open.
+    pub appealed_at: Option<Time>,
     /// The rules that the last scan found broken, each once.
     pub rules: Vec<String>,
 }
@@ -69,6 +72,10 @@ pub struct ReviewItem {
     pub account: Account,
     pub live: Option<LiveShown>,
     pub reports: Vec<ReportKept>,
+    /// The newest first.
+    pub appeals: Vec<AppealKept>,
+    /// Those of the live version's contents that no new version may bring.
+    pub blocked_contents: HashSet<BlobHash>,
     /// The newest first.
     pub decisions: Vec<DecisionShown>,
     pub same_content: SameContent,
@@ -142,13 +149,17 @@ impl Service {
         let seen = Seen {
             decision: case.live.as_ref().and_then(|live| live.newest_decision),
             report: case.reports.first().map(|report| report.id),
+            appeal: case.appeals.first().map(|appeal| appeal.id),
         };
-        let ReviewCase { artifact, account, live, reports } = case;
+        let blocked_contents = self.blocked_contents_of(case.live.as_ref()).await?;
+        let ReviewCase { artifact, account, live, reports, appeals } = case;
         Ok(ReviewItem {
             artifact,
             account,
             live: live.map(LiveShown::from),
             reports,
+            appeals,
+            blocked_contents,
             decisions: decisions.into_iter().map(DecisionShown::from).collect(),
             same_content,
             seen,
@@ -178,6 +189,12 @@ impl Service {
             size_bytes: file.size_bytes,
             bytes: self.0.blobs.stream(file.hash, 0..file.size_bytes).await?,
         })
+    }
+
+    async fn blocked_contents_of(&self, live: Option<&LiveCase>) -> Answer<HashSet<BlobHash>> {
+        let Some(live) = live else { return Ok(HashSet::new()) };
+        let contents: Vec<BlobHash> = live.manifest.files().iter().map(|file| file.hash).collect();
+        Ok(self.0.store.blocked_among(&contents).await?)
     }
 
     /// Those of these other live pages that hold what is objected to, and whether there are more than can be listed.
@@ -217,7 +234,7 @@ pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
 }
 
 /// Evidence as it was kept. A moderator must see the page even where it cannot be read.
-fn read_findings(evidence: &str) -> Vec<Finding> {
+pub(crate) fn read_findings(evidence: &str) -> Vec<Finding> {
     serde_json::from_str(evidence).unwrap_or_else(|error| {
         tracing::error!(error = %error, "evidence in the database is malformed");
         Vec::new()
@@ -242,6 +259,7 @@ impl From<Waiting> for WaitingShown {
             moderated_by: waiting.moderated_by,
             open_reports: waiting.open_reports,
             since: waiting.since,
+            appealed_at: waiting.appealed_at,
             rules,
         }
     }

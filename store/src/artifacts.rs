@@ -19,7 +19,7 @@ use crate::change::{Change, Decided};
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::script::Script;
-use crate::{Store, routes, rows};
+use crate::{Store, appeals, blocked_contents, held_pages, routes, rows};
 
 /// The order of the list, which an index has.
 pub(crate) const LISTED_BY: Keys<entity::artifact::Column> =
@@ -168,7 +168,9 @@ impl Store {
             .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
             .one(&transaction)
             .await?;
-        let Some(version) = version else { return Ok(Activated::NoSuchVersion) };
+        let Some(mut version) = version else { return Ok(Activated::NoSuchVersion) };
+        blocked_contents::block_if_brought(&transaction, &mut version, change.chance, now).await?;
+        held_pages::hold_if_refused(&transaction, &version, now).await?;
         artifact.live_version_id = Some(version.id.clone());
         artifact.updated_at = now.millis();
         let activation = entity::artifact::ActiveModel {
@@ -209,6 +211,7 @@ impl Store {
         entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(&transaction).await?;
         let id = rows::parse(&artifact.id, "an artifact id")?;
         reports::answer(&transaction, id, Answered::All, now).await?;
+        appeals::close(&transaction, id, appeals::Closing::All, now).await?;
         change.note(&transaction, "artifact.deleted", &artifact.host, String::new()).await?;
         transaction.commit().await.context("commit a deletion")?;
         Ok(Some(rows::parse(&artifact.host, "a host")?))

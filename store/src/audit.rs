@@ -212,6 +212,11 @@ pub(crate) fn operator(name: &str) -> String {
     format!("{OPERATOR_PREFIX}{name}")
 }
 
+/// The name of an actor, without what marks one of the operator's people.
+pub(crate) fn name_of(actor: &str) -> &str {
+    actor.strip_prefix(OPERATOR_PREFIX).unwrap_or(actor)
+}
+
 /// An entry as the owner of the account sees it. Which of the operator's people acted, and what they wrote beside it, is
 /// not the owner's to know.
 fn entry(

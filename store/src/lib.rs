@@ -4,11 +4,13 @@
 //! no blob inside. Finders take the tenant. Uniqueness is the database's job.
 
 mod accounts;
+mod appeals;
 mod artifacts;
 mod audit;
 mod blob_index;
 mod blob_sweep;
 mod blobs;
+mod blocked_contents;
 mod change;
 mod claims;
 mod database;
@@ -16,6 +18,7 @@ mod disk;
 mod early_reversals;
 mod examine;
 mod gather;
+mod held_pages;
 mod insights;
 mod invites;
 mod ledger_check;
@@ -60,9 +63,11 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use appeals::{AppealKept, AppealState, Appealed, LiveModeration, NewAppeal};
 pub use artifacts::{Activated, Whose};
 pub use blob_index::{StoredBlobs, SweptBlobs};
 pub use blobs::{Blobs, S3Settings};
+pub use blocked_contents::{BLOCKED_CONTENT, BlockedContent, BlockedContentPlace};
 pub use change::{Change, Decided, Undone};
 pub use claims::{Claimed, Claimer};
 pub use disk::DiskRoom;

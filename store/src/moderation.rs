@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{
-    AccountId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy, ModerationStatus,
-    Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
+    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy,
+    ModerationStatus, Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr, Query};
@@ -15,11 +15,12 @@ use sea_orm::{
 };
 
 use crate::accounts::lock_account;
+use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
 use crate::many::among;
 use crate::reports::{self, Answered};
 use crate::rulings::{self, NO_FINDINGS};
-use crate::{Store, artifacts, routes, rows};
+use crate::{Store, artifacts, blocked_contents, held_pages, routes, rows};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
@@ -48,10 +49,11 @@ pub struct Seen {
     /// On the version that was looked at.
     pub decision: Option<DecisionId>,
     pub report: Option<ReportId>,
+    pub appeal: Option<AppealId>,
 }
 
 /// What came of a moderator's word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruled {
     /// The artifact was deleted in the meantime.
     Gone,
@@ -67,6 +69,8 @@ pub enum Ruled {
     Done {
         /// Whether more versions hold what is objected to than one block takes along.
         has_more: bool,
+        /// Contents that the word took off the list of blocked ones.
+        unblocked: Vec<BlobHash>,
     },
 }
 
@@ -90,7 +94,7 @@ pub(crate) struct DecidedBy<'a> {
 }
 
 impl<'a> Decision<'a> {
-    /// A decision that people made.
+    /// A decision without findings.
     pub(crate) fn of_people(
         version: &'a entity::version::Model,
         status: ModerationStatus,
@@ -148,8 +152,11 @@ impl Store {
         for version in std::iter::once(&version).chain(&others) {
             decide(&transaction, word, version, &artifact.host, chance).await?;
         }
+        let unblocked = apply_to_page(&transaction, word, &version, &artifact.host).await?;
         let answered = word.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
         reports::answer(&transaction, word.artifact, answered, word.now).await?;
+        let closing = word.seen.map_or(Closing::All, |seen| Closing::UpTo(seen.appeal));
+        let appeals = appeals::close(&transaction, word.artifact, closing, word.now).await?;
         let entry = Entry {
             account: Some(word.account),
             person: None,
@@ -157,11 +164,32 @@ impl Store {
             origin: Some(origin(&word.moderator)),
             action: "version.moderated",
             subject: version.id.as_str().into(),
-            detail: told(word, &artifact.host),
+            detail: told(word, &artifact.host, appeals > 0),
         };
         audit::note(&transaction, chance, word.now, entry).await?;
         transaction.commit().await.context("commit a moderator's word")?;
-        Ok(Ruled::Done { has_more })
+        Ok(Ruled::Done { has_more, unblocked })
+    }
+}
+
+/// What a word means for the page beyond its versions. A block holds the page's next versions back and blocks the
+/// contents of the live one wherever they come again; a pass ends both. The contents that are no longer blocked.
+async fn apply_to_page(
+    transaction: &DatabaseTransaction,
+    word: &ModeratorsWord,
+    version: &entity::version::Model,
+    host: &str,
+) -> anyhow::Result<Vec<BlobHash>> {
+    match word.ruling {
+        Ruling::Block => {
+            held_pages::hold(transaction, &version.artifact_id, word.now).await?;
+            blocked_contents::block(transaction, version, host, &actor(&word.moderator), word.now).await?;
+            Ok(Vec::new())
+        }
+        Ruling::Pass => {
+            held_pages::release(transaction, &version.artifact_id).await?;
+            blocked_contents::unblock(transaction, version).await
+        }
     }
 }
 
@@ -246,11 +274,12 @@ fn origin(moderator: &Moderator) -> Origin {
     Origin { via, address: None }
 }
 
-fn told(word: &ModeratorsWord, host: &str) -> String {
+fn told(word: &ModeratorsWord, host: &str, is_appealed: bool) -> String {
     let status = word.ruling.status().as_str();
+    let appeal = if is_appealed { ", which closes an appeal" } else { "" };
     match &word.note {
-        Some(note) => format!("{host} is now {status}: {}", note.as_str()),
-        None => format!("{host} is now {status}"),
+        Some(note) => format!("{host} is now {status}{appeal}: {}", note.as_str()),
+        None => format!("{host} is now {status}{appeal}"),
     }
 }
 

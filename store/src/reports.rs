@@ -2,13 +2,16 @@
 //! that nobody has looked at yet to review, and must never clear one.
 
 use anyhow::Context;
-use domain::{ArtifactId, Chance, Host, ModeratedBy, ModerationStatus, ReportId, ReportReason, Time};
+use domain::{
+    ArtifactId, Chance, Host, ModeratedBy, ModerationStatus, ReportCategory, ReportId, ReportReason, Time,
+};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::accounts::lock_account;
 use crate::moderation::{Decision, live_version, mark, note};
+use crate::review::{REPORTS_SHOWN_MAX, ReportKept};
 use crate::{Store, artifacts, rows};
 
 /// A report, about to be kept.
@@ -17,6 +20,7 @@ pub struct NewReport {
     pub id: ReportId,
     pub host: Host,
     pub reason: Option<ReportReason>,
+    pub category: Option<ReportCategory>,
     pub now: Time,
 }
 
@@ -50,6 +54,26 @@ impl Store {
         };
         transaction.commit().await.context("commit a report")?;
         Ok(reported)
+    }
+
+    /// The reports on a page, the newest first.
+    pub(crate) async fn reports_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
+        let found = entity::report::Entity::find()
+            .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
+            .order_by_desc(entity::report::Column::Id)
+            .limit(REPORTS_SHOWN_MAX)
+            .all(&self.database.reader)
+            .await?;
+        let report = |row: entity::report::Model| {
+            Ok(ReportKept {
+                id: rows::parse(&row.id, "a report id")?,
+                reason: row.reason,
+                category: row.category.as_deref().and_then(ReportCategory::parse),
+                at: Time::from_millis(row.created_at),
+                answered_at: row.handled_at.map(Time::from_millis),
+            })
+        };
+        found.into_iter().map(report).collect()
     }
 }
 
@@ -100,6 +124,7 @@ async fn insert(
         reason: Set(report.reason.as_ref().map(|reason| reason.as_str().to_owned())),
         created_at: Set(report.now.millis()),
         handled_at: Set(None),
+        category: Set(report.category.map(|category| category.as_str().to_owned())),
     };
     entity::report::Entity::insert(row)
         .exec_without_returning(transaction)

@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     Account, AccountId, Artifact, ArtifactId, BlobHash, DecisionId, Host, Manifest, ModeratedBy,
-    ModerationStatus, ReportId, Time, VersionId,
+    ModerationStatus, ReportCategory, ReportId, Time, VersionId,
 };
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
+use crate::appeals::AppealKept;
 use crate::moderation::newest_decision;
 use crate::{Store, rows};
 
@@ -27,6 +28,8 @@ pub struct ReviewCase {
     /// None when nothing is live.
     pub live: Option<LiveCase>,
     pub reports: Vec<ReportKept>,
+    /// The newest first.
+    pub appeals: Vec<AppealKept>,
 }
 
 /// What is known of the version that is live.
@@ -57,6 +60,8 @@ pub struct ScanKept {
 pub struct ReportKept {
     pub id: ReportId,
     pub reason: Option<String>,
+    /// What kind of abuse it is, unless the reporter chose none.
+    pub category: Option<ReportCategory>,
     pub at: Time,
     /// When a moderator's word answered it.
     pub answered_at: Option<Time>,
@@ -123,7 +128,8 @@ impl Store {
             None => None,
         };
         let reports = self.reports_on(artifact.id).await?;
-        Ok(Some(ReviewCase { artifact, account, live, reports }))
+        let appeals = self.appeals_on(artifact.id).await?;
+        Ok(Some(ReviewCase { artifact, account, live, reports, appeals }))
     }
 
     /// What a version of a host's page holds, whether it is live, was live or never was.
@@ -225,24 +231,6 @@ impl Store {
         }))
     }
 
-    async fn reports_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
-        let found = entity::report::Entity::find()
-            .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
-            .order_by_desc(entity::report::Column::Id)
-            .limit(REPORTS_SHOWN_MAX)
-            .all(&self.database.reader)
-            .await?;
-        let report = |row: entity::report::Model| {
-            Ok(ReportKept {
-                id: rows::parse(&row.id, "a report id")?,
-                reason: row.reason,
-                at: Time::from_millis(row.created_at),
-                answered_at: row.handled_at.map(Time::from_millis),
-            })
-        };
-        found.into_iter().map(report).collect()
-    }
-
     /// The last scan of each of these versions.
     pub(crate) async fn last_scans(
         &self,
@@ -331,7 +319,10 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    async fn seqs_of(&self, versions: impl Iterator<Item = &str>) -> anyhow::Result<HashMap<String, i32>> {
+    pub(crate) async fn seqs_of(
+        &self,
+        versions: impl Iterator<Item = &str>,
+    ) -> anyhow::Result<HashMap<String, i32>> {
         use entity::version::Column;
         let found: Vec<(String, i32)> = entity::version::Entity::find()
             .select_only()

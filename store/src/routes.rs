@@ -12,7 +12,7 @@ use sea_orm::{
 };
 
 use crate::script::Script;
-use crate::{Store, rows};
+use crate::{Store, held_pages, rows};
 
 impl Store {
     /// All that the edge needs to serve a host; none when nothing is live there.
@@ -99,7 +99,7 @@ pub(crate) fn row(
         artifact_id: artifact.id.clone(),
         version_id: version.id.clone(),
         visibility: artifact.visibility.clone(),
-        moderation_status: version.moderation_status.clone(),
+        moderation_status: held_pages::status_for_edge(version).to_owned(),
         expires_at: owner.expires_at,
         published_at: version.created_at,
         manifest: version.manifest.clone(),

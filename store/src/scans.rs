@@ -1,5 +1,6 @@
 //! A scan's word on a version. It must never lower what people have set, nor replace what newer rules have said.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Context;
@@ -11,6 +12,7 @@ use sea_orm::{
 };
 
 use crate::accounts::{lock_account, lock_free_accounts};
+use crate::blocked_contents::{self, Brought};
 use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
@@ -89,9 +91,24 @@ struct Known {
     version: entity::version::Model,
     /// What scans and reports have said of it, the latest first.
     earlier: Vec<entity::moderation_decision::Model>,
+    /// What it holds that is on the list of blocked contents.
+    brought: Vec<Brought>,
     is_judged: bool,
     /// Whether its pages must be told of the status.
     is_shown: bool,
+}
+
+impl Known {
+    /// A verdict, which is `blocked` where the version brought a blocked content, whatever the scan found.
+    fn with_the_list<'a>(&self, judgement: &'a Judgement) -> anyhow::Result<Cow<'a, Judgement>> {
+        let blocked = blocked_contents::counting(&self.brought, &self.version);
+        if blocked.is_empty() {
+            return Ok(Cow::Borrowed(judgement));
+        }
+        let manifest = rows::manifest(&self.version.manifest)?;
+        let evidence = blocked_contents::evidence(&judgement.evidence, &manifest, &blocked)?;
+        Ok(Cow::Owned(Judgement { status: ModerationStatus::Blocked, evidence, ..judgement.clone() }))
+    }
 }
 
 /// What came of a judgement, but for the host of its version.
@@ -113,9 +130,11 @@ impl Verdicts {
             .await
             .context("read versions that were scanned")?;
         let mut earlier = earlier_decisions(transaction, &ids).await?;
+        let mut brought = blocked_contents::brought_by(transaction, &ids).await?;
         let known = versions.into_iter().map(|version| {
             let earlier = earlier.remove(&version.id).unwrap_or_default();
-            (version.id.clone(), Known { version, earlier, is_judged: false, is_shown: false })
+            let brought = brought.remove(&version.id).unwrap_or_default();
+            (version.id.clone(), Known { version, earlier, brought, is_judged: false, is_shown: false })
         });
         Ok(Self {
             known: known.collect(),
@@ -137,8 +156,9 @@ impl Verdicts {
             return Ok(());
         }
         let standing = Standing::of(&known.version, &known.earlier)?;
-        if !has_said_the_same(&known.earlier, judgement) {
-            let row = row_of(&decision(judgement, &known.version, &judgement.rules.to_string()));
+        let judgement = known.with_the_list(judgement)?;
+        if !has_said_the_same(&known.earlier, &judgement) {
+            let row = row_of(&decision(&judgement, &known.version, &judgement.rules.to_string()));
             self.decisions.push(entity::moderation_decision::ActiveModel::from(row.clone()).reset_all());
             known.earlier.insert(0, row);
         }

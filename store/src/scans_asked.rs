@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use domain::{Host, Time, VersionId};
+use domain::{BlobHash, Host, ModeratedBy, ModerationStatus, Time, VersionId};
 use sea_orm::sea_query::{Expr, ExprTrait, LockType, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
@@ -30,6 +30,8 @@ pub enum AskedFor {
     Everything,
     /// Every version of the artifact that this host shows.
     Host(Host),
+    /// What a scan has blocked and holds one of these contents, which are no longer on the list of blocked ones.
+    HoldersOf(Vec<BlobHash>),
 }
 
 /// How far the scans are. No number goes further than [`COUNTED_MAX`] and one.
@@ -81,6 +83,18 @@ impl Store {
                 let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
                 let is_its = Column::ArtifactId.eq(artifact.id.to_string());
                 Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
+            }
+            AskedFor::HoldersOf(contents) => {
+                let holders = Query::select()
+                    .column(entity::blob_ref::Column::VersionId)
+                    .from(entity::blob_ref::Entity)
+                    .and_where(entity::blob_ref::Column::Hash.is_in(contents.iter().map(BlobHash::to_string)))
+                    .to_owned();
+                let is_blocked_by_scan = Column::ModerationStatus
+                    .eq(ModerationStatus::Blocked.as_str())
+                    .and(Column::ModeratedBy.eq(ModeratedBy::Scan.as_str()));
+                let which = Column::Id.in_subquery(holders).and(is_blocked_by_scan).and(is_judged);
+                Ok(Some(self.mark_in_chunks(which, Some(now)).await?))
             }
         }
     }

@@ -146,6 +146,7 @@ macro_rules! on_both_databases {
     )+};
 }
 
+mod blocked_contents;
 mod claims;
 mod copying;
 mod deadlines;

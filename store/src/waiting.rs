@@ -62,6 +62,8 @@ pub struct Waiting {
     pub moderated_by: ModeratedBy,
     pub open_reports: u64,
     pub since: Time,
+    /// Since when an appeal of the owner is open.
+    pub appealed_at: Option<Time>,
     /// What the last scan of the live version found, as it was kept.
     pub evidence: Option<String>,
     pub place: WaitingPlace,
@@ -76,12 +78,23 @@ impl WaitingFor {
                     SELECT host FROM routes
                     WHERE moderation_status IN ('review', 'blocked') AND moderation_status = 'review'
                     UNION
+                    SELECT held.host FROM held_pages JOIN routes AS held ON held.artifact_id = held_pages.artifact_id
+                    JOIN versions AS shown ON shown.id = held.version_id
+                    WHERE shown.moderation_status = 'review'
+                    UNION
+                    SELECT appealed.host FROM appeals JOIN routes AS appealed
+                    ON appealed.version_id = appeals.version_id WHERE appeals.handled_at IS NULL
+                    UNION
                     SELECT reported.host FROM reports JOIN routes AS reported
                     ON reported.artifact_id = reports.artifact_id WHERE reports.handled_at IS NULL
                 )"
             }
             WaitingFor::BlockedAlready => {
-                "route.moderation_status IN ('review', 'blocked') AND route.moderation_status = 'blocked'"
+                "route.moderation_status IN ('review', 'blocked') AND route.moderation_status = 'blocked'
+                AND NOT EXISTS (
+                    SELECT 1 FROM versions AS held
+                    WHERE held.id = route.version_id AND held.moderation_status = 'review'
+                )"
             }
             WaitingFor::Scan => {
                 "route.moderation_status = 'pending' AND route.version_id IN (
@@ -104,6 +117,10 @@ impl WaitingFor {
                         SELECT MIN(created_at) FROM reports
                         WHERE reports.artifact_id = route.artifact_id AND handled_at IS NULL
                     ),
+                    (
+                        SELECT created_at FROM appeals
+                        WHERE appeals.version_id = route.version_id AND handled_at IS NULL
+                    ),
                     route.published_at
                 ) AS since
                 FROM routes AS route
@@ -114,7 +131,7 @@ impl WaitingFor {
         )
     }
 
-    /// A page in review waits since the decision that sent it there, any other since its first open report.
+    /// A page in review waits since the decision that sent it there, any other since its first open report or appeal.
     fn query(self) -> String {
         format!(
             "SELECT * FROM (
@@ -122,7 +139,7 @@ impl WaitingFor {
                     CASE WHEN open_reports > {REPORTS_WEIGHED_MAX} THEN {REPORTS_WEIGHED_MAX} ELSE open_reports END
                 ) AS rank
                 FROM (
-                    SELECT route.host, route.version_id, route.visibility, route.moderation_status,
+                    SELECT route.host, route.version_id, route.visibility, version.moderation_status,
                         artifact.slug, account.handle, version.seq, version.moderated_by,
                         COALESCE(open.reports, 0) AS open_reports,
                         COALESCE(
@@ -130,8 +147,9 @@ impl WaitingFor {
                                 SELECT MIN(decision.created_at) FROM moderation_decisions AS decision
                                 WHERE decision.version_id = route.version_id AND decision.status = 'review'
                             ) END,
-                            open.first_at, route.published_at
-                        ) AS since
+                            open.first_at, appeal.created_at, route.published_at
+                        ) AS since,
+                        appeal.created_at AS appealed_at
                     FROM routes AS route
                     JOIN artifacts AS artifact ON artifact.id = route.artifact_id
                     JOIN accounts AS account ON account.id = route.account_id
@@ -140,6 +158,8 @@ impl WaitingFor {
                         SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
                         FROM reports WHERE handled_at IS NULL GROUP BY artifact_id
                     ) AS open ON open.artifact_id = route.artifact_id
+                    LEFT JOIN appeals AS appeal
+                    ON appeal.version_id = route.version_id AND appeal.handled_at IS NULL
                     WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $4)
                 ) AS waiting
             ) AS ranked
@@ -173,6 +193,7 @@ struct WaitingRow {
     moderated_by: String,
     open_reports: i64,
     since: i64,
+    appealed_at: Option<i64>,
     rank: i64,
 }
 
@@ -189,6 +210,7 @@ impl WaitingRow {
             moderated_by: rows::moderator_of(&self.moderated_by)?,
             open_reports: rows::count(self.open_reports),
             since: Time::from_millis(self.since),
+            appealed_at: self.appealed_at.map(Time::from_millis),
             evidence: evidence.get(&self.version_id).map(|scan| scan.evidence.clone()),
             place: WaitingPlace { rank: self.rank, host: host.clone() },
             host,

@@ -1,13 +1,15 @@
 //! One page before a moderator: why it is here, what it shows, and what to say of it.
 
+use std::collections::HashSet;
+
 use askama::Template;
-use domain::{AccountStatus, Host, Missing, ModerationStatus, Refusal, Visibility};
+use domain::{AccountStatus, BlobHash, Host, Missing, ModerationStatus, Refusal, ReportCategory, Visibility};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{
-    DECISIONS_BESIDE_MAX, LiveShown, REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage, Service,
-    first_document,
+    AppealKept, DECISIONS_BESIDE_MAX, LiveShown, REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage,
+    Service, first_document,
 };
 
 use super::frame::{Frame, Tab};
@@ -38,10 +40,12 @@ pub struct CasePage<'a> {
     pub visibility: Visibility,
     pub live: Option<LiveRows>,
     pub reports: Vec<ReportRow>,
+    pub appeals: Vec<AppealRow>,
     pub decisions: Vec<DecisionRow>,
     /// The newest of what is shown here: it goes back with the decision.
     pub seen_decision: String,
     pub seen_report: String,
+    pub seen_appeal: String,
     pub same: Vec<SameRow>,
     /// Those of them that a tick blocks, as it goes back with the decision.
     pub listed: Vec<String>,
@@ -80,6 +84,8 @@ pub struct FindingRow {
 
 pub struct FileRow {
     pub path: String,
+    /// Its content is on the list of blocked ones.
+    pub is_blocked: bool,
     pub size: Size,
     pub preview: String,
     pub source: String,
@@ -87,6 +93,14 @@ pub struct FileRow {
 
 pub struct ReportRow {
     pub reason: Option<String>,
+    pub category: Option<&'static str>,
+    pub at: Moment,
+    pub is_open: bool,
+}
+
+pub struct AppealRow {
+    pub seq: u32,
+    pub message: String,
     pub at: Moment,
     pub is_open: bool,
 }
@@ -156,11 +170,13 @@ impl<'a> CasePage<'a> {
             account_status: item.account.status,
             account_expires_at: item.account.expires_at.map(Moment),
             visibility: item.artifact.visibility,
-            live: item.live.map(|live| LiveRows::new(live, &path, ticket)),
+            live: item.live.map(|live| LiveRows::new(live, &item.blocked_contents, &path, ticket)),
             reports: item.reports.into_iter().map(ReportRow::from).collect(),
+            appeals: item.appeals.into_iter().map(AppealRow::from).collect(),
             decisions: item.decisions.into_iter().map(DecisionRow::from).collect(),
             seen_decision: seen.decision.map(|id| id.to_string()).unwrap_or_default(),
             seen_report: seen.report.map(|id| id.to_string()).unwrap_or_default(),
+            seen_appeal: seen.appeal.map(|id| id.to_string()).unwrap_or_default(),
             same: pages.into_iter().map(SameRow::from).collect(),
             listed,
             has_more_same: item.same_content.has_more,
@@ -171,11 +187,12 @@ impl<'a> CasePage<'a> {
 }
 
 impl LiveRows {
-    fn new(live: LiveShown, path: &str, ticket: &str) -> Self {
+    fn new(live: LiveShown, blocked: &HashSet<BlobHash>, path: &str, ticket: &str) -> Self {
         let preview = format!("{path}/preview/{}/{ticket}/", live.seq);
         let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, in_address(file));
         let files = live.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {
             path: file.path.to_string(),
+            is_blocked: blocked.contains(&file.hash),
             size: Size(file.size_bytes),
             preview: format!("{preview}{}", in_address(file.path.as_str())),
             source: source_of(file.path.as_str()),
@@ -224,7 +241,23 @@ impl From<SamePage> for SameRow {
 
 impl From<ReportKept> for ReportRow {
     fn from(report: ReportKept) -> Self {
-        Self { reason: report.reason, at: Moment(report.at), is_open: report.answered_at.is_none() }
+        Self {
+            reason: report.reason,
+            category: report.category.map(ReportCategory::as_str),
+            at: Moment(report.at),
+            is_open: report.answered_at.is_none(),
+        }
+    }
+}
+
+impl From<AppealKept> for AppealRow {
+    fn from(appeal: AppealKept) -> Self {
+        Self {
+            seq: appeal.seq,
+            message: appeal.message,
+            at: Moment(appeal.at),
+            is_open: appeal.closed_at.is_none(),
+        }
     }
 }
 

@@ -23,9 +23,10 @@ pub struct DecisionForm {
     action: String,
     note: String,
     version: String,
-    /// The newest decision and report that were shown; empty where there was none.
+    /// The newest decision, report and appeal that were shown; empty where there was none.
     decision: Option<String>,
     report: Option<String>,
+    appeal: Option<String>,
     elsewhere: Option<String>,
     /// The hosts that the tick is about.
     listed: String,
@@ -88,7 +89,9 @@ impl DecisionForm {
         let (Some(decision), Some(report)) = (&self.decision, &self.report) else { return Ok(None) };
         let decision = id_of(decision).map_err(|_| Refusal::invalid("decision", "is no id of a decision"))?;
         let report = id_of(report).map_err(|_| Refusal::invalid("report", "is no id of a report"))?;
-        Ok(Some(Seen { decision, report }))
+        let appeal = id_of(self.appeal.as_deref().unwrap_or_default());
+        let appeal = appeal.map_err(|_| Refusal::invalid("appeal", "is no id of an appeal"))?;
+        Ok(Some(Seen { decision, report, appeal }))
     }
 
     fn listed(&self) -> Result<Vec<Host>, Refusal> {

@@ -22,16 +22,18 @@ pub enum Tab {
     Moderation,
     Audit,
     Queues,
+    Contents,
 }
 
 impl Tab {
-    pub const ALL: [Tab; 3] = [Tab::Moderation, Tab::Audit, Tab::Queues];
+    pub const ALL: [Tab; 4] = [Tab::Moderation, Tab::Audit, Tab::Queues, Tab::Contents];
 
     pub fn name(self) -> &'static str {
         match self {
             Tab::Moderation => "Moderation",
             Tab::Audit => "Audit",
             Tab::Queues => "Queues",
+            Tab::Contents => "Blocked contents",
         }
     }
 
@@ -40,6 +42,7 @@ impl Tab {
             Tab::Moderation => super::QUEUE,
             Tab::Audit => "/admin/audit",
             Tab::Queues => super::queues::BOARD,
+            Tab::Contents => super::contents::PATH,
         }
     }
 }
@@ -48,7 +51,7 @@ impl Frame {
     pub fn begin(request: &Request, tab: Tab) -> Result<Self, RefusedCall> {
         let AtDesk { name, has_session } = at_desk(request)?.clone();
         let done = match tab {
-            Tab::Moderation | Tab::Audit => done(request),
+            Tab::Moderation | Tab::Audit | Tab::Contents => done(request),
             Tab::Queues => Done::told_in(request).map(|done| done.words()),
         };
         Ok(Self { name, has_session, tab, done })
@@ -74,6 +77,11 @@ struct Told {
 /// What a redirect says has been done, in words of ours alone.
 fn done(request: &Request) -> Option<String> {
     let told: Told = request.params().unwrap_or_default();
+    if told.done == "unblocked" {
+        return Some(
+            "The content is off the list. Pages that only it has blocked are scanned again.".to_owned(),
+        );
+    }
     let host: Host = told.host.parse().ok()?;
     let what = match told.done.as_str() {
         "passed" => format!("Done: {host} passes and is served."),

@@ -6,6 +6,7 @@
 
 mod audit;
 mod case;
+mod contents;
 mod cookie;
 mod decision;
 mod frame;
@@ -56,6 +57,11 @@ const DESK: &[PageRoute] = &[
         pattern: "/admin/moderation/:host/source/:seq/*path",
         methods: &["GET"],
         endpoint: || get(preview::source),
+    },
+    PageRoute {
+        pattern: contents::PATH,
+        methods: &["GET", "POST"],
+        endpoint: || get(contents::show).post(contents::unblock),
     },
     PageRoute { pattern: "/admin/audit", methods: &["GET"], endpoint: || get(audit::show) },
     PageRoute {

@@ -43,6 +43,7 @@ pub struct WaitingRow {
     pub visibility: Visibility,
     pub status: ModerationStatus,
     pub reports: Count,
+    pub is_appealed: bool,
     pub since: Moment,
     pub rules: Vec<String>,
 }
@@ -113,6 +114,7 @@ impl From<WaitingShown> for WaitingRow {
             visibility: waiting.visibility,
             status: waiting.status,
             reports: Count(waiting.open_reports),
+            is_appealed: waiting.appealed_at.is_some(),
             since: Moment(waiting.since),
             rules: waiting.rules.iter().map(|rule| rule_in_words(rule)).collect(),
         }

@@ -1,18 +1,21 @@
 //! Every page of the operator's people with sample data, for the snapshots of all pages.
 
+use std::collections::HashSet;
+
 use askama::Template;
 use domain::{
-    Account, AccountId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion, ManifestFile,
-    ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportId, Suspension, Time, VersionId, Visibility,
-    content_type_of,
+    Account, AccountId, AppealId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion,
+    ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportCategory, ReportId, Suspension,
+    Time, VersionId, Visibility, content_type_of,
 };
 use service::{
-    DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem, SameContent, SamePage, Seen,
-    WaitingShown,
+    AppealKept, BlockedContent, DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem,
+    SameContent, SamePage, Seen, WaitingShown,
 };
 
 use super::audit::AuditPage;
 use super::case::{CasePage, DecisionShownAgain};
+use super::contents::{ContentRow, ContentsPage};
 use super::frame::{Frame, Tab};
 use super::log::DecisionRow;
 use super::queue::{QueuePage, Shelf, WaitingRow};
@@ -87,8 +90,17 @@ fn item(live: Option<LiveShown>) -> ReviewItem {
     };
     let mut account = Account::provisional(now(), std::time::Duration::ZERO, &Chance::seeded(1));
     account.handle = "acct_a1b2c3d4e5f6".into();
-    let (reports, decisions, same_content) = (vec![], vec![], SameContent::default());
-    ReviewItem { artifact, account, live, reports, decisions, same_content, seen: Seen::default() }
+    ReviewItem {
+        artifact,
+        account,
+        live,
+        reports: vec![],
+        appeals: vec![],
+        blocked_contents: HashSet::new(),
+        decisions: vec![],
+        same_content: SameContent::default(),
+        seen: Seen::default(),
+    }
 }
 
 fn live(findings: Vec<Finding>) -> LiveShown {
@@ -113,8 +125,16 @@ fn full() -> ReviewItem {
     let report = |reason: Option<&str>, answered_at| ReportKept {
         id: ReportId::from_ulid(1.into()),
         reason: reason.map(str::to_owned),
+        category: reason.map(|_| ReportCategory::Phishing),
         at: now(),
         answered_at,
+    };
+    let appeal = |closed_at| AppealKept {
+        id: AppealId::from_ulid(1.into()),
+        seq: 2,
+        message: "It is a <lesson>.\nIt sends nothing.".to_owned(),
+        at: now(),
+        closed_at,
     };
     let same = |host: &str, is_passed_by_moderator| SamePage {
         artifact: ArtifactId::from_ulid(2.into()),
@@ -128,6 +148,8 @@ fn full() -> ReviewItem {
     };
     ReviewItem {
         reports: vec![report(Some("It asks for <b>money</b>.\nTwice."), None), report(None, Some(now()))],
+        appeals: vec![appeal(None), appeal(Some(now()))],
+        blocked_contents: [BlobHash::of(b"x")].into(),
         decisions: decisions(),
         same_content: SameContent {
             pages: vec![same("other-a1b2", false), same("third-a1b2", true)],
@@ -136,6 +158,7 @@ fn full() -> ReviewItem {
         seen: Seen {
             decision: Some(DecisionId::from_ulid(3.into())),
             report: Some(ReportId::from_ulid(4.into())),
+            appeal: Some(AppealId::from_ulid(5.into())),
         },
         ..item(Some(live(vec![finding()])))
     }
@@ -183,6 +206,7 @@ fn queues() -> Vec<(String, String)> {
             moderated_by: ModeratedBy::Scan,
             open_reports,
             since: now(),
+            appealed_at: (open_reports == 1).then(now),
             rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
         })
     };
@@ -207,6 +231,26 @@ fn queues() -> Vec<(String, String)> {
         ("admin-queue-blocked".into(), page(&fresh, Shelf::Blocked, full(), None, false)),
         ("admin-queue-blocked-none".into(), page(&fresh, Shelf::Blocked, vec![], None, false)),
         ("admin-queue-pending-none".into(), page(&fresh, Shelf::Pending, vec![], None, false)),
+    ]
+}
+
+fn contents() -> Vec<(String, String)> {
+    let frame = frame(Tab::Contents, None);
+    let content = BlockedContent {
+        hash: BlobHash::of(b"x"),
+        path: "lib/<app>.js".into(),
+        size_bytes: 12_345,
+        host: "my-page-a1b2".parse().unwrap(),
+        blocked_by: "Ada <x>".into(),
+        blocked_at: now(),
+        live_versions: 3,
+    };
+    let page = |rows, next: Option<&str>| {
+        ContentsPage { frame: &frame, rows, next: next.map(str::to_owned) }.render().unwrap()
+    };
+    vec![
+        ("admin-contents".into(), page(vec![ContentRow::from(content)], Some("/admin/contents?after=1.00"))),
+        ("admin-contents-none".into(), page(vec![], None)),
     ]
 }
 
@@ -250,5 +294,5 @@ fn sign_ins() -> Vec<(String, String)> {
 
 /// Every page, by name.
 pub fn samples() -> Vec<(String, String)> {
-    [queues(), cases(), audits(), sign_ins(), super::queues::tests::samples()].concat()
+    [queues(), cases(), contents(), audits(), sign_ins(), super::queues::tests::samples()].concat()
 }

@@ -68,6 +68,18 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Decision" | "DecisionMade", "moderation_status") => json!("blocked"),
         ("Decision", "source") => json!("moderator"),
         ("ReportOfItem", "reason") => json!("It asks for the password of my bank."),
+        ("Appeal" | "AppealOfItem", "message") => {
+            json!("The form is a drawing in a lesson; it sends nothing.")
+        }
+        ("AppealTaken", "moderation_status") | ("Moderation", "status") => json!("review"),
+        ("Moderation", "message") => {
+            json!(
+                "index.html asks for a password beside a lure. This version is served while it waits for a moderator."
+            )
+        }
+        ("BlockedContents", "next") => {
+            json!("1769860800000.9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+        }
         ("Queue", "next") => json!("1769860800000.my-page-a1b2"),
         ("DecisionLog", "next") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         ("WaitingPage" | "SamePage", "account") => json!("acct_7f3k9m2q8x1z"),
@@ -146,6 +158,10 @@ fn of_evidence(name: &str) -> Option<Value> {
         "note" => json!("A copy of a bank's sign-in."),
         "scanner_version" => json!("1"),
         "hosts" => json!("other-page-c3d4"),
+        "saw" => json!("input[type=password]: paypal"),
+        "category" => json!("phishing"),
+        "blocked_by" => json!("Ada"),
+        "sha256" => json!("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
         _ => return None,
     })
 }
@@ -163,7 +179,8 @@ fn of_audit(name: &str) -> Option<Value> {
 
 fn of_ids(name: &str) -> Option<Value> {
     Some(match name {
-        "id" | "job_id" | "decision" | "report" | "upload" | "artifact_id" | "user_id" | "created_by" => {
+        "id" | "job_id" | "decision" | "report" | "appeal" | "upload" | "artifact_id" | "user_id"
+        | "created_by" => {
             json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE")
         }
         "session_id" => json!("cs_test_a1b2c3"),
@@ -203,6 +220,8 @@ fn of_moments(name: &str) -> Option<Value> {
         | "published_at"
         | "scanned_at"
         | "answered_at"
+        | "appealed_at"
+        | "blocked_at"
         | "at"
         | "since"
         | "oldest_waiting_since"
@@ -224,7 +243,7 @@ fn of_moments(name: &str) -> Option<Value> {
 fn of_amounts(name: &str) -> Option<Value> {
     Some(match name {
         "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked"
-        | "minted_revoked" | "line" | "open_reports" | "blocked" => json!(1),
+        | "minted_revoked" | "line" | "open_reports" | "blocked" | "live_versions" => json!(1),
         "max_uses" => json!(3),
         "ttl_hours" => json!(72),
         "views" => json!(12),
@@ -246,10 +265,10 @@ fn of_states(name: &str) -> Option<Value> {
     Some(match name {
         "moderation_status" => json!("pass"),
         "allow_agent_join" | "deleted" | "live" | "removed" | "revoked" | "signed_out" | "received"
-        | "credited" | "taken" | "retried" | "cancelled" | "discarded" | "paused" => {
+        | "credited" | "taken" | "retried" | "cancelled" | "discarded" | "paused" | "unblocked" => {
             json!(true)
         }
-        "has_more" | "passed_by_moderator" | "lost" => json!(false),
+        "has_more" | "passed_by_moderator" | "lost" | "blocked_content" => json!(false),
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 //! that does.
 
 use askama::Template;
+use domain::ReportCategory;
 use poem::http::{StatusCode, header};
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
@@ -15,9 +16,9 @@ use super::{accepts_html, page};
 use crate::client_ip::ClientIp;
 use crate::refusal::RefusedCall;
 use crate::same_site;
-use crate::wire::read_report;
+use crate::wire::{ReportWritten, read_report};
 
-const FIELDS: &[&str] = &["host", "reason"];
+const FIELDS: &[&str] = &["host", "reason", "category"];
 /// Where a report leads a browser.
 pub const THANKS: &str = "/report/thanks";
 /// People paste addresses; this much of one is shown again.
@@ -28,6 +29,8 @@ const NAME_LENGTH_MAX: usize = 300;
 struct ReportPage<'a> {
     host: &'a str,
     reason: &'a str,
+    /// The name of the one that was chosen.
+    category: &'a str,
     faults: Faults,
 }
 
@@ -49,17 +52,19 @@ pub struct ReportLink {
 pub struct ReportForm {
     host: String,
     reason: Option<String>,
+    category: Option<String>,
 }
 
 impl ReportPage<'_> {
     const NAME_LENGTH_MAX: usize = NAME_LENGTH_MAX;
     const REASON_LENGTH_MAX: usize = domain::ReportReason::LENGTH_MAX;
+    const CATEGORIES: [ReportCategory; 6] = ReportCategory::ALL;
 }
 
 #[handler]
 pub async fn show(Query(link): Query<ReportLink>) -> Result<Response, RefusedCall> {
     let host = shortened(&link.host);
-    page(StatusCode::OK, &ReportPage { host: &host, reason: "", faults: Faults::default() })
+    page(StatusCode::OK, &ReportPage { host: &host, reason: "", category: "", faults: Faults::default() })
 }
 
 #[handler]
@@ -77,7 +82,8 @@ pub async fn report(
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let faults = Faults::of(&refusal, FIELDS, "/report");
             let reason = form.reason.as_deref().unwrap_or_default();
-            again(&refusal, &ReportPage { host: &shortened(&form.host), reason, faults })
+            let category = form.category.as_deref().unwrap_or_default();
+            again(&refusal, &ReportPage { host: &shortened(&form.host), reason, category, faults })
         }
         Err(refused) => Err(refused),
     }
@@ -94,8 +100,10 @@ fn seen_at(path: &'static str) -> Response {
 }
 
 async fn take(form: &ReportForm, from: ClientIp, service: &Service) -> Result<ReportTaken, RefusedCall> {
-    let (host, reason) = read_report(&form.host, form.reason.as_deref(), service.addresses())?;
-    Ok(service.report(from.0, host, reason).await?)
+    let (reason, category) = (form.reason.as_deref(), form.category.as_deref());
+    let ReportWritten { host, reason, category } =
+        read_report(&form.host, reason, category, service.addresses())?;
+    Ok(service.report(from.0, host, reason, category).await?)
 }
 
 fn shortened(text: &str) -> String {
@@ -108,10 +116,11 @@ pub fn samples() -> Vec<(String, String)> {
 
     let refused = |refusal: Refusal| {
         let faults = Faults::of(&refusal, FIELDS, "/report");
-        let page = ReportPage { host: "my-page-a1b2", reason: "It asks for money.", faults };
+        let page =
+            ReportPage { host: "my-page-a1b2", reason: "It asks for money.", category: "phishing", faults };
         (format!("report-{}", refusal.code()), page.render().unwrap())
     };
-    let form = ReportPage { host: "my-page-a1b2", reason: "", faults: Faults::default() };
+    let form = ReportPage { host: "my-page-a1b2", reason: "", category: "", faults: Faults::default() };
     vec![
         ("report".into(), form.render().unwrap()),
         ("reported".into(), ReportedPage { host: None }.render().unwrap()),
@@ -128,8 +137,12 @@ mod tests {
 
     #[test]
     fn what_a_link_says_is_shown_as_text() {
-        let template =
-            ReportPage { host: r#""><script>alert(1)</script>"#, reason: "", faults: Faults::default() };
+        let template = ReportPage {
+            host: r#""><script>alert(1)</script>"#,
+            reason: "",
+            category: "",
+            faults: Faults::default(),
+        };
         let page = template.render().unwrap();
         assert!(!page.contains("<script>") && page.contains("alert(1)"), "{page}");
     }

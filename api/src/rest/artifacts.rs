@@ -9,7 +9,7 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{Service, VisibilityRequest};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
+use crate::answer::{Answer, Created, refusals};
 use crate::call_header::{Header, PaymentOffer};
 use crate::caller::Token;
 use crate::json_body::JsonBody;
@@ -26,6 +26,9 @@ refusals! {
     Change:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, PaymentRequired, NotFound, TooLarge, UnsupportedMediaType, OutcomeUnknown;
+    AppealCall:
+        InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
+        AccountExpired, AccountSuspended, NotFound, AlreadyAppealed, NothingToAppeal, TooLarge, UnsupportedMediaType;
     Delete:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended,
         NotFound;
@@ -123,6 +126,24 @@ impl Artifacts {
         let shown = wire::ShownArtifact::new(shown, service.addresses());
         let receipt = shown.receipt.as_ref().map(ToJSON::to_json_string);
         Ok(Shown::Shown(Json(shown), receipt))
+    }
+
+    /// Appeal a moderation decision
+    ///
+    /// For a page whose live version is in `review` or `blocked`: the message puts it in the moderators' queue. Each
+    /// version can be appealed for once. The status stays as it is until a moderator decides. Needs the scope
+    /// `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug/appeal", method = "post", operation_id = "appeal_moderation")]
+    async fn appeal(
+        &self,
+        caller: Token,
+        /// The artifact's name on the account.
+        slug: Path<Slug>,
+        body: JsonBody<wire::Appeal>,
+        service: Data<&Service>,
+    ) -> Answer<Created<wire::AppealTaken>, AppealCall> {
+        let message = body.read()?;
+        Ok(Created::without_address(service.appeal(&caller.0, &slug.0, message).await?.into()))
     }
 
     /// Delete an artifact

@@ -7,6 +7,7 @@ mod account;
 mod artifacts;
 mod audit;
 mod auth;
+mod blocked_contents;
 mod checkout;
 mod credits;
 mod internal;
@@ -49,8 +50,14 @@ type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members
 type AboutArtifacts = (publish::Publish, artifacts::Artifacts, versions::Versions, uploads::Uploads);
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
-type AboutOperator =
-    (internal::Internal, review::Review, suspensions::Suspensions, queues::Queues, schedules::Schedules);
+type AboutOperator = (
+    internal::Internal,
+    review::Review,
+    blocked_contents::BlockedContents,
+    suspensions::Suspensions,
+    queues::Queues,
+    schedules::Schedules,
+);
 
 pub use auth::end_session;
 pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;

@@ -30,7 +30,7 @@ impl Reports {
         body: JsonBody<wire::Report>,
         service: Data<&Service>,
     ) -> Answer<Created<wire::ReportTaken>, ReportCall> {
-        let (host, reason) = body.read(service.addresses())?;
-        Ok(Created::without_address(service.report(from.0, host, reason).await?.into()))
+        let wire::ReportWritten { host, reason, category } = body.read(service.addresses())?;
+        Ok(Created::without_address(service.report(from.0, host, reason, category).await?.into()))
     }
 }

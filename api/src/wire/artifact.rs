@@ -1,12 +1,19 @@
 //! Artifacts and versions as callers see them. The enums repeat the domain's on purpose, so that a change there can
 //! never change the wire unseen.
 
-use domain::Slug;
 use domain::link::Addresses;
+use domain::{AppealMessage, MalformedReason, Refusal, Slug};
 use poem_openapi::{Enum, Object};
 
 use super::Timestamp;
 use super::publish::Receipt;
+use super::text::typed_texts;
+
+typed_texts! {
+    TypedAppeal:
+        min_length: Some(1), max_length: Some(AppealMessage::LENGTH_MAX),
+        pattern: Some(AppealMessage::PATTERN.to_owned());
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
@@ -48,6 +55,7 @@ pub struct Artifact {
 pub struct ArtifactDetail {
     #[oai(flatten)]
     pub artifact: Artifact,
+    pub moderation: Moderation,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// The link to hand out; only when the artifact is private.
@@ -55,6 +63,46 @@ pub struct ArtifactDetail {
     pub signed_url: Option<String>,
     /// The versions, newest first: all of them unless a page was asked for.
     pub versions: Vec<Version>,
+}
+
+/// Where the live version stands with the moderators, and why. All but the status is null when it has passed.
+#[derive(Debug, Object)]
+pub struct Moderation {
+    /// As `moderation_status`.
+    pub status: ModerationStatus,
+    /// The rule that was broken: one of the scanner's such as `seed_phrase`, `blocked_content`, or `report` or
+    /// `moderator` where people decided.
+    #[oai(nullable)]
+    pub rule: Option<String>,
+    /// The file that broke it.
+    #[oai(nullable)]
+    pub file: Option<String>,
+    /// What was seen there: the field and the words.
+    #[oai(nullable)]
+    pub saw: Option<String>,
+    /// All of it in plain words, and whether the version is served.
+    #[oai(nullable)]
+    pub message: Option<String>,
+}
+
+/// An appeal against what was decided of the live version.
+#[derive(Object)]
+#[oai(example)]
+pub struct Appeal {
+    /// Why the decision is a mistake, for the moderators.
+    pub message: TypedAppeal,
+}
+
+/// An appeal that was taken in.
+#[derive(Debug, Object)]
+pub struct AppealTaken {
+    pub id: String,
+    pub slug: String,
+    pub host: String,
+    /// The `seq` of the version that it is for. Another version has an appeal of its own.
+    pub version: u32,
+    /// The status stays as it is until a moderator decides.
+    pub moderation_status: ModerationStatus,
 }
 
 /// One publish of an artifact. Versions are kept and never change.
@@ -166,11 +214,49 @@ impl ArtifactDetail {
         let versions = detail.versions.rows.iter().map(|version| Version::new(version, live));
         Self {
             artifact: Artifact::new(&detail.artifact, addresses),
+            moderation: detail.moderation.into(),
             created_at: detail.artifact.created_at.into(),
             updated_at: detail.artifact.updated_at.into(),
             versions: versions.collect(),
             signed_url: detail.signed_url,
         }
+    }
+}
+
+impl From<service::ModerationNotice> for Moderation {
+    fn from(notice: service::ModerationNotice) -> Self {
+        let service::ModerationNotice { status, rule, file, saw, message, .. } = notice;
+        Self { status: status.into(), rule, file, saw, message }
+    }
+}
+
+impl Appeal {
+    pub fn read(&self) -> Result<AppealMessage, Refusal> {
+        read_appeal(&self.message.0)
+    }
+}
+
+/// Reads what an appeal says, from a body or from the form of the page.
+pub fn read_appeal(message: &str) -> Result<AppealMessage, Refusal> {
+    let told = |fault: MalformedReason| Refusal::invalid("message", fault.to_string());
+    AppealMessage::written(message).map_err(told)
+}
+
+impl From<service::AppealTaken> for AppealTaken {
+    fn from(taken: service::AppealTaken) -> Self {
+        Self {
+            id: taken.id.to_string(),
+            slug: taken.slug.to_string(),
+            host: taken.host.to_string(),
+            version: taken.seq,
+            moderation_status: taken.moderation.into(),
+        }
+    }
+}
+
+impl poem_openapi::types::Example for Appeal {
+    fn example() -> Self {
+        Self { message: TypedAppeal("The form is a drawing in a lesson; it sends nothing.".to_owned()) }
     }
 }
 

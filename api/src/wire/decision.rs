@@ -79,6 +79,7 @@ impl Seen {
         Ok(service::Seen {
             decision: self.decision.map(|id| id.parse()).transpose().map_err(malformed)?,
             report: self.report.map(|id| id.parse()).transpose().map_err(malformed)?,
+            appeal: self.appeal.map(|id| id.parse()).transpose().map_err(malformed)?,
         })
     }
 }
@@ -108,7 +109,7 @@ impl Example for Decide {
             action: Action::Block,
             note: Some(TypedNote("It asks for a seed phrase.".to_owned())),
             version: Some(1),
-            seen: Some(Seen { decision: Some(ID.to_owned()), report: None }),
+            seen: Some(Seen { decision: Some(ID.to_owned()), report: None, appeal: None }),
             elsewhere: Some(vec!["other-page-c3d4".to_owned()]),
         }
     }

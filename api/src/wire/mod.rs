@@ -4,6 +4,7 @@
 mod account;
 mod artifact;
 mod audit;
+mod blocked_contents;
 mod checkout;
 mod credits;
 mod decision;
@@ -26,8 +27,12 @@ mod usage;
 mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
-pub use artifact::{Activate, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact, Version};
+pub use artifact::{
+    Activate, Appeal, AppealTaken, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact,
+    Version, read_appeal,
+};
 pub use audit::AuditEntry;
+pub use blocked_contents::{BlockedContents, ContentUnblocked};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
@@ -36,7 +41,7 @@ pub use grant::{CreditGranted, GrantCredit};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use jobs::{JobCancelled, JobDetail, JobDiscarded, JobList, JobRetried, JobState};
 pub use ledger::LedgerEntry;
-pub use moderation::{Moderate, Moderated, Report, ReportTaken, read_report};
+pub use moderation::{Moderate, Moderated, Report, ReportTaken, ReportWritten, read_report};
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
 pub use queues::{DeadDiscarded, DeadRequeued, QueueBoard, QueueSteered, Schedule, ScheduleRun};

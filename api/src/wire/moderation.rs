@@ -22,6 +22,27 @@ pub struct Report {
     pub host: TypedAddress,
     /// What is wrong with the page, for the moderators.
     pub reason: Option<TypedReason>,
+    /// What kind of abuse it is.
+    pub category: Option<ReportCategory>,
+}
+
+/// What kind of abuse a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum ReportCategory {
+    Phishing,
+    Malware,
+    Copyright,
+    Privacy,
+    Spam,
+    Other,
+}
+
+/// What a report says.
+pub struct ReportWritten {
+    pub host: Host,
+    pub reason: Option<ReportReason>,
+    pub category: Option<domain::ReportCategory>,
 }
 
 /// A report that was taken in.
@@ -56,10 +77,11 @@ pub struct Moderated {
 }
 
 impl Report {
-    /// The host and the reason; a reason of nothing but space is none.
-    pub fn read(&self, addresses: &Addresses) -> Result<(Host, Option<ReportReason>), Refusal> {
+    /// A reason of nothing but space is none.
+    pub fn read(&self, addresses: &Addresses) -> Result<ReportWritten, Refusal> {
         let reason = self.reason.as_ref().map(|reason| reason.0.as_str());
-        read_report(&self.host.0, reason, addresses)
+        let category = self.category.map(domain::ReportCategory::from);
+        Ok(ReportWritten { category, ..read_report(&self.host.0, reason, None, addresses)? })
     }
 }
 
@@ -67,12 +89,17 @@ impl Report {
 pub fn read_report(
     host: &str,
     reason: Option<&str>,
+    category: Option<&str>,
     addresses: &Addresses,
-) -> Result<(Host, Option<ReportReason>), Refusal> {
+) -> Result<ReportWritten, Refusal> {
     let host = read_host(&named_in(host.trim(), addresses))?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
-    Ok((host, reason.map_err(told)?))
+    let unknown = || Refusal::invalid("category", "is none of those that the form offers");
+    let category = category.filter(|name| !name.is_empty());
+    let category =
+        category.map(|name| domain::ReportCategory::parse(name).ok_or_else(unknown)).transpose()?;
+    Ok(ReportWritten { host, reason: reason.map_err(told)?, category })
 }
 
 pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {
@@ -99,6 +126,32 @@ fn named_in(text: &str, addresses: &Addresses) -> String {
 fn split(address: &str) -> (&str, &str) {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split_at(rest.find(ENDS_OF_A_NAME).unwrap_or(rest.len()))
+}
+
+impl From<ReportCategory> for domain::ReportCategory {
+    fn from(category: ReportCategory) -> Self {
+        match category {
+            ReportCategory::Phishing => domain::ReportCategory::Phishing,
+            ReportCategory::Malware => domain::ReportCategory::Malware,
+            ReportCategory::Copyright => domain::ReportCategory::Copyright,
+            ReportCategory::Privacy => domain::ReportCategory::Privacy,
+            ReportCategory::Spam => domain::ReportCategory::Spam,
+            ReportCategory::Other => domain::ReportCategory::Other,
+        }
+    }
+}
+
+impl From<domain::ReportCategory> for ReportCategory {
+    fn from(category: domain::ReportCategory) -> Self {
+        match category {
+            domain::ReportCategory::Phishing => ReportCategory::Phishing,
+            domain::ReportCategory::Malware => ReportCategory::Malware,
+            domain::ReportCategory::Copyright => ReportCategory::Copyright,
+            domain::ReportCategory::Privacy => ReportCategory::Privacy,
+            domain::ReportCategory::Spam => ReportCategory::Spam,
+            domain::ReportCategory::Other => ReportCategory::Other,
+        }
+    }
 }
 
 impl From<Action> for Ruling {

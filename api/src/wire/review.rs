@@ -1,12 +1,15 @@
 //! The moderators' queue as the operator's programs see it.
 
-use domain::ModeratedBy;
+use std::collections::HashSet;
+
+use domain::{BlobHash, ModeratedBy};
 use poem_openapi::{Enum, Object};
 use service::WaitingFor;
 
 use super::Timestamp;
 use super::account::AccountStatus;
 use super::artifact::{ModerationStatus, Visibility};
+use super::moderation::ReportCategory;
 
 /// Which pages to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
@@ -51,6 +54,9 @@ pub struct WaitingPage {
     pub moderated_by: Source,
     pub waiting_since: Timestamp,
     pub open_reports: u64,
+    /// Since when an appeal of the owner is open.
+    #[oai(nullable)]
+    pub appealed_at: Option<Timestamp>,
     /// The rules that the last scan found broken.
     pub rules: Vec<String>,
 }
@@ -68,6 +74,8 @@ pub struct ReviewItem {
     pub live: Option<LiveVersion>,
     /// The newest 100 at most, the newest first.
     pub reports: Vec<ReportOfItem>,
+    /// The newest 20 at most, the newest first.
+    pub appeals: Vec<AppealOfItem>,
     /// What was decided of any of its versions: the newest 50 at most, the newest first. `GET /internal/audit` lists all.
     pub decisions: Vec<Decision>,
     /// Other live pages, of any account, that hold what is objected to: a document that the evidence names, else the one
@@ -78,7 +86,7 @@ pub struct ReviewItem {
 }
 
 /// The newest of what is shown here. A decision that brings it is refused where something was decided since, and leaves
-/// later reports open.
+/// later reports and appeals open.
 #[derive(Debug, Object)]
 pub struct Seen {
     /// On the live version.
@@ -86,6 +94,8 @@ pub struct Seen {
     pub decision: Option<String>,
     #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
     pub report: Option<String>,
+    #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
+    pub appeal: Option<String>,
 }
 
 /// The account of a page.
@@ -121,6 +131,10 @@ pub struct FileOfItem {
     pub path: String,
     pub size_bytes: u64,
     pub content_type: String,
+    /// The SHA-256 of its content.
+    pub sha256: String,
+    /// Whether no new version may bring its content: see `GET /internal/blocked-contents`.
+    pub blocked_content: bool,
 }
 
 /// One reason that a scan found.
@@ -139,6 +153,20 @@ pub struct Finding {
 pub struct ReportOfItem {
     #[oai(nullable)]
     pub reason: Option<String>,
+    #[oai(nullable)]
+    pub category: Option<ReportCategory>,
+    pub created_at: Timestamp,
+    /// When a moderator's word answered it; null while it is open.
+    #[oai(nullable)]
+    pub answered_at: Option<Timestamp>,
+}
+
+/// An owner's appeal against what was decided of a version.
+#[derive(Debug, Object)]
+pub struct AppealOfItem {
+    /// The `seq` of the version.
+    pub version: u32,
+    pub message: String,
     pub created_at: Timestamp,
     /// When a moderator's word answered it; null while it is open.
     #[oai(nullable)]
@@ -238,6 +266,7 @@ impl From<service::WaitingShown> for WaitingPage {
             moderated_by: waiting.moderated_by.into(),
             waiting_since: waiting.since.into(),
             open_reports: waiting.open_reports,
+            appealed_at: waiting.appealed_at.map(Timestamp::from),
             rules: waiting.rules,
         }
     }
@@ -257,21 +286,25 @@ impl ReviewItem {
                 status: item.account.status.into(),
                 expires_at: item.account.expires_at.map(Timestamp::from),
             },
-            live: item.live.map(LiveVersion::from),
+            live: item.live.map(|live| LiveVersion::new(live, &item.blocked_contents)),
             reports: item.reports.into_iter().map(ReportOfItem::from).collect(),
+            appeals: item.appeals.into_iter().map(AppealOfItem::from).collect(),
             decisions: item.decisions.into_iter().map(Decision::from).collect(),
             same_content: SameContent { pages, has_more: item.same_content.has_more },
             seen: Seen {
                 decision: item.seen.decision.map(|id| id.to_string()),
                 report: item.seen.report.map(|id| id.to_string()),
+                appeal: item.seen.appeal.map(|id| id.to_string()),
             },
         }
     }
 }
 
-impl From<service::LiveShown> for LiveVersion {
-    fn from(live: service::LiveShown) -> Self {
+impl LiveVersion {
+    fn new(live: service::LiveShown, blocked: &HashSet<BlobHash>) -> Self {
         let file = |file: domain::ManifestFile| FileOfItem {
+            sha256: file.hash.to_string(),
+            blocked_content: blocked.contains(&file.hash),
             path: file.path.to_string(),
             size_bytes: file.size_bytes,
             content_type: file.content_type,
@@ -299,8 +332,20 @@ impl From<service::ReportKept> for ReportOfItem {
     fn from(report: service::ReportKept) -> Self {
         Self {
             reason: report.reason,
+            category: report.category.map(ReportCategory::from),
             created_at: report.at.into(),
             answered_at: report.answered_at.map(Timestamp::from),
+        }
+    }
+}
+
+impl From<service::AppealKept> for AppealOfItem {
+    fn from(appeal: service::AppealKept) -> Self {
+        Self {
+            version: appeal.seq,
+            message: appeal.message,
+            created_at: appeal.at.into(),
+            answered_at: appeal.closed_at.map(Timestamp::from),
         }
     }
 }

@@ -154,12 +154,15 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
     let detail = service::ArtifactDetail {
         artifact: artifact(Some(live)),
         versions: domain::Paged { rows: versions, ..domain::Paged::empty() },
+        moderation: service::ModerationNotice::plain(ModerationStatus::Pass),
         signed_url: None,
     };
     let detail = json_of(&ArtifactDetail::new(detail, &addresses()));
     assert_eq!(detail["url"], "http://127.0.0.1:8081/site/my-page-a1b2/");
     assert_eq!(detail["visibility"], "unlisted");
     assert_eq!((&detail["version"], &detail["moderation_status"]), (&json!(1), &json!("pass")));
+    let nothing = json!({"status": "pass", "rule": null, "file": null, "saw": null, "message": null});
+    assert_eq!(detail["moderation"], nothing);
     assert_eq!(detail["created_at"], "2026-01-31T12:00:00Z");
     assert_eq!(detail.get("signed_url"), None);
     let versions = &detail["versions"];

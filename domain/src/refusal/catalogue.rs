@@ -105,6 +105,10 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::DecidedMeanwhile => {
             "Something was decided of the version after a moderator had looked at it, so nothing more was."
         }
+        RefusalKind::AlreadyAppealed => "The live version of the page was appealed for before.",
+        RefusalKind::NothingToAppeal => {
+            "The page is neither in review nor blocked, so there is nothing to appeal."
+        }
         RefusalKind::JobIs => {
             "An operator wanted to retry, cancel or discard a job that is in another state by now."
         }
@@ -182,6 +186,8 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::UploadTaken => Refusal::UploadTaken,
         RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
         RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
+        RefusalKind::AlreadyAppealed => Refusal::AlreadyAppealed,
+        RefusalKind::NothingToAppeal => Refusal::NothingToAppeal { status: ModerationStatus::Pass },
         RefusalKind::JobIs => Refusal::JobIs { state: "running".into() },
         RefusalKind::Overloaded => Refusal::overloaded("the file store does not answer at present"),
         RefusalKind::OutcomeUnknown => Refusal::OutcomeUnknown(Repeating::WithTheSameKey),

@@ -21,6 +21,7 @@ pub enum Missing {
     ReviewedHost,
     ReviewedVersion,
     ReviewedFile,
+    BlockedContent,
     Upload,
     /// An upload whose address or whose files have had their time.
     LapsedUpload,
@@ -93,6 +94,7 @@ impl Missing {
             Missing::Token => "token",
             Missing::Host | Missing::ReviewedHost => "host",
             Missing::ReviewedFile => "file",
+            Missing::BlockedContent => "blocked content",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
             Missing::Job => "job",
@@ -118,6 +120,7 @@ impl Missing {
                 "GET /internal/moderation/{host} tells the live version and its files; GET /internal/moderation lists the \
                  pages that wait"
             }
+            Missing::BlockedContent => "GET /internal/blocked-contents lists the contents that are blocked",
             Missing::Endpoint => {
                 "GET /openapi.json lists the routes of the API, GET /llms.txt the documents and the endpoint of MCP"
             }

@@ -134,6 +134,14 @@ impl Refusal {
             Refusal::DecidedMeanwhile { .. } => {
                 "look again with GET /internal/moderation/{host}, and send its seen along with the decision".into()
             }
+            Refusal::AlreadyAppealed => {
+                "GET /v1/artifacts/{slug} shows the moderation status; to change the page, send POST \
+                 /v1/artifacts/{slug}/versions, and a new version can be appealed for again"
+                    .into()
+            }
+            Refusal::NothingToAppeal { .. } => {
+                "GET /v1/artifacts/{slug} shows the moderation status; appeal when it is review or blocked".into()
+            }
             Refusal::JobIs { .. } => {
                 "look at it with GET /internal/queues/{queue}/jobs/{id}: what is dead, cancelled or failed can be \
                  retried, what waits or failed can be cancelled, what is dead can be discarded, what runs ends by itself"

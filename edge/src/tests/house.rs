@@ -53,6 +53,7 @@ impl House {
             serve_url: "http://127.0.0.1:8081".into(),
             url_style: UrlStyle::Path,
             base_url: "http://127.0.0.1:8080".into(),
+            contact: None,
             cache_bytes: 64 << 20,
             font_hosts: vec!["https://fonts.example".into()],
             link_key: link_key.clone(),

@@ -10,7 +10,10 @@ use super::book::Book;
 use super::payment::pay;
 use super::sites::Sites;
 use super::{Terms, refused};
-use crate::{routes, rows};
+use crate::held_pages::HELD;
+use crate::moderation::{Decision, row_of};
+use crate::rulings::NO_FINDINGS;
+use crate::{blocked_contents, routes, rows};
 
 /// Spec 9.2: the numbers of an artifact's versions begin at 1.
 const FIRST_SEQ: i32 = 1;
@@ -41,7 +44,8 @@ pub(super) fn settle(
         None => new_artifact(book, deed, terms),
     };
     sites.put_artifact(account, &deed.slug, artifact.clone());
-    let version = new_version(book, deed, &artifact)?;
+    let mut version = new_version(book, deed, &artifact)?;
+    moderate(sites, deed, &artifact, &mut version, terms)?;
     let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
     if deed.activation == Activation::Live {
         sites.point(routes::row(&book.account, &artifact, &version, book.now));
@@ -154,6 +158,32 @@ fn new_version(
         scan_tries: 0,
         scan_again_at: 0,
     })
+}
+
+/// A version that brings a blocked content begins as blocked, and one of a page that a moderator holds back waits for a
+/// moderator.
+fn moderate(
+    sites: &mut Sites<'_>,
+    deed: &PublishDeed,
+    artifact: &entity::artifact::Model,
+    version: &mut entity::version::Model,
+    terms: &Terms,
+) -> anyhow::Result<()> {
+    let (blocked, is_held) = (sites.blocked_in(&deed.manifest), sites.is_held_back(artifact));
+    let (status, by) = match (blocked.is_empty(), is_held) {
+        (true, false) => return Ok(()),
+        (true, true) => HELD,
+        (false, true) => (ModerationStatus::Blocked, ModeratedBy::Moderator),
+        (false, false) => (ModerationStatus::Blocked, ModeratedBy::Scan),
+    };
+    status.as_str().clone_into(&mut version.moderation_status);
+    by.as_str().clone_into(&mut version.moderated_by);
+    if !blocked.is_empty() {
+        let evidence = blocked_contents::evidence(NO_FINDINGS, &deed.manifest, &blocked)?;
+        let decision = Decision::of_people(version, status, ModeratedBy::Scan, &terms.chance, terms.now);
+        sites.add_decision(row_of(&Decision { evidence: &evidence, ..decision }));
+    }
+    Ok(())
 }
 
 fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String> {

@@ -7,18 +7,24 @@ use anyhow::Context;
 use domain::{AccountId, BlobHash, Deed, Manifest, PublishDeed, Slug, SweepNumber, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{DatabaseTransaction, IntoActiveModel};
+use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
 use crate::many::{known_pairs, rows_of_pairs};
 use crate::script::Script;
-use crate::{blob_index, blob_sweep, routes, rows};
+use crate::{blob_index, blob_sweep, blocked_contents, held_pages, routes, rows};
 
 pub(super) struct Sites<'a> {
     artifacts: HashMap<(AccountId, Slug), Shelved>,
     /// Which of the contents that are published the accounts store already.
     held: HashSet<(AccountId, BlobHash)>,
+    /// Those of the contents that are published which no new version may bring.
+    blocked: HashSet<BlobHash>,
+    /// The artifacts that a moderator holds back.
+    held_back: HashSet<String>,
     versions: Vec<entity::version::ActiveModel>,
+    /// Why versions begin as blocked.
+    decisions: Vec<entity::moderation_decision::ActiveModel>,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
     refs: Vec<entity::blob_ref::ActiveModel>,
     /// By host; the last of several in one commit is the one that anybody sees.
@@ -44,10 +50,16 @@ impl<'a> Sites<'a> {
     ) -> anyhow::Result<Self> {
         let publishes: Vec<&PublishDeed> =
             batches.iter().flat_map(|batch| batch.deeds).filter_map(publish_of).collect();
+        let artifacts = artifacts(transaction, &publishes).await?;
+        let known = artifacts.values().map(|shelved| shelved.row.id.clone()).collect();
+        let brought = publishes.iter().flat_map(|deed| blocked_contents::run_by(&deed.manifest));
         Ok(Self {
-            artifacts: artifacts(transaction, &publishes).await?,
             held: held(transaction, &publishes).await?,
+            blocked: blocked_contents::among_hashes(transaction, brought).await?,
+            held_back: held_pages::held_among(transaction, known).await?,
+            artifacts,
             versions: Vec::new(),
+            decisions: Vec::new(),
             contents: BTreeMap::new(),
             refs: Vec::new(),
             routes: BTreeMap::new(),
@@ -60,6 +72,21 @@ impl<'a> Sites<'a> {
     /// The artifact that bears the slug.
     pub(super) fn artifact(&self, account: AccountId, slug: &Slug) -> Option<&entity::artifact::Model> {
         self.artifacts.get(&(account, slug.clone())).map(|shelved| &shelved.row)
+    }
+
+    /// Whether a moderator holds an artifact back.
+    pub(super) fn is_held_back(&self, artifact: &entity::artifact::Model) -> bool {
+        self.held_back.contains(&artifact.id)
+    }
+
+    /// What a manifest brings that no new version may.
+    pub(super) fn blocked_in(&self, manifest: &Manifest) -> HashSet<BlobHash> {
+        blocked_contents::run_by(manifest).filter(|hash| self.blocked.contains(hash)).collect()
+    }
+
+    /// Keeps why a version begins as blocked.
+    pub(super) fn add_decision(&mut self, row: entity::moderation_decision::Model) {
+        self.decisions.push(entity::moderation_decision::ActiveModel::from(row).reset_all());
     }
 
     /// Adds an artifact, or changes the one that bears the slug.
@@ -115,6 +142,8 @@ impl<'a> Sites<'a> {
     pub(super) fn write(&mut self, script: &mut Script) -> anyhow::Result<()> {
         self.write_artifacts(script)?;
         script.insert::<entity::version::Entity>(std::mem::take(&mut self.versions), None)?;
+        let decisions = std::mem::take(&mut self.decisions);
+        script.insert::<entity::moderation_decision::Entity>(decisions, None)?;
         routes::point(script, std::mem::take(&mut self.routes).into_values(), self.now)
     }
 

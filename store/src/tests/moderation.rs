@@ -1,6 +1,6 @@
 //! What becomes of reports, of decisions and of the trail, which no route shows yet.
 
-use domain::{Moderator, ReportId, Ruling, UserId};
+use domain::{Moderator, ReportCategory, ReportId, Ruling, UserId};
 use sea_orm::EntityTrait;
 
 use super::team::user;
@@ -12,6 +12,7 @@ fn report_on(bed: &Bed, published: &Published) -> NewReport {
         id: ReportId::new(START, &bed.chance),
         host: published.host.clone(),
         reason: Some("It asks for money.".parse().unwrap()),
+        category: Some(ReportCategory::Phishing),
         now: START,
     }
 }
@@ -55,7 +56,7 @@ on_both_databases! {
 
         let moderator = UserId::new(START, &bed.chance);
         let ruled = store.rule(&word_on(&published, Ruling::Pass, moderator), &bed.chance).await.unwrap();
-        assert_eq!(ruled, Ruled::Done { has_more: false });
+        assert_eq!(ruled, Ruled::Done { has_more: false, unblocked: vec![] });
         assert_eq!(open_reports(bed).await, 0);
         assert_eq!(sources_of_decisions(bed).await, ["report", "moderator"]);
         let trail = entity::audit::Entity::find().all(&store.database.reader).await.unwrap();

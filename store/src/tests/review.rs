@@ -9,7 +9,7 @@ use crate::{
     Waiting, WaitingFor,
 };
 
-const DONE: Ruled = Ruled::Done { has_more: false };
+const DONE: Ruled = Ruled::Done { has_more: false, unblocked: Vec::new() };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
@@ -33,7 +33,8 @@ impl Bed {
 
     async fn reported(&self, published: &Published, now: Time) {
         let host = published.host.clone();
-        let report = NewReport { id: ReportId::new(now, &self.chance), host, reason: None, now };
+        let report =
+            NewReport { id: ReportId::new(now, &self.chance), host, reason: None, category: None, now };
         self.store.report(&report, &self.chance).await.unwrap();
     }
 
@@ -226,7 +227,8 @@ on_both_databases! {
         assert!(bed.with_same_content(&[], &bad, 10).await.is_empty());
         assert!(bed.with_same_content(&contents, &bad, 0).await.is_empty());
 
-        assert_eq!(bed.rule(&same, Ruling::Pass, None).await, DONE);
+        let unblocked = contents.to_vec();
+        assert_eq!(bed.rule(&same, Ruling::Pass, None).await, Ruled::Done { has_more: false, unblocked });
         assert!(bed.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
         let among = async |host: &Host| {
             let among = Some(std::slice::from_ref(host));
@@ -266,8 +268,9 @@ on_both_databases! {
         // A later scan clears none of them, and a pass is on the live one alone.
         bed.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
         let contents = vec![BlobHash::of(b"bad")];
-        let pass = ModeratorsWord { contents, ..bed.word(&live, Ruling::Pass) };
-        assert_eq!(bed.say(&pass).await, DONE);
+        let pass = ModeratorsWord { contents: contents.clone(), ..bed.word(&live, Ruling::Pass) };
+        let unblocked = contents;
+        assert_eq!(bed.say(&pass).await, Ruled::Done { has_more: false, unblocked });
         bed.store.activate(&bed.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
         assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
@@ -279,7 +282,7 @@ on_both_databases! {
             live = bed.publish(account, "page", b"bad").await;
         }
         let word = ModeratorsWord { contents: vec![BlobHash::of(b"bad")], ..bed.word(&live, Ruling::Block) };
-        assert_eq!(bed.say(&word).await, Ruled::Done { has_more: true });
+        assert_eq!(bed.say(&word).await, Ruled::Done { has_more: true, unblocked: vec![] });
         assert_eq!(bed.say(&word).await, DONE);
     }
 
@@ -290,7 +293,11 @@ on_both_databases! {
         bed.reported(&page, START).await;
         let look = async || {
             let case = bed.store.review_case(&page.host).await.unwrap().unwrap();
-            Seen { decision: case.live.unwrap().newest_decision, report: Some(case.reports[0].id) }
+            Seen {
+                decision: case.live.unwrap().newest_decision,
+                report: Some(case.reports[0].id),
+                appeal: None,
+            }
         };
         let seen = look().await;
         bed.judged_by(&page, ModerationStatus::Blocked, START.plus(HOUR), 2).await;

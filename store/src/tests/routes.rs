@@ -81,7 +81,7 @@ on_both_databases! {
             contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done { has_more: false });
+        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(bed, "olga").await;

@@ -43,7 +43,7 @@ impl Bed {
 
     async fn report_on(&self, published: &Published) -> Reported {
         let id = ReportId::new(START, &self.chance);
-        let report = NewReport { id, host: published.host.clone(), reason: None, now: START };
+        let report = NewReport { id, host: published.host.clone(), reason: None, category: None, now: START };
         self.store.report(&report, &self.chance).await.unwrap()
     }
 

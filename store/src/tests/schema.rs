@@ -53,7 +53,17 @@ impl Bed {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }
         self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
-        for table in ["rescan_walks", "rulings", "card_payments", "early_card_reversals", "monthly_limits"] {
+        self.sql("ALTER TABLE reports DROP COLUMN category").await;
+        for table in [
+            "rescan_walks",
+            "rulings",
+            "card_payments",
+            "early_card_reversals",
+            "monthly_limits",
+            "blocked_contents",
+            "held_pages",
+            "appeals",
+        ] {
             self.sql(&format!("DROP TABLE {table}")).await;
         }
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;

@@ -5,11 +5,13 @@
 mod accounts;
 mod admin;
 mod admin_browser;
+mod appeals;
 mod arrears;
 mod artifacts;
 mod attacks;
 mod audit;
 mod bad_input;
+mod blocked_content;
 mod card_reversals;
 mod checkout;
 mod claiming;

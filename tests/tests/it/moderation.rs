@@ -68,7 +68,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=3000")]
-    async fn a_moderator_s_word_holds_against_a_later_scan_and_until_the_next_version(world: World) {
+    async fn a_moderator_s_word_holds_against_a_later_scan_and_a_pass_until_the_next_version(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let harmless = agent.publish("harmless", PAGE).await.expect(201);
         let harmful = agent.publish("harmful", SEED_PHRASE_FORM).await.expect(201);
@@ -79,6 +79,8 @@ in_both_modes! {
         front_page(&visitor, &harmless).await.expect(451);
         assert_serves(&front_page(&visitor, &harmful).await, SEED_PHRASE_FORM);
         agent.publish("harmless", page_saying("next")).await.expect(201);
+        front_page(&visitor, &harmless).await.expect(451);
+        moderate(&moderator, "harmless", "pass").await.expect(200);
         assert_serves(&front_page(&visitor, &harmless).await, &page_saying("next"));
         agent.publish("harmful", SEED_PHRASE_FORM).await.expect(201);
         becomes(&agent, "harmful", "blocked").await;

@@ -89,7 +89,7 @@ in_both_modes! {
             (json!({ "action": "pass", "why": "x" }), "why"),
             (json!({ "action": "block", "elsewhere": true }), "elsewhere"),
             (json!({ "action": "block", "elsewhere": vec![&host; 101] }), "elsewhere"),
-            (json!({ "action": "block", "seen": { "decision": "x", "report": null } }), "decision"),
+            (json!({ "action": "block", "seen": { "decision": "x", "report": null, "appeal": null } }), "decision"),
         ] {
             decide(&world, &host, &bad).await.refused(400, "invalid_body").naming(field);
         }

@@ -25,7 +25,8 @@ impl Tool for GetArtifact {
 Look at one published page or site: its URL, who may see it, and every version of it. Use it before \
 rollback_artifact, or to see whether the scan has passed a page.
 
-Returns slug, url, visibility, moderation_status, version (the live one's number), created_at, updated_at, versions \
+Returns slug, url, visibility, moderation_status, moderation (why it is in review or blocked, in plain words), version \
+(the live one's number), created_at, updated_at, versions \
 (newest first; each with seq, file_count, total_bytes, created_at, message, moderation_status and live), and \
 signed_url when the artifact is private: that is then the link to hand out, not url. Free. An unknown slug is refused \
 with not_found. Next: rollback_artifact with the seq of any version.";

@@ -2,20 +2,22 @@
 //! button; what costs says so before it is pressed.
 
 use askama::Template;
-use domain::{Artifact, List, Micro, ModerationStatus, Refusal, Version, Visibility};
+use domain::{AppealMessage, Artifact, List, Micro, ModerationStatus, Refusal, Version, Visibility};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{ArtifactDetail, Service, VisibilityRequest};
+use service::{ArtifactDetail, ModerationNotice, Service, VisibilityRequest};
 
-use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_sign_in};
+use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::figures::{Count, Dollars, Moment, Size};
 use super::pager::{Pager, page_of};
 use super::question::Question;
+use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
 use crate::pages::{accepts_html, found_at, framing_page};
-use crate::refusal::RefusedCall;
+use crate::refusal::{RefusedCall, status_of};
+use crate::wire::read_appeal;
 
 #[derive(Template)]
 #[template(path = "dashboard/artifact.html")]
@@ -31,6 +33,8 @@ pub struct ArtifactPage<'a> {
     pub is_private: bool,
     pub visibility: Visibility,
     pub moderation: Option<ModerationStatus>,
+    pub notice: ModerationNotice,
+    pub appeal: AppealForm,
     pub views: Count,
     pub versions: Vec<VersionRow>,
     pub pager: Option<Pager>,
@@ -74,11 +78,29 @@ pub struct VisibilityChoice {
     pub words: &'static str,
 }
 
+/// What was typed into the form of an appeal that was refused.
+#[derive(Default)]
+pub struct AppealForm {
+    pub message: String,
+    pub faults: Faults,
+}
+
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
+    shown(request, &service, &desk, StatusCode::OK, AppealForm::default()).await
+}
+
+/// The page as it is now, with an appeal that was refused or none yet.
+async fn shown(
+    request: &Request,
+    service: &Service,
+    desk: &Desk,
+    status: StatusCode,
+    appeal: AppealForm,
+) -> Result<Response, RefusedCall> {
     let page = page_of(request, List::Versions)?;
     let detail = service.artifact(&desk.caller, &slug_of(request)?, &page).await?;
     let host = &detail.artifact.host;
@@ -88,9 +110,39 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let price = Price { due, month: service.tariff().visibility_price };
     let url = service.member_url(&detail.artifact);
     let pager = Pager::of(&page, &detail.versions, &path_of(&desk.frame, &detail.artifact), "versions");
-    let template = ArtifactPage { pager, ..ArtifactPage::new(&desk.frame, &detail, url, views, price) };
-    let answer = framing_page(StatusCode::OK, &template, service.addresses())?;
-    Ok(kept_alive(request, &service, answer))
+    let template =
+        ArtifactPage { pager, appeal, ..ArtifactPage::new(&desk.frame, &detail, url, views, price) };
+    let answer = framing_page(status, &template, service.addresses())?;
+    Ok(kept_alive(request, service, answer))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct AppealFields {
+    message: String,
+}
+
+#[handler]
+pub async fn send_appeal(
+    request: &Request,
+    Fields(form): Fields<AppealFields>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
+    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let slug = slug_of(request)?;
+    let appealed = match read_appeal(&form.message) {
+        Ok(message) => service.appeal(&desk.caller, &slug, message).await.map_err(RefusedCall::from),
+        Err(refusal) => Err(refusal.into()),
+    };
+    match appealed {
+        Ok(_) => Ok(found_at(&desk.path(&format!("/pages/{slug}?done=appealed")))),
+        Err(refused) => {
+            let refusal = to_show(refused, request)?;
+            let faults = Faults::of(&refusal, &["message"], request.uri().path());
+            let again = AppealForm { message: form.message, faults };
+            shown(request, &service, &desk, status_of(&refusal), again).await
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -172,6 +224,8 @@ fn path_of(frame: &Frame, artifact: &Artifact) -> String {
 }
 
 impl<'a> ArtifactPage<'a> {
+    const APPEAL_LENGTH_MAX: usize = AppealMessage::LENGTH_MAX;
+
     pub fn new(frame: &'a Frame, detail: &ArtifactDetail, url: String, views: u64, price: Price) -> Self {
         let artifact = &detail.artifact;
         let live_seq = artifact.live.map(|live| live.seq);
@@ -184,6 +238,8 @@ impl<'a> ArtifactPage<'a> {
             is_private: artifact.visibility == Visibility::Private,
             visibility: artifact.visibility,
             moderation: artifact.live.map(|live| live.moderation),
+            notice: detail.moderation.clone(),
+            appeal: AppealForm::default(),
             views: Count(views),
             versions: detail.versions.rows.iter().map(|row| VersionRow::new(row, live_seq)).collect(),
             pager: None,

@@ -83,6 +83,7 @@ fn in_words(action: &str) -> &'static str {
         "agent.joined" => "Agent joined",
         "artifact.activated" => "Version made live",
         "artifact.deleted" => "Page deleted",
+        "artifact.appealed" => "Moderation decision appealed",
         "artifact.published" => "Page published",
         "artifact.visibility_set" => "Visibility changed",
         "credit.added" => "Credit added",

@@ -213,6 +213,7 @@ pub fn done(request: &Request) -> Option<&'static str> {
             "Done: the page is unlisted. Who has the link sees it; search engines are told to stay away."
         }
         "private" => "Done: the page is private. Only who has the signed link sees it.",
+        "appealed" => "The appeal is sent. A moderator will look at the page.",
         "deleted" => "Done: the page is deleted, and its address serves nothing any more.",
         "credited" => "Thank you: the credit is on the account.",
         "paid-by-card" => "Thank you. The credit appears as soon as the processor confirms it.",

@@ -46,6 +46,11 @@ pub const ROUTES: &[PageRoute] = &[
         endpoint: || get(to_the_form).post(artifact_page::activate),
     },
     PageRoute {
+        pattern: "/dashboard/:handle/pages/:slug/appeal",
+        methods: &["GET", "POST"],
+        endpoint: || get(to_the_form).post(artifact_page::send_appeal),
+    },
+    PageRoute {
         pattern: "/dashboard/:handle/pages/:slug/visibility",
         methods: &["GET", "POST"],
         endpoint: || get(to_the_form).post(artifact_page::set_visibility),

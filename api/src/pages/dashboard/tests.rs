@@ -8,7 +8,7 @@ use domain::{
     MonthlyUse, Origin, Paged, Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token,
     TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
-use service::{ArtifactDetail, Caller, Member, Person, Who};
+use service::{ArtifactDetail, Caller, Member, ModerationNotice, Person, Who};
 
 use super::NoAccountPage;
 use super::artifact_page::{self, ArtifactPage};
@@ -186,6 +186,21 @@ fn artifacts() -> Vec<(String, String)> {
     ]
 }
 
+/// What the owner of a page is told of its moderation.
+fn notice(artifact: &Artifact) -> ModerationNotice {
+    let status = artifact.live.map_or(ModerationStatus::Pending, |live| live.moderation);
+    if status != ModerationStatus::Blocked {
+        return ModerationNotice::plain(status);
+    }
+    ModerationNotice {
+        rule: Some("seed_phrase".into()),
+        file: Some("index.html".into()),
+        saw: Some("textarea[name=<phrase>]: seed phrase".into()),
+        message: Some("index.html asks for a seed phrase. This version is not served.".into()),
+        ..ModerationNotice::plain(status)
+    }
+}
+
 fn artifact_pages() -> Vec<(String, String)> {
     let mut frame = frame(Role::Member, Tab::Pages);
     frame.done = done(&poem::Request::builder().uri_str("/dashboard/x?done=live").finish());
@@ -206,7 +221,12 @@ fn artifact_pages() -> Vec<(String, String)> {
         let versions =
             vec![version(3, Some("Mend the <title>")), version(2, None), version(1, Some("First"))];
         let versions = Paged { rows: versions, ..Paged::empty() };
-        let detail = ArtifactDetail { artifact: artifact.clone(), versions, signed_url: None };
+        let detail = ArtifactDetail {
+            artifact: artifact.clone(),
+            versions,
+            moderation: notice(artifact),
+            signed_url: None,
+        };
         let url = match artifact.visibility {
             Visibility::Private => format!("{PAGE_URL}?sig=0123456789abcdef"),
             _ => PAGE_URL.into(),

@@ -341,8 +341,9 @@ async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP TABLE rulings; DROP TABLE monthly_limits; DROP TABLE card_payments;
-        DROP TABLE early_card_reversals;
+    let undone = "DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
+        ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;
+        DROP TABLE card_payments; DROP TABLE early_card_reversals;
         ALTER TABLE blobs DROP COLUMN lost_at; DROP INDEX artifacts_by_account;
         DROP INDEX artifacts_listed; DROP INDEX tokens_by_minter; DROP INDEX audit_by_person;
         ALTER TABLE audit DROP COLUMN user_id; ALTER TABLE audit DROP COLUMN via;
@@ -358,7 +359,15 @@ async fn age(backup: &Path) {
     let mut manifest: Value = fs::read_to_string(&path).unwrap().parse().unwrap();
     let bytes = fs::read(&database).unwrap();
     manifest["schema"] = "m0006_indexes_in_use".into();
-    for table in ["rulings", "monthly_limits", "card_payments", "early_card_reversals"] {
+    for table in [
+        "rulings",
+        "monthly_limits",
+        "card_payments",
+        "early_card_reversals",
+        "appeals",
+        "held_pages",
+        "blocked_contents",
+    ] {
         manifest["rows"].as_object_mut().unwrap().remove(table);
     }
     manifest["files"]["handbill.db"]["size_bytes"] = bytes.len().into();

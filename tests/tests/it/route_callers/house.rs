@@ -106,6 +106,7 @@ impl<'w> House<'w> {
             }
             "{handle}" => self.agent.handle(),
             "{ticket}" => fresh_ticket(self.world).await,
+            "{sha256}" => return "0".repeat(64),
             "{queue}" => return QUEUE.to_owned(),
             "{schedule}" => return SCHEDULE.to_owned(),
             unknown => panic!("say in route_callers/house.rs what {unknown} of {path} is"),
@@ -148,6 +149,7 @@ impl<'w> House<'w> {
             }
             "POST /internal/accounts/{handle}/suspend" => json!({ "reason": "A test" }),
             "POST /v1/artifacts/{slug}/activate" => json!({ "version": 1 }),
+            "POST /v1/artifacts/{slug}/appeal" => json!({ "message": "It is a drill." }),
             "PATCH /v1/artifacts/{slug}" => json!({ "visibility": "public" }),
             "PATCH /v1/account" => json!({ "allow_agent_join": true }),
             "POST /v1/credits" | "POST /v1/credits/checkout" => json!({ "amount_usd": 5 }),
@@ -221,7 +223,7 @@ impl<'w> House<'w> {
 fn without_what_comes_by_itself(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for name in ["last_used_at", "moderation_status"] {
+            for name in ["last_used_at", "moderation", "moderation_status"] {
                 fields.remove(name);
             }
             fields.values_mut().for_each(without_what_comes_by_itself);

@@ -106,6 +106,8 @@ pub fn rules() -> Vec<Rule> {
         of_account("POST /v1/artifacts/{slug}/versions", WRITE, Member, 201),
         of_account("POST /v1/artifacts/{slug}/activate", WRITE, Member, 200),
         of_account("PATCH /v1/artifacts/{slug}", WRITE, Member, 200),
+        // Of a page that has passed.
+        of_account("POST /v1/artifacts/{slug}/appeal", WRITE, Member, 409),
         of_account("DELETE /v1/artifacts/{slug}", WRITE, Member, 200),
         of_account("GET /v1/tokens", TOKENS, Member, 200).pinned(200),
         of_account("POST /v1/tokens", TOKENS, Member, 201).pinned(201),
@@ -128,6 +130,9 @@ pub fn rules() -> Vec<Rule> {
         operators("GET /internal/moderation/{host}", 200),
         operators("POST /internal/moderation/{host}", 200),
         operators("GET /internal/audit", 200),
+        operators("GET /internal/blocked-contents", 200),
+        // One that is not on the list.
+        operators("DELETE /internal/blocked-contents/{sha256}", 404),
         operators("GET /internal/queues", 200),
         operators("GET /internal/queues/{queue}/jobs", 200),
         operators("GET /internal/queues/{queue}/jobs/{id}", 200),

@@ -1,0 +1,38 @@
+//! An owner's appeal against what was decided of the live version of a page. It puts the page in the moderators' queue.
+
+use domain::{AppealId, AppealMessage, Host, ModerationStatus, Scope, Slug};
+use store::NewAppeal;
+
+use crate::{Answer, Caller, Service};
+
+/// An appeal that was taken in.
+#[derive(Clone, Debug)]
+pub struct AppealTaken {
+    pub id: AppealId,
+    pub slug: Slug,
+    pub host: Host,
+    /// The `seq` of the version that it is for.
+    pub seq: u32,
+    pub moderation: ModerationStatus,
+}
+
+impl Service {
+    /// Takes in an appeal for the live version of a page, once for each version.
+    pub async fn appeal(&self, caller: &Caller, slug: &Slug, message: AppealMessage) -> Answer<AppealTaken> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let artifact = self.find(caller, slug).await?;
+        let id = AppealId::new(now, &self.0.chance);
+        let appeal = NewAppeal { id, slug: artifact.slug.clone(), message };
+        let taken = self.0.store.appeal(&self.change_by(caller), &appeal).await?;
+        let taken = taken.ok_or_else(|| caller.no_such_artifact())?;
+        tracing::info!(artifact.host = %taken.host, version.seq = taken.seq, "decision on a page appealed");
+        Ok(AppealTaken {
+            id,
+            slug: artifact.slug,
+            host: taken.host,
+            seq: taken.seq,
+            moderation: taken.status,
+        })
+    }
+}

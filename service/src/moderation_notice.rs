@@ -1,0 +1,179 @@
+//! What the owner of a page is told of its moderation, in plain words. The name and the note of a moderator are not for
+//! the owner.
+
+use domain::{Artifact, ModeratedBy, ModerationStatus};
+use store::{AppealState, BLOCKED_CONTENT, LiveModeration};
+
+use crate::review::read_findings;
+use crate::{Answer, Finding, Service};
+
+/// The rule of a decision that a moderator made, and of one that rests on a report.
+const BY_MODERATOR: &str = "moderator";
+const BY_REPORT: &str = "report";
+/// Characters of what the scan saw; a page can make them many.
+const SAW_LENGTH_MAX: usize = 200;
+
+/// Where the live version of a page stands, and why. A page that has passed has nothing but its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModerationNotice {
+    pub status: ModerationStatus,
+    /// The scanner's rule, or what else decided.
+    pub rule: Option<String>,
+    pub file: Option<String>,
+    /// The field and the words that gave it away.
+    pub saw: Option<String>,
+    pub message: Option<String>,
+    pub appeal: AppealState,
+}
+
+impl ModerationNotice {
+    /// Of a version of which there is nothing more to say.
+    pub fn plain(status: ModerationStatus) -> Self {
+        let message = (status == ModerationStatus::Pending)
+            .then(|| "This version has not been checked yet.".to_owned());
+        Self { status, rule: None, file: None, saw: None, message, appeal: AppealState::None }
+    }
+
+    /// Whether the owner may appeal.
+    pub fn may_appeal(&self) -> bool {
+        matches!(self.status, ModerationStatus::Review | ModerationStatus::Blocked)
+            && self.appeal == AppealState::None
+    }
+
+    fn of(live: &LiveModeration) -> Self {
+        if matches!(live.status, ModerationStatus::Pass | ModerationStatus::Pending) {
+            return Self::plain(live.status);
+        }
+        let findings = live.evidence.as_deref().map(read_findings).unwrap_or_default();
+        let finding = findings.into_iter().next().filter(|finding| decides(finding, live.moderated_by));
+        let (rule, message) = match (live.moderated_by, &finding) {
+            (_, Some(finding)) => (finding.rule.clone(), found(finding, live.status)),
+            (by, None) => decided(by, live.status),
+        };
+        let appeal = match live.appeal {
+            AppealState::None => "If this is a mistake, you can appeal once for each version.",
+            AppealState::Open => "Your appeal waits for a moderator.",
+            AppealState::Closed => "A moderator has decided on your appeal.",
+        };
+        Self {
+            status: live.status,
+            rule: Some(rule).filter(|rule| !rule.is_empty()),
+            file: finding.as_ref().map(|finding| finding.file.clone()).filter(|file| !file.is_empty()),
+            saw: finding.as_ref().and_then(saw),
+            message: Some(format!("{message} {appeal}")),
+            appeal: live.appeal,
+        }
+    }
+}
+
+impl Service {
+    pub(crate) async fn moderation_notice(&self, artifact: &Artifact) -> Answer<ModerationNotice> {
+        let Some(live) = artifact.live else { return Ok(ModerationNotice::plain(ModerationStatus::Pending)) };
+        if matches!(live.moderation, ModerationStatus::Pass | ModerationStatus::Pending) {
+            return Ok(ModerationNotice::plain(live.moderation));
+        }
+        let found = self.0.store.live_moderation(live.id).await?;
+        Ok(found.as_ref().map_or_else(|| ModerationNotice::plain(live.moderation), ModerationNotice::of))
+    }
+}
+
+/// A rule in words that follow the name of the file. One that is not known here is told by its name.
+pub fn rule_in_words(rule: &str) -> String {
+    match rule {
+        "seed_phrase" => "asks for a seed phrase".to_owned(),
+        "private_key" => "asks for a private key".to_owned(),
+        "card_with_cvv" => "asks for a card number and its CVV".to_owned(),
+        "password_near_lure" => "asks for a password beside a lure".to_owned(),
+        BLOCKED_CONTENT => "is a content that a moderator has blocked".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// Whether a finding of the scan is the reason for the status. People may have other reasons than the scan.
+fn decides(finding: &Finding, by: ModeratedBy) -> bool {
+    matches!(by, ModeratedBy::Scan | ModeratedBy::Nobody) || finding.rule == BLOCKED_CONTENT
+}
+
+fn found(finding: &Finding, status: ModerationStatus) -> String {
+    let file = if finding.file.is_empty() { "The page" } else { &finding.file };
+    let reason = format!("{file} {}.", rule_in_words(&finding.rule));
+    match status {
+        ModerationStatus::Blocked => format!("{reason} This version is not served."),
+        _ => format!("{reason} This version is served while it waits for a moderator."),
+    }
+}
+
+fn decided(by: ModeratedBy, status: ModerationStatus) -> (String, String) {
+    let (rule, message) = match (by, status) {
+        (ModeratedBy::Moderator, ModerationStatus::Blocked) => {
+            (BY_MODERATOR, "A moderator has blocked this version. It is not served.")
+        }
+        (ModeratedBy::Moderator, _) => (
+            BY_MODERATOR,
+            "A moderator has blocked this page. This version is not served until a moderator passes it.",
+        ),
+        (ModeratedBy::Report, _) => {
+            (BY_REPORT, "This page was reported. This version is served while it waits for a moderator.")
+        }
+        (_, ModerationStatus::Blocked) => ("", "The scan has blocked this version. It is not served."),
+        _ => ("", "This version is served while it waits for a moderator."),
+    };
+    (rule.to_owned(), message.to_owned())
+}
+
+fn saw(finding: &Finding) -> Option<String> {
+    let words = finding.words.join(", ");
+    let all = match (finding.field.as_str(), words.as_str()) {
+        ("", "") => return None,
+        (field, "") => field.to_owned(),
+        ("", words) => words.to_owned(),
+        (field, words) => format!("{field}: {words}"),
+    };
+    Some(all.chars().take(SAW_LENGTH_MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ModerationStatus::{Blocked, Pass, Pending, Review};
+
+    const ASKS: &str =
+        r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
+    const LISTED: &str = r#"[{"rule":"blocked_content","file":"app.js","field":"","words":[]}]"#;
+
+    fn notice(status: ModerationStatus, moderated_by: ModeratedBy, evidence: &str) -> ModerationNotice {
+        let evidence = Some(evidence.to_owned());
+        ModerationNotice::of(&LiveModeration { status, moderated_by, evidence, appeal: AppealState::None })
+    }
+
+    #[test]
+    fn the_owner_reads_what_the_scan_found_and_where() {
+        let found = notice(Blocked, ModeratedBy::Scan, ASKS);
+        assert_eq!((found.rule.as_deref(), found.file.as_deref()), (Some("seed_phrase"), Some("index.html")));
+        assert_eq!(found.saw.as_deref(), Some("textarea: seed phrase"));
+        let message = found.message.as_deref().unwrap();
+        assert!(
+            message.starts_with("index.html asks for a seed phrase. This version is not served."),
+            "{message}"
+        );
+        assert!(notice(Review, ModeratedBy::Scan, ASKS).message.unwrap().contains("is served while"));
+        let listed = notice(Blocked, ModeratedBy::Moderator, LISTED);
+        assert_eq!((listed.rule.as_deref(), listed.saw), (Some(BLOCKED_CONTENT), None));
+    }
+
+    #[test]
+    fn what_people_decided_is_not_told_as_the_scans_finding() {
+        let blocked = notice(Blocked, ModeratedBy::Moderator, ASKS);
+        assert_eq!((blocked.rule.as_deref(), blocked.file, blocked.saw), (Some("moderator"), None, None));
+        assert!(notice(Review, ModeratedBy::Moderator, "[]").message.unwrap().contains("not served until"));
+        assert_eq!(notice(Review, ModeratedBy::Report, ASKS).rule.as_deref(), Some("report"));
+    }
+
+    #[test]
+    fn a_page_that_passed_has_nothing_but_its_status() {
+        assert_eq!(notice(Pass, ModeratedBy::Moderator, ASKS), ModerationNotice::plain(Pass));
+        let nothing = ModerationNotice::plain(Pass);
+        assert_eq!((nothing.rule, nothing.message), (None, None));
+        assert!(ModerationNotice::plain(Pending).message.is_some());
+    }
+}

@@ -1,0 +1,370 @@
+//! The contents that no new version may bring: those of pages that moderators have blocked, by hash.
+//!
+//! A version is compared with the list when it is settled, when it is made live again, and with each of its scans. A
+//! version that a moderator has passed is compared with nothing.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::Context;
+use domain::{
+    BlobHash, Chance, Host, Manifest, ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Origin,
+    Time, Via,
+};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter,
+    QuerySelect, Statement,
+};
+use serde_json::{Value, json};
+
+use crate::audit::{self, Entry};
+use crate::many::{among, insert_rows};
+use crate::moderation::{Decision, note};
+use crate::rulings::NO_FINDINGS;
+use crate::{Store, rows};
+
+/// The rule that the evidence of a version names which brought a blocked content.
+pub const BLOCKED_CONTENT: &str = "blocked_content";
+
+/// A content on the list.
+#[derive(Clone, Debug)]
+pub struct BlockedContent {
+    pub hash: BlobHash,
+    /// The path that it had on the page that was blocked.
+    pub path: String,
+    pub size_bytes: u64,
+    /// The page that was blocked.
+    pub host: Host,
+    /// The moderator who blocked it.
+    pub blocked_by: String,
+    pub blocked_at: Time,
+    /// Versions that are live and hold it, blocked or not.
+    pub live_versions: u64,
+}
+
+/// Where a list of blocked contents goes on: behind this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockedContentPlace {
+    pub blocked_at: Time,
+    pub hash: BlobHash,
+}
+
+impl BlockedContentPlace {
+    /// Behind a content.
+    pub fn of(content: &BlockedContent) -> Self {
+        Self { blocked_at: content.blocked_at, hash: content.hash }
+    }
+}
+
+impl fmt::Display for BlockedContentPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.blocked_at.millis(), self.hash)
+    }
+}
+
+impl FromStr for BlockedContentPlace {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (blocked_at, hash) = text.split_once('.').ok_or(())?;
+        let blocked_at = Time::from_millis(blocked_at.parse().map_err(|_| ())?);
+        Ok(Self { blocked_at, hash: hash.parse().map_err(|_| ())? })
+    }
+}
+
+/// When a content of a version came on the list.
+pub(crate) struct Brought {
+    hash: BlobHash,
+    blocked_at: i64,
+}
+
+#[derive(FromQueryResult)]
+struct ListedRow {
+    hash: String,
+    path: String,
+    size_bytes: i64,
+    host: String,
+    blocked_by: String,
+    created_at: i64,
+    live_versions: i64,
+}
+
+impl Store {
+    /// The list, the newest first.
+    pub async fn blocked_contents(
+        &self,
+        after: Option<&BlockedContentPlace>,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<BlockedContent>> {
+        let reader = &self.database.reader;
+        let sql = "SELECT blocked.*, (
+                SELECT COUNT(*) FROM blob_refs JOIN routes ON routes.version_id = blob_refs.version_id
+                WHERE blob_refs.hash = blocked.hash
+            ) AS live_versions
+            FROM blocked_contents AS blocked
+            WHERE blocked.created_at < $1 OR (blocked.created_at = $1 AND blocked.hash < $2)
+            ORDER BY blocked.created_at DESC, blocked.hash DESC LIMIT $3";
+        let (at, hash) = after
+            .map_or((i64::MAX, String::new()), |place| (place.blocked_at.millis(), place.hash.to_string()));
+        let values = [at.into(), hash.into(), rows::number(at_most).into()];
+        let statement = Statement::from_sql_and_values(reader.get_database_backend(), sql, values);
+        let found =
+            ListedRow::find_by_statement(statement).all(reader).await.context("list blocked contents")?;
+        found.into_iter().map(ListedRow::read).collect()
+    }
+
+    /// Which of these contents are on the list.
+    pub async fn blocked_among(&self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
+        among_hashes(&self.database.reader, hashes.iter().copied()).await
+    }
+
+    /// Takes a content off the list, in the name of one of the operator's people. Whether it was on it.
+    pub async fn unblock_content(
+        &self,
+        hash: BlobHash,
+        operator: &OperatorName,
+        now: Time,
+        chance: &Chance,
+    ) -> anyhow::Result<bool> {
+        let transaction = self.database.begin().await?;
+        let found = entity::blocked_content::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
+        let Some(content) = found else { return Ok(false) };
+        entity::blocked_content::Entity::delete_by_id(hash.to_string()).exec(&transaction).await?;
+        let entry = Entry {
+            actor: audit::operator(operator.as_str()),
+            origin: Some(Origin { via: Via::Operator, address: None }),
+            action: "content.unblocked",
+            subject: content.hash.into(),
+            detail: format!("{} of {}", content.path, content.host),
+            ..Entry::default()
+        };
+        audit::note(&transaction, chance, now, entry).await?;
+        transaction.commit().await.context("take a content off the list")?;
+        Ok(true)
+    }
+}
+
+impl ListedRow {
+    fn read(self) -> anyhow::Result<BlockedContent> {
+        Ok(BlockedContent {
+            hash: rows::parse(&self.hash, "a blob hash")?,
+            path: self.path,
+            size_bytes: rows::count(self.size_bytes),
+            host: rows::parse(&self.host, "a host")?,
+            blocked_by: audit::name_of(&self.blocked_by).to_owned(),
+            blocked_at: Time::from_millis(self.created_at),
+            live_versions: rows::count(self.live_versions),
+        })
+    }
+}
+
+/// Blocks the contents of a version's HTML and script files. Left out is what is empty, and what a live page of another
+/// account holds that has passed: a library that many use must not take their next versions with it.
+pub(crate) async fn block(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+    host: &str,
+    blocked_by: &str,
+    now: Time,
+) -> anyhow::Result<()> {
+    let manifest = rows::manifest(&version.manifest)?;
+    let mut files: Vec<&ManifestFile> = manifest.files().iter().filter(|file| may_be_blocked(file)).collect();
+    let shared = held_by_others(transaction, &files, &version.account_id, now).await?;
+    // In the order of their hashes, so that two blocks of the same contents wait for each other in the same order.
+    files.sort_by_key(|file| file.hash);
+    files.dedup_by_key(|file| file.hash);
+    let new = files.into_iter().filter(|file| !shared.contains(&file.hash.to_string()));
+    let rows = new.map(|file| entity::blocked_content::ActiveModel {
+        hash: Set(file.hash.to_string()),
+        path: Set(file.path.to_string()),
+        size_bytes: Set(rows::number(file.size_bytes)),
+        host: Set(host.to_owned()),
+        blocked_by: Set(blocked_by.to_owned()),
+        created_at: Set(now.millis()),
+    });
+    let mut known_stay = OnConflict::column(entity::blocked_content::Column::Hash);
+    known_stay.do_nothing();
+    insert_rows::<entity::blocked_content::Entity>(transaction, rows, Some(known_stay))
+        .await
+        .context("block the contents of a page")
+}
+
+/// Takes what a version holds off the list. The contents that were on it.
+pub(crate) async fn unblock(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+) -> anyhow::Result<Vec<BlobHash>> {
+    let manifest = rows::manifest(&version.manifest)?;
+    let listed = among_hashes(transaction, run_by(&manifest)).await?;
+    if listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    entity::blocked_content::Entity::delete_many()
+        .filter(entity::blocked_content::Column::Hash.is_in(listed.iter().map(BlobHash::to_string)))
+        .exec(transaction)
+        .await
+        .context("take the contents of a page off the list")?;
+    Ok(listed.into_iter().collect())
+}
+
+/// The contents of a manifest that the list may have.
+pub(crate) fn run_by(manifest: &Manifest) -> impl Iterator<Item = BlobHash> + '_ {
+    manifest.files().iter().filter(|file| may_be_blocked(file)).map(|file| file.hash)
+}
+
+/// Which of these contents are on the list.
+pub(crate) async fn among_hashes(
+    connection: &impl ConnectionTrait,
+    hashes: impl IntoIterator<Item = BlobHash>,
+) -> anyhow::Result<HashSet<BlobHash>> {
+    use entity::blocked_content::Column;
+    let hashes: BTreeSet<String> = hashes.into_iter().map(|hash| hash.to_string()).collect();
+    if hashes.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let found: Vec<String> = entity::blocked_content::Entity::find()
+        .select_only()
+        .column(Column::Hash)
+        .filter(among(connection, Column::Hash, hashes))
+        .into_tuple()
+        .all(connection)
+        .await
+        .context("look for blocked contents")?;
+    found.iter().map(|hash| rows::parse(hash, "a blob hash")).collect()
+}
+
+/// What these versions hold that is on the list, by version.
+pub(crate) async fn brought_by(
+    transaction: &DatabaseTransaction,
+    versions: &[String],
+) -> anyhow::Result<HashMap<String, Vec<Brought>>> {
+    use entity::blob_ref::Column;
+    let listed = Query::select()
+        .column(entity::blocked_content::Column::Hash)
+        .from(entity::blocked_content::Entity)
+        .to_owned();
+    let held = entity::blob_ref::Entity::find()
+        .filter(among(transaction, Column::VersionId, versions.to_vec()))
+        .filter(Column::Hash.in_subquery(listed))
+        .all(transaction)
+        .await
+        .context("look for blocked contents in versions")?;
+    if held.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let hashes = held.iter().map(|one| one.hash.clone());
+    let listed = entity::blocked_content::Entity::find()
+        .filter(entity::blocked_content::Column::Hash.is_in(hashes))
+        .all(transaction)
+        .await?;
+    let since: HashMap<String, i64> = listed.into_iter().map(|one| (one.hash, one.created_at)).collect();
+    let mut brought: HashMap<String, Vec<Brought>> = HashMap::new();
+    for one in held {
+        let Some(blocked_at) = since.get(&one.hash).copied() else { continue };
+        let hash = rows::parse(&one.hash, "a blob hash")?;
+        brought.entry(one.version_id).or_default().push(Brought { hash, blocked_at });
+    }
+    Ok(brought)
+}
+
+/// Those of the contents that count against a version: it came after them, or they have blocked it before. A page is not
+/// blocked for what came on the list after it was published; a moderator sees it beside the one that was blocked.
+pub(crate) fn counting(brought: &[Brought], version: &entity::version::Model) -> HashSet<BlobHash> {
+    let is_blocked_by_scan = version.moderation_status == ModerationStatus::Blocked.as_str()
+        && version.moderated_by == ModeratedBy::Scan.as_str();
+    let counts = |one: &&Brought| is_blocked_by_scan || version.created_at >= one.blocked_at;
+    brought.iter().filter(counts).map(|one| one.hash).collect()
+}
+
+/// Blocks a version that is about to be made live, if it brings a blocked content.
+pub(crate) async fn block_if_brought(
+    transaction: &DatabaseTransaction,
+    version: &mut entity::version::Model,
+    chance: &Chance,
+    now: Time,
+) -> anyhow::Result<()> {
+    let status = rows::moderation(&version.moderation_status)?;
+    let is_decided = rows::moderated_by(version)? == ModeratedBy::Moderator;
+    if is_decided || status == ModerationStatus::Blocked {
+        return Ok(());
+    }
+    let manifest = rows::manifest(&version.manifest)?;
+    let listed = among_hashes(transaction, run_by(&manifest)).await?;
+    if listed.is_empty() {
+        return Ok(());
+    }
+    let evidence = evidence(NO_FINDINGS, &manifest, &listed)?;
+    let (blocked, by) = (ModerationStatus::Blocked, ModeratedBy::Scan);
+    let decision = Decision { evidence: &evidence, ..Decision::of_people(version, blocked, by, chance, now) };
+    note(transaction, &decision).await?;
+    blocked.as_str().clone_into(&mut version.moderation_status);
+    by.as_str().clone_into(&mut version.moderated_by);
+    let change = entity::version::ActiveModel {
+        id: Set(version.id.clone()),
+        moderation_status: Set(version.moderation_status.clone()),
+        moderated_by: Set(version.moderated_by.clone()),
+        ..Default::default()
+    };
+    entity::version::Entity::update(change).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+/// The findings of a scan with those of the list before them: one for each file.
+pub(crate) fn evidence(
+    findings: &str,
+    manifest: &Manifest,
+    blocked: &HashSet<BlobHash>,
+) -> anyhow::Result<String> {
+    let findings: Vec<Value> = serde_json::from_str(findings).context("read the findings of a scan")?;
+    let files = manifest.files().iter().filter(|file| blocked.contains(&file.hash));
+    let brought =
+        files.map(|file| json!({ "rule": BLOCKED_CONTENT, "file": file.path, "field": "", "words": [] }));
+    let all: Vec<Value> = brought.chain(findings).collect();
+    Ok(serde_json::to_string(&all)?)
+}
+
+fn may_be_blocked(file: &ManifestFile) -> bool {
+    file.is_html_or_script() && file.size_bytes > 0
+}
+
+/// Which of these contents a live page of another account holds that has passed.
+async fn held_by_others(
+    transaction: &DatabaseTransaction,
+    files: &[&ManifestFile],
+    account: &str,
+    now: Time,
+) -> anyhow::Result<HashSet<String>> {
+    use entity::route::Column;
+    if files.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let (blob, blob_ref, route) = (entity::blob::Entity, entity::blob_ref::Entity, entity::route::Entity);
+    let is_live = Condition::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(now.millis()));
+    let page = Query::select()
+        .expr(Expr::val(1))
+        .from(blob_ref)
+        .inner_join(
+            route,
+            Expr::col((route, Column::VersionId)).equals((blob_ref, entity::blob_ref::Column::VersionId)),
+        )
+        .and_where(
+            Expr::col((blob_ref, entity::blob_ref::Column::Hash)).equals((blob, entity::blob::Column::Hash)),
+        )
+        .and_where(Column::AccountId.ne(account))
+        .and_where(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
+        .cond_where(is_live)
+        .to_owned();
+    let found: Vec<String> = entity::blob::Entity::find()
+        .select_only()
+        .column(entity::blob::Column::Hash)
+        .filter(entity::blob::Column::Hash.is_in(files.iter().map(|file| file.hash.to_string())))
+        .filter(Expr::exists(page))
+        .into_tuple()
+        .all(transaction)
+        .await
+        .context("look for pages that share contents")?;
+    Ok(found.into_iter().collect())
+}

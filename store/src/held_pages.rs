@@ -1,0 +1,72 @@
+//! Pages that a moderator has blocked. A new version of such a page starts in review and is not served until a moderator
+//! passes it: the status of the version is `review` by a moderator, and its route says `blocked`.
+
+use std::collections::HashSet;
+
+use anyhow::Context;
+use domain::{ModeratedBy, ModerationStatus, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+
+use crate::many::{among, insert_rows};
+
+/// The status of a new version of a page that is held.
+pub(crate) const HELD: (ModerationStatus, ModeratedBy) = (ModerationStatus::Review, ModeratedBy::Moderator);
+
+/// What the edge does with a version. One that a moderator has to pass first is not served.
+pub(crate) fn status_for_edge(version: &entity::version::Model) -> &str {
+    let (status, by) = HELD;
+    let is_held = version.moderation_status == status.as_str() && version.moderated_by == by.as_str();
+    if is_held { ModerationStatus::Blocked.as_str() } else { &version.moderation_status }
+}
+
+/// Holds the page of a version back, if a moderator keeps that version from being served.
+pub(crate) async fn hold_if_refused(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+    now: Time,
+) -> anyhow::Result<()> {
+    let is_refused = status_for_edge(version) == ModerationStatus::Blocked.as_str();
+    if is_refused && version.moderated_by == ModeratedBy::Moderator.as_str() {
+        hold(transaction, &version.artifact_id, now).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn hold(transaction: &DatabaseTransaction, artifact: &str, now: Time) -> anyhow::Result<()> {
+    let row = entity::held_page::ActiveModel {
+        artifact_id: Set(artifact.to_owned()),
+        created_at: Set(now.millis()),
+    };
+    let mut is_held = OnConflict::column(entity::held_page::Column::ArtifactId);
+    is_held.do_nothing();
+    insert_rows::<entity::held_page::Entity>(transaction, [row], Some(is_held))
+        .await
+        .context("hold a page back")
+}
+
+pub(crate) async fn release(transaction: &DatabaseTransaction, artifact: &str) -> anyhow::Result<()> {
+    entity::held_page::Entity::delete_by_id(artifact).exec(transaction).await.context("release a page")?;
+    Ok(())
+}
+
+/// Which of these artifacts are held back.
+pub(crate) async fn held_among(
+    transaction: &DatabaseTransaction,
+    artifacts: Vec<String>,
+) -> anyhow::Result<HashSet<String>> {
+    use entity::held_page::Column;
+    if artifacts.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let found: Vec<String> = entity::held_page::Entity::find()
+        .select_only()
+        .column(Column::ArtifactId)
+        .filter(among(transaction, Column::ArtifactId, artifacts))
+        .into_tuple()
+        .all(transaction)
+        .await
+        .context("look for pages that are held back")?;
+    Ok(found.into_iter().collect())
+}
