@@ -11,8 +11,8 @@ mod pages;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use domain::Chance;
-use scanner::{ScannedFile, Verdict};
+use domain::{Chance, SitePath, content_type_of};
+use scanner::{ScannedFile, Terms, Verdict};
 
 use crate::Bench;
 use crate::figure::{Figure, Goal};
@@ -29,18 +29,18 @@ const HOSTILE_GOAL: Duration = Duration::from_secs(1);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     for (name, size_bytes) in SIZES {
-        honest(table, name, size_bytes);
+        honest(table, name, size_bytes)?;
     }
     delay::measure(bench, table).await?;
     // Last, for what does not end in time goes on until the bench ends.
     hostile::kinds().iter().try_for_each(|kind| hostile(table, kind))
 }
 
-fn honest(table: &mut Table, name: &str, size_bytes: usize) {
+fn honest(table: &mut Table, name: &str, size_bytes: usize) -> anyhow::Result<()> {
     let html = pages::honest(&Chance::seeded(1), size_bytes);
-    let file = [ScannedFile { path: "index.html", bytes: html.as_bytes() }];
-    let verdict = scanner::scan(&file);
-    let per_page = each(|| drop(scanner::scan(&file)));
+    let file = [ScannedFile { path: "index.html", bytes: html.as_bytes(), content_type: "text/html" }];
+    let verdict = scanner::scan(&file, &Terms::default())?;
+    let per_page = each(|| drop(scanner::scan(&file, &Terms::default())));
     let floor = each(|| floor::tokenize(&html));
     let per_second = 1.0 / per_page.as_secs_f64();
     let beside = format!(
@@ -51,6 +51,7 @@ fn honest(table: &mut Table, name: &str, size_bytes: usize) {
     );
     let row = Row::of(format!("scan, one core, pages of {name}"), Figure::PerSecond(per_second));
     table.add(row.note(beside));
+    Ok(())
 }
 
 /// What one run takes, of as many as the time allows.
@@ -97,7 +98,15 @@ fn time_of(flood: &Flood) -> anyhow::Result<Duration> {
     Ok(waiting.recv_timeout(HOSTILE_WAIT_MAX).unwrap_or(HOSTILE_WAIT_MAX))
 }
 
-fn scan(files: &Files) -> Verdict {
-    let files: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
-    scanner::scan(&files)
+fn scan(files: &Files) -> anyhow::Result<Verdict> {
+    let content_types: Vec<_> = files
+        .iter()
+        .map(|(path, _)| Ok(content_type_of(&path.parse::<SitePath>()?)))
+        .collect::<anyhow::Result<_>>()?;
+    let files: Vec<_> = files
+        .iter()
+        .zip(&content_types)
+        .map(|((path, bytes), content_type)| ScannedFile { path, bytes, content_type })
+        .collect();
+    Ok(scanner::scan(&files, &Terms::default())?)
 }

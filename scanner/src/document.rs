@@ -29,7 +29,7 @@ pub(crate) use data_url::{FORGIVING_BASE64, open_data_url};
 pub(crate) use html::parse_html;
 pub(crate) use name::{Holds, Layout};
 pub use read::decoded;
-pub(crate) use read::{Kind, Source, read};
+pub(crate) use read::{Kind, Source, read, texts_of};
 pub(crate) use walk::{Onward, Step};
 pub(crate) use xml::parse_xml;
 

@@ -31,6 +31,8 @@ mod words;
 pub(crate) use bound::Bound;
 pub(crate) use files::Files;
 
+use crate::budget::Budget;
+
 #[cfg(test)]
 mod tests;
 
@@ -57,8 +59,8 @@ pub(crate) struct Script {
 
 /// Reads a script as far as its constants tell what it does. The scripts of one page know each other's variables, so
 /// they are best read as one, in their order. The page shows what data has under the bound names.
-pub(crate) fn read(source: &str, bound: &Bound) -> Script {
-    report::read(source, bound, INNER_DEPTH_MAX)
+pub(crate) fn read(source: &str, bound: &Bound, budget: &Budget<'_>) -> Script {
+    report::read(source, bound, budget, INNER_DEPTH_MAX)
 }
 
 /// The same for a JSON text that a script fetches: any of its strings may be shown.
@@ -67,6 +69,6 @@ pub(crate) fn read_json(source: &str) -> Script {
 }
 
 /// What JSON tells by itself: the forms that it describes, and what the page shows of it by name.
-pub(crate) fn read_data(sources: &[String], bound: &Bound) -> Script {
-    report::data(sources, bound)
+pub(crate) fn read_data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
+    report::data(sources, bound, budget)
 }

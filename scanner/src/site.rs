@@ -5,9 +5,11 @@ mod address;
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::ScannedFile;
+use crate::budget::Budget;
 use crate::document::{self, Kind, Source};
 use crate::page::{self, Around, Part, Reading, Reveals};
 use crate::script::{self, Bound, Files};
@@ -33,7 +35,9 @@ pub(crate) struct Site<'a> {
     bound: Bound,
     /// What its scripts may fetch.
     texts: Rc<Files>,
-    readings: Vec<Reading>,
+    /// What each file says, by number. Read at the first use: what is binary is read only where it is fetched.
+    readings: Vec<OnceCell<Reading>>,
+    budget: &'a Budget<'a>,
 }
 
 /// A page, as all that stands on it.
@@ -43,33 +47,39 @@ pub(crate) struct Page<'s> {
 }
 
 impl<'a> Site<'a> {
-    pub(crate) fn read(files: &'a [ScannedFile<'a>]) -> Self {
+    pub(crate) fn read(files: &'a [ScannedFile<'a>], budget: &'a Budget<'a>) -> Self {
         let paths = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
-        let sources: Vec<_> = files.iter().map(|file| document::read(file.path, file.bytes)).collect();
+        let sources: Vec<_> =
+            files.iter().map(|file| document::read(file.content_type, file.bytes)).collect();
         let mut bound = Bound::default();
         let binding = sources.iter().filter(|source| may_bind(source.kind));
         binding.for_each(|source| bound.join(&Bound::of(&source.text)));
-        let mut texts = Files::default();
-        for (file, source) in files.iter().zip(&sources) {
-            if matches!(source.kind, Kind::Json | Kind::Text) {
-                texts.add(file.path, &source.text);
-            }
+        let texts = Rc::new(fetchable(files, &sources));
+        Self {
+            paths,
+            bound: bound.beside(&texts),
+            sources,
+            files,
+            sheet_bytes: Cell::new(0),
+            imports: files.iter().map(|_| OnceCell::new()).collect(),
+            texts,
+            readings: files.iter().map(|_| OnceCell::new()).collect(),
+            budget,
         }
-        let texts = Rc::new(texts);
-        let bound = bound.beside(&texts);
-        let sheet_bytes = Cell::new(0);
-        let imports = files.iter().map(|_| OnceCell::new()).collect();
-        let mut site =
-            Self { paths, sources, files, sheet_bytes, imports, bound, texts, readings: Vec::new() };
-        site.readings = (0..files.len()).map(|file| site.reading(file)).collect();
-        site
+    }
+
+    /// Files that are served as text and contain NUL bytes: what they show depends on who reads them.
+    pub(crate) fn unclear_files(&self) -> impl Iterator<Item = usize> {
+        let is_unclear = |source: &Source<'_>| source.kind != Kind::Binary && source.text.contains('\0');
+        (0..self.files.len()).filter(move |file| is_unclear(&self.sources[*file]))
     }
 
     /// Every document of the site with what belongs to it; scripts that no document runs stand alone.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Page<'_>> {
         let mut pages: Vec<Vec<usize>> = Vec::new();
-        let mut size_left = self.size(0..self.files.len()).saturating_mul(PAGES_TIMES_MAX);
-        let mut roots: Vec<usize> = self.of_kinds(&[Kind::Html, Kind::Xml]).collect();
+        let is_read = |file: &usize| self.sources[*file].kind != Kind::Binary;
+        let mut size_left = self.size(self.numbers().filter(is_read)).saturating_mul(PAGES_TIMES_MAX);
+        let mut roots: Vec<usize> = self.numbers().filter(|file| self.sources[*file].is_document()).collect();
         // Where not all can be afforded, the front page and short pages come first.
         roots.sort_by_key(|root| (self.files[*root].path != "index.html", self.size([*root])));
         for root in roots {
@@ -80,25 +90,26 @@ impl<'a> Site<'a> {
             pages.push(if is_affordable { together } else { vec![root] });
         }
         let is_shown = |script: &usize| pages.iter().any(|page| page.contains(script));
-        let left: Vec<usize> = self.of_kinds(&[Kind::Script]).filter(|script| !is_shown(script)).collect();
+        let is_script = |file: &usize| self.sources[*file].kind == Kind::Script;
+        let left: Vec<usize> = self.numbers().filter(is_script).filter(|script| !is_shown(script)).collect();
         if !pages.is_empty() {
             pages.extend(left.into_iter().map(|script| vec![script]));
         }
         pages.into_iter().map(|files| self.page(&files))
     }
 
-    fn of_kinds(&self, kinds: &'static [Kind]) -> impl Iterator<Item = usize> {
-        (0..self.files.len()).filter(move |file| kinds.contains(&self.sources[*file].kind))
+    fn numbers(&self) -> Range<usize> {
+        0..self.files.len()
     }
 
     /// How much there is to judge in files.
     fn size(&self, files: impl IntoIterator<Item = usize>) -> usize {
-        let parts = files.into_iter().flat_map(|file| &self.readings[file].parts);
+        let parts = files.into_iter().flat_map(|file| &self.reading(file).parts);
         parts.map(|part| part.blocks.len() + part.fields.len() + 1).sum()
     }
 
     fn page(&self, files: &[usize]) -> Page<'_> {
-        let readings = files.iter().map(|file| &self.readings[*file]);
+        let readings = files.iter().map(|file| self.reading(*file));
         let mut reveals = Reveals::default();
         readings.clone().for_each(|reading| reveals.join(reading.reveals));
         Page { reveals, parts: readings.flat_map(|reading| &reading.parts).collect() }
@@ -109,7 +120,7 @@ impl<'a> Site<'a> {
         let mut files = vec![root];
         let mut next = 0;
         while next < files.len() && files.len() < FILES_OF_A_PAGE_MAX {
-            for address in &self.readings[files[next]].embedded {
+            for address in &self.reading(files[next]).embedded {
                 // A script's own parts lie beside it; what it fetches, beside the page.
                 for file in [files[next], root].into_iter().filter_map(|from| self.find(from, address)) {
                     if !files.contains(&file) {
@@ -122,32 +133,44 @@ impl<'a> Site<'a> {
         files
     }
 
-    fn reading(&self, file: usize) -> Reading {
-        let source = &self.sources[file];
-        let mut reading = self.reading_of(file, &source.text);
-        if let Some(text) = &source.as_utf8 {
-            reading.join(self.reading_of(file, text));
-        }
-        reading
+    fn reading(&self, file: usize) -> &Reading {
+        self.readings[file].get_or_init(|| {
+            let source = &self.sources[file];
+            if source.kind == Kind::Binary && source.looks_like.is_none() {
+                let text = document::decoded(self.files[file].bytes);
+                return self.reading_of(file, Kind::Text, &text);
+            }
+            let mut reading = Reading::default();
+            for text in [Some(&*source.text), source.as_declared.as_deref()].into_iter().flatten() {
+                source.kinds().for_each(|kind| reading.join(self.reading_of(file, kind, text)));
+            }
+            reading
+        })
     }
 
-    fn reading_of(&self, file: usize, text: &str) -> Reading {
+    fn reading_of(&self, file: usize, kind: Kind, text: &str) -> Reading {
         let sheets = |address: &str| self.sheet(file, address);
-        let is_for_all = matches!(self.sources[file].kind, Kind::Script | Kind::Json);
+        let is_for_all = matches!(kind, Kind::Script | Kind::Json);
         let own = if is_for_all { Bound::default() } else { Bound::of(text).beside(&self.texts) };
-        let around = Around { file, sheets: &sheets, bound: if is_for_all { &self.bound } else { &own } };
-        match self.sources[file].kind {
+        let bound = if is_for_all { &self.bound } else { &own };
+        let around = Around { file, sheets: &sheets, bound, budget: self.budget };
+        let read_data = |text: &str| {
+            let data = script::read_data(&[text.to_owned()], &self.bound, self.budget);
+            page::read_script(data, text.len(), around)
+        };
+        match kind {
             Kind::Html => page::read(&document::parse_html(text), canvas_of(text), around),
             Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, around),
             // On its own it is shown as it is written; whoever fetches it may make a page of it.
             Kind::Text if text.contains('<') => {
                 page::read(&document::parse_html(text), Canvas::Unknown, around)
             }
-            Kind::Script => page::read_script(script::read(text, &self.bound), text.len(), around),
+            Kind::Script => {
+                page::read_script(script::read(text, &self.bound, self.budget), text.len(), around)
+            }
             Kind::Json => {
                 let mut reading = page::read_script(script::read_json(text), text.len(), around);
-                let data = script::read_data(&[text.to_owned()], &self.bound);
-                reading.join(page::read_script(data, text.len(), around));
+                reading.join(read_data(text));
                 reading
             }
             Kind::Text => page::read_text(text, around),
@@ -189,6 +212,22 @@ impl<'a> Site<'a> {
         let path = address::resolve(self.files[from].path, address)?;
         address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())
     }
+}
+
+/// What the scripts of the site may fetch, as text. Files that are served as text come first, for there is little room.
+fn fetchable(files: &[ScannedFile<'_>], sources: &[Source<'_>]) -> Files {
+    let mut texts = Files::default();
+    for (file, source) in files.iter().zip(sources) {
+        if matches!(source.kind, Kind::Json | Kind::Text) {
+            texts.add(file.path, &source.text);
+        }
+    }
+    for (file, source) in files.iter().zip(sources) {
+        if source.kind == Kind::Binary && file.bytes.len() <= texts.room() {
+            texts.add(file.path, &document::decoded(file.bytes));
+        }
+    }
+    texts
 }
 
 /// Whether a file may hold a template.

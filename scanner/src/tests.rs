@@ -6,21 +6,29 @@ mod hostile;
 mod libraries;
 mod passing;
 
-use domain::ModerationStatus;
-
 use super::*;
 
 fn verdict(html: &str) -> Verdict {
-    scan(&[ScannedFile { path: "index.html", bytes: html.as_bytes() }])
+    verdict_of(&[("index.html", html)])
 }
 
-fn verdict_of(files: &[(&str, &str)]) -> Verdict {
-    let files: Vec<_> =
-        files.iter().map(|(path, text)| ScannedFile { path, bytes: text.as_bytes() }).collect();
-    scan(&files)
+/// The verdict on files that are served by their names.
+pub(super) fn verdict_of<T: AsRef<[u8]> + ?Sized>(files: &[(&str, &T)]) -> Verdict {
+    let content_types: Vec<_> =
+        files.iter().map(|(path, _)| mime_guess::from_path(path).first_or_octet_stream()).collect();
+    let files: Vec<_> = files
+        .iter()
+        .zip(&content_types)
+        .map(|((path, content), content_type)| ScannedFile {
+            path,
+            bytes: content.as_ref(),
+            content_type: content_type.essence_str(),
+        })
+        .collect();
+    scan(&files, &Terms::default()).unwrap()
 }
 
-fn assert_all(expected: ModerationStatus, pages: &[(&str, &str)]) {
+fn assert_all(expected: Status, pages: &[(&str, &str)]) {
     for (name, html) in pages {
         let verdict = verdict(html);
         assert_eq!(verdict.status, expected, "{name}: {:?}", verdict.findings);

@@ -84,6 +84,10 @@ pub fn rule_in_words(rule: &str) -> String {
         "private_key" => "asks for a private key".to_owned(),
         "card_with_cvv" => "asks for a card number and its CVV".to_owned(),
         "password_near_lure" => "asks for a password beside a lure".to_owned(),
+        "too_complex" => "is too complex to check".to_owned(),
+        "nul_bytes" => "contains NUL bytes, which can hide text from a check".to_owned(),
+        "redirects_away" => "does nothing but redirect to another site".to_owned(),
+        "hidden_content" => "shows content that is unknown until its script runs".to_owned(),
         BLOCKED_CONTENT => "is a content that a moderator has blocked".to_owned(),
         other => other.replace('_', " "),
     }

@@ -224,7 +224,7 @@ impl Service {
     }
 }
 
-/// A file's text, in whatever encoding it is written: as the scanner reads it.
+/// A file's text as browsers read it: as UTF-8, unless a byte order mark says otherwise.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     scanner::decoded(bytes)
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use bytes::Bytes;
 use domain::fault::{self, Fault};
-use domain::{BlobHash, Manifest, RescanJob, ScanJob};
-use scanner::{ScannedFile, Verdict};
+use domain::{AccountId, AccountStatus, BlobHash, Manifest, ModerationStatus, RescanJob, ScanJob};
+use scanner::{ScannedFile, Status, Terms, Verdict};
 use store::{Judged, Judgement};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
@@ -34,6 +34,35 @@ pub struct ScanGate {
 
 /// A place at which one scan computes.
 type Turn = OwnedSemaphorePermit;
+
+/// What a scan reads.
+#[derive(Debug, Default)]
+struct Content {
+    files: Vec<ContentFile>,
+    is_provisional: bool,
+}
+
+#[derive(Debug)]
+struct ContentFile {
+    path: String,
+    /// As the edge sends it.
+    content_type: String,
+    bytes: Bytes,
+}
+
+impl Content {
+    fn verdict(&self) -> anyhow::Result<Verdict> {
+        let files: Vec<_> = self.files.iter().map(ContentFile::scanned).collect();
+        let terms = Terms { is_provisional: self.is_provisional, ..Terms::default() };
+        Ok(scanner::scan(&files, &terms)?)
+    }
+}
+
+impl ContentFile {
+    fn scanned(&self) -> ScannedFile<'_> {
+        ScannedFile { path: &self.path, bytes: &self.bytes, content_type: &self.content_type }
+    }
+}
 
 /// Which scan of a version it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +93,7 @@ impl ScanGate {
     }
 
     /// None: a rescan does not get its turn in time.
-    async fn judge(&self, scan: Scan, files: Vec<(String, Bytes)>) -> anyhow::Result<Option<Verdict>> {
+    async fn judge(&self, scan: Scan, content: Content) -> anyhow::Result<Option<Verdict>> {
         let turn = match scan {
             Scan::First => self.first_turn().await?,
             Scan::Again => match timeout(RESCAN_TURN_WAIT, self.later_turn()).await {
@@ -72,12 +101,10 @@ impl ScanGate {
                 Err(_) => return Ok(None),
             },
         };
-        let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        let judge = move || {
-            let scanned: Vec<_> = files.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
-            scanner::scan(&scanned)
-        };
-        in_turn(turn, total_bytes, judge).await.map(Some)
+        let content_bytes = content.files.iter().map(|file| file.bytes.len() as u64).sum();
+        let judge = move || content.verdict();
+        let verdict = in_turn(turn, content_bytes, judge).await??;
+        Ok(Some(verdict))
     }
 
     async fn first_turn(&self) -> anyhow::Result<Turn> {
@@ -154,29 +181,30 @@ impl Service {
     async fn judge(&self, job: ScanJob, scan: Scan, span: &Span) -> anyhow::Result<Rescanned> {
         let version = job.version;
         let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(Rescanned::Done) };
-        let contents = self.contents(&manifest).await?;
-        let Some(verdict) = self.0.scan_gate.judge(scan, contents).await? else {
+        let content = self.content(job.account, &manifest).await?;
+        let Some(verdict) = self.0.scan_gate.judge(scan, content).await? else {
             return Ok(Rescanned::NotHere);
         };
+        let status = status_of(verdict.status);
         pass_or_wait("scan.before_judge").await?;
         let now = self.0.clock.now();
         let judgement = Judgement {
             account: job.account,
             version,
             decision_id: self.0.chance.ulid(now).to_string(),
-            status: verdict.status,
+            status,
             evidence: serde_json::to_string(&verdict.findings)?,
             rules: rules(),
             now,
         };
         let judged = self.0.verdicts.write(judgement).await?;
         pass_or_wait("scan.after_judge").await?;
-        telemetry::verdict(verdict.status);
-        telemetry::spans::note_verdict(span, verdict.status);
+        telemetry::verdict(status);
+        telemetry::spans::note_verdict(span, status);
         match judged {
             Judged::Noted { host: Some(host) } => {
                 self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
-                tracing::info!(artifact.host = %host, version.id = %version, moderation.status = verdict.status.as_str(), "version scanned");
+                tracing::info!(artifact.host = %host, version.id = %version, moderation.status = status.as_str(), "version scanned");
             }
             Judged::Outdated => {
                 tracing::info!(version.id = %version, scan.rules = rules(), "newer rules have judged a version; this process has older ones");
@@ -188,9 +216,9 @@ impl Service {
 
     /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
     /// say in what a browser makes of it.
-    async fn contents(&self, manifest: &Manifest) -> anyhow::Result<Vec<(String, Bytes)>> {
+    async fn content(&self, account: AccountId, manifest: &Manifest) -> anyhow::Result<Content> {
         if fault::at("scan.blind").is_some() {
-            return Ok(Vec::new());
+            return Ok(Content::default());
         }
         let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
         let mut files = Vec::new();
@@ -200,9 +228,20 @@ impl Service {
                 None => self.0.blobs.read(file.hash, 0..file.size_bytes).await?,
             };
             read.insert(file.hash, bytes.clone());
-            files.push((file.path.to_string(), bytes));
+            let (path, content_type) = (file.path.to_string(), file.content_type.clone());
+            files.push(ContentFile { path, content_type, bytes });
         }
-        Ok(files)
+        let account = self.0.store.account(account).await?;
+        let is_provisional = account.is_some_and(|account| account.status == AccountStatus::Provisional);
+        Ok(Content { files, is_provisional })
+    }
+}
+
+fn status_of(status: Status) -> ModerationStatus {
+    match status {
+        Status::Pass => ModerationStatus::Pass,
+        Status::Review => ModerationStatus::Review,
+        Status::Blocked => ModerationStatus::Blocked,
     }
 }
 
@@ -351,9 +390,9 @@ mod tests {
     async fn a_rescan_that_does_not_get_its_turn_is_not_judged() {
         let gate = ScanGate::with_places(1);
         let turn = gate.first_turn().await.unwrap();
-        assert!(gate.judge(Scan::Again, Vec::new()).await.unwrap().is_none());
+        assert!(gate.judge(Scan::Again, Content::default()).await.unwrap().is_none());
         drop(turn);
-        assert!(gate.judge(Scan::Again, Vec::new()).await.unwrap().is_some());
+        assert!(gate.judge(Scan::Again, Content::default()).await.unwrap().is_some());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

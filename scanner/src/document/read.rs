@@ -1,5 +1,5 @@
-//! Bytes to text, and what kind of text: told by the bytes first, and by the file's name only where they leave it
-//! open.
+//! Bytes to text, as the browser does that: by the content type that the file is served with, and as UTF-8, which the
+//! content type says, unless a byte order mark overrules it.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 
 use super::feed;
 
-/// What a file is.
+/// What a file is, by its content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Html,
@@ -16,18 +16,35 @@ pub(crate) enum Kind {
     Script,
     Style,
     Json,
+    /// Any other text; a script may fetch it.
     Text,
-    /// Nothing to read.
+    /// Images, fonts, archives, programs. Read only where a script fetches it, as text.
     Binary,
 }
 
 pub(crate) struct Source<'a> {
     pub(crate) kind: Kind,
-    /// As the file itself says that it is to be decoded.
+    /// The document that the text looks like, where the content type says otherwise. A script may fetch it and make a
+    /// page of it.
+    pub(crate) looks_like: Option<Kind>,
+    /// As browsers decode it. Empty for what is binary.
     pub(crate) text: Cow<'a, str>,
-    /// As UTF-8, which the server says that all files are, where that reads differently. Declared encodings can hide
-    /// what the server's shows, and the other way round.
-    pub(crate) as_utf8: Option<String>,
+    /// In the encoding that the file declares or seems to have, where that differs.
+    pub(crate) as_declared: Option<String>,
+}
+
+impl Source<'_> {
+    /// Whether the file is, or may become, a page of its own.
+    pub(crate) fn is_document(&self) -> bool {
+        matches!(self.kind, Kind::Html | Kind::Xml) || self.looks_like.is_some()
+    }
+
+    /// Everything that the file is to be read as.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
+        // What makes a page has its text in it.
+        let kind = Some(self.kind).filter(|kind| *kind != Kind::Text || self.looks_like.is_none());
+        kind.into_iter().chain(self.looks_like)
+    }
 }
 
 /// Where a declared encoding is looked for, and zero bytes are counted.
@@ -68,27 +85,59 @@ const SIGNATURES: [&[u8]; 29] = [
     b"\x7fELF",
 ];
 
-/// Reads a file, whatever it is.
-pub(crate) fn read<'a>(path: &str, bytes: &'a [u8]) -> Source<'a> {
-    let name = Name::of(path);
-    if name != Name::Html && is_signed(bytes) {
-        return Source { kind: Kind::Binary, text: Cow::Borrowed(""), as_utf8: None };
+/// Reads a file that is served with a content type.
+pub(crate) fn read<'a>(content_type: &str, bytes: &'a [u8]) -> Source<'a> {
+    let served_as = kind_of(content_type);
+    if served_as.is_none() && is_signed(bytes) {
+        return Source { kind: Kind::Binary, looks_like: None, text: Cow::Borrowed(""), as_declared: None };
     }
-    let encoding = encoding_of(bytes);
-    let (text, _, _) = encoding.decode(bytes);
-    let kind = kind_of(&text, name);
-    if kind == Kind::Binary {
-        return Source { kind, text: Cow::Borrowed(""), as_utf8: None };
+    let (text, as_declared) = texts_of(bytes);
+    let looks_like = match served_as {
+        Some(Kind::Html | Kind::Xml) => None,
+        _ => document_in(&text),
+    };
+    // What nobody declared to be text is taken for text by its looks.
+    let kind = served_as.unwrap_or(match text.contains('\0') {
+        true => Kind::Binary,
+        false => Kind::Text,
+    });
+    if kind == Kind::Binary && looks_like.is_none() {
+        return Source { kind, looks_like, text: Cow::Borrowed(""), as_declared: None };
     }
-    let is_marked = Encoding::for_bom(bytes).is_some();
-    let is_other = encoding != UTF_8 && !is_marked && encoding != UTF_16LE && encoding != UTF_16BE;
-    let as_utf8 = is_other.then(|| UTF_8.decode_without_bom_handling(bytes).0.into_owned());
-    Source { kind, text, as_utf8 }
+    Source { kind, looks_like, text, as_declared }
 }
 
-/// A file's text as the scanner reads it, for people who want to see what it saw.
+/// A file's text as browsers read it when it is served as UTF-8: in the encoding of its byte order mark, if any.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
-    encoding_of(bytes).decode(bytes).0
+    UTF_8.decode(bytes).0
+}
+
+/// A file's text as browsers read it, and in the encoding that the file declares or seems to have, where that differs.
+pub(crate) fn texts_of(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
+    let declared = encoding_of(bytes);
+    let differs = declared != UTF_8 && Encoding::for_bom(bytes).is_none();
+    let as_declared = differs.then(|| declared.decode_without_bom_handling(bytes).0.into_owned());
+    (decoded(bytes), as_declared)
+}
+
+/// What browsers make of a content type; none for what they do not read as text.
+fn kind_of(content_type: &str) -> Option<Kind> {
+    const SCRIPTS: [&str; 4] = ["javascript", "ecmascript", "jscript", "livescript"];
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (_, subtype) = essence.split_once('/').unwrap_or_default();
+    if subtype == "html" {
+        Some(Kind::Html)
+    } else if subtype == "xml" || subtype.ends_with("+xml") {
+        Some(Kind::Xml)
+    } else if SCRIPTS.iter().any(|script| subtype.contains(script)) {
+        Some(Kind::Script)
+    } else if subtype == "json" || subtype.ends_with("+json") {
+        Some(Kind::Json)
+    } else if essence == "text/css" {
+        Some(Kind::Style)
+    } else {
+        essence.starts_with("text/").then_some(Kind::Text)
+    }
 }
 
 fn is_signed(bytes: &[u8]) -> bool {
@@ -160,41 +209,10 @@ fn label_in(text: &str) -> Option<&str> {
     text.split(|end: char| end.is_whitespace() || matches!(end, '"' | '\'' | ';' | '>' | '/' | '?')).next()
 }
 
-/// What the name of a file says about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Name {
-    Html,
-    Xml,
-    Told(Kind),
-    Other,
-}
-
-impl Name {
-    fn of(path: &str) -> Self {
-        let file = path.rsplit('/').next().unwrap_or(path);
-        let Some((_, extension)) = file.rsplit_once('.') else { return Self::Other };
-        match extension.to_ascii_lowercase().as_str() {
-            "html" | "htm" | "shtml" => Self::Html,
-            "xhtml" | "xht" | "svg" | "xml" | "xsl" | "xslt" | "rdf" | "rss" | "atom" | "mathml" => Self::Xml,
-            "js" | "mjs" | "cjs" => Self::Told(Kind::Script),
-            "css" => Self::Told(Kind::Style),
-            "json" | "webmanifest" | "map" | "geojson" | "jsonld" => Self::Told(Kind::Json),
-            _ => Self::Other,
-        }
-    }
-}
-
-fn kind_of(text: &str, name: Name) -> Kind {
+/// The document that a text begins as.
+fn document_in(text: &str) -> Option<Kind> {
     let lead = Lead::of(text);
-    match name {
-        Name::Html => Kind::Html,
-        Name::Xml if lead.begins_with_tag || lead.is_declared_xml => Kind::Xml,
-        _ if lead.is_declared_xml => Kind::Xml,
-        _ if lead.begins_with_tag => Kind::Html,
-        _ if text.contains('\0') => Kind::Binary,
-        Name::Told(kind) => kind,
-        Name::Xml | Name::Other => Kind::Text,
-    }
+    if lead.is_declared_xml { Some(Kind::Xml) } else { lead.begins_with_tag.then_some(Kind::Html) }
 }
 
 /// How a text begins, past white space, comments, processing instructions and the document type.

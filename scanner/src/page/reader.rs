@@ -17,6 +17,7 @@ use super::field::{Field, LABEL_CHARS_MAX};
 use super::place::Place;
 use super::run::Run;
 use super::{Form, Kind, Part, Reading, Region, Role, Spot};
+use crate::budget::Budget;
 use crate::document::{Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
 use crate::script::Bound;
 use crate::style::{self, Canvas, Shown};
@@ -36,6 +37,7 @@ pub(crate) struct Around<'a> {
     pub(crate) sheets: &'a dyn Fn(&str) -> Vec<&'a str>,
     /// What pages of the site show of their data.
     pub(crate) bound: &'a Bound,
+    pub(crate) budget: &'a Budget<'a>,
 }
 
 /// Reads a document with everything that is written into it.

@@ -17,7 +17,7 @@ impl Reading {
     pub(super) fn take_scripts(&mut self, sources: &[String], around: Around<'_>) {
         let source = sources.join("\n;\n");
         if !source.trim().is_empty() {
-            self.join(read_script(script::read(&source, around.bound), source.len(), around));
+            self.join(read_script(script::read(&source, around.bound, around.budget), source.len(), around));
         }
         self.embedded.truncate(EMBEDDED_MAX);
     }
@@ -28,7 +28,7 @@ impl Reading {
     pub(super) fn take_data(&mut self, sources: &[String], around: Around<'_>) {
         if !sources.is_empty() {
             let bytes = sources.iter().map(String::len).sum();
-            self.join(read_script(script::read_data(sources, around.bound), bytes, around));
+            self.join(read_script(script::read_data(sources, around.bound, around.budget), bytes, around));
         }
     }
 }

@@ -14,10 +14,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// The longest text that is still taken.
+    pub(crate) fn room(&self) -> usize {
+        FILE_BYTES_MAX.min(BYTES_MAX - self.bytes)
+    }
+
     pub(crate) fn add(&mut self, path: &str, text: &str) {
-        let bytes = self.bytes.saturating_add(text.len());
-        if text.len() <= FILE_BYTES_MAX && bytes <= BYTES_MAX {
-            self.bytes = bytes;
+        if text.len() <= self.room() {
+            self.bytes += text.len();
             self.texts.insert(path.to_owned(), text.to_owned());
         }
     }

@@ -16,6 +16,7 @@ use super::texts::{Fate, TextId, Texts};
 use super::tokens::{Kind, Token, Tokens};
 use super::turns::Turns;
 use super::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scopes, Value};
+use crate::budget::Budget;
 
 /// Brackets nested deeper are read as if they were not there. Browsers run out of stack not far from it.
 const DEPTH_MAX: usize = 512;
@@ -66,6 +67,7 @@ pub(super) struct Machine<'s> {
     pub(super) described: Described,
     /// What the page shows of data.
     pub(super) bound: &'s Bound,
+    pub(super) budget: &'s Budget<'s>,
     pub(super) work_left: usize,
     steps: usize,
     furthest: usize,
@@ -73,7 +75,7 @@ pub(super) struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound) -> Self {
+    pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound, budget: &'s Budget<'s>) -> Self {
         // A script of few tokens may have a long code in one of them, which it goes through letter by letter.
         let replayed_size = tokens.len().max(source.len() / LITERAL_BYTES);
         let replayed_max = allowance(replayed_size, REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
@@ -101,6 +103,7 @@ impl<'s> Machine<'s> {
             declared: HashMap::new(),
             described: Described::default(),
             bound,
+            budget,
             work_left: allowance(source.len(), WORK_FACTOR, WORK_BYTES_MORE),
             steps: 0,
             furthest: 0,
@@ -113,7 +116,11 @@ impl<'s> Machine<'s> {
         self.find_unsteady();
         loop {
             while let Some(token) = self.tokens.get(self.at) {
-                self.steps += self.weight(token);
+                let weight = self.weight(token);
+                if !self.budget.take(weight) {
+                    return;
+                }
+                self.steps += weight;
                 self.furthest = self.furthest.max(self.at + 1);
                 self.step(token);
             }

@@ -11,6 +11,7 @@ use super::machine::{Machine, allowance};
 use super::texts::{Fate, Record, Seen, TextId};
 use super::tokens::{Kind, Tokens};
 use super::{Bound, Script};
+use crate::budget::Budget;
 
 /// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
 /// out before still are.
@@ -44,9 +45,9 @@ const PAGE_WORDS: [&str; 20] = [
     "$",
 ];
 
-pub(super) fn read(source: &str, bound: &Bound, depth_left: usize) -> Script {
+pub(super) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left: usize) -> Script {
     let tokens = lex(source);
-    let mut machine = Machine::new(source, tokens, bound);
+    let mut machine = Machine::new(source, tokens, bound, budget);
     machine.run();
     Report::of(machine).finish(depth_left)
 }
@@ -68,13 +69,13 @@ pub(super) fn json(source: &str) -> Script {
 
 /// What data tells by itself: the forms that it describes, and what the page shows of it by name. A text that is no
 /// JSON tells nothing.
-pub(super) fn data(sources: &[String], bound: &Bound) -> Script {
+pub(super) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
     let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
     let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
     // In one list, so that all of it has one allowance.
     let whole = format!("([{}])", valid.join(","));
     let tokens = lex(&whole);
-    let mut machine = Machine::new(&whole, tokens, bound);
+    let mut machine = Machine::new(&whole, tokens, bound, budget);
     machine.run();
     let mut report = Report::of(machine);
     report.bytes_left = allowance(whole.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
@@ -236,7 +237,7 @@ impl<'s> Report<'s> {
             }
         }
         if !sources.is_empty() {
-            self.script.push((0, Item::Inner(data(&sources, self.machine.bound))));
+            self.script.push((0, Item::Inner(data(&sources, self.machine.bound, self.machine.budget))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
         let (mut inner, mut place) = (String::new(), None);
@@ -248,7 +249,8 @@ impl<'s> Report<'s> {
             }
         }
         if let Some(order) = place.filter(|_| depth_left > 0) {
-            self.script.push((order, Item::Inner(read(&inner, &Bound::default(), depth_left - 1))));
+            let script = read(&inner, &Bound::default(), self.machine.budget, depth_left - 1);
+            self.script.push((order, Item::Inner(script)));
         }
     }
 }

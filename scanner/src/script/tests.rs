@@ -4,11 +4,16 @@ mod hostile;
 mod telling;
 mod writing;
 
+use std::sync::atomic::AtomicBool;
+
 use super::{Bound, Script};
+use crate::STEPS_MAX;
+use crate::budget::Budget;
 
 /// What a script tells of itself, on a page that shows none of its data.
 fn read(source: &str) -> Script {
-    super::read(source, &Bound::default())
+    let never = AtomicBool::new(false);
+    super::read(source, &Bound::default(), &Budget::new(STEPS_MAX, &never))
 }
 
 /// A script and what its markup must hold, in this order.

@@ -1,6 +1,6 @@
 //! What pages ask for, in every way that browsers know.
 
-use domain::ModerationStatus::{Blocked, Review};
+use super::Status::{Blocked, Review};
 
 use super::assert_all;
 

@@ -1,39 +1,35 @@
 //! Files that make a page together, and what a verdict says of them.
 
-use domain::ModerationStatus::{Blocked, Pass, Review};
-
+use super::Status::{Blocked, Pass, Review};
 use super::*;
 
 #[test]
 fn a_page_is_told_by_its_content_and_not_by_its_name() {
     let html = b"\xef\xbb\xbf<form><input name=seed_phrase></form>";
     for path in ["a.txt", "img/logo.png", "deep/down/page", "x.svg", "app.js", "Größe.html"] {
-        assert_eq!(scan(&[ScannedFile { path, bytes: html }]).status, Blocked, "{path}");
+        assert_eq!(verdict_of(&[(path, html)]).status, Blocked, "{path}");
     }
     let code = b"render('<form><input name=seed_phrase></form>')";
     for path in ["app.js", "data.json", "style.css"] {
-        assert_eq!(scan(&[ScannedFile { path, bytes: code }]).status, Pass, "{path}");
+        assert_eq!(verdict_of(&[(path, code)]).status, Pass, "{path}");
     }
     // It is shown as it is written.
-    assert_eq!(scan(&[ScannedFile { path: "notes.txt", bytes: code }]).status, Pass);
+    assert_eq!(verdict_of(&[("notes.txt", code)]).status, Pass);
 }
 
 #[test]
 fn bytes_that_are_not_utf8_are_read_all_the_same() {
     let html = b"<p>\xff\xfe caf\xe9</p><label>Seed phrase \xe9<input></label>\x00\xc3";
-    assert_eq!(scan(&[ScannedFile { path: "index.html", bytes: html }]).status, Blocked);
+    assert_eq!(verdict_of(&[("index.html", html)]).status, Blocked);
 }
 
 #[test]
 fn the_worst_file_decides_and_the_evidence_names_it() {
     let login = "<h1>My Bank</h1><form><input type=password name=pin></form>";
-    let verdict = scan(&[
-        ScannedFile { path: "index.html", bytes: login.as_bytes() },
-        ScannedFile { path: "about.html", bytes: b"<p>Hello</p>" },
-        ScannedFile {
-            path: "w/restore.html",
-            bytes: b"<form><textarea id=p name='seed phrase'></textarea></form>",
-        },
+    let verdict = verdict_of(&[
+        ("index.html", login),
+        ("about.html", "<p>Hello</p>"),
+        ("w/restore.html", "<form><textarea id=p name='seed phrase'></textarea></form>"),
     ]);
     assert_eq!(verdict.status, Blocked);
     assert_eq!(
@@ -60,9 +56,9 @@ fn the_worst_file_decides_and_the_evidence_names_it() {
 
 #[test]
 fn pages_do_not_lend_each_other_their_words() {
-    let verdict = scan(&[
-        ScannedFile { path: "login.html", bytes: b"<input type=password>" },
-        ScannedFile { path: "pay.html", bytes: b"<p>We take PayPal</p><input name=amount>" },
+    let verdict = verdict_of(&[
+        ("login.html", "<input type=password>"),
+        ("pay.html", "<p>We take PayPal</p><input name=amount>"),
     ]);
     assert_eq!(verdict, Verdict { status: Pass, findings: vec![] });
 }
@@ -81,7 +77,7 @@ fn a_byte_order_mark_says_how_a_page_is_written() {
     let big: Vec<u8> = [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_be_bytes).collect();
     let marked: Vec<u8> = [0xef, 0xbb, 0xbf].into_iter().chain(page.bytes()).collect();
     for bytes in [little, big, marked] {
-        assert_eq!(scan(&[ScannedFile { path: "index.html", bytes: &bytes }]).status, Blocked);
+        assert_eq!(verdict_of(&[("index.html", &bytes)]).status, Blocked);
     }
 }
 
@@ -178,7 +174,7 @@ fn entities_of_a_document_are_put_in_in_one_order() {
     let page = format!(
         "<!DOCTYPE html [{entities}]><html xmlns='http://www.w3.org/1999/xhtml'><body>&b;</body></html>"
     );
-    let file = [ScannedFile { path: "a.xhtml", bytes: page.as_bytes() }];
-    let first = scan(&file);
-    assert!((0..3).all(|_| scan(&file) == first));
+    let file = [("a.xhtml", page.as_str())];
+    let first = verdict_of(&file);
+    assert!((0..3).all(|_| verdict_of(&file) == first));
 }

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use domain::ModerationStatus::Blocked;
-
+use super::Status::Blocked;
 use super::*;
 
 /// Pages of about a megabyte that are built to take a reader's time or stack. The bound is wide, and far below what

@@ -1,6 +1,6 @@
 //! Pages that a library builds: of calls, of data, of what stands in attributes.
 
-use domain::ModerationStatus::{Blocked, Pass, Review};
+use super::Status::{Blocked, Pass, Review};
 
 use super::{assert_all, verdict_of};
 

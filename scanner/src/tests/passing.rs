@@ -1,6 +1,6 @@
 //! What only looks like asking.
 
-use domain::ModerationStatus::Pass;
+use super::Status::Pass;
 
 use super::assert_all;
 

@@ -4,8 +4,9 @@
 use std::sync::Once;
 use std::time::Duration;
 
+use domain::{SitePath, content_type_of};
 use rustix::time::{ClockId, clock_gettime};
-use scanner::{ScannedFile, Verdict};
+use scanner::{ScannedFile, Terms, Verdict};
 
 use crate::SEPARATOR;
 
@@ -33,11 +34,10 @@ static TABLES: Once = Once::new();
 /// A site of a few files that may frame, run, style and fetch each other. The first line of each is its name.
 pub fn judge_site(input: &[u8]) -> bool {
     let named: Vec<_> = input.split(|byte| *byte == SEPARATOR).take(FILES_MAX).filter_map(named).collect();
-    let files: Vec<_> = named.iter().map(|(path, bytes)| ScannedFile { path, bytes }).collect();
-    if !files.is_empty() {
-        scan(&files);
+    if !named.is_empty() {
+        scan(&named);
     }
-    !files.is_empty()
+    !named.is_empty()
 }
 
 /// A little thing, repeated: what costs more than its size shows only in number. The input is a file's name in a line,
@@ -45,7 +45,7 @@ pub fn judge_site(input: &[u8]) -> bool {
 pub fn judge_flood(input: &[u8]) -> bool {
     let flooded = flooded(input);
     if let Some((path, bytes)) = &flooded {
-        scan(&[ScannedFile { path, bytes }]);
+        scan(&[(path, bytes)]);
     }
     flooded.is_some()
 }
@@ -87,21 +87,42 @@ fn append(bytes: &mut Vec<u8>, unit: &[u8], number: u32) {
     }
 }
 
-fn scan(files: &[ScannedFile<'_>]) {
+fn scan(named: &[(&str, &[u8])]) {
     TABLES.call_once(|| {
-        scanner::scan(&[ScannedFile { path: "index.html", bytes: b"<p>Bank</p><input type=password>" }]);
+        verdict(&[ScannedFile {
+            path: "index.html",
+            bytes: b"<p>Bank</p><input type=password>",
+            content_type: "text/html",
+        }]);
     });
+    let content_types: Vec<_> = named.iter().map(|(path, _)| served_as(path)).collect();
+    let files = named.iter().zip(&content_types).map(|((path, bytes), content_type)| ScannedFile {
+        path,
+        bytes,
+        content_type,
+    });
+    let files: &[_] = &files.collect::<Vec<_>>();
     let began = processor_time();
-    let verdict = scanner::scan(files);
+    let found = verdict(files);
     let took = processor_time() - began;
     let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
     let allowed = TIME_AT_LEAST + TIME_PER_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
     assert!(took <= allowed, "{bytes} bytes took {took:?}, more than {allowed:?}");
-    check(&verdict, files);
+    check(&found, files);
     // A verdict without evidence has nothing that could come in another order.
-    if !verdict.findings.is_empty() {
-        assert_eq!(scanner::scan(files), verdict, "the same files were judged in two ways");
+    if !found.findings.is_empty() {
+        assert_eq!(verdict(files), found, "the same files were judged in two ways");
     }
+}
+
+fn verdict(files: &[ScannedFile<'_>]) -> Verdict {
+    scanner::scan(files, &Terms::default()).unwrap()
+}
+
+/// Names that no site can have are served as nothing in particular.
+fn served_as(path: &str) -> String {
+    path.parse::<SitePath>()
+        .map_or_else(|_| "application/octet-stream".to_owned(), |path| content_type_of(&path))
 }
 
 fn check(verdict: &Verdict, files: &[ScannedFile<'_>]) {

@@ -27,13 +27,13 @@ impl Reader<'_> {
         self.end_run_in(place);
         let region = place.region(node, &mut self.regions_seen);
         let address = if element.name() == "object" { element.text("data") } else { element.text("src") };
-        let inset = match element.get("srcdoc") {
-            Some(markup) => Some(document::parse_html(markup)),
-            None => open_document(address),
+        let insets = match element.get("srcdoc") {
+            Some(markup) => vec![document::parse_html(markup)],
+            None => open_documents(address),
         };
-        if let Some(inset) = inset {
-            if place.depth < INSET_DEPTH_MAX {
-                self.read(&inset, place.depth + 1, region);
+        if !insets.is_empty() {
+            for inset in insets.iter().filter(|_| place.depth < INSET_DEPTH_MAX) {
+                self.read(inset, place.depth + 1, region);
             }
         } else if let Some(code) = after_scheme(address) {
             self.scripts.push(code.to_owned());
@@ -104,13 +104,12 @@ fn is_data_type(of_type: &str) -> bool {
     of_type.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn open_document(address: &str) -> Option<Document> {
-    let (media_type, bytes) = document::open_data_url(address)?;
-    let source = document::read("", &bytes);
-    Some(match media_type.contains("xml") {
-        true => document::parse_xml(&source.text),
-        false => document::parse_html(&source.text),
-    })
+/// The document in a `data:` address, in each encoding that browsers may read it in.
+fn open_documents(address: &str) -> Vec<Document> {
+    let Some((media_type, bytes)) = document::open_data_url(address) else { return Vec::new() };
+    let (text, as_declared) = document::texts_of(&bytes);
+    let parse = if media_type.contains("xml") { document::parse_xml } else { document::parse_html };
+    [Some(&*text), as_declared.as_deref()].into_iter().flatten().map(parse).collect()
 }
 
 /// The text of a `data:` address, for a script or a style sheet.
