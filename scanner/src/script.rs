@@ -2,31 +2,14 @@
 //! they are known, and each is followed to where it goes. It must end in time linear in the source, whatever that is.
 
 mod bound;
-mod building;
-mod calls;
-mod closing;
-mod described;
-mod elements;
+mod builtins;
+mod effects;
 mod encodings;
+mod eval;
 mod files;
-mod frame;
-mod functions;
-mod jsx;
-mod lexer;
-mod loops;
-mod machine;
-mod members;
-mod methods;
-mod operators;
-mod params;
-mod patterns;
+mod memory;
 mod report;
-mod sinks;
-mod texts;
-mod tokens;
-mod turns;
-mod values;
-mod words;
+mod syntax;
 
 pub(crate) use bound::Bound;
 pub(crate) use files::Files;

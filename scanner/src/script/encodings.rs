@@ -9,7 +9,7 @@ use crate::document::FORGIVING_BASE64;
 const LETTERS_MAX: usize = 16;
 
 /// The inside of a literal as the script means it.
-pub(super) fn unescape(raw: &str, out: &mut String) {
+pub(crate) fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
         out.push_str(rest.get(..at).unwrap_or(""));
@@ -77,7 +77,7 @@ fn octal<'s>(rest: &'s str, out: &mut String) -> &'s str {
 }
 
 /// What `atob` gives. Pages that write other alphabets decode UTF-8 in a second step, which is taken here at once.
-pub(super) fn from_base64(text: &str) -> Option<String> {
+pub(crate) fn from_base64(text: &str) -> Option<String> {
     let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let bytes = FORGIVING_BASE64.decode(compact).ok()?;
     Some(String::from_utf8(bytes).unwrap_or_else(|error| latin1(error.as_bytes())))
@@ -88,7 +88,7 @@ fn latin1(bytes: &[u8]) -> String {
 }
 
 /// What `unescape` and `decodeURIComponent` give: `%3C`, and `%u003C` too.
-pub(super) fn from_percent(text: &str) -> String {
+pub(crate) fn from_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('%') {
@@ -112,7 +112,7 @@ pub(super) fn from_percent(text: &str) -> String {
 }
 
 /// The text that a regular expression stands for, if it is no more than that, and its flags.
-pub(super) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
+pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     let (pattern, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut rest = pattern;
     while let Some(at) = rest.find(|sign: char| "\\^$.|?*+()[]{}".contains(sign)) {
@@ -128,7 +128,7 @@ pub(super) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
 }
 
 /// How many letters a regular expression stands for that takes any, each time: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
-pub(super) fn letters_pattern(literal: &str) -> Option<usize> {
+pub(crate) fn letters_pattern(literal: &str) -> Option<usize> {
     let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut letters = 0_usize;
     while !rest.is_empty() {
@@ -154,13 +154,13 @@ fn after_one_letter(pattern: &str) -> Option<&str> {
 }
 
 /// Whether a text has a tag in it, as far as a browser would take it for one.
-pub(super) fn has_tag(text: &str) -> bool {
+pub(crate) fn has_tag(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().zip(bytes.iter().skip(1)).any(|(&one, two)| one == b'<' && two.is_ascii_alphabetic())
 }
 
 /// A text written so that markup shows it as it is.
-pub(super) fn escape(text: &str, out: &mut String) {
+pub(crate) fn escape(text: &str, out: &mut String) {
     for sign in text.chars() {
         match sign {
             '&' => out.push_str("&amp;"),
@@ -173,7 +173,7 @@ pub(super) fn escape(text: &str, out: &mut String) {
 }
 
 /// A number as a script writes it.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|&sign| sign != '_').collect();
     let text = text.strip_suffix('n').unwrap_or(&text);
     let radix = match text.get(..2).unwrap_or("") {

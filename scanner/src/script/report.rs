@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde::de::IgnoredAny;
 
-use super::elements::Built;
+use super::effects::elements::Built;
 use super::encodings::{self, has_tag};
-use super::lexer::lex;
-use super::machine::{Machine, allowance};
-use super::texts::{Fate, Record, Seen, TextId};
-use super::tokens::{Kind, Tokens};
+use super::syntax::lexer::lex;
+use super::eval::machine::{Machine, allowance};
+use super::memory::texts::{Fate, Record, Seen, TextId};
+use super::syntax::tokens::{Kind, Tokens};
 use super::{Bound, Script};
 use crate::budget::Budget;
 
@@ -45,7 +45,7 @@ const PAGE_WORDS: [&str; 20] = [
     "$",
 ];
 
-pub(super) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left: usize) -> Script {
+pub(crate) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left: usize) -> Script {
     let tokens = lex(source);
     let mut machine = Machine::new(source, tokens, bound, budget);
     machine.run();
@@ -53,7 +53,7 @@ pub(super) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left:
 }
 
 /// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
-pub(super) fn json(source: &str) -> Script {
+pub(crate) fn json(source: &str) -> Script {
     let tokens = lex(source);
     let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
     let texts = strings.map(|token| {
@@ -69,7 +69,7 @@ pub(super) fn json(source: &str) -> Script {
 
 /// What data tells by itself: the forms that it describes, and what the page shows of it by name. A text that is no
 /// JSON tells nothing.
-pub(super) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
+pub(crate) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
     let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
     let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
     // In one list, so that all of it has one allowance.

@@ -5,17 +5,17 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::bound::Bound;
-use super::described::Described;
-use super::elements::Elements;
-use super::encodings;
+use crate::script::bound::Bound;
+use crate::script::effects::described::Described;
+use crate::script::effects::elements::Elements;
+use crate::script::encodings;
 use super::frame::{Ahead, Frame, Kind as Level, Verb};
 use super::functions::{Body, Function, Reading};
-use super::sinks::Page;
-use super::texts::{Fate, TextId, Texts};
-use super::tokens::{Kind, Token, Tokens};
+use crate::script::effects::sinks::Page;
+use crate::script::memory::texts::{Fate, TextId, Texts};
+use crate::script::syntax::tokens::{Kind, Token, Tokens};
 use super::turns::Turns;
-use super::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scopes, Value};
+use crate::script::memory::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scopes, Value};
 use crate::budget::Budget;
 
 /// Brackets nested deeper are read as if they were not there. Browsers run out of stack not far from it.
@@ -34,48 +34,48 @@ const MORE_FACTOR: usize = 64;
 const ITEM_BYTES: usize = 32;
 
 /// An allowance for something of a size.
-pub(super) fn allowance(size: usize, factor: usize, more: usize) -> usize {
+pub(crate) fn allowance(size: usize, factor: usize, more: usize) -> usize {
     size.saturating_mul(factor).saturating_add(size.saturating_mul(MORE_FACTOR).min(more))
 }
 
-pub(super) struct Machine<'s> {
-    pub(super) source: &'s str,
-    pub(super) tokens: Tokens,
-    pub(super) at: usize,
-    pub(super) frames: Vec<Frame>,
-    pub(super) texts: Texts,
-    pub(super) heap: Heap,
-    pub(super) names: Names<'s>,
-    pub(super) scopes: Scopes,
-    pub(super) elements: Elements,
-    pub(super) functions: Vec<Function>,
-    pub(super) function_at: HashMap<usize, FunctionId>,
-    pub(super) bodies: Vec<Body>,
-    pub(super) readings: Vec<Reading>,
+pub(crate) struct Machine<'s> {
+    pub(crate) source: &'s str,
+    pub(crate) tokens: Tokens,
+    pub(crate) at: usize,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) texts: Texts,
+    pub(crate) heap: Heap,
+    pub(crate) names: Names<'s>,
+    pub(crate) scopes: Scopes,
+    pub(crate) elements: Elements,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) function_at: HashMap<usize, FunctionId>,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) readings: Vec<Reading>,
     /// The function that was read last, if that was just before.
-    pub(super) last_read: Option<Body>,
-    pub(super) turns: Turns,
+    pub(crate) last_read: Option<Body>,
+    pub(crate) turns: Turns,
     /// Functions outside of any other that have turns to take.
-    pub(super) owed: Vec<FunctionId>,
-    pub(super) applied_depth: usize,
-    pub(super) page: Page,
-    pub(super) literals_read: usize,
+    pub(crate) owed: Vec<FunctionId>,
+    pub(crate) applied_depth: usize,
+    pub(crate) page: Page,
+    pub(crate) literals_read: usize,
     /// Names that were met before anything was known of them: whether they were shown, whether used otherwise.
-    pub(super) early_uses: HashMap<NameId, (bool, bool)>,
-    pub(super) declared: HashMap<NameId, Option<usize>>,
+    pub(crate) early_uses: HashMap<NameId, (bool, bool)>,
+    pub(crate) declared: HashMap<NameId, Option<usize>>,
     /// Objects that were looked at for fields, and fields that they described.
-    pub(super) described: Described,
+    pub(crate) described: Described,
     /// What the page shows of data.
-    pub(super) bound: &'s Bound,
-    pub(super) budget: &'s Budget<'s>,
-    pub(super) work_left: usize,
+    pub(crate) bound: &'s Bound,
+    pub(crate) budget: &'s Budget<'s>,
+    pub(crate) work_left: usize,
     steps: usize,
     furthest: usize,
     replayed_max: usize,
 }
 
 impl<'s> Machine<'s> {
-    pub(super) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound, budget: &'s Budget<'s>) -> Self {
+    pub(crate) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound, budget: &'s Budget<'s>) -> Self {
         // A script of few tokens may have a long code in one of them, which it goes through letter by letter.
         let replayed_size = tokens.len().max(source.len() / LITERAL_BYTES);
         let replayed_max = allowance(replayed_size, REPLAYED_FACTOR, REPLAYED_TOKENS_MORE);
@@ -111,7 +111,7 @@ impl<'s> Machine<'s> {
         }
     }
 
-    pub(super) fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         self.find_declared();
         self.find_unsteady();
         loop {
@@ -146,17 +146,17 @@ impl<'s> Machine<'s> {
     }
 
     /// Whether a part of the script may be gone through once more.
-    pub(super) fn may_replay(&self) -> bool {
+    pub(crate) fn may_replay(&self) -> bool {
         self.steps - self.furthest.min(self.steps) < self.replayed_max
     }
 
     /// Whether so much of that is left that some may be spent on what people rarely get to see.
-    pub(super) fn may_replay_more(&self) -> bool {
+    pub(crate) fn may_replay_more(&self) -> bool {
         self.steps - self.furthest.min(self.steps) < self.replayed_max / 2
     }
 
     /// Takes from the allowance for copying.
-    pub(super) fn may_copy(&mut self, bytes: usize) -> bool {
+    pub(crate) fn may_copy(&mut self, bytes: usize) -> bool {
         let is_enough = bytes <= self.work_left;
         if is_enough {
             self.work_left -= bytes;
@@ -164,11 +164,11 @@ impl<'s> Machine<'s> {
         is_enough
     }
 
-    pub(super) fn may_copy_items(&mut self, count: usize) -> bool {
+    pub(crate) fn may_copy_items(&mut self, count: usize) -> bool {
         self.may_copy(count.saturating_mul(ITEM_BYTES))
     }
 
-    pub(super) fn name_id(&mut self, token: Token) -> NameId {
+    pub(crate) fn name_id(&mut self, token: Token) -> NameId {
         let raw = token.text(self.source);
         if !raw.contains('\\') {
             return self.names.id(Cow::Borrowed(self.source_of(token)));
@@ -250,7 +250,7 @@ impl<'s> Machine<'s> {
     }
 
     /// Whether something else begins at a word, where an expression has come to its end without saying so.
-    pub(super) fn begins_anew(&mut self) -> bool {
+    pub(crate) fn begins_anew(&mut self) -> bool {
         self.frame().operand.is_some() && !self.is_after_dot(self.at) && !self.is_infix(self.at)
     }
 
@@ -259,11 +259,11 @@ impl<'s> Machine<'s> {
         token.is_some_and(|token| matches!(token.text(self.source), "in" | "of" | "instanceof" | "as"))
     }
 
-    pub(super) fn is_after_dot(&self, at: usize) -> bool {
+    pub(crate) fn is_after_dot(&self, at: usize) -> bool {
         at.checked_sub(1).and_then(|before| self.tokens.kind(before)) == Some(Kind::Dot)
     }
 
-    pub(super) fn frame(&mut self) -> &mut Frame {
+    pub(crate) fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
             self.frames.push(Frame::new(Level::Block, 0));
         }
@@ -272,7 +272,7 @@ impl<'s> Machine<'s> {
     }
 
     /// A value was read. Where one stands already, a statement ended without saying so.
-    pub(super) fn put(&mut self, operand: Operand) {
+    pub(crate) fn put(&mut self, operand: Operand) {
         if self.frame().operand.is_some() {
             if self.frame().is_block() {
                 self.end_statement();
@@ -292,7 +292,7 @@ impl<'s> Machine<'s> {
             return self.texts.add("");
         }
         self.texts.add_with(|buffer| match token.kind {
-            Kind::Jsx => buffer.push_str(&super::jsx::markup(raw)),
+            Kind::Jsx => buffer.push_str(&crate::script::syntax::jsx::markup(raw)),
             _ => encodings::unescape(raw, buffer),
         })
     }
@@ -310,7 +310,7 @@ impl<'s> Machine<'s> {
         self.put(Value::Text(id).into());
     }
 
-    pub(super) fn add_to_template(&mut self, value: Value) {
+    pub(crate) fn add_to_template(&mut self, value: Value) {
         let is_tagged = matches!(self.frame().kind, Level::Template { tag: Some(_), .. });
         let Some(part) = self.text_of(value, if is_tagged { "" } else { "," }) else { return };
         let Level::Template { text, .. } = self.frame().kind else { return };
@@ -323,7 +323,7 @@ impl<'s> Machine<'s> {
         }
     }
 
-    pub(super) fn open(&mut self, kind: Level, at: usize) {
+    pub(crate) fn open(&mut self, kind: Level, at: usize) {
         if self.frames.len() >= DEPTH_MAX {
             let left = self.frame().operand.take().unwrap_or_default();
             return self.settle(left, Fate::Loose);
@@ -331,7 +331,7 @@ impl<'s> Machine<'s> {
         self.frames.push(Frame::new(kind, at));
     }
 
-    pub(super) fn is_too_deep(&self) -> bool {
+    pub(crate) fn is_too_deep(&self) -> bool {
         self.frames.len() + 2 >= DEPTH_MAX
     }
 
@@ -412,7 +412,7 @@ impl<'s> Machine<'s> {
         }
     }
 
-    pub(super) fn add_place(&mut self, name: NameId) -> Operand {
+    pub(crate) fn add_place(&mut self, name: NameId) -> Operand {
         let value = self.scopes.get(name);
         if value.is_none()
             && let Some(Some(at)) = self.declared.get(&name).copied()

@@ -2,15 +2,15 @@
 
 use super::frame::{Kind as Level, Target, Verb};
 use super::machine::Machine;
-use super::texts::Fate;
-use super::tokens::{Kind, Token};
-use super::values::{Base, NameId, Operand, Value};
+use crate::script::memory::texts::Fate;
+use crate::script::syntax::tokens::{Kind, Token};
+use crate::script::memory::values::{Base, NameId, Operand, Value};
 
 /// Changes of variables that the reading of one function takes back.
 const UNDONE_MAX: usize = 16;
 
 impl Machine<'_> {
-    pub(super) fn operator(&mut self, token: Token) {
+    pub(crate) fn operator(&mut self, token: Token) {
         match token.kind {
             Kind::Plus => self.plus(b'+'),
             Kind::Arithmetic => self.arithmetic(token.operator(self.source)),
@@ -61,7 +61,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn compare(&mut self) {
+    pub(crate) fn compare(&mut self) {
         let left = self.addend();
         self.spend(left);
         self.frame().is_compared = true;
@@ -134,7 +134,7 @@ impl Machine<'_> {
     }
 
     /// Two values added. What is not known beside a string becomes a space in it.
-    pub(super) fn add(&mut self, left: Value, right: Value) -> Value {
+    pub(crate) fn add(&mut self, left: Value, right: Value) -> Value {
         match (left, right) {
             (Value::Number(left), Value::Number(right)) => Value::Number(left + right),
             (Value::Text(_) | Value::List(_), _) | (_, Value::Text(_) | Value::List(_)) => {
@@ -168,7 +168,7 @@ impl Machine<'_> {
     }
 
     /// The end of a whole expression: what it comes to, once it was put where it is assigned to.
-    pub(super) fn expression(&mut self) -> Option<Operand> {
+    pub(crate) fn expression(&mut self) -> Option<Operand> {
         let value = self.conclude(0);
         for other in std::mem::take(&mut self.frame().others) {
             self.settle(other.into(), Fate::Loose);
@@ -206,7 +206,7 @@ impl Machine<'_> {
         let current = if target.adds { target.current } else { Value::Unknown };
         if given.value == Value::Unknown {
             let is_text =
-                super::sinks::is_text_property(self.names.text(place.name)) && place.base != Base::None;
+                crate::script::effects::sinks::is_text_property(self.names.text(place.name)) && place.base != Base::None;
             self.settle(given, if is_text { Fate::Shown } else { Fate::Loose });
         }
         if place.base != Base::None || !matches!(target.owner, Value::Unknown) {
@@ -254,7 +254,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn end_statement(&mut self) {
+    pub(crate) fn end_statement(&mut self) {
         let value = self.expression();
         let verb = self.frame().verb;
         self.frame().end_statement();

@@ -5,7 +5,7 @@
 const JSX_BYTES_MAX: usize = 1 << 20;
 
 /// Where the element ends that begins at a place, if it does.
-pub(super) fn end(bytes: &[u8], at: usize, looks_left: &mut usize) -> Option<usize> {
+pub(crate) fn end(bytes: &[u8], at: usize, looks_left: &mut usize) -> Option<usize> {
     let looked_at_max = JSX_BYTES_MAX.min(*looks_left);
     let inside = bytes.get(at..)?;
     let inside = inside.get(..looked_at_max).unwrap_or(inside);
@@ -18,7 +18,7 @@ pub(super) fn end(bytes: &[u8], at: usize, looks_left: &mut usize) -> Option<usi
 }
 
 /// The element as markup.
-pub(super) fn markup(source: &str) -> String {
+pub(crate) fn markup(source: &str) -> String {
     let mut reader = Reader { bytes: source.as_bytes(), at: 0, open: Vec::new(), out: Some(Vec::new()) };
     reader.run();
     String::from_utf8(reader.out.unwrap_or_default()).unwrap_or_default()
@@ -169,7 +169,7 @@ impl Reader<'_> {
             out.extend_from_slice(quote);
             let text = String::from_utf8_lossy(literal);
             let mut escaped = String::new();
-            super::encodings::escape(&text, &mut escaped);
+            crate::script::encodings::escape(&text, &mut escaped);
             out.extend_from_slice(escaped.as_bytes());
             out.extend_from_slice(quote);
         }

@@ -1,14 +1,14 @@
 //! The names in the head of a function or a loop, and what they stand for.
 
 use super::machine::Machine;
-use super::tokens::Kind;
-use super::values::{NameId, Value};
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{NameId, Value};
 
 /// Names that the head of a function may have.
 const PARAM_TOKENS_MAX: usize = 256;
 
 #[derive(Clone, Debug)]
-pub(super) enum Param {
+pub(crate) enum Param {
     One(NameId),
     Fields(Vec<(NameId, NameId)>),
     Items(Vec<NameId>),
@@ -18,7 +18,7 @@ pub(super) enum Param {
 
 impl Machine<'_> {
     /// The names in the head of a function.
-    pub(super) fn params(&mut self, at: usize) -> Vec<Param> {
+    pub(crate) fn params(&mut self, at: usize) -> Vec<Param> {
         if self.tokens.kind(at) != Some(Kind::ParenOpen) {
             let name = self.tokens.get(at).filter(|token| token.kind == Kind::Name);
             return name.map(|token| Param::One(self.name_id(token))).into_iter().collect();
@@ -54,7 +54,7 @@ impl Machine<'_> {
         end
     }
 
-    pub(super) fn param(&mut self, at: usize) -> Param {
+    pub(crate) fn param(&mut self, at: usize) -> Param {
         let Some(token) = self.tokens.get(at) else { return Param::Items(Vec::new()) };
         if token.kind == Kind::Name {
             return Param::One(self.name_id(token));
@@ -78,7 +78,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn bind(&mut self, param: &Param, value: Value) {
+    pub(crate) fn bind(&mut self, param: &Param, value: Value) {
         match (param, value) {
             (&(Param::One(name) | Param::Rest(name)), _) => self.scopes.declare(name, value),
             (Param::Fields(fields), _) => {

@@ -1,7 +1,7 @@
 //! What a script is made of. Tokens say where they lie and hold no text of their own.
 
 /// Operators of more than one character, longest first where one begins another.
-pub(super) const LONG: [(&str, Kind); 27] = [
+pub(crate) const LONG: [(&str, Kind); 27] = [
     (">>>=", Kind::OtherAssign),
     ("...", Kind::Spread),
     ("===", Kind::Compare),
@@ -32,7 +32,7 @@ pub(super) const LONG: [(&str, Kind); 27] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Name,
     Number,
     Text,
@@ -74,19 +74,19 @@ pub(super) enum Kind {
 
 /// Eight bytes, because ten megabytes of brackets are as many tokens.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
+pub(crate) struct Token {
     start: u32,
-    pub(super) kind: Kind,
+    pub(crate) kind: Kind,
     size: [u8; 3],
 }
 
 impl Token {
-    pub(super) fn new(kind: Kind, start: usize, size: usize) -> Self {
+    pub(crate) fn new(kind: Kind, start: usize, size: usize) -> Self {
         let [a, b, c, _] = u32::try_from(size).unwrap_or(0).to_le_bytes();
         Self { start: u32::try_from(start).unwrap_or(0), kind, size: [a, b, c] }
     }
 
-    pub(super) fn start(self) -> usize {
+    pub(crate) fn start(self) -> usize {
         self.start as usize
     }
 
@@ -96,42 +96,42 @@ impl Token {
     }
 
     /// What it says: a name, a number, the inside of a literal as written.
-    pub(super) fn text(self, source: &str) -> &str {
+    pub(crate) fn text(self, source: &str) -> &str {
         let start = self.start as usize;
         source.get(start..start + self.size()).unwrap_or("")
     }
 
     /// The first character of an operator.
-    pub(super) fn operator(self, source: &str) -> u8 {
+    pub(crate) fn operator(self, source: &str) -> u8 {
         source.as_bytes().get(self.start as usize).copied().unwrap_or(0)
     }
 }
 
 /// The tokens of a script. Each bracket knows its partner.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     list: Vec<Token>,
 }
 
 impl Tokens {
-    pub(super) fn new(list: Vec<Token>) -> Self {
+    pub(crate) fn new(list: Vec<Token>) -> Self {
         Self { list }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<Token> {
+    pub(crate) fn get(&self, at: usize) -> Option<Token> {
         self.list.get(at).copied()
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
+    pub(crate) fn kind(&self, at: usize) -> Option<Kind> {
         self.list.get(at).map(|token| token.kind)
     }
 
     /// The bracket that closes (or opens) the one at a place.
-    pub(super) fn partner(&self, at: usize) -> Option<usize> {
+    pub(crate) fn partner(&self, at: usize) -> Option<usize> {
         let token = self.get(at)?;
         let distance = Some(token.size()).filter(|&distance| distance > 0)?;
         match token.kind {

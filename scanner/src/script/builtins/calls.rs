@@ -1,11 +1,11 @@
 //! Calls that can be told from their arguments: what decodes, joins, cuts and turns strings and lists. What a call
 //! does to the page is told elsewhere.
 
-use super::encodings;
-use super::functions::Purpose;
-use super::machine::Machine;
-use super::texts::{Fate, TextId};
-use super::values::{Base, FunctionId, ListId, NameId, Operand, Value};
+use crate::script::encodings;
+use crate::script::eval::functions::Purpose;
+use crate::script::eval::machine::Machine;
+use crate::script::memory::texts::{Fate, TextId};
+use crate::script::memory::values::{Base, FunctionId, ListId, NameId, Operand, Value};
 
 /// `repeat`, `Array(n)`, `padStart`: more is for waste, not for people.
 const REPEATS_MAX: usize = 1_000;
@@ -13,28 +13,28 @@ const REPEATS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 100_000;
 
 /// A call as it is understood: the last name of what is called and of what that is a member of.
-pub(super) struct Call<'a> {
-    pub(super) name: &'a str,
-    pub(super) base: &'a str,
-    pub(super) base_name: Option<NameId>,
-    pub(super) callee: Operand,
-    pub(super) arguments: &'a [Value],
-    pub(super) is_new: bool,
+pub(crate) struct Call<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) base: &'a str,
+    pub(crate) base_name: Option<NameId>,
+    pub(crate) callee: Operand,
+    pub(crate) arguments: &'a [Value],
+    pub(crate) is_new: bool,
 }
 
 impl Call<'_> {
-    pub(super) fn argument(&self, at: usize) -> Value {
+    pub(crate) fn argument(&self, at: usize) -> Value {
         self.arguments.get(at).copied().unwrap_or_default()
     }
 
-    pub(super) fn text(&self, at: usize) -> Option<TextId> {
+    pub(crate) fn text(&self, at: usize) -> Option<TextId> {
         match self.argument(at) {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn number(&self, at: usize) -> Option<f64> {
+    pub(crate) fn number(&self, at: usize) -> Option<f64> {
         match self.argument(at) {
             Value::Number(number) => Some(number),
             _ => None,
@@ -44,7 +44,7 @@ impl Call<'_> {
 
 impl Machine<'_> {
     /// What a call comes to; none when the answer comes later.
-    pub(super) fn call(&mut self, callee: Operand, arguments: Vec<Value>, is_new: bool) -> Option<Operand> {
+    pub(crate) fn call(&mut self, callee: Operand, arguments: Vec<Value>, is_new: bool) -> Option<Operand> {
         let place = callee.place;
         let name = place.map_or(String::new(), |place| self.names.text(place.name).to_owned());
         let base_name = match place.map(|place| place.base) {
@@ -238,7 +238,7 @@ impl Machine<'_> {
             Some(16.0) => format!("{:x}", number as i64),
             Some(8.0) => format!("{:o}", number as i64),
             Some(2.0) => format!("{:b}", number as i64),
-            _ => super::members::number_text(number),
+            _ => crate::script::eval::members::number_text(number),
         };
         Value::Text(self.texts.add(&text))
     }
@@ -289,7 +289,7 @@ impl Machine<'_> {
         Some(self.heap.list(items))
     }
 
-    pub(super) fn letters(&mut self, text: TextId) -> Vec<Value> {
+    pub(crate) fn letters(&mut self, text: TextId) -> Vec<Value> {
         let len = self.texts.len(text);
         if !self.may_copy_items(len) {
             return Vec::new();
@@ -338,7 +338,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn spend_all(&mut self, values: &[Value]) {
+    pub(crate) fn spend_all(&mut self, values: &[Value]) {
         for &value in values {
             self.settle(value.into(), Fate::Spent);
         }

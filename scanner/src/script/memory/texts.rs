@@ -7,17 +7,17 @@ use super::values::{NameId, ReadingId};
 const TEXT_BYTES_MAX: u32 = 24 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct TextId(u32);
+pub(crate) struct TextId(u32);
 
 impl TextId {
-    pub(super) fn order(self) -> u32 {
+    pub(crate) fn order(self) -> u32 {
         self.0
     }
 }
 
 /// What became of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// Part of another string, compared, searched for: it does not reach the page by itself.
     Spent,
     /// Shown as text, never as markup.
@@ -35,18 +35,18 @@ enum Piece {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     piece: Piece,
     len: u32,
     fates: u8,
     /// The variable that holds it.
-    pub(super) held_by: Option<NameId>,
+    pub(crate) held_by: Option<NameId>,
     /// The reading of a function that it was met in.
-    pub(super) reader: Option<ReadingId>,
+    pub(crate) reader: Option<ReadingId>,
 }
 
 impl Record {
-    pub(super) fn met(&self, fate: Fate) -> bool {
+    pub(crate) fn met(&self, fate: Fate) -> bool {
         self.fates & bit(fate) != 0
     }
 }
@@ -62,11 +62,11 @@ fn bit(fate: Fate) -> u8 {
 
 /// Which strings were seen.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Vec<bool>);
+pub(crate) struct Seen(Vec<bool>);
 
 impl Seen {
     /// Notes a string; false when it was seen before.
-    pub(super) fn note(&mut self, id: TextId) -> bool {
+    pub(crate) fn note(&mut self, id: TextId) -> bool {
         let place = id.0 as usize;
         if self.0.len() <= place {
             self.0.resize(place + 1, false);
@@ -74,38 +74,38 @@ impl Seen {
         self.0.get_mut(place).is_some_and(|seen| !std::mem::replace(seen, true))
     }
 
-    pub(super) fn has(&self, id: TextId) -> bool {
+    pub(crate) fn has(&self, id: TextId) -> bool {
         self.0.get(id.0 as usize) == Some(&true)
     }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     buffer: String,
     records: Vec<Record>,
     reader: Option<ReadingId>,
 }
 
 impl Texts {
-    pub(super) fn read_by(&mut self, reader: Option<ReadingId>) -> Option<ReadingId> {
+    pub(crate) fn read_by(&mut self, reader: Option<ReadingId>) -> Option<ReadingId> {
         std::mem::replace(&mut self.reader, reader)
     }
 
     /// Where something that is noted now stands among the strings.
-    pub(super) fn next_order(&self) -> u32 {
+    pub(crate) fn next_order(&self) -> u32 {
         u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn reader(&self) -> Option<ReadingId> {
+    pub(crate) fn reader(&self) -> Option<ReadingId> {
         self.reader
     }
 
     /// Room for a string that is written into place.
-    pub(super) fn add(&mut self, text: &str) -> TextId {
+    pub(crate) fn add(&mut self, text: &str) -> TextId {
         self.add_with(|buffer| buffer.push_str(text))
     }
 
-    pub(super) fn add_with(&mut self, write: impl FnOnce(&mut String)) -> TextId {
+    pub(crate) fn add_with(&mut self, write: impl FnOnce(&mut String)) -> TextId {
         let start = self.buffer.len() as u32;
         write(&mut self.buffer);
         let end = self.buffer.len() as u32;
@@ -118,39 +118,39 @@ impl Texts {
         id
     }
 
-    pub(super) fn record(&self, id: TextId) -> Option<&Record> {
+    pub(crate) fn record(&self, id: TextId) -> Option<&Record> {
         self.records.get(id.0 as usize)
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = TextId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = TextId> + use<> {
         (0..u32::try_from(self.records.len()).unwrap_or(u32::MAX)).map(TextId)
     }
 
-    pub(super) fn len(&self, id: TextId) -> usize {
+    pub(crate) fn len(&self, id: TextId) -> usize {
         self.record(id).map_or(0, |record| record.len as usize)
     }
 
-    pub(super) fn meet(&mut self, id: TextId, fate: Fate) {
+    pub(crate) fn meet(&mut self, id: TextId, fate: Fate) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.fates |= bit(fate);
         }
     }
 
     /// A string that was written and then written on to stands no longer for itself.
-    pub(super) fn absorb(&mut self, id: TextId) {
+    pub(crate) fn absorb(&mut self, id: TextId) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.fates = bit(Fate::Spent);
         }
     }
 
-    pub(super) fn hold(&mut self, id: TextId, name: NameId) {
+    pub(crate) fn hold(&mut self, id: TextId, name: NameId) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.held_by = Some(name);
         }
     }
 
     /// Two strings in a row. One that would be too long stays apart, and both parts stand for themselves.
-    pub(super) fn sum(&mut self, left: TextId, right: TextId) -> TextId {
+    pub(crate) fn sum(&mut self, left: TextId, right: TextId) -> TextId {
         let Some(len) = self
             .record(left)
             .map(|record| record.len)
@@ -192,7 +192,7 @@ impl Texts {
     }
 
     /// What a string was before something was added to it.
-    pub(super) fn left_part(&self, id: TextId) -> Option<TextId> {
+    pub(crate) fn left_part(&self, id: TextId) -> Option<TextId> {
         match self.record(id)?.piece {
             Piece::Sum { left, .. } => Some(left),
             Piece::Leaf { .. } => None,
@@ -200,7 +200,7 @@ impl Texts {
     }
 
     /// The string itself, as far as it fits.
-    pub(super) fn flat(&self, id: TextId, bytes_max: usize) -> String {
+    pub(crate) fn flat(&self, id: TextId, bytes_max: usize) -> String {
         let mut flat = String::with_capacity(self.len(id).min(bytes_max));
         self.leaves(id, |leaf| {
             if flat.len() + leaf.len() > bytes_max {
@@ -213,7 +213,7 @@ impl Texts {
     }
 
     /// A string that lies in one piece and in which every byte is a letter.
-    pub(super) fn plain(&self, id: TextId) -> Option<&str> {
+    pub(crate) fn plain(&self, id: TextId) -> Option<&str> {
         match self.record(id)?.piece {
             Piece::Leaf { start, end } => {
                 self.buffer.get(start as usize..end as usize).filter(|text| text.is_ascii())
@@ -223,7 +223,7 @@ impl Texts {
     }
 
     /// What of a string was not seen before, noting it as seen.
-    pub(super) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
+    pub(crate) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
         let (mut fresh, mut open) = (String::new(), vec![id]);
         while let Some(id) = open.pop().filter(|_| fresh.len() <= TEXT_BYTES_MAX as usize) {
             match self.record(id).filter(|_| seen.note(id)).map(|record| record.piece) {
@@ -238,7 +238,7 @@ impl Texts {
     }
 
     /// The parts of a string in order, while they are wanted.
-    pub(super) fn leaves<'a>(&'a self, id: TextId, mut take: impl FnMut(&'a str) -> bool) {
+    pub(crate) fn leaves<'a>(&'a self, id: TextId, mut take: impl FnMut(&'a str) -> bool) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
             match self.record(id).map(|record| record.piece) {

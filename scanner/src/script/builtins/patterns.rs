@@ -2,11 +2,11 @@
 //! text or for a number of letters. No other expression is ever matched, so that none can take long.
 
 use super::calls::Call;
-use super::encodings;
-use super::machine::Machine;
-use super::texts::{Fate, TextId};
-use super::tokens::Token;
-use super::values::Value;
+use crate::script::encodings;
+use crate::script::eval::machine::Machine;
+use crate::script::memory::texts::{Fate, TextId};
+use crate::script::syntax::tokens::Token;
+use crate::script::memory::values::Value;
 
 /// What is looked for in a string.
 struct Needle {
@@ -33,7 +33,7 @@ impl Needle {
 
 impl Machine<'_> {
     /// A regular expression: only those that stand for one text are followed.
-    pub(super) fn pattern(&mut self, token: Token) {
+    pub(crate) fn pattern(&mut self, token: Token) {
         let written = token.text(self.source);
         let is_affordable = self.may_copy(written.len());
         let value = match encodings::plain_pattern(written).filter(|_| is_affordable) {
@@ -48,7 +48,7 @@ impl Machine<'_> {
     }
 
     /// `match(/../g)`: a string cut into pieces of so many letters.
-    pub(super) fn pieces(&mut self, text: TextId, size: usize) -> Option<Vec<Value>> {
+    pub(crate) fn pieces(&mut self, text: TextId, size: usize) -> Option<Vec<Value>> {
         let flat = self.flat(text)?;
         let letters: Vec<char> = flat.chars().collect();
         if !self.may_copy_items(letters.len() / size.max(1)) {
@@ -67,7 +67,7 @@ impl Machine<'_> {
         Some(Needle { text: self.flat(text)?, is_global, is_caseless })
     }
 
-    pub(super) fn split(&mut self, text: TextId, by: Value) -> Option<Value> {
+    pub(crate) fn split(&mut self, text: TextId, by: Value) -> Option<Value> {
         let by = self.needle(by)?;
         if by.text.is_empty() {
             let letters = self.letters(text);
@@ -83,7 +83,7 @@ impl Machine<'_> {
         Some(self.heap.list(parts))
     }
 
-    pub(super) fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
+    pub(crate) fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
         self.spend_all(call.arguments);
         let Some(what) = self.needle(call.argument(0)).filter(|what| !what.text.is_empty()) else {
             return Some(Value::Text(text));

@@ -1,19 +1,19 @@
 //! Calls that build elements: `createElement` and what is done to its result, and the descriptions of elements that
 //! React, Vue and the like are given.
 
-use super::calls::Call;
+use crate::script::builtins::calls::Call;
 use super::elements::{Child, is_tag};
-use super::encodings::has_tag;
-use super::machine::Machine;
-use super::texts::Fate;
-use super::values::{ElementId, FunctionId, ObjectId, Operand, Value};
+use crate::script::encodings::has_tag;
+use crate::script::eval::machine::Machine;
+use crate::script::memory::texts::Fate;
+use crate::script::memory::values::{ElementId, FunctionId, ObjectId, Operand, Value};
 
 /// Children of one element; more are for no one to read.
 const CHILDREN_MAX: usize = 10_000;
 
 impl Machine<'_> {
     /// `createElement('input')`, or an element described in one call.
-    pub(super) fn new_element(&mut self, call: &Call) -> Option<Operand> {
+    pub(crate) fn new_element(&mut self, call: &Call) -> Option<Operand> {
         match call.name {
             "createElement" if call.arguments.len() == 1 || call.base == "document" => {
                 let tag = self.tag(call.argument(0))?;
@@ -67,7 +67,7 @@ impl Machine<'_> {
         Some(tag)
     }
 
-    pub(super) fn add_element(&mut self, tag: &str) -> ElementId {
+    pub(crate) fn add_element(&mut self, tag: &str) -> ElementId {
         let order = self.texts.next_order();
         self.literals_read += 1;
         self.elements.add(tag, order, self.texts.reader())
@@ -75,7 +75,7 @@ impl Machine<'_> {
 
     /// `createElement(Part, {…}, …)`: a component of the script is what it makes of its properties. None when it is no
     /// function of the script, or makes nothing that is known.
-    pub(super) fn component(&mut self, call: &Call) -> Option<(FunctionId, Value)> {
+    pub(crate) fn component(&mut self, call: &Call) -> Option<(FunctionId, Value)> {
         let Value::Function(function) = call.argument(0) else { return None };
         if !is_maker(call.name) || !self.may_make_element(function) {
             return None;
@@ -98,7 +98,7 @@ impl Machine<'_> {
     }
 
     /// `h('input', {…}, …)` by whatever name, told by what it is given.
-    pub(super) fn described_element(&mut self, call: &Call) -> Option<Operand> {
+    pub(crate) fn described_element(&mut self, call: &Call) -> Option<Operand> {
         let is_maker = is_maker(call.name) || call.callee.value == Value::Maker;
         let properties = match call.argument(1) {
             Value::Object(object) => Some(object),
@@ -232,7 +232,7 @@ impl Machine<'_> {
     }
 
     /// A method of an element that the script built.
-    pub(super) fn element_call(&mut self, call: &Call, element: ElementId) -> Operand {
+    pub(crate) fn element_call(&mut self, call: &Call, element: ElementId) -> Operand {
         match call.name {
             "setAttribute" => {
                 let name = call.text(0).and_then(|name| self.flat(name)).unwrap_or_default();

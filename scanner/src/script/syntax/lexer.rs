@@ -10,7 +10,7 @@ const BROKEN_NESTING_MAX: usize = 8;
 /// Literals that turn out to have no end are looked for over this many times the source, all together.
 const VAIN_LOOKS_MAX: usize = 4;
 
-pub(super) fn lex(source: &str) -> Tokens {
+pub(crate) fn lex(source: &str) -> Tokens {
     let mut end = source.len().min(SOURCE_BYTES_MAX);
     while !source.is_char_boundary(end) {
         end -= 1;

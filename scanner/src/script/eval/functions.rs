@@ -4,9 +4,9 @@
 use super::frame::{Ahead, Frame, Kind as Level};
 use super::machine::Machine;
 use super::params::Param;
-use super::texts::Fate;
-use super::tokens::Kind;
-use super::values::{FunctionId, NameId, Operand, ReadingId, Value};
+use crate::script::memory::texts::Fate;
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{FunctionId, NameId, Operand, ReadingId, Value};
 
 /// Functions longer than this are read, but not called.
 const FUNCTION_TOKENS_MAX: usize = 4_000;
@@ -14,61 +14,61 @@ const FUNCTION_TOKENS_MAX: usize = 4_000;
 const CALL_DEPTH_MAX: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function {
+pub(crate) struct Function {
     params: usize,
-    pub(super) body: usize,
-    pub(super) tokens: usize,
+    pub(crate) body: usize,
+    pub(crate) tokens: usize,
     /// What it answers when nothing is known of its arguments.
-    pub(super) answer: Option<Value>,
-    pub(super) is_read: bool,
-    pub(super) has_literals: bool,
-    pub(super) was_called: bool,
+    pub(crate) answer: Option<Value>,
+    pub(crate) is_read: bool,
+    pub(crate) has_literals: bool,
+    pub(crate) was_called: bool,
     /// How many it takes one of, so that its answer is one of as many.
-    pub(super) choices: usize,
-    pub(super) is_owed: bool,
+    pub(crate) choices: usize,
+    pub(crate) is_owed: bool,
     is_block: bool,
 }
 
 /// One time that a function was read, and not called.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     function: FunctionId,
     /// It took an item whose turn it was, so that calls with other items do not tell it better.
     is_kept: bool,
 }
 
 /// A body that is being gone through.
-pub(super) struct Body {
-    pub(super) function: FunctionId,
-    pub(super) answer: Option<Value>,
-    pub(super) is_applied: bool,
-    pub(super) reader_before: Option<ReadingId>,
-    pub(super) literals_before: usize,
+pub(crate) struct Body {
+    pub(crate) function: FunctionId,
+    pub(crate) answer: Option<Value>,
+    pub(crate) is_applied: bool,
+    pub(crate) reader_before: Option<ReadingId>,
+    pub(crate) literals_before: usize,
     /// How many it took one of.
-    pub(super) choices: usize,
+    pub(crate) choices: usize,
     /// Functions in it that have turns to take.
-    pub(super) owed: Vec<FunctionId>,
+    pub(crate) owed: Vec<FunctionId>,
     /// What variables outside of it were before it was read, if that changed them.
-    pub(super) undo: Vec<(NameId, Value)>,
+    pub(crate) undo: Vec<(NameId, Value)>,
 }
 
 /// Where a call goes on when the function has answered.
-pub(super) struct Pending {
+pub(crate) struct Pending {
     resume: usize,
     calls: Option<Calls>,
 }
 
 /// One call for each item of a list.
-pub(super) struct Calls {
+pub(crate) struct Calls {
     function: FunctionId,
     items: Vec<Value>,
     next: usize,
     answers: Vec<Value>,
-    pub(super) purpose: Purpose,
+    pub(crate) purpose: Purpose,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Map,
     ForEach,
     Reduce,
@@ -80,7 +80,7 @@ pub(super) enum Purpose {
 
 impl Machine<'_> {
     /// The function whose parameters stand at a place. It is the same however often it is come by.
-    pub(super) fn add_function(&mut self, params: usize, near: usize) -> FunctionId {
+    pub(crate) fn add_function(&mut self, params: usize, near: usize) -> FunctionId {
         if let Some(&known) = self.function_at.get(&params) {
             return known;
         }
@@ -112,7 +112,7 @@ impl Machine<'_> {
     }
 
     /// `=>`: what stands before it were parameters.
-    pub(super) fn arrow(&mut self, at: usize) {
+    pub(crate) fn arrow(&mut self, at: usize) {
         self.frame().operand = None;
         self.frame().spreads = false;
         let Some(before) = at.checked_sub(1) else { return };
@@ -130,7 +130,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn open_body(&mut self, function: FunctionId, at: usize) {
+    pub(crate) fn open_body(&mut self, function: FunctionId, at: usize) {
         if self.is_too_deep() {
             self.frame().ahead = Ahead::Nothing;
             return self.open(Level::Block, at);
@@ -172,7 +172,7 @@ impl Machine<'_> {
     }
 
     /// `return`: the first answer that is known counts, the others stand for themselves.
-    pub(super) fn answer(&mut self, operand: Operand) {
+    pub(crate) fn answer(&mut self, operand: Operand) {
         let Some(body) = self.bodies.last_mut() else { return };
         let is_better = body.answer.is_none_or(|answer| answer == Value::Unknown);
         if is_better {
@@ -192,12 +192,12 @@ impl Machine<'_> {
     }
 
     /// What a function answers when nothing is known of its arguments.
-    pub(super) fn answer_of(&self, function: FunctionId) -> Option<Value> {
+    pub(crate) fn answer_of(&self, function: FunctionId) -> Option<Value> {
         self.functions.get(function.0 as usize)?.answer
     }
 
     /// Whether a call of a function may come to an element: it does, or it was not read yet.
-    pub(super) fn may_make_element(&self, function: FunctionId) -> bool {
+    pub(crate) fn may_make_element(&self, function: FunctionId) -> bool {
         self.functions.get(function.0 as usize).is_some_and(|known| match known.answer {
             Some(answer) => matches!(answer, Value::Element(_)),
             None => !known.is_read,
@@ -205,7 +205,7 @@ impl Machine<'_> {
     }
 
     /// Calls a function of the script; the answer is there at once, or comes later when there is none yet.
-    pub(super) fn call_function(&mut self, function: FunctionId, arguments: &[Value]) -> Option<Operand> {
+    pub(crate) fn call_function(&mut self, function: FunctionId, arguments: &[Value]) -> Option<Operand> {
         let Some(known) = self.functions.get(function.0 as usize).copied() else {
             return Some(Operand::default());
         };
@@ -231,7 +231,7 @@ impl Machine<'_> {
     }
 
     /// Whether what was read in a function is told better by its calls. If those ran out of allowance, it is not.
-    pub(super) fn is_superseded(&self, reader: Option<ReadingId>) -> bool {
+    pub(crate) fn is_superseded(&self, reader: Option<ReadingId>) -> bool {
         let reading = reader.and_then(|reader| self.readings.get(reader.0 as usize));
         let reading = reading.filter(|reading| !reading.is_kept && self.may_replay());
         let function = reading.and_then(|reading| self.functions.get(reading.function.0 as usize));
@@ -239,7 +239,7 @@ impl Machine<'_> {
     }
 
     /// Whether what is being read was told better by a call before. It takes nothing from what that wrote.
-    pub(super) fn is_told_better(&self) -> bool {
+    pub(crate) fn is_told_better(&self) -> bool {
         self.is_superseded(self.texts.reader())
     }
 
@@ -249,7 +249,7 @@ impl Machine<'_> {
     }
 
     /// What was just read took an item whose turn it was.
-    pub(super) fn keep_reading(&mut self) {
+    pub(crate) fn keep_reading(&mut self) {
         let reader = self.texts.reader().and_then(|reader| self.readings.get_mut(reader.0 as usize));
         if let Some(reading) = reader {
             reading.is_kept = true;
@@ -263,7 +263,7 @@ impl Machine<'_> {
     }
 
     /// Calls a function for each item. None when the answer comes later.
-    pub(super) fn call_for_each(
+    pub(crate) fn call_for_each(
         &mut self,
         function: FunctionId,
         items: Vec<Value>,
@@ -295,7 +295,7 @@ impl Machine<'_> {
     }
 
     /// Goes through a function once for each item that it may take.
-    pub(super) fn call_in_turns(&mut self, function: FunctionId, choices: usize) {
+    pub(crate) fn call_in_turns(&mut self, function: FunctionId, choices: usize) {
         if !self.may_call(function) {
             return;
         }
@@ -307,7 +307,7 @@ impl Machine<'_> {
     }
 
     /// The same for items that are not known: as if there were one.
-    pub(super) fn answer_unasked(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
+    pub(crate) fn answer_unasked(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
         let answer = self.answer_of(function).unwrap_or_default();
         match purpose {
             Purpose::Map => self.heap.list(vec![answer]).into(),
@@ -359,7 +359,7 @@ impl Machine<'_> {
     }
 
     /// A call has come to its end.
-    pub(super) fn resume(&mut self, mut pending: Pending, answer: Value, choices: usize) {
+    pub(crate) fn resume(&mut self, mut pending: Pending, answer: Value, choices: usize) {
         let is_turn = pending.calls.as_ref().is_some_and(|calls| calls.purpose == Purpose::Turns);
         if !is_turn {
             self.note_choice(choices);

@@ -1,11 +1,11 @@
 //! Where values reach the page: properties that are set and calls that write, show, fetch or run.
 
-use super::calls::Call;
+use crate::script::builtins::calls::Call;
 use super::elements::Child;
-use super::encodings::{escape, has_tag};
-use super::machine::Machine;
-use super::texts::{Fate, TextId};
-use super::values::{Base, ElementId, NameId, ObjectId, Operand, Place, Value};
+use crate::script::encodings::{escape, has_tag};
+use crate::script::eval::machine::Machine;
+use crate::script::memory::texts::{Fate, TextId};
+use crate::script::memory::values::{Base, ElementId, NameId, ObjectId, Operand, Place, Value};
 
 /// Longer addresses are fetched by nobody; a `data:` address may hold a page.
 const ADDRESS_BYTES_MAX: usize = 1 << 20;
@@ -20,20 +20,20 @@ const SHOWN_BYTES_MAX: usize = 4_096;
 
 /// What was noted while a script was read, each with its place among the strings.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// All that `document.write` was given.
-    pub(super) written: Option<TextId>,
-    pub(super) shown: Vec<TextId>,
-    pub(super) titles: Vec<TextId>,
-    pub(super) fetched: Vec<(u32, String)>,
+    pub(crate) written: Option<TextId>,
+    pub(crate) shown: Vec<TextId>,
+    pub(crate) titles: Vec<TextId>,
+    pub(crate) fetched: Vec<(u32, String)>,
     /// Scripts and data within the script.
-    pub(super) scripts: Vec<(u32, String)>,
-    pub(super) data: Vec<(u32, String)>,
+    pub(crate) scripts: Vec<(u32, String)>,
+    pub(crate) data: Vec<(u32, String)>,
 }
 
 impl Machine<'_> {
     /// `place = value`, or with a current value `place += more`.
-    pub(super) fn set(&mut self, place: Place, owner: Value, current: Value, value: Value) {
+    pub(crate) fn set(&mut self, place: Place, owner: Value, current: Value, value: Value) {
         let name = self.names.text(place.name).to_owned();
         if let Value::Element(element) = owner {
             return self.set_on_element(element, &name, value);
@@ -74,7 +74,7 @@ impl Machine<'_> {
     }
 
     /// `{name: value}`.
-    pub(super) fn put_in_object(&mut self, object: ObjectId, name: NameId, value: Value) {
+    pub(crate) fn put_in_object(&mut self, object: ObjectId, name: NameId, value: Value) {
         match self.names.text(name) {
             "__html" | "srcdoc" | "innerHTML" => self.write(value),
             "textContent" | "innerText" | "placeholder" => self.settle(value.into(), Fate::Shown),
@@ -84,7 +84,7 @@ impl Machine<'_> {
         self.heap.set(object, name, value);
     }
 
-    pub(super) fn write(&mut self, value: Value) {
+    pub(crate) fn write(&mut self, value: Value) {
         match value {
             Value::OneOfList(_) | Value::OneOfObject(_) => self.settle(value.into(), Fate::Loose),
             _ => self.settle(value.into(), Fate::Written),
@@ -178,14 +178,14 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn attribute(&mut self, element: ElementId, name: &str, value: Value) {
+    pub(crate) fn attribute(&mut self, element: ElementId, name: &str, value: Value) {
         let text = match value {
             Value::Text(text) => {
                 self.texts.meet(text, Fate::Spent);
                 self.flat(text)
             }
             Value::Flag(true) => Some(String::new()),
-            Value::Number(number) => Some(super::members::number_text(number)),
+            Value::Number(number) => Some(crate::script::eval::members::number_text(number)),
             _ => None,
         };
         if let Some(text) = text {
@@ -194,7 +194,7 @@ impl Machine<'_> {
     }
 
     /// A call of something that the script does not define.
-    pub(super) fn page_call(&mut self, call: &Call) -> Operand {
+    pub(crate) fn page_call(&mut self, call: &Call) -> Operand {
         if let Value::Element(element) = call.callee.owner {
             return self.element_call(call, element);
         }
@@ -323,7 +323,7 @@ impl Machine<'_> {
     }
 
     /// What of an object is shown when its members become those of an element on the page.
-    pub(super) fn show_members(&mut self, object: ObjectId) {
+    pub(crate) fn show_members(&mut self, object: ObjectId) {
         let count = self.heap.keys(object).len();
         let entries = if self.may_copy(count) { self.heap.entries(object) } else { Vec::new() };
         for (name, value) in entries {
@@ -355,7 +355,7 @@ impl Machine<'_> {
     }
 
     /// The data that a text is.
-    pub(super) fn data_in(&mut self, text: TextId) -> Value {
+    pub(crate) fn data_in(&mut self, text: TextId) -> Value {
         let len = self.texts.len(text);
         if len > DATA_BYTES_MAX || !self.may_copy(len.saturating_mul(DATA_FACTOR)) {
             return Value::Unknown;
@@ -437,7 +437,7 @@ impl Machine<'_> {
         })
     }
 
-    pub(super) fn note_fetch(&mut self, call: &Call) {
+    pub(crate) fn note_fetch(&mut self, call: &Call) {
         let first = call.argument(0);
         match call.name {
             "fetch" | "import" | "importScripts" | "getJSON" | "load" | "getScript" | "axios" | "ajax"
@@ -475,10 +475,10 @@ fn text_in(value: Value) -> Option<TextId> {
     }
 }
 
-pub(super) fn is_markup_property(name: &str) -> bool {
+pub(crate) fn is_markup_property(name: &str) -> bool {
     matches!(name, "innerHTML" | "outerHTML" | "srcdoc" | "__html")
 }
 
-pub(super) fn is_text_property(name: &str) -> bool {
+pub(crate) fn is_text_property(name: &str) -> bool {
     matches!(name, "textContent" | "innerText" | "nodeValue" | "placeholder" | "ariaLabel" | "text")
 }

@@ -2,15 +2,15 @@
 //! together in it.
 
 use super::functions::Pending;
-use super::texts::TextId;
-use super::values::{FunctionId, NameId, ObjectId, Operand, Place, Value};
+use crate::script::memory::texts::TextId;
+use crate::script::memory::values::{FunctionId, NameId, ObjectId, Operand, Place, Value};
 
 /// Assignments in a row, as in `a = b = c`; more are not followed.
 const TARGETS_MAX: usize = 64;
 /// Values that a conditional expression may come to beside the first; more are not followed.
 const OTHERS_MAX: usize = 8;
 
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Block,
     /// The body of a function, which may be an expression.
     Body,
@@ -47,7 +47,7 @@ pub(super) enum Kind {
 
 /// What a word just read promises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ahead {
+pub(crate) enum Ahead {
     #[default]
     Nothing,
     Head,
@@ -70,7 +70,7 @@ pub(super) enum Ahead {
 
 /// The word that a statement begins with, where that matters for its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     #[default]
     None,
     Return,
@@ -80,41 +80,41 @@ pub(super) enum Verb {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
-    pub(super) place: Option<Place>,
+pub(crate) struct Target {
+    pub(crate) place: Option<Place>,
     /// What the place is a member of, or the pattern that is taken apart.
-    pub(super) owner: Value,
-    pub(super) current: Value,
-    pub(super) adds: bool,
-    pub(super) declares: bool,
+    pub(crate) owner: Value,
+    pub(crate) current: Value,
+    pub(crate) adds: bool,
+    pub(crate) declares: bool,
     /// How many conditions were open when it was met.
     questions: u32,
 }
 
-pub(super) struct Frame {
-    pub(super) kind: Kind,
-    pub(super) opened_at: usize,
-    pub(super) operand: Option<Operand>,
-    pub(super) product: Option<(Value, u8)>,
-    pub(super) sum: Option<(Value, u8)>,
-    pub(super) unary: u8,
-    pub(super) choice: Option<Operand>,
-    pub(super) others: Vec<Value>,
-    pub(super) is_compared: bool,
-    pub(super) questions: u32,
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    pub(crate) opened_at: usize,
+    pub(crate) operand: Option<Operand>,
+    pub(crate) product: Option<(Value, u8)>,
+    pub(crate) sum: Option<(Value, u8)>,
+    pub(crate) unary: u8,
+    pub(crate) choice: Option<Operand>,
+    pub(crate) others: Vec<Value>,
+    pub(crate) is_compared: bool,
+    pub(crate) questions: u32,
     targets: Vec<Target>,
-    pub(super) verb: Verb,
-    pub(super) ahead: Ahead,
-    pub(super) declares: bool,
-    pub(super) is_new: bool,
-    pub(super) spreads: bool,
-    pub(super) repeat: Option<Box<super::loops::Repeat>>,
+    pub(crate) verb: Verb,
+    pub(crate) ahead: Ahead,
+    pub(crate) declares: bool,
+    pub(crate) is_new: bool,
+    pub(crate) spreads: bool,
+    pub(crate) repeat: Option<Box<super::loops::Repeat>>,
     /// A block of one statement without braces.
-    pub(super) is_lone: bool,
+    pub(crate) is_lone: bool,
 }
 
 impl Frame {
-    pub(super) fn new(kind: Kind, opened_at: usize) -> Self {
+    pub(crate) fn new(kind: Kind, opened_at: usize) -> Self {
         Self {
             kind,
             opened_at,
@@ -137,12 +137,12 @@ impl Frame {
         }
     }
 
-    pub(super) fn is_block(&self) -> bool {
+    pub(crate) fn is_block(&self) -> bool {
         matches!(self.kind, Kind::Block | Kind::Body)
     }
 
     /// Whether nothing of a statement was read yet, so that a brace opens a block.
-    pub(super) fn is_at_statement(&self) -> bool {
+    pub(crate) fn is_at_statement(&self) -> bool {
         self.is_block()
             && self.operand.is_none()
             && self.sum.is_none()
@@ -156,12 +156,12 @@ impl Frame {
             && !self.is_compared
     }
 
-    pub(super) fn aim(&mut self, adds: bool) {
+    pub(crate) fn aim(&mut self, adds: bool) {
         let Some(operand) = self.operand.take() else { return };
         if self.targets.len() >= TARGETS_MAX {
             return;
         }
-        let is_variable = operand.place.is_some_and(|place| place.base == super::values::Base::None);
+        let is_variable = operand.place.is_some_and(|place| place.base == crate::script::memory::values::Base::None);
         self.targets.push(Target {
             place: operand.place,
             owner: if operand.place.is_some() { operand.owner } else { operand.value },
@@ -173,11 +173,11 @@ impl Frame {
     }
 
     /// The assignments that end here: those inside of the condition that is closing, or all.
-    pub(super) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
+    pub(crate) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
         self.targets.pop_if(|target| target.questions >= within_questions)
     }
 
-    pub(super) fn add_other(&mut self, value: Value) -> bool {
+    pub(crate) fn add_other(&mut self, value: Value) -> bool {
         let fits = self.others.len() < OTHERS_MAX;
         if fits {
             self.others.push(value);
@@ -185,7 +185,7 @@ impl Frame {
         fits
     }
 
-    pub(super) fn end_statement(&mut self) {
+    pub(crate) fn end_statement(&mut self) {
         self.verb = Verb::None;
         self.declares = false;
         self.is_new = false;

@@ -2,9 +2,9 @@
 //! here or in a library, visitors are asked for what its labels say.
 
 use super::elements::Child;
-use super::machine::Machine;
-use super::texts::Fate;
-use super::values::{ElementId, ObjectId, Value};
+use crate::script::eval::machine::Machine;
+use crate::script::memory::texts::Fate;
+use crate::script::memory::values::{ElementId, ObjectId, Value};
 
 /// Members that say what kind of field it is, by their usual names and by short ones.
 const TYPE_NAMES: [&str; 10] =
@@ -35,14 +35,14 @@ const MEMBER_BYTES_MAX: usize = 400;
 
 /// How much of that was done.
 #[derive(Debug, Default)]
-pub(super) struct Described {
+pub(crate) struct Described {
     objects_seen: usize,
     fields: usize,
 }
 
 impl Machine<'_> {
     /// Notes the form that a list describes, if its items describe fields.
-    pub(super) fn note_described(&mut self, items: &[Value]) {
+    pub(crate) fn note_described(&mut self, items: &[Value]) {
         let objects = items.iter().take(FIELDS_MAX).filter_map(|item| match item {
             Value::Object(object) => Some(*object),
             _ => None,

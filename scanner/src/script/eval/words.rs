@@ -2,12 +2,12 @@
 
 use super::frame::{Ahead, Kind as Level, Verb};
 use super::machine::Machine;
-use super::texts::Fate;
-use super::tokens::{Kind, Token};
-use super::values::{Base, Operand, Place, Value};
+use crate::script::memory::texts::Fate;
+use crate::script::syntax::tokens::{Kind, Token};
+use crate::script::memory::values::{Base, Operand, Place, Value};
 
 impl Machine<'_> {
-    pub(super) fn name(&mut self, token: Token, at: usize) {
+    pub(crate) fn name(&mut self, token: Token, at: usize) {
         self.literals_read += usize::from(is_telling(token.text(self.source)));
         if self.is_after_dot(at) {
             let name = self.name_id(token);
@@ -108,7 +108,7 @@ impl Machine<'_> {
     }
 
     /// Functions that are declared anywhere and once, since they may be called before they are read.
-    pub(super) fn find_declared(&mut self) {
+    pub(crate) fn find_declared(&mut self) {
         for at in 0..self.tokens.len() {
             let Some(token) = self.tokens.get(at) else { break };
             if token.kind != Kind::Name || token.text(self.source) != "function" {
@@ -121,7 +121,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn comma(&mut self) {
+    pub(crate) fn comma(&mut self) {
         let value = self.expression();
         match &mut self.frame().kind {
             Level::Call { .. } | Level::Array { .. } => self.add_item(value),

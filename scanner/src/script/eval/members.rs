@@ -1,16 +1,16 @@
 //! Members of lists, objects, strings and of what is not known; and strings made of any value.
 
 use super::machine::Machine;
-use super::texts::{Fate, TextId};
-use super::tokens::Kind;
-use super::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
+use crate::script::memory::texts::{Fate, TextId};
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
 
 /// Bytes of a string that are looked at in the time in which one is copied.
 const LOOK_BYTES: usize = 32;
 
 impl Machine<'_> {
     /// `object.name`.
-    pub(super) fn member(&mut self, object: Operand, name: NameId) -> Operand {
+    pub(crate) fn member(&mut self, object: Operand, name: NameId) -> Operand {
         let base = match object.place {
             Some(place) => Base::Named(place.name),
             None => Base::Unnamed,
@@ -44,7 +44,7 @@ impl Machine<'_> {
     }
 
     /// What elements of the page hold under a name.
-    pub(super) fn held(&mut self, name: &str) -> Value {
+    pub(crate) fn held(&mut self, name: &str) -> Value {
         let bound = self.bound;
         let held = bound.held(name).filter(|held| self.may_copy(held.len()));
         held.map_or(Value::Unknown, |held| {
@@ -72,7 +72,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn chars(&mut self, text: TextId) -> usize {
+    pub(crate) fn chars(&mut self, text: TextId) -> usize {
         let len = self.texts.len(text);
         if !self.may_look(text) || self.texts.plain(text).is_some() || !self.may_copy(len) {
             return len;
@@ -81,7 +81,7 @@ impl Machine<'_> {
     }
 
     /// Some letters of a string. They are taken from where it lies, since codes are read letter by letter.
-    pub(super) fn letters_at(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
+    pub(crate) fn letters_at(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
         let count = count.min(self.texts.len(text));
         if !self.may_look(text) || !self.may_copy(count) {
             return None;
@@ -94,7 +94,7 @@ impl Machine<'_> {
         Some(flat.chars().skip(start).take(count).collect())
     }
 
-    pub(super) fn letter_at(&mut self, text: TextId, at: usize) -> Option<char> {
+    pub(crate) fn letter_at(&mut self, text: TextId, at: usize) -> Option<char> {
         self.letters_at(text, at, 1)?.chars().next()
     }
 
@@ -104,7 +104,7 @@ impl Machine<'_> {
     }
 
     /// `object[key]`.
-    pub(super) fn index(&mut self, object: Operand, key: Operand) -> Operand {
+    pub(crate) fn index(&mut self, object: Operand, key: Operand) -> Operand {
         // A function that looks something up tells more when it is called.
         let is_told = matches!(object.value, Value::List(_) | Value::Object(_) | Value::Text(_));
         self.literals_read += usize::from(is_told);
@@ -149,7 +149,7 @@ impl Machine<'_> {
     }
 
     /// The text of a value within another text; of what is not known, a space.
-    pub(super) fn text_of(&mut self, value: Value, comma: &str) -> Option<TextId> {
+    pub(crate) fn text_of(&mut self, value: Value, comma: &str) -> Option<TextId> {
         match value {
             Value::Text(text) => Some(text),
             Value::Number(number) => Some(self.texts.add(&number_text(number))),
@@ -162,7 +162,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn join(&mut self, items: &[Value], between: &str) -> TextId {
+    pub(crate) fn join(&mut self, items: &[Value], between: &str) -> TextId {
         let mut whole = self.texts.add("");
         for (at, &item) in items.iter().enumerate() {
             let part = match item {
@@ -180,13 +180,13 @@ impl Machine<'_> {
     }
 
     /// A string in one piece, if the allowance for copying is not used up.
-    pub(super) fn flat(&mut self, text: TextId) -> Option<String> {
+    pub(crate) fn flat(&mut self, text: TextId) -> Option<String> {
         let len = self.texts.len(text);
         self.may_copy(len).then(|| self.texts.flat(text, usize::MAX))
     }
 
     /// A new string made from another.
-    pub(super) fn made(&mut self, from: TextId, text: &str) -> Value {
+    pub(crate) fn made(&mut self, from: TextId, text: &str) -> Value {
         if !self.may_copy(text.len()) {
             return Value::Text(from);
         }
@@ -195,7 +195,7 @@ impl Machine<'_> {
     }
 
     /// Notes what becomes of a value, and of what it holds.
-    pub(super) fn settle(&mut self, operand: Operand, fate: Fate) {
+    pub(crate) fn settle(&mut self, operand: Operand, fate: Fate) {
         if let (Value::Unknown, Some(place)) = (operand.value, operand.place) {
             let name = match place.base {
                 Base::Named(base) => base,
@@ -223,12 +223,12 @@ impl Machine<'_> {
     }
 
     /// The items of a list, if the allowance for copying is not used up.
-    pub(super) fn copied(&mut self, list: ListId) -> Vec<Value> {
+    pub(crate) fn copied(&mut self, list: ListId) -> Vec<Value> {
         let len = self.heap.items(list).len();
         if self.may_copy_items(len) { self.heap.items(list).to_vec() } else { Vec::new() }
     }
 
-    pub(super) fn values_of(&mut self, object: ObjectId) -> Vec<Value> {
+    pub(crate) fn values_of(&mut self, object: ObjectId) -> Vec<Value> {
         let keys = self.heap.keys(object).len();
         if !self.may_copy(keys) {
             return Vec::new();
@@ -257,6 +257,6 @@ impl Machine<'_> {
     }
 }
 
-pub(super) fn number_text(number: f64) -> String {
+pub(crate) fn number_text(number: f64) -> String {
     format!("{number}")
 }

@@ -1,8 +1,8 @@
 //! Elements that a script builds by calls, and the markup they amount to.
 
-use super::encodings::escape;
-use super::texts::{TextId, Texts};
-use super::values::{ElementId, ReadingId};
+use crate::script::encodings::escape;
+use crate::script::memory::texts::{TextId, Texts};
+use crate::script::memory::values::{ElementId, ReadingId};
 
 const ATTRIBUTES_MAX: usize = 64;
 /// A frame may be given a whole document.
@@ -13,30 +13,30 @@ const CHILD_BYTES_MAX: usize = 1 << 20;
 const ANCESTORS_MAX: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Child {
+pub(crate) enum Child {
     Element(ElementId),
     Text(TextId),
     Markup(TextId),
 }
 
 #[derive(Debug)]
-pub(super) struct Built {
+pub(crate) struct Built {
     tag: String,
     attributes: Vec<(String, String)>,
     children: Vec<Child>,
     parent: Option<ElementId>,
     /// Where it stands among the strings.
-    pub(super) order: u32,
-    pub(super) reader: Option<ReadingId>,
+    pub(crate) order: u32,
+    pub(crate) reader: Option<ReadingId>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Elements {
+pub(crate) struct Elements {
     list: Vec<Built>,
 }
 
 impl Elements {
-    pub(super) fn add(&mut self, tag: &str, order: u32, reader: Option<ReadingId>) -> ElementId {
+    pub(crate) fn add(&mut self, tag: &str, order: u32, reader: Option<ReadingId>) -> ElementId {
         let id = ElementId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         self.list.push(Built {
             tag: tag.to_ascii_lowercase(),
@@ -53,7 +53,7 @@ impl Elements {
         self.list.get_mut(id.0 as usize)
     }
 
-    pub(super) fn set(&mut self, id: ElementId, name: &str, value: &str) {
+    pub(crate) fn set(&mut self, id: ElementId, name: &str, value: &str) {
         let Some(built) = self.get_mut(id) else { return };
         let name = attribute_name(name);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
@@ -69,13 +69,13 @@ impl Elements {
 
     /// Takes out what stands in an element, unless that is done in another function than the one that made it: then it is
     /// shown for as long as it takes to come to that.
-    pub(super) fn empty(&mut self, id: ElementId, reader: Option<ReadingId>) {
+    pub(crate) fn empty(&mut self, id: ElementId, reader: Option<ReadingId>) {
         if let Some(built) = self.get_mut(id).filter(|built| built.reader == reader) {
             built.children.clear();
         }
     }
 
-    pub(super) fn append(&mut self, id: ElementId, child: Child) {
+    pub(crate) fn append(&mut self, id: ElementId, child: Child) {
         if let Child::Element(inner) = child {
             if self.stands_in(id, inner) {
                 return;
@@ -102,7 +102,7 @@ impl Elements {
     }
 
     /// Elements that stand in no other.
-    pub(super) fn roots(&self) -> impl Iterator<Item = (ElementId, &Built)> {
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (ElementId, &Built)> {
         let numbered = self.list.iter().enumerate();
         let named = numbered.map(|(at, built)| (ElementId(u32::try_from(at).unwrap_or(u32::MAX)), built));
         named.filter(|(_, built)| built.parent.is_none())
@@ -110,7 +110,7 @@ impl Elements {
 
     /// The markup of an element, as far as the allowance reaches.
     /// Children that no longer stand for themselves are left out.
-    pub(super) fn markup(
+    pub(crate) fn markup(
         &self,
         root: ElementId,
         texts: &Texts,
@@ -183,7 +183,7 @@ fn attribute_name(name: &str) -> String {
 }
 
 /// Whether a text can be the name of an element.
-pub(super) fn is_tag(name: &str) -> bool {
+pub(crate) fn is_tag(name: &str) -> bool {
     name.len() <= 40
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

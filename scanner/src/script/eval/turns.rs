@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use super::frame::Kind as Level;
 use super::functions::Body;
 use super::machine::Machine;
-use super::tokens::Kind;
-use super::values::{Base, ListId, NameId, ObjectId, Operand, Value};
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{Base, ListId, NameId, ObjectId, Operand, Value};
 
 /// Items that are taken in turn. Nobody clicks through more pages.
 const TURNS_MAX: usize = 16;
 
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(crate) struct Turns {
     /// Variables that are set in more than one place: within functions their values are not known.
     unsteady: HashSet<NameId>,
     /// Variables that are somewhere given a list or an object.
@@ -21,12 +21,12 @@ pub(super) struct Turns {
     /// Variables that a loop counts with, which therefore are known.
     counted: HashSet<NameId>,
     /// The item that is taken wherever one is, while a function is gone through for it.
-    pub(super) turn: Option<usize>,
+    pub(crate) turn: Option<usize>,
 }
 
 impl Machine<'_> {
     /// Notes what the variables are given, before anything is read.
-    pub(super) fn find_unsteady(&mut self) {
+    pub(crate) fn find_unsteady(&mut self) {
         let mut given = HashSet::new();
         for at in 0..self.tokens.len() {
             let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Name) else { continue };
@@ -49,12 +49,12 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn count_with(&mut self, name: NameId) {
+    pub(crate) fn count_with(&mut self, name: NameId) {
         self.turns.counted.insert(name);
     }
 
     /// A key as a function knows it that may be called at any time.
-    pub(super) fn steady(&self, key: Operand) -> Value {
+    pub(crate) fn steady(&self, key: Operand) -> Value {
         let is_unsteady = key.place.is_some_and(|place| {
             let is_own = place.base == Base::None
                 && (self.turns.counted.contains(&place.name) || !self.scopes.is_outer(place.name));
@@ -64,7 +64,7 @@ impl Machine<'_> {
     }
 
     /// An item of a list, but which is not known: in a turn it is the one whose turn it is.
-    pub(super) fn one_of_list(&mut self, list: ListId) -> Value {
+    pub(crate) fn one_of_list(&mut self, list: ListId) -> Value {
         let items = self.heap.items(list);
         let item = self.turns.turn.and_then(|turn| items.get(turn).copied());
         let count =
@@ -74,7 +74,7 @@ impl Machine<'_> {
     }
 
     /// The same for an object.
-    pub(super) fn one_of_object(&mut self, object: ObjectId) -> Value {
+    pub(crate) fn one_of_object(&mut self, object: ObjectId) -> Value {
         let keys = self.heap.keys(object);
         let value = |&key: &NameId| self.heap.member(object, key).unwrap_or_default();
         let item = self.turns.turn.and_then(|turn| keys.get(turn)).map(value);
@@ -85,7 +85,7 @@ impl Machine<'_> {
     }
 
     /// Something is taken from a variable that may yet be given a list.
-    pub(super) fn note_lookup(&mut self, name: Option<NameId>) {
+    pub(crate) fn note_lookup(&mut self, name: Option<NameId>) {
         if name.is_some_and(|name| self.turns.listed.contains(&name)) {
             self.literals_read += 1;
             self.note_choice(1);
@@ -93,14 +93,14 @@ impl Machine<'_> {
     }
 
     /// What is being read takes one of so many.
-    pub(super) fn note_choice(&mut self, count: usize) {
+    pub(crate) fn note_choice(&mut self, count: usize) {
         if let Some(body) = self.bodies.last_mut() {
             body.choices = body.choices.max(count.min(TURNS_MAX));
         }
     }
 
     /// A function was read; its turns come when what lies around it is known.
-    pub(super) fn owe_turns(&mut self, body: &Body) {
+    pub(crate) fn owe_turns(&mut self, body: &Body) {
         if self.turns.turn.is_some() {
             return self.note_choice(body.choices);
         }
@@ -114,7 +114,7 @@ impl Machine<'_> {
     }
 
     /// At the end of a function, when all its variables are known: whether functions within it have turns to take.
-    pub(super) fn owes_turns(&mut self, kind: Kind) -> bool {
+    pub(crate) fn owes_turns(&mut self, kind: Kind) -> bool {
         kind == Kind::BraceClose
             && self.turns.turn.is_none()
             && self.bodies.last().is_some_and(|body| !body.owed.is_empty())
@@ -123,7 +123,7 @@ impl Machine<'_> {
     }
 
     /// Begins the turns of a function that is owed some; answers whether there was one.
-    pub(super) fn begin_owed(&mut self) -> bool {
+    pub(crate) fn begin_owed(&mut self) -> bool {
         let body = self.bodies.last_mut();
         let Some(function) = body.map_or(&mut self.owed, |body| &mut body.owed).pop() else { return false };
         let Some(known) = self.functions.get_mut(function.0 as usize) else { return true };

@@ -3,13 +3,13 @@
 
 use super::frame::Ahead;
 use super::machine::Machine;
-use super::texts::Fate;
-use super::tokens::Kind;
-use super::values::{Base, NameId, Operand, Place, Value};
+use crate::script::memory::texts::Fate;
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{Base, NameId, Operand, Place, Value};
 
 impl Machine<'_> {
     /// A brace after what looked like a call: that was the head of a method. Answers whether it is one.
-    pub(super) fn begins_method(&mut self, at: usize) -> bool {
+    pub(crate) fn begins_method(&mut self, at: usize) -> bool {
         let close = at.checked_sub(1).filter(|&close| self.tokens.kind(close) == Some(Kind::ParenClose));
         let head = close.and_then(|close| self.tokens.partner(close)).filter(|_| !self.is_too_deep());
         let Some(head) = head else { return false };
@@ -28,7 +28,7 @@ impl Machine<'_> {
         true
     }
 
-    pub(super) fn end_method(&mut self, name: NameId, function: Value) {
+    pub(crate) fn end_method(&mut self, name: NameId, function: Value) {
         let this = self.names.id("this".into());
         self.scopes.set_member(this, name, function);
         let place = Some(Place { name, base: Base::None });

@@ -2,12 +2,12 @@
 
 use super::frame::{Ahead, Frame, Kind as Level};
 use super::machine::Machine;
-use super::texts::Fate;
-use super::values::{Base, Operand, Value};
+use crate::script::memory::texts::Fate;
+use crate::script::memory::values::{Base, Operand, Value};
 
 impl Machine<'_> {
     /// Ends the innermost level of nesting.
-    pub(super) fn close_top(&mut self) {
+    pub(crate) fn close_top(&mut self) {
         let body_is_open = matches!(self.frame().kind, Level::Block | Level::Body);
         let value = if body_is_open {
             self.end_statement();
@@ -76,7 +76,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn add_item(&mut self, value: Option<Operand>) {
+    pub(crate) fn add_item(&mut self, value: Option<Operand>) {
         let spreads = std::mem::take(&mut self.frame().spreads);
         let Some(operand) = value else { return };
         let spread = match operand.value {
@@ -96,7 +96,7 @@ impl Machine<'_> {
     }
 
     /// The key of an object's member was read.
-    pub(super) fn begin_entry(&mut self, name: Operand) {
+    pub(crate) fn begin_entry(&mut self, name: Operand) {
         let id = match (name.value, name.place) {
             (Value::Text(text), None) => {
                 self.texts.meet(text, Fate::Spent);
@@ -112,7 +112,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn add_entry(&mut self, value: Option<Operand>) {
+    pub(crate) fn add_entry(&mut self, value: Option<Operand>) {
         let spreads = std::mem::take(&mut self.frame().spreads);
         let Level::Object { object, key } = &mut self.frame().kind else { return };
         let (object, key) = (*object, key.take());

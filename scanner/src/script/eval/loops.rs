@@ -4,8 +4,8 @@
 use super::frame::Kind as Level;
 use super::machine::Machine;
 use super::params::Param;
-use super::tokens::Kind;
-use super::values::{ListId, NameId, Value};
+use crate::script::syntax::tokens::Kind;
+use crate::script::memory::values::{ListId, NameId, Value};
 
 /// Tokens of a loop's head that are looked at.
 const HEAD_TOKENS_MAX: usize = 24;
@@ -17,7 +17,7 @@ enum Plan {
     Each { param: Param, items: Vec<Value>, next: usize },
 }
 
-pub(super) struct Repeat {
+pub(crate) struct Repeat {
     plan: Plan,
     start: usize,
     literals_before: usize,
@@ -95,10 +95,10 @@ impl Machine<'_> {
     fn count_at(&mut self, at: usize) -> Option<f64> {
         let token = self.tokens.get(at)?;
         match token.kind {
-            Kind::Number => super::encodings::number(token.text(self.source)),
+            Kind::Number => crate::script::encodings::number(token.text(self.source)),
             Kind::Arithmetic if token.operator(self.source) == b'-' => {
                 let number = self.tokens.get(at + 1).filter(|token| token.kind == Kind::Number)?;
-                super::encodings::number(number.text(self.source)).map(|number| -number)
+                crate::script::encodings::number(number.text(self.source)).map(|number| -number)
             }
             Kind::Name => {
                 let name = self.name_id(token);
@@ -114,7 +114,7 @@ impl Machine<'_> {
     }
 
     /// After the head of a `for`: what follows may be gone through more than once.
-    pub(super) fn begin_loop(&mut self, head: usize, list: Value) {
+    pub(crate) fn begin_loop(&mut self, head: usize, list: Value) {
         let Some(plan) = self.plan(head, list) else { return };
         let repeat = Box::new(Repeat { plan, start: 0, literals_before: 0 });
         match self.tokens.kind(self.at) {
@@ -131,7 +131,7 @@ impl Machine<'_> {
     }
 
     /// The block of a loop opened.
-    pub(super) fn begin_rounds(&mut self, repeat: Option<Box<Repeat>>, at: usize) {
+    pub(crate) fn begin_rounds(&mut self, repeat: Option<Box<Repeat>>, at: usize) {
         let Some(mut repeat) = repeat.filter(|_| self.frame().opened_at == at) else { return };
         repeat.start = at + 1;
         repeat.literals_before = self.literals_read;
@@ -139,7 +139,7 @@ impl Machine<'_> {
     }
 
     /// Whether a lone statement of a loop ended before this token.
-    pub(super) fn ends_lone(&mut self, kind: Kind) -> bool {
+    pub(crate) fn ends_lone(&mut self, kind: Kind) -> bool {
         let frame = self.frame();
         let (opened_at, is_done) = (frame.opened_at, frame.is_at_statement());
         if !frame.is_lone {
@@ -167,7 +167,7 @@ impl Machine<'_> {
     }
 
     /// At the end of a loop's block: whether it is gone through once more.
-    pub(super) fn goes_round(&mut self) -> bool {
+    pub(crate) fn goes_round(&mut self) -> bool {
         let Some(mut repeat) = self.frame().repeat.take() else { return false };
         if self.literals_read == repeat.literals_before || !self.may_replay() {
             return false;

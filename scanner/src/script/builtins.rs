@@ -1,0 +1,4 @@
+//! Calls of what the language itself defines.
+
+pub(super) mod calls;
+pub(super) mod patterns;
