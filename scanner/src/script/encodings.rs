@@ -6,7 +6,7 @@ use base64::Engine;
 use crate::document::FORGIVING_BASE64;
 
 /// Letters that one piece of a code takes at most.
-const LETTERS_MAX: usize = 16;
+const CHARS_MAX: usize = 16;
 
 /// The inside of a literal as the script means it.
 pub(crate) fn unescape(raw: &str, out: &mut String) {
@@ -128,7 +128,7 @@ pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
 }
 
 /// How many letters a regular expression stands for that takes any, each time: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
-pub(crate) fn letters_pattern(literal: &str) -> Option<usize> {
+pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut letters = 0_usize;
     while !rest.is_empty() {
@@ -140,7 +140,7 @@ pub(crate) fn letters_pattern(literal: &str) -> Option<usize> {
         }
         letters = letters.saturating_add(times);
     }
-    ((1..=LETTERS_MAX).contains(&letters) && flags.contains('g')).then_some(letters)
+    ((1..=CHARS_MAX).contains(&letters) && flags.contains('g')).then_some(letters)
 }
 
 /// What stands behind the sign for one letter, whichever it is.

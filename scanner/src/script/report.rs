@@ -6,9 +6,9 @@ use serde::de::IgnoredAny;
 
 use super::effects::elements::Built;
 use super::encodings::{self, has_tag};
+use super::eval::evaluator::{Evaluator, allowance};
+use super::memory::texts::{Record, Seen, TextId, Usage};
 use super::syntax::lexer::lex;
-use super::eval::machine::{Machine, allowance};
-use super::memory::texts::{Fate, Record, Seen, TextId};
 use super::syntax::tokens::{Kind, Tokens};
 use super::{Bound, Script};
 use crate::budget::Budget;
@@ -47,9 +47,9 @@ const PAGE_WORDS: [&str; 20] = [
 
 pub(crate) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left: usize) -> Script {
     let tokens = lex(source);
-    let mut machine = Machine::new(source, tokens, bound, budget);
-    machine.run();
-    Report::of(machine).finish(depth_left)
+    let mut evaluator = Evaluator::new(source, tokens, bound, budget);
+    evaluator.run();
+    Report::of(evaluator).finish(depth_left)
 }
 
 /// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
@@ -63,7 +63,7 @@ pub(crate) fn json(source: &str) -> Script {
     });
     let (markup, texts) = texts.partition(|text| has_tag(text));
     let mut script = Script { markup, texts, ..Script::default() };
-    script.unify();
+    script.deduplicate();
     script
 }
 
@@ -75,17 +75,17 @@ pub(crate) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Sc
     // In one list, so that all of it has one allowance.
     let whole = format!("([{}])", valid.join(","));
     let tokens = lex(&whole);
-    let mut machine = Machine::new(&whole, tokens, bound, budget);
-    machine.run();
-    let mut report = Report::of(machine);
+    let mut evaluator = Evaluator::new(&whole, tokens, bound, budget);
+    evaluator.run();
+    let mut report = Report::of(evaluator);
     report.bytes_left = allowance(whole.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
     report.add_elements();
     let mut script =
-        Script { texts: report.flat_all(&report.machine.page.shown.clone()), ..Script::default() };
+        Script { texts: report.flat_all(&report.evaluator.page.shown.clone()), ..Script::default() };
     for (_, item) in report.script {
         script.take(item);
     }
-    script.unify();
+    script.deduplicate();
     script
 }
 
@@ -101,63 +101,64 @@ enum Item {
 }
 
 struct Report<'s> {
-    machine: Machine<'s>,
-    handed_out: Seen,
+    evaluator: Evaluator<'s>,
+    reported: Seen,
     script: Vec<(u32, Item)>,
     bytes_left: usize,
 }
 
 impl<'s> Report<'s> {
-    fn of(machine: Machine<'s>) -> Self {
-        Report { machine, handed_out: Seen::default(), script: Vec::new(), bytes_left: 0 }
+    fn of(evaluator: Evaluator<'s>) -> Self {
+        Report { evaluator, reported: Seen::default(), script: Vec::new(), bytes_left: 0 }
     }
 
     fn finish(mut self, depth_left: usize) -> Script {
-        self.bytes_left = allowance(self.machine.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
-        if let Some(written) = self.machine.page.written {
-            self.machine.texts.meet(written, Fate::Written);
+        self.bytes_left = allowance(self.evaluator.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+        if let Some(written) = self.evaluator.page.written {
+            self.evaluator.texts.mark(written, Usage::Written);
         }
         self.add_texts();
         self.add_elements();
         self.add_inner(depth_left);
-        let changes_the_page = PAGE_WORDS.iter().any(|word| self.machine.names.has(word));
-        let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.machine.names.has(word));
+        let changes_the_page = PAGE_WORDS.iter().any(|word| self.evaluator.names.has(word));
+        let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.evaluator.names.has(word));
         let mut script = Script { changes_the_page, uses_templates, ..Script::default() };
-        script.texts = self.flat_all(&self.machine.page.shown.clone());
-        script.titles = self.flat_all(&self.machine.page.titles.clone());
-        script.fetched = self.machine.page.fetched.drain(..).map(|(_, address)| address).collect();
+        script.texts = self.flat_all(&self.evaluator.page.shown.clone());
+        script.titles = self.flat_all(&self.evaluator.page.titles.clone());
+        script.fetched = self.evaluator.page.fetched.drain(..).map(|(_, address)| address).collect();
         self.script.sort_by_key(|(order, _)| *order);
         for (_, item) in self.script {
             script.take(item);
         }
-        script.unify();
+        script.deduplicate();
         script
     }
 
     fn flat_all(&mut self, ids: &[TextId]) -> Vec<String> {
         let mut seen = HashSet::new();
         let fresh: Vec<TextId> = ids.iter().copied().filter(|&id| seen.insert(id)).collect();
-        fresh.into_iter().map(|id| self.handed(id)).collect()
+        fresh.into_iter().map(|id| self.take_text(id)).collect()
     }
 
     /// A string to hand out: whole while the allowance lasts, then only what is new in it.
-    fn handed(&mut self, id: TextId) -> String {
-        let len = self.machine.texts.len(id);
+    fn take_text(&mut self, id: TextId) -> String {
+        let len = self.evaluator.texts.len(id);
         if len > self.bytes_left {
-            return self.machine.texts.fresh(id, &mut self.handed_out);
+            return self.evaluator.texts.fresh(id, &mut self.reported);
         }
         self.bytes_left -= len;
-        self.machine.texts.flat(id, usize::MAX)
+        self.evaluator.texts.flat(id, usize::MAX)
     }
 
     fn add_texts(&mut self) {
-        let decodes = self.machine.names.has("atob");
-        let unescapes = self.machine.names.has("unescape") || self.machine.names.has("decodeURIComponent");
+        let decodes = self.evaluator.names.has("atob");
+        let unescapes =
+            self.evaluator.names.has("unescape") || self.evaluator.names.has("decodeURIComponent");
         let mut given = Vec::new();
-        for id in self.machine.texts.ids() {
-            let Some(record) = self.machine.texts.record(id).copied() else { continue };
-            let is_written = record.met(Fate::Written);
-            if !self.machine.is_superseded(record.reader) && (is_written || self.goes_to_markup(&record)) {
+        for id in self.evaluator.texts.ids() {
+            let Some(record) = self.evaluator.texts.record(id).copied() else { continue };
+            let is_written = record.has(Usage::Written);
+            if !self.evaluator.is_superseded(record.reader) && (is_written || self.goes_to_markup(&record)) {
                 given.push((id, is_written));
             }
         }
@@ -173,9 +174,9 @@ impl<'s> Report<'s> {
     fn continued(&self, given: &[(TextId, bool)]) -> Seen {
         let mut continued = Seen::default();
         for &(id, _) in given.iter().rev() {
-            let mut next = self.machine.texts.left_part(id);
+            let mut next = self.evaluator.texts.left_part(id);
             while let Some(left) = next.filter(|&left| continued.note(left)) {
-                next = self.machine.texts.left_part(left);
+                next = self.evaluator.texts.left_part(left);
             }
         }
         continued
@@ -183,18 +184,18 @@ impl<'s> Report<'s> {
 
     /// Whether a string that is not known to be written may yet be.
     fn goes_to_markup(&self, record: &Record) -> bool {
-        if record.met(Fate::Loose) {
+        if record.has(Usage::Unclear) {
             return true;
         }
-        if record.met(Fate::Spent) || record.met(Fate::Shown) {
+        if record.has(Usage::Consumed) || record.has(Usage::Shown) {
             return false;
         }
-        let early = record.held_by.and_then(|name| self.machine.early_uses.get(&name));
+        let early = record.held_by.and_then(|name| self.evaluator.early_uses.get(&name));
         !matches!(early, Some((true, false)))
     }
 
     fn add_text(&mut self, id: TextId, is_written: bool, decodes: bool, unescapes: bool) {
-        let text = self.handed(id);
+        let text = self.take_text(id);
         if has_tag(&text) || is_written && text.contains(['<', '&']) {
             return self.script.push((id.order(), Item::Markup(text)));
         }
@@ -215,41 +216,41 @@ impl<'s> Report<'s> {
     }
 
     fn add_elements(&mut self) {
-        let machine = &self.machine;
-        let is_superseded = |built: &Built| machine.is_superseded(built.reader);
-        for (id, built) in machine.elements.roots() {
+        let evaluator = &self.evaluator;
+        let is_superseded = |built: &Built| evaluator.is_superseded(built.reader);
+        for (id, built) in evaluator.elements.roots() {
             if is_superseded(built) || self.bytes_left == 0 {
                 continue;
             }
-            let markup = machine.elements.markup(id, &machine.texts, is_superseded, &mut self.bytes_left);
+            let markup = evaluator.elements.markup(id, &evaluator.texts, is_superseded, &mut self.bytes_left);
             self.script.push((built.order, Item::Markup(markup)));
         }
     }
 
     fn add_inner(&mut self, depth_left: usize) {
-        let page = &mut self.machine.page;
+        let page = &mut self.evaluator.page;
         let (mut data_bytes, mut sources) = (0, Vec::new());
         for (order, source) in std::mem::take(&mut page.data) {
             data_bytes += source.len();
             self.script.push((order, Item::Inner(json(&source))));
-            if data_bytes <= self.machine.source.len() {
+            if data_bytes <= self.evaluator.source.len() {
                 sources.push(source);
             }
         }
         if !sources.is_empty() {
-            self.script.push((0, Item::Inner(data(&sources, self.machine.bound, self.machine.budget))));
+            self.script.push((0, Item::Inner(data(&sources, self.evaluator.bound, self.evaluator.budget))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
-        let (mut inner, mut place) = (String::new(), None);
+        let (mut inner, mut first) = (String::new(), None);
         for (order, source) in std::mem::take(&mut page.scripts) {
-            if inner.len() + source.len() <= self.machine.source.len() {
-                place = place.or(Some(order));
+            if inner.len() + source.len() <= self.evaluator.source.len() {
+                first = first.or(Some(order));
                 inner.push_str(&source);
                 inner.push_str("\n;");
             }
         }
-        if let Some(order) = place.filter(|_| depth_left > 0) {
-            let script = read(&inner, &Bound::default(), self.machine.budget, depth_left - 1);
+        if let Some(order) = first.filter(|_| depth_left > 0) {
+            let script = read(&inner, &Bound::default(), self.evaluator.budget, depth_left - 1);
             self.script.push((order, Item::Inner(script)));
         }
     }
@@ -276,7 +277,7 @@ impl Script {
     }
 
     /// The same thing twice says nothing new.
-    fn unify(&mut self) {
+    fn deduplicate(&mut self) {
         for list in [&mut self.markup, &mut self.texts, &mut self.titles, &mut self.fetched] {
             let mut seen = HashSet::new();
             let is_new: Vec<bool> =

@@ -2,9 +2,9 @@
 //! does to the page is told elsewhere.
 
 use crate::script::encodings;
+use crate::script::eval::evaluator::Evaluator;
 use crate::script::eval::functions::Purpose;
-use crate::script::eval::machine::Machine;
-use crate::script::memory::texts::{Fate, TextId};
+use crate::script::memory::texts::{TextId, Usage};
 use crate::script::memory::values::{Base, FunctionId, ListId, NameId, Operand, Value};
 
 /// `repeat`, `Array(n)`, `padStart`: more is for waste, not for people.
@@ -42,12 +42,12 @@ impl Call<'_> {
     }
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// What a call comes to; none when the answer comes later.
     pub(crate) fn call(&mut self, callee: Operand, arguments: Vec<Value>, is_new: bool) -> Option<Operand> {
-        let place = callee.place;
-        let name = place.map_or(String::new(), |place| self.names.text(place.name).to_owned());
-        let base_name = match place.map(|place| place.base) {
+        let reference = callee.reference;
+        let name = reference.map_or(String::new(), |reference| self.names.text(reference.name).to_owned());
+        let base_name = match reference.map(|reference| reference.base) {
             Some(Base::Named(base)) => Some(base),
             _ => None,
         };
@@ -62,15 +62,15 @@ impl Machine<'_> {
         if let (true, Value::Function(function)) =
             (call.name == "from" && is_array(call.base), call.argument(1))
         {
-            let items = match self.listed(call.argument(0)) {
-                Some(Value::List(list)) => self.copied(list),
-                _ => return Some(self.answer_unasked(function, Purpose::Map)),
+            let items = match self.array_from(call.argument(0)) {
+                Some(Value::List(list)) => self.copy_items(list),
+                _ => return Some(self.result_of_unknown(function, Purpose::Map)),
             };
             return self.call_for_each(function, items, Purpose::Map, Value::Unknown);
         }
         if call.name == "fetch" {
-            let answer = self.fetched(&call);
-            return Some(answer.unwrap_or_else(|| self.page_call(&call)));
+            let result = self.fetch_file(&call);
+            return Some(result.unwrap_or_else(|| self.page_call(&call)));
         }
         // What a promise comes to is known where what it began with is.
         if let ("then", Value::Function(function)) = (call.name, call.argument(0))
@@ -78,7 +78,7 @@ impl Machine<'_> {
         {
             return self.call_function(function, &[callee.owner]);
         }
-        if let Some((function, items, purpose)) = self.lent_call(&call) {
+        if let Some((function, items, purpose)) = self.callback_call(&call) {
             return self.call_for_each(function, items, purpose, Value::Unknown);
         }
         if let Some(value) = self.global_call(&call) {
@@ -91,11 +91,11 @@ impl Machine<'_> {
                 }
             }
             Value::Number(number) if call.name == "toString" => {
-                return Some(self.number_in(number, call.number(0)).into());
+                return Some(self.to_radix(number, call.number(0)).into());
             }
             Value::List(list) => {
-                if let Some(answer) = self.list_call(&call, list) {
-                    return answer;
+                if let Some(result) = self.list_call(&call, list) {
+                    return result;
                 }
             }
             Value::Function(function) => {
@@ -104,8 +104,8 @@ impl Machine<'_> {
                 }
             }
             _ => {
-                if let Some(answer) = self.unknown_list_call(&call) {
-                    return Some(answer);
+                if let Some(result) = self.unknown_list_call(&call) {
+                    return Some(result);
                 }
             }
         }
@@ -125,11 +125,11 @@ impl Machine<'_> {
             "escape" | "encodeURIComponent" | "encodeURI" if call.base.is_empty() => Some(call.argument(0)),
             "String" if !call.is_new => Some(call.argument(0)),
             "raw" | "trustedHTML" | "createHTML" | "createScriptURL" => call.text(0).map(Value::Text),
-            "fromCharCode" | "fromCodePoint" => self.letters_of_codes(call.arguments),
+            "fromCharCode" | "fromCodePoint" => self.from_char_codes(call.arguments),
             "apply" if is_from_code(self.owner_name(call)) => match call.argument(1) {
                 Value::List(list) => {
-                    let codes = self.copied(list);
-                    self.letters_of_codes(&codes)
+                    let codes = self.copy_items(list);
+                    self.from_char_codes(&codes)
                 }
                 _ => None,
             },
@@ -138,10 +138,10 @@ impl Machine<'_> {
             // What is kept, and what changes it.
             "useState" => Some(self.heap.list(vec![self.initial(call.argument(0)), Value::Unknown])),
             "freeze" | "seal" if call.base == "Object" => Some(call.argument(0)),
-            "from" if is_array(call.base) => self.listed(call.argument(0)),
+            "from" if is_array(call.base) => self.array_from(call.argument(0)),
             name if call.is_new && is_bytes(name) => match call.argument(0) {
                 Value::Number(count) => Some(self.list_of(count, BYTES_MAX)),
-                given => self.listed(given),
+                given => self.array_from(given),
             },
             "decode" => self.text_of_bytes(call.argument(0)),
             "keys" | "values" | "entries" if call.base == "Object" => self.object_parts(call),
@@ -151,27 +151,27 @@ impl Machine<'_> {
     }
 
     /// What a file of the site answers that is fetched.
-    fn fetched(&mut self, call: &Call) -> Option<Operand> {
+    fn fetch_file(&mut self, call: &Call) -> Option<Operand> {
         let address = self.flat(call.text(0)?)?;
         let bound = self.bound;
         let text = bound.file(&address).filter(|text| self.may_copy(text.len()))?;
         self.note_fetch(call);
         let text = self.texts.add(text);
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         Some(Value::Text(text).into())
     }
 
     /// Functions that strings are gone through with: `text.replace(/./g, turn)`, `[].map.call(text, turn)`.
-    fn lent_call(&mut self, call: &Call) -> Option<(FunctionId, Vec<Value>, Purpose)> {
+    fn callback_call(&mut self, call: &Call) -> Option<(FunctionId, Vec<Value>, Purpose)> {
         match (call.name, call.argument(0), call.argument(1), call.callee.owner) {
             (
                 "replace" | "replaceAll",
-                Value::Letters(size),
+                Value::AnyChars(size),
                 Value::Function(function),
                 Value::Text(text),
             ) => Some((function, self.pieces(text, size)?, Purpose::Join)),
             ("call", Value::Text(text), Value::Function(function), _) if call.base == "map" => {
-                Some((function, self.letters(text), Purpose::Map))
+                Some((function, self.split_chars(text), Purpose::Map))
             }
             _ => None,
         }
@@ -184,14 +184,14 @@ impl Machine<'_> {
             Value::Number(number) => Some(number as i64 as u8),
             _ => None,
         };
-        let bytes: Vec<u8> = self.copied(list).into_iter().map(byte).collect::<Option<_>>()?;
+        let bytes: Vec<u8> = self.copy_items(list).into_iter().map(byte).collect::<Option<_>>()?;
         Some(Value::Text(self.texts.add(&String::from_utf8_lossy(&bytes))))
     }
 
     /// What a state begins with: a value, or what a function answers.
     fn initial(&self, given: Value) -> Value {
         match given {
-            Value::Function(function) => self.answer_of(function).unwrap_or_default(),
+            Value::Function(function) => self.result_of(function).unwrap_or_default(),
             value => value,
         }
     }
@@ -202,10 +202,10 @@ impl Machine<'_> {
 
     fn decoded(&mut self, text: TextId, decode: impl Fn(&str) -> Option<String>) -> Option<Value> {
         let decoded = self.flat(text).and_then(|text| decode(&text))?;
-        Some(self.made(text, &decoded))
+        Some(self.derived(text, &decoded))
     }
 
-    fn letters_of_codes(&mut self, codes: &[Value]) -> Option<Value> {
+    fn from_char_codes(&mut self, codes: &[Value]) -> Option<Value> {
         if codes.is_empty() || !self.may_copy(codes.len()) {
             return None;
         }
@@ -233,7 +233,7 @@ impl Machine<'_> {
     }
 
     /// `code.toString(16)`.
-    fn number_in(&mut self, number: f64, radix: Option<f64>) -> Value {
+    fn to_radix(&mut self, number: f64, radix: Option<f64>) -> Value {
         let text = match radix {
             Some(16.0) => format!("{:x}", number as i64),
             Some(8.0) => format!("{:o}", number as i64),
@@ -250,7 +250,7 @@ impl Machine<'_> {
     }
 
     /// `Array.from(list)`, `Array.from({length: 12})`.
-    fn listed(&mut self, given: Value) -> Option<Value> {
+    fn array_from(&mut self, given: Value) -> Option<Value> {
         match given {
             Value::Object(object) => {
                 let length = self.names.id("length".into());
@@ -260,7 +260,7 @@ impl Machine<'_> {
                 }
             }
             Value::Text(text) => {
-                let letters = self.letters(text);
+                let letters = self.split_chars(text);
                 Some(self.heap.list(letters))
             }
             Value::List(_) => Some(given),
@@ -289,7 +289,7 @@ impl Machine<'_> {
         Some(self.heap.list(items))
     }
 
-    pub(crate) fn letters(&mut self, text: TextId) -> Vec<Value> {
+    pub(crate) fn split_chars(&mut self, text: TextId) -> Vec<Value> {
         let len = self.texts.len(text);
         if !self.may_copy_items(len) {
             return Vec::new();
@@ -316,21 +316,21 @@ impl Machine<'_> {
             "slice" | "substring" | "substr" => self.cut(text, call),
             "charCodeAt" | "codePointAt" => {
                 let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
-                let letter = self.letter_at(text, at)?;
+                let letter = self.char_at(text, at)?;
                 Some(Value::Number(f64::from(u32::from(letter))))
             }
             "charAt" | "at" => {
                 let at = call.number(0).unwrap_or(0.0).max(0.0) as usize;
-                let letter = self.letter_at(text, at)?;
+                let letter = self.char_at(text, at)?;
                 Some(Value::Text(self.texts.add_with(|buffer| buffer.push(letter))))
             }
-            "match" | "matchAll" if let Value::Letters(size) = call.argument(0) => {
+            "match" | "matchAll" if let Value::AnyChars(size) = call.argument(0) => {
                 let pieces = self.pieces(text, size)?;
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 Some(self.heap.list(pieces))
             }
             "includes" | "indexOf" | "lastIndexOf" | "startsWith" | "endsWith" | "match" | "search" => {
-                self.spend_all(call.arguments);
+                self.consume_all(call.arguments);
                 Some(Value::Unknown)
             }
             "padStart" | "padEnd" => Some(Value::Text(text)),
@@ -338,9 +338,9 @@ impl Machine<'_> {
         }
     }
 
-    pub(crate) fn spend_all(&mut self, values: &[Value]) {
+    pub(crate) fn consume_all(&mut self, values: &[Value]) {
         for &value in values {
-            self.settle(value.into(), Fate::Spent);
+            self.mark_use(value.into(), Usage::Consumed);
         }
     }
 
@@ -350,22 +350,22 @@ impl Machine<'_> {
             return Some(Value::Text(text));
         }
         let whole = self.flat(text)?.repeat(times);
-        Some(self.made(text, &whole))
+        Some(self.derived(text, &whole))
     }
 
     fn cut(&mut self, text: TextId, call: &Call) -> Option<Value> {
-        let len = self.chars(text);
-        let place = |at: Option<f64>, default: usize| match at {
+        let len = self.char_count(text);
+        let position = |at: Option<f64>, default: usize| match at {
             Some(at) if at < 0.0 => len.saturating_sub((-at) as usize),
             Some(at) => (at as usize).min(len),
             None => default,
         };
-        let start = place(call.number(0), 0);
+        let start = position(call.number(0), 0);
         let end = match (call.name, call.number(1)) {
             ("substr", Some(count)) => start.saturating_add(count.max(0.0) as usize),
-            (_, end) => place(end, len),
+            (_, end) => position(end, len),
         };
-        let part = self.letters_at(text, start, end.saturating_sub(start))?;
+        let part = self.substring(text, start, end.saturating_sub(start))?;
         // What was cut away is not lost: it may be put in elsewhere.
         Some(Value::Text(self.texts.add(&part)))
     }
@@ -377,21 +377,21 @@ impl Machine<'_> {
                     Value::Text(by) => self.flat(by)?,
                     _ => ",".to_owned(),
                 };
-                self.spend_all(call.arguments);
-                let items = self.copied(list);
+                self.consume_all(call.arguments);
+                let items = self.copy_items(list);
                 Value::Text(self.join(&items, &by))
             }
             "toString" => self.text_of(Value::List(list), ",").map_or(Value::Unknown, Value::Text),
             "reverse" | "toReversed" => {
-                let mut items = self.copied(list);
+                let mut items = self.copy_items(list);
                 items.reverse();
                 self.heap.list(items)
             }
             "concat" => {
-                let mut items = self.copied(list);
+                let mut items = self.copy_items(list);
                 for &more in call.arguments {
                     match more {
-                        Value::List(more) => items.extend(self.copied(more)),
+                        Value::List(more) => items.extend(self.copy_items(more)),
                         one => items.push(one),
                     }
                 }
@@ -415,7 +415,7 @@ impl Machine<'_> {
             }
             "slice" | "filter" | "sort" | "flat" | "toSorted" | "values" => Value::List(list),
             "entries" => {
-                let items = self.copied(list);
+                let items = self.copy_items(list);
                 let pairs = items.into_iter().enumerate();
                 let pairs =
                     pairs.map(|(at, item)| self.heap.list(vec![Value::Number(at as f64), item])).collect();
@@ -425,10 +425,10 @@ impl Machine<'_> {
             "map" | "flatMap" | "forEach" | "reduce" => {
                 let Value::Function(function) = call.argument(0) else {
                     // `map(Number)` and the like say the same in another way.
-                    let items = if call.name == "map" { self.copied(list) } else { return None };
+                    let items = if call.name == "map" { self.copy_items(list) } else { return None };
                     return Some(Some(self.heap.list(items).into()));
                 };
-                let items = self.copied(list);
+                let items = self.copy_items(list);
                 return Some(self.call_for_each(function, items, purpose(call.name), call.argument(1)));
             }
             _ => return None,
@@ -445,7 +445,7 @@ impl Machine<'_> {
             return None;
         }
         let Value::Function(function) = call.argument(0) else { return None };
-        Some(self.answer_unasked(function, purpose(call.name)))
+        Some(self.result_of_unknown(function, purpose(call.name)))
     }
 }
 

@@ -3,10 +3,10 @@
 
 use super::calls::Call;
 use crate::script::encodings;
-use crate::script::eval::machine::Machine;
-use crate::script::memory::texts::{Fate, TextId};
-use crate::script::syntax::tokens::Token;
+use crate::script::eval::evaluator::Evaluator;
+use crate::script::memory::texts::{TextId, Usage};
 use crate::script::memory::values::Value;
+use crate::script::syntax::tokens::Token;
 
 /// What is looked for in a string.
 struct Needle {
@@ -31,7 +31,7 @@ impl Needle {
     }
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// A regular expression: only those that stand for one text are followed.
     pub(crate) fn pattern(&mut self, token: Token) {
         let written = token.text(self.source);
@@ -39,12 +39,12 @@ impl Machine<'_> {
         let value = match encodings::plain_pattern(written).filter(|_| is_affordable) {
             Some((text, flags)) => {
                 let text = self.texts.add(&text);
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 Value::Pattern { text, is_global: flags.contains('g'), is_caseless: flags.contains('i') }
             }
-            None => encodings::letters_pattern(written).map_or(Value::Unknown, Value::Letters),
+            None => encodings::any_chars_pattern(written).map_or(Value::Unknown, Value::AnyChars),
         };
-        self.put(value.into());
+        self.push_value(value.into());
     }
 
     /// `match(/../g)`: a string cut into pieces of so many letters.
@@ -70,7 +70,7 @@ impl Machine<'_> {
     pub(crate) fn split(&mut self, text: TextId, by: Value) -> Option<Value> {
         let by = self.needle(by)?;
         if by.text.is_empty() {
-            let letters = self.letters(text);
+            let letters = self.split_chars(text);
             return Some(self.heap.list(letters));
         }
         let flat = self.flat(text)?;
@@ -79,18 +79,18 @@ impl Machine<'_> {
             return None;
         }
         let parts = parts.into_iter().map(|part| Value::Text(self.texts.add(part))).collect();
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         Some(self.heap.list(parts))
     }
 
     pub(crate) fn replaced(&mut self, text: TextId, call: &Call) -> Option<Value> {
-        self.spend_all(call.arguments);
+        self.consume_all(call.arguments);
         let Some(what) = self.needle(call.argument(0)).filter(|what| !what.text.is_empty()) else {
             return Some(Value::Text(text));
         };
         let by = match call.argument(1) {
             Value::Text(by) => self.flat(by)?,
-            Value::Function(by) => match self.answer_of(by) {
+            Value::Function(by) => match self.result_of(by) {
                 Some(Value::Text(by)) => self.flat(by)?,
                 _ => " ".to_owned(),
             },
@@ -103,6 +103,6 @@ impl Machine<'_> {
         if !self.may_copy(may_grow) {
             return Some(Value::Text(text));
         }
-        Some(self.made(text, &parts.join(&by)))
+        Some(self.derived(text, &parts.join(&by)))
     }
 }

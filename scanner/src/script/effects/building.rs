@@ -1,17 +1,17 @@
 //! Calls that build elements: `createElement` and what is done to its result, and the descriptions of elements that
 //! React, Vue and the like are given.
 
-use crate::script::builtins::calls::Call;
 use super::elements::{Child, is_tag};
+use crate::script::builtins::calls::Call;
 use crate::script::encodings::has_tag;
-use crate::script::eval::machine::Machine;
-use crate::script::memory::texts::Fate;
+use crate::script::eval::evaluator::Evaluator;
+use crate::script::memory::texts::Usage;
 use crate::script::memory::values::{ElementId, FunctionId, ObjectId, Operand, Value};
 
 /// Children of one element; more are for no one to read.
 const CHILDREN_MAX: usize = 10_000;
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// `createElement('input')`, or an element described in one call.
     pub(crate) fn new_element(&mut self, call: &Call) -> Option<Operand> {
         match call.name {
@@ -50,7 +50,7 @@ impl Machine<'_> {
             return None;
         }
         let tag = self.flat(text).filter(|tag| is_tag(tag))?;
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         Some(tag)
     }
 
@@ -63,7 +63,7 @@ impl Machine<'_> {
         let flat = self.flat(text)?;
         let tag = flat.trim().strip_prefix('<')?.strip_suffix('>')?.trim_end_matches(['/', ' ']);
         let tag = tag.split('>').next().filter(|tag| is_tag(tag))?.to_owned();
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         Some(tag)
     }
 
@@ -77,7 +77,7 @@ impl Machine<'_> {
     /// function of the script, or makes nothing that is known.
     pub(crate) fn component(&mut self, call: &Call) -> Option<(FunctionId, Value)> {
         let Value::Function(function) = call.argument(0) else { return None };
-        if !is_maker(call.name) || !self.may_make_element(function) {
+        if !is_element_factory(call.name) || !self.may_make_element(function) {
             return None;
         }
         let given = call.arguments.get(2..).unwrap_or(&[]);
@@ -99,7 +99,7 @@ impl Machine<'_> {
 
     /// `h('input', {…}, …)` by whatever name, told by what it is given.
     pub(crate) fn described_element(&mut self, call: &Call) -> Option<Operand> {
-        let is_maker = is_maker(call.name) || call.callee.value == Value::Maker;
+        let is_element_factory = is_element_factory(call.name) || call.callee.value == Value::ElementFactory;
         let properties = match call.argument(1) {
             Value::Object(object) => Some(object),
             _ => None,
@@ -108,11 +108,16 @@ impl Machine<'_> {
             Value::Text(_) if matches!(call.name, "$" | "jQuery") => {
                 self.tag_in_brackets(call.argument(0))?
             }
-            Value::Text(_) if is_maker || properties.is_some_and(|object| self.describes(object)) => {
+            Value::Text(_)
+                if is_element_factory || properties.is_some_and(|object| self.describes(object)) =>
+            {
                 self.tag(call.argument(0))?
             }
             // A component: what it makes of its children is not known, but they are its children.
-            _ if is_maker && call.arguments.len() >= 2 && !matches!(call.argument(0), Value::Text(_)) => {
+            _ if is_element_factory
+                && call.arguments.len() >= 2
+                && !matches!(call.argument(0), Value::Text(_)) =>
+            {
                 "div".to_owned()
             }
             _ => return None,
@@ -128,7 +133,8 @@ impl Machine<'_> {
         };
         // In the newer form what follows is a key, and the children are among the properties.
         if !call.name.contains("jsx") {
-            let takes_numbers = is_maker && !call.name.contains("VNode") && !call.name.contains("Block");
+            let takes_numbers =
+                is_element_factory && !call.name.contains("VNode") && !call.name.contains("Block");
             for &child in call.arguments.get(from..).unwrap_or(&[]) {
                 // After the children compilers add numbers and lists of their own.
                 if !takes_numbers && matches!(child, Value::Number(_)) {
@@ -199,7 +205,7 @@ impl Machine<'_> {
     fn add_child(&mut self, element: ElementId, value: Value) {
         match value {
             Value::Text(text) => {
-                self.texts.meet(text, Fate::Shown);
+                self.texts.mark(text, Usage::Shown);
                 self.elements.append(element, Child::Text(text));
             }
             Value::Number(_) => {
@@ -209,11 +215,11 @@ impl Machine<'_> {
             }
             Value::Element(child) => self.elements.append(element, Child::Element(child)),
             Value::List(list) => {
-                let items = self.copied(list);
+                let items = self.copy_items(list);
                 for &item in items.iter().take(CHILDREN_MAX) {
                     match item {
                         Value::List(inner) => {
-                            for inner in self.copied(inner) {
+                            for inner in self.copy_items(inner) {
                                 self.add_leaf(element, inner);
                             }
                         }
@@ -236,7 +242,7 @@ impl Machine<'_> {
         match call.name {
             "setAttribute" => {
                 let name = call.text(0).and_then(|name| self.flat(name)).unwrap_or_default();
-                self.settle(call.argument(0).into(), Fate::Spent);
+                self.mark_use(call.argument(0).into(), Usage::Consumed);
                 self.attribute(element, &name, call.argument(1));
             }
             "append" | "prepend" | "after" | "before" => {
@@ -282,7 +288,7 @@ impl Machine<'_> {
                     if let Value::Text(text) = value
                         && !self.flat(text).is_some_and(|text| has_tag(&text))
                     {
-                        self.texts.meet(text, Fate::Spent);
+                        self.texts.mark(text, Usage::Consumed);
                     }
                 }
             }
@@ -292,7 +298,7 @@ impl Machine<'_> {
 }
 
 /// Names under which element makers are known. `m` and `e` would be anything.
-fn is_maker(name: &str) -> bool {
+fn is_element_factory(name: &str) -> bool {
     matches!(
         name,
         "createElement"

@@ -2,8 +2,8 @@
 //! here or in a library, visitors are asked for what its labels say.
 
 use super::elements::Child;
-use crate::script::eval::machine::Machine;
-use crate::script::memory::texts::Fate;
+use crate::script::eval::evaluator::Evaluator;
+use crate::script::memory::texts::Usage;
 use crate::script::memory::values::{ElementId, ObjectId, Value};
 
 /// Members that say what kind of field it is, by their usual names and by short ones.
@@ -40,7 +40,7 @@ pub(crate) struct Described {
     fields: usize,
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// Notes the form that a list describes, if its items describe fields.
     pub(crate) fn note_described(&mut self, items: &[Value]) {
         let objects = items.iter().take(FIELDS_MAX).filter_map(|item| match item {
@@ -110,7 +110,7 @@ impl Machine<'_> {
         }
         if let Some(text) = self.text_among(object, &LABEL_NAMES) {
             let text = self.texts.add(&text);
-            self.texts.meet(text, Fate::Shown);
+            self.texts.mark(text, Usage::Shown);
             self.elements.append(label, Child::Text(text));
         }
         self.elements.append(label, Child::Element(field));

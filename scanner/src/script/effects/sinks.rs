@@ -1,11 +1,11 @@
 //! Where values reach the page: properties that are set and calls that write, show, fetch or run.
 
-use crate::script::builtins::calls::Call;
 use super::elements::Child;
+use crate::script::builtins::calls::Call;
 use crate::script::encodings::{escape, has_tag};
-use crate::script::eval::machine::Machine;
-use crate::script::memory::texts::{Fate, TextId};
-use crate::script::memory::values::{Base, ElementId, NameId, ObjectId, Operand, Place, Value};
+use crate::script::eval::evaluator::Evaluator;
+use crate::script::memory::texts::{TextId, Usage};
+use crate::script::memory::values::{Base, ElementId, NameId, ObjectId, Operand, Reference, Value};
 
 /// Longer addresses are fetched by nobody; a `data:` address may hold a page.
 const ADDRESS_BYTES_MAX: usize = 1 << 20;
@@ -31,40 +31,42 @@ pub(crate) struct Page {
     pub(crate) data: Vec<(u32, String)>,
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// `place = value`, or with a current value `place += more`.
-    pub(crate) fn set(&mut self, place: Place, owner: Value, current: Value, value: Value) {
-        let name = self.names.text(place.name).to_owned();
+    pub(crate) fn set(&mut self, reference: Reference, owner: Value, current: Value, value: Value) {
+        let name = self.names.text(reference.name).to_owned();
         if let Value::Element(element) = owner {
             return self.set_on_element(element, &name, value);
         }
-        if let (Value::Text(before), true) = (current, is_markup_property(&name) && !self.is_told_better()) {
+        if let (Value::Text(before), true) =
+            (current, is_markup_property(&name) && !self.is_reading_superseded())
+        {
             self.texts.absorb(before);
         }
         match &*name {
-            "title" if self.is_named(place.base, &["document"]) => {
+            "title" if self.is_named(reference.base, &["document"]) => {
                 if let Value::Text(text) = value {
-                    self.texts.meet(text, Fate::Spent);
+                    self.texts.mark(text, Usage::Consumed);
                     self.page.titles.push(text);
                 }
             }
             _ if is_markup_property(&name) => self.write(value),
-            "placeholder" => self.ask(&name, value),
+            "placeholder" => self.show_on_field(&name, value),
             _ if is_text_property(&name) => self.show(value),
             "value" | "defaultValue" | "className" | "cssText" | "id" | "href" | "type" | "name" => {
-                self.settle(value.into(), Fate::Shown);
+                self.mark_use(value.into(), Usage::Shown);
             }
             "src" | "data" => self.show_address(value),
             _ => {}
         }
-        match (owner, place.base) {
-            (Value::Object(object), _) => self.heap.set(object, place.name, value),
+        match (owner, reference.base) {
+            (Value::Object(object), _) => self.heap.set(object, reference.name, value),
             (Value::List(list), _) => {
                 let at = name.parse::<usize>().ok();
                 let item = self.heap.items_mut(list).zip(at).and_then(|(items, at)| items.get_mut(at));
                 item.into_iter().for_each(|item| *item = value);
             }
-            (_, Base::Named(base)) => self.scopes.set_member(base, place.name, value),
+            (_, Base::Named(base)) => self.scopes.set_member(base, reference.name, value),
             _ => {}
         }
     }
@@ -77,7 +79,7 @@ impl Machine<'_> {
     pub(crate) fn put_in_object(&mut self, object: ObjectId, name: NameId, value: Value) {
         match self.names.text(name) {
             "__html" | "srcdoc" | "innerHTML" => self.write(value),
-            "textContent" | "innerText" | "placeholder" => self.settle(value.into(), Fate::Shown),
+            "textContent" | "innerText" | "placeholder" => self.mark_use(value.into(), Usage::Shown),
             name if self.bound.has(name) => self.show_plain(value),
             _ => {}
         }
@@ -86,8 +88,8 @@ impl Machine<'_> {
 
     pub(crate) fn write(&mut self, value: Value) {
         match value {
-            Value::OneOfList(_) | Value::OneOfObject(_) => self.settle(value.into(), Fate::Loose),
-            _ => self.settle(value.into(), Fate::Written),
+            Value::OneOfList(_) | Value::OneOfObject(_) => self.mark_use(value.into(), Usage::Unclear),
+            _ => self.mark_use(value.into(), Usage::Written),
         }
     }
 
@@ -102,15 +104,15 @@ impl Machine<'_> {
     }
 
     fn show(&mut self, value: Value) {
-        self.settle(value.into(), Fate::Shown);
+        self.mark_use(value.into(), Usage::Shown);
         match value {
             Value::Text(text) => self.page.shown.push(text),
             Value::OneOfList(list) => {
-                let items = self.copied(list);
+                let items = self.copy_items(list);
                 self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
             }
             Value::OneOfObject(object) => {
-                let items = self.values_of(object);
+                let items = self.copy_values(object);
                 self.page.shown.extend(items.iter().filter_map(|item| text_in(*item)));
             }
             _ => {}
@@ -118,7 +120,7 @@ impl Machine<'_> {
     }
 
     /// A text that only a field can bear: on a field of the page, or of the browser's own.
-    fn ask(&mut self, attribute: &str, value: Value) {
+    fn show_on_field(&mut self, attribute: &str, value: Value) {
         self.show(value);
         if let Value::Text(_) = value {
             let field = self.add_element("input");
@@ -131,7 +133,7 @@ impl Machine<'_> {
         if self.texts.len(text) > ADDRESS_BYTES_MAX {
             return;
         }
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         if let Some(address) = self.flat(text).filter(|address| is_address(address)) {
             self.page.fetched.push((text.order(), address));
         }
@@ -140,12 +142,12 @@ impl Machine<'_> {
     fn set_on_element(&mut self, element: ElementId, name: &str, value: Value) {
         match (name, value) {
             ("textContent" | "innerText" | "text", Value::Text(text)) => {
-                self.texts.meet(text, Fate::Shown);
+                self.texts.mark(text, Usage::Shown);
                 self.elements.empty(element, self.texts.reader());
                 self.elements.append(element, Child::Text(text));
             }
             ("innerHTML", Value::Text(text)) => {
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 self.elements.empty(element, self.texts.reader());
                 self.elements.append(element, Child::Markup(text));
             }
@@ -171,7 +173,7 @@ impl Machine<'_> {
             Some(address) => {
                 let mut frame = "<iframe src=\"".to_owned();
                 escape(&address, &mut frame);
-                let frame = self.made(text, &(frame + "\"></iframe>"));
+                let frame = self.derived(text, &(frame + "\"></iframe>"));
                 self.write(frame);
             }
             None => self.fetch(value),
@@ -181,7 +183,7 @@ impl Machine<'_> {
     pub(crate) fn attribute(&mut self, element: ElementId, name: &str, value: Value) {
         let text = match value {
             Value::Text(text) => {
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 self.flat(text)
             }
             Value::Flag(true) => Some(String::new()),
@@ -207,7 +209,7 @@ impl Machine<'_> {
             }
             "getAttribute" | "data" if let Some(name) = call.text(0) => {
                 let name = self.flat(name).unwrap_or_default();
-                self.spend_all(call.arguments);
+                self.consume_all(call.arguments);
                 return self.held(name.strip_prefix("data-").unwrap_or(&name)).into();
             }
             "insertAdjacentHTML" => self.add_to(call, call.argument(1)),
@@ -218,7 +220,7 @@ impl Machine<'_> {
             "append" | "prepend" | "after" | "before" | "replaceWith" => self.append_unknown(call),
             "Blob" | "File" if call.is_new => self.blob(call),
             // What it asks stands beside a field, and what is typed there is not known.
-            "prompt" => self.ask("aria-label", call.argument(0)),
+            "prompt" => self.show_on_field("aria-label", call.argument(0)),
             "createTextNode" | "alert" | "confirm" => {
                 self.show(call.argument(0));
                 return Operand::from(call.argument(0));
@@ -227,28 +229,31 @@ impl Machine<'_> {
             "text" | "val" if call.arguments.len() == 1 => self.show(call.argument(0)),
             "setAttribute" | "attr" | "prop" | "setAttributeNS" => self.set_attribute(call),
             "log" | "info" | "warn" | "error" | "debug" | "table" | "dir" if call.base == "console" => {
-                self.spend_all(call.arguments);
+                self.consume_all(call.arguments);
             }
             "writeText" | "setValue" | "is" | "test" | "Error" | "TypeError" | "RangeError" => {
-                self.spend_all(call.arguments);
+                self.consume_all(call.arguments);
             }
             "includes" | "indexOf" | "lastIndexOf" | "startsWith" | "endsWith" | "matches" | "split"
             | "search" => {
-                self.spend_all(call.arguments);
+                self.consume_all(call.arguments);
             }
             "replace" | "replaceAll" | "match" => {
-                self.settle(call.argument(0).into(), Fate::Spent);
-                self.settle(call.argument(1).into(), Fate::Loose);
+                self.mark_use(call.argument(0).into(), Usage::Consumed);
+                self.mark_use(call.argument(1).into(), Usage::Unclear);
             }
             "eval" | "Function" | "setTimeout" | "setInterval" | "execScript" => self.run_inner(call),
             "parse" if call.base == "JSON" => return self.parse_json(call).into(),
             name if name.to_ascii_lowercase().contains("escape") => {
-                self.settle(call.argument(0).into(), Fate::Shown);
+                self.mark_use(call.argument(0).into(), Usage::Shown);
                 return self.escaped(call.argument(0));
             }
             _ => return self.unknown_call(call),
         }
-        Operand { place: call.callee.place.filter(|_| call.base.starts_with('$')), ..Operand::default() }
+        Operand {
+            reference: call.callee.reference.filter(|_| call.base.starts_with('$')),
+            ..Operand::default()
+        }
     }
 
     fn document_write(&mut self, values: &[Value]) {
@@ -263,7 +268,8 @@ impl Machine<'_> {
 
     /// Pieces that are added to one target make one whole.
     fn add_to(&mut self, call: &Call, value: Value) {
-        let (Some(base), Value::Text(part), false) = (call.base_name, value, self.is_told_better()) else {
+        let (Some(base), Value::Text(part), false) = (call.base_name, value, self.is_reading_superseded())
+        else {
             return self.write(value);
         };
         let name = self.names.id("innerHTML".into());
@@ -274,7 +280,7 @@ impl Machine<'_> {
             }
             _ => part,
         };
-        self.texts.meet(whole, Fate::Written);
+        self.texts.mark(whole, Usage::Written);
         self.scopes.set_member(base, name, Value::Text(whole));
     }
 
@@ -287,20 +293,20 @@ impl Machine<'_> {
                     let is_markup = self.flat(text).is_some_and(|text| has_tag(&text));
                     if is_markup { self.add_to(call, value) } else { self.show(value) }
                 }
-                other => self.settle(other.into(), Fate::Loose),
+                other => self.mark_use(other.into(), Usage::Unclear),
             }
         }
     }
 
     fn is_shown(&self, text: TextId) -> bool {
-        self.texts.record(text).is_some_and(|record| record.met(Fate::Shown))
+        self.texts.record(text).is_some_and(|record| record.has(Usage::Shown))
     }
 
     fn blob(&mut self, call: &Call) {
         if let Value::List(list) = call.argument(0) {
-            let items = self.copied(list);
+            let items = self.copy_items(list);
             let whole = self.join(&items, "");
-            self.texts.meet(whole, Fate::Loose);
+            self.texts.mark(whole, Usage::Unclear);
         }
     }
 
@@ -312,13 +318,13 @@ impl Machine<'_> {
         let (name, value) =
             if is_ns { (call.text(1), call.argument(2)) } else { (call.text(0), call.argument(1)) };
         let name = name.and_then(|name| self.flat(name)).unwrap_or_default();
-        self.settle(call.argument(0).into(), Fate::Spent);
+        self.mark_use(call.argument(0).into(), Usage::Consumed);
         match &*name {
             "srcdoc" => self.write(value),
             "src" | "data" => self.fetch(value),
-            "placeholder" | "aria-placeholder" => self.ask(&name, value),
+            "placeholder" | "aria-placeholder" => self.show_on_field(&name, value),
             "aria-label" | "title" | "alt" => self.show(value),
-            _ => self.settle(value.into(), Fate::Spent),
+            _ => self.mark_use(value.into(), Usage::Consumed),
         }
     }
 
@@ -329,7 +335,7 @@ impl Machine<'_> {
         for (name, value) in entries {
             let name = self.names.text(name);
             if name == "placeholder" {
-                self.ask("placeholder", value);
+                self.show_on_field("placeholder", value);
             } else if is_text_property(name) || matches!(name, "aria-label" | "title" | "alt") {
                 self.show(value);
             }
@@ -340,7 +346,7 @@ impl Machine<'_> {
         for &value in call.arguments {
             let Value::Text(text) = value else { continue };
             if let Some(inner) = self.flat(text) {
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 self.page.scripts.push((text.order(), inner));
             }
         }
@@ -349,7 +355,7 @@ impl Machine<'_> {
     fn parse_json(&mut self, call: &Call) -> Value {
         let Some(text) = call.text(0) else { return Value::Unknown };
         let Some(inner) = self.flat(text) else { return Value::Unknown };
-        self.texts.meet(text, Fate::Spent);
+        self.texts.mark(text, Usage::Consumed);
         self.page.data.push((text.order(), inner));
         self.data_in(text)
     }
@@ -413,9 +419,12 @@ impl Machine<'_> {
                 if call.name == "getElementById" {
                     selector.insert(0, '#');
                 }
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 let name = self.names.id(selector.into());
-                return Operand { place: Some(Place { name, base: Base::None }), ..Operand::default() };
+                return Operand {
+                    reference: Some(Reference { name, base: Base::None }),
+                    ..Operand::default()
+                };
             }
         }
         for &value in call.arguments {
@@ -423,11 +432,14 @@ impl Machine<'_> {
             let is_node =
                 matches!(call.name, "appendChild" | "insertBefore" | "replaceChild" | "replaceChildren");
             if !is_node || !text_in(value).is_some_and(|text| self.is_shown(text)) {
-                self.settle(value.into(), Fate::Loose);
+                self.mark_use(value.into(), Usage::Unclear);
             }
         }
         // Whoever calls a function by name shows, or writes, what that function makes.
-        Operand { place: call.callee.place.filter(|place| place.base == Base::None), ..Operand::default() }
+        Operand {
+            reference: call.callee.reference.filter(|reference| reference.base == Base::None),
+            ..Operand::default()
+        }
     }
 
     fn is_method(&mut self, text: Option<TextId>) -> bool {

@@ -1,13 +1,13 @@
 //! What a bracket comes to when it closes.
 
-use super::frame::{Ahead, Frame, Kind as Level};
-use super::machine::Machine;
-use crate::script::memory::texts::Fate;
+use super::evaluator::Evaluator;
+use super::frame::{Expected, Frame, Level};
+use crate::script::memory::texts::Usage;
 use crate::script::memory::values::{Base, Operand, Value};
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// Ends the innermost level of nesting.
-    pub(crate) fn close_top(&mut self) {
+    pub(crate) fn close_frame(&mut self) {
         let body_is_open = matches!(self.frame().kind, Level::Block | Level::Body);
         let value = if body_is_open {
             self.end_statement();
@@ -15,12 +15,12 @@ impl Machine<'_> {
         } else {
             self.expression()
         };
-        if matches!(self.frame().kind, Level::Block) && self.goes_round() {
+        if matches!(self.frame().kind, Level::Block) && self.next_iteration() {
             return;
         }
         self.complete(value);
         let Some(frame) = self.frames.pop() else { return };
-        self.hand_over(frame, value);
+        self.deliver(frame, value);
     }
 
     /// Takes in what stands before the closing bracket.
@@ -28,12 +28,12 @@ impl Machine<'_> {
         match self.frame().kind {
             Level::Call { .. } | Level::Array { .. } => self.add_item(value),
             Level::Object { .. } => self.add_entry(value),
-            Level::Arrow => self.answer(value.unwrap_or_default()),
+            Level::Arrow => self.return_value(value.unwrap_or_default()),
             _ => {}
         }
     }
 
-    fn hand_over(&mut self, frame: Frame, value: Option<Operand>) {
+    fn deliver(&mut self, frame: Frame, value: Option<Operand>) {
         match frame.kind {
             Level::Block => {
                 if !self.frame().is_block() {
@@ -44,7 +44,7 @@ impl Machine<'_> {
             Level::Group => self.frame().operand = Some(value.unwrap_or_default()),
             Level::Head | Level::Params => {
                 if let Some(value) = value {
-                    self.settle(value, Fate::Spent);
+                    self.mark_use(value, Usage::Consumed);
                 }
             }
             Level::Loop => self.begin_loop(frame.opened_at, value.unwrap_or_default().value),
@@ -67,12 +67,12 @@ impl Machine<'_> {
             Level::Template { text, tag } => {
                 let text = text.unwrap_or_else(|| self.texts.add(""));
                 if let Some(tag) = tag {
-                    self.settle(tag, Fate::Loose);
+                    self.mark_use(tag, Usage::Unclear);
                 }
                 self.frame().operand = Some(Value::Text(text).into());
             }
             Level::Hole => self.add_to_template(value.unwrap_or_default().value),
-            Level::Apply(pending) => self.resume(pending, Value::Unknown, 0),
+            Level::Apply(continuation) => self.resume(continuation, Value::Unknown, 0),
         }
     }
 
@@ -80,12 +80,12 @@ impl Machine<'_> {
         let spreads = std::mem::take(&mut self.frame().spreads);
         let Some(operand) = value else { return };
         let spread = match operand.value {
-            Value::List(list) if spreads => Some(self.copied(list)),
-            Value::Text(text) if spreads => Some(self.letters(text)),
+            Value::List(list) if spreads => Some(self.copy_items(list)),
+            Value::Text(text) if spreads => Some(self.split_chars(text)),
             _ => None,
         };
         if operand.value == Value::Unknown {
-            self.settle(operand, Fate::Loose);
+            self.mark_use(operand, Usage::Unclear);
         }
         if let Level::Call { arguments: items, .. } | Level::Array { items } = &mut self.frame().kind {
             match spread {
@@ -97,14 +97,14 @@ impl Machine<'_> {
 
     /// The key of an object's member was read.
     pub(crate) fn begin_entry(&mut self, name: Operand) {
-        let id = match (name.value, name.place) {
+        let id = match (name.value, name.reference) {
             (Value::Text(text), None) => {
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 let text = self.flat(text).unwrap_or_default();
                 Some(self.names.id(text.into()))
             }
             (Value::Number(number), None) => Some(self.names.id(super::members::number_text(number).into())),
-            (_, Some(place)) => Some(place.name),
+            (_, Some(reference)) => Some(reference.name),
             _ => None,
         };
         if let Level::Object { key, .. } = &mut self.frame().kind {
@@ -128,12 +128,15 @@ impl Machine<'_> {
             }
             return;
         }
-        let shorthand = operand.place.filter(|place| place.base == Base::None).map(|place| place.name);
+        let shorthand = operand
+            .reference
+            .filter(|reference| reference.base == Base::None)
+            .map(|reference| reference.name);
         if let Some(name) = key.or(shorthand) {
             self.put_in_object(object, name, operand.value);
         }
         if operand.value == Value::Unknown {
-            self.settle(operand, Fate::Loose);
+            self.mark_use(operand, Usage::Unclear);
         }
     }
 
@@ -141,39 +144,39 @@ impl Machine<'_> {
     fn end_body(&mut self) {
         let Some(body) = self.bodies.pop() else { return };
         self.scopes.leave();
-        if !body.is_applied && body.choices > 0 && self.turns.turn.is_some() {
+        if !body.is_applied && body.choices > 0 && self.choices.current.is_some() {
             self.keep_reading();
         }
         self.texts.read_by(body.reader_before);
         if body.is_applied {
-            let answer = body.answer.unwrap_or_default();
-            if let Some(Frame { kind: Level::Apply(pending), .. }) = self.frames.pop() {
-                self.resume(pending, answer, body.choices);
+            let result = body.result.unwrap_or_default();
+            if let Some(Frame { kind: Level::Apply(continuation), .. }) = self.frames.pop() {
+                self.resume(continuation, result, body.choices);
             }
             return;
         }
-        self.owe_turns(&body);
+        self.schedule_choices(&body);
         let function = Value::Function(body.function);
         let literals = self.literals_read - body.literals_before;
         if let Some(known) = self.functions.get_mut(body.function.0 as usize) {
-            known.answer = body.answer;
+            known.result = body.result;
             known.is_read = true;
             known.has_literals = literals > 0;
             known.choices = body.choices;
             known.tokens = self.at.saturating_sub(known.body);
         }
         self.last_read = Some(body);
-        let ahead = std::mem::take(&mut self.frame().ahead);
-        if let Ahead::Method { name } = ahead {
+        let expected = std::mem::take(&mut self.frame().expected);
+        if let Expected::Method { name } = expected {
             return self.end_method(name, function);
         }
-        if let Ahead::Body { name: Some(name), is_declaration, .. } = ahead {
+        if let Expected::Body { name: Some(name), is_declaration, .. } = expected {
             self.scopes.assign(name, function);
             if is_declaration {
                 return;
             }
         }
-        if matches!(ahead, Ahead::Body { is_declaration: true, .. }) {
+        if matches!(expected, Expected::Body { is_declaration: true, .. }) {
             return;
         }
         self.frame().operand = Some(function.into());

@@ -1,16 +1,16 @@
 //! One level of nesting while a script is read: what kind of bracket it is, and the expression that is being put
 //! together in it.
 
-use super::functions::Pending;
+use super::functions::Continuation;
 use crate::script::memory::texts::TextId;
-use crate::script::memory::values::{FunctionId, NameId, ObjectId, Operand, Place, Value};
+use crate::script::memory::values::{FunctionId, NameId, ObjectId, Operand, Reference, Value};
 
 /// Assignments in a row, as in `a = b = c`; more are not followed.
 const TARGETS_MAX: usize = 64;
 /// Values that a conditional expression may come to beside the first; more are not followed.
 const OTHERS_MAX: usize = 8;
 
-pub(crate) enum Kind {
+pub(crate) enum Level {
     Block,
     /// The body of a function, which may be an expression.
     Body,
@@ -42,12 +42,12 @@ pub(crate) enum Kind {
     },
     Hole,
     /// Below it a function is called, or called for each of many; the answer comes back here.
-    Apply(Pending),
+    Apply(Continuation),
 }
 
 /// What a word just read promises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ahead {
+pub(crate) enum Expected {
     #[default]
     Nothing,
     Head,
@@ -70,7 +70,7 @@ pub(crate) enum Ahead {
 
 /// The word that a statement begins with, where that matters for its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub(crate) enum Statement {
     #[default]
     None,
     Return,
@@ -81,7 +81,7 @@ pub(crate) enum Verb {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    pub(crate) place: Option<Place>,
+    pub(crate) reference: Option<Reference>,
     /// What the place is a member of, or the pattern that is taken apart.
     pub(crate) owner: Value,
     pub(crate) current: Value,
@@ -92,7 +92,7 @@ pub(crate) struct Target {
 }
 
 pub(crate) struct Frame {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Level,
     pub(crate) opened_at: usize,
     pub(crate) operand: Option<Operand>,
     pub(crate) product: Option<(Value, u8)>,
@@ -103,18 +103,18 @@ pub(crate) struct Frame {
     pub(crate) is_compared: bool,
     pub(crate) questions: u32,
     targets: Vec<Target>,
-    pub(crate) verb: Verb,
-    pub(crate) ahead: Ahead,
+    pub(crate) statement: Statement,
+    pub(crate) expected: Expected,
     pub(crate) declares: bool,
     pub(crate) is_new: bool,
     pub(crate) spreads: bool,
-    pub(crate) repeat: Option<Box<super::loops::Repeat>>,
+    pub(crate) iteration: Option<Box<super::loops::Iteration>>,
     /// A block of one statement without braces.
-    pub(crate) is_lone: bool,
+    pub(crate) is_single_statement: bool,
 }
 
 impl Frame {
-    pub(crate) fn new(kind: Kind, opened_at: usize) -> Self {
+    pub(crate) fn new(kind: Level, opened_at: usize) -> Self {
         Self {
             kind,
             opened_at,
@@ -127,18 +127,18 @@ impl Frame {
             is_compared: false,
             questions: 0,
             targets: Vec::new(),
-            verb: Verb::None,
-            ahead: Ahead::Nothing,
+            statement: Statement::None,
+            expected: Expected::Nothing,
             declares: false,
             is_new: false,
             spreads: false,
-            repeat: None,
-            is_lone: false,
+            iteration: None,
+            is_single_statement: false,
         }
     }
 
     pub(crate) fn is_block(&self) -> bool {
-        matches!(self.kind, Kind::Block | Kind::Body)
+        matches!(self.kind, Level::Block | Level::Body)
     }
 
     /// Whether nothing of a statement was read yet, so that a brace opens a block.
@@ -151,23 +151,25 @@ impl Frame {
             && self.unary == 0
             && self.questions == 0
             && self.targets.is_empty()
-            && self.verb == Verb::None
+            && self.statement == Statement::None
             && !self.declares
             && !self.is_compared
     }
 
-    pub(crate) fn aim(&mut self, adds: bool) {
+    pub(crate) fn begin_assignment(&mut self, adds: bool) {
         let Some(operand) = self.operand.take() else { return };
         if self.targets.len() >= TARGETS_MAX {
             return;
         }
-        let is_variable = operand.place.is_some_and(|place| place.base == crate::script::memory::values::Base::None);
+        let is_variable = operand
+            .reference
+            .is_some_and(|reference| reference.base == crate::script::memory::values::Base::None);
         self.targets.push(Target {
-            place: operand.place,
-            owner: if operand.place.is_some() { operand.owner } else { operand.value },
+            reference: operand.reference,
+            owner: if operand.reference.is_some() { operand.owner } else { operand.value },
             current: operand.value,
             adds,
-            declares: self.declares && (is_variable || operand.place.is_none()),
+            declares: self.declares && (is_variable || operand.reference.is_none()),
             questions: self.questions,
         });
     }
@@ -186,11 +188,11 @@ impl Frame {
     }
 
     pub(crate) fn end_statement(&mut self) {
-        self.verb = Verb::None;
+        self.statement = Statement::None;
         self.declares = false;
         self.is_new = false;
         self.spreads = false;
         self.questions = 0;
-        self.ahead = Ahead::Nothing;
+        self.expected = Expected::Nothing;
     }
 }

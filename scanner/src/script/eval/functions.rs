@@ -1,12 +1,12 @@
 //! Calls of functions that the script itself defines: they go through the same tokens again, with the values that
 //! are known. It must stay within the allowance, however the script is nested.
 
-use super::frame::{Ahead, Frame, Kind as Level};
-use super::machine::Machine;
+use super::evaluator::Evaluator;
+use super::frame::{Expected, Frame, Level};
 use super::params::Param;
-use crate::script::memory::texts::Fate;
-use crate::script::syntax::tokens::Kind;
+use crate::script::memory::texts::Usage;
 use crate::script::memory::values::{FunctionId, NameId, Operand, ReadingId, Value};
+use crate::script::syntax::tokens::Kind;
 
 /// Functions longer than this are read, but not called.
 const FUNCTION_TOKENS_MAX: usize = 4_000;
@@ -19,13 +19,13 @@ pub(crate) struct Function {
     pub(crate) body: usize,
     pub(crate) tokens: usize,
     /// What it answers when nothing is known of its arguments.
-    pub(crate) answer: Option<Value>,
+    pub(crate) result: Option<Value>,
     pub(crate) is_read: bool,
     pub(crate) has_literals: bool,
     pub(crate) was_called: bool,
     /// How many it takes one of, so that its answer is one of as many.
     pub(crate) choices: usize,
-    pub(crate) is_owed: bool,
+    pub(crate) is_scheduled: bool,
     is_block: bool,
 }
 
@@ -40,30 +40,30 @@ pub(crate) struct Reading {
 /// A body that is being gone through.
 pub(crate) struct Body {
     pub(crate) function: FunctionId,
-    pub(crate) answer: Option<Value>,
+    pub(crate) result: Option<Value>,
     pub(crate) is_applied: bool,
     pub(crate) reader_before: Option<ReadingId>,
     pub(crate) literals_before: usize,
     /// How many it took one of.
     pub(crate) choices: usize,
     /// Functions in it that have turns to take.
-    pub(crate) owed: Vec<FunctionId>,
+    pub(crate) scheduled: Vec<FunctionId>,
     /// What variables outside of it were before it was read, if that changed them.
     pub(crate) undo: Vec<(NameId, Value)>,
 }
 
 /// Where a call goes on when the function has answered.
-pub(crate) struct Pending {
+pub(crate) struct Continuation {
     resume: usize,
-    calls: Option<Calls>,
+    calls: Option<CallSeries>,
 }
 
 /// One call for each item of a list.
-pub(crate) struct Calls {
+pub(crate) struct CallSeries {
     function: FunctionId,
     items: Vec<Value>,
     next: usize,
-    answers: Vec<Value>,
+    results: Vec<Value>,
     pub(crate) purpose: Purpose,
 }
 
@@ -75,10 +75,10 @@ pub(crate) enum Purpose {
     /// The answers make one string.
     Join,
     /// Once for each item that it may take, whatever it is given.
-    Turns,
+    Choices,
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// The function whose parameters stand at a place. It is the same however often it is come by.
     pub(crate) fn add_function(&mut self, params: usize, near: usize) -> FunctionId {
         if let Some(&known) = self.function_at.get(&params) {
@@ -99,12 +99,12 @@ impl Machine<'_> {
             params,
             body: first + usize::from(is_block),
             tokens,
-            answer: None,
+            result: None,
             is_read: false,
             has_literals: true,
             was_called: false,
             choices: 0,
-            is_owed: false,
+            is_scheduled: false,
             is_block,
         });
         self.function_at.insert(params, id);
@@ -124,7 +124,7 @@ impl Machine<'_> {
         let Some(params) = params.filter(|_| !self.is_too_deep()) else { return };
         let function = self.add_function(params, params);
         if self.tokens.kind(self.at) == Some(Kind::BraceOpen) {
-            self.frame().ahead = Ahead::Body { function, name: None, is_declaration: false };
+            self.frame().expected = Expected::Body { function, name: None, is_declaration: false };
         } else {
             self.begin_body(function, &[], None);
         }
@@ -132,18 +132,18 @@ impl Machine<'_> {
 
     pub(crate) fn open_body(&mut self, function: FunctionId, at: usize) {
         if self.is_too_deep() {
-            self.frame().ahead = Ahead::Nothing;
-            return self.open(Level::Block, at);
+            self.frame().expected = Expected::Nothing;
+            return self.push_frame(Level::Block, at);
         }
         self.begin_body(function, &[], None);
     }
 
     /// Goes into a body, either to read it or, with what is pending, to call it.
-    fn begin_body(&mut self, function: FunctionId, arguments: &[Value], pending: Option<Pending>) {
+    fn begin_body(&mut self, function: FunctionId, arguments: &[Value], continuation: Option<Continuation>) {
         let Some(known) = self.functions.get(function.0 as usize).copied() else { return };
-        let is_applied = pending.is_some();
-        if let Some(pending) = pending {
-            self.frames.push(Frame::new(Level::Apply(pending), 0));
+        let is_applied = continuation.is_some();
+        if let Some(continuation) = continuation {
+            self.frames.push(Frame::new(Level::Apply(continuation), 0));
             self.at = known.body;
         }
         self.scopes.enter();
@@ -158,12 +158,12 @@ impl Machine<'_> {
         let reader = if is_applied { self.texts.reader() } else { Some(self.add_reading(function)) };
         self.bodies.push(Body {
             function,
-            answer: None,
+            result: None,
             is_applied,
             reader_before: self.texts.read_by(reader),
             literals_before: self.literals_read,
             choices: 0,
-            owed: Vec::new(),
+            scheduled: Vec::new(),
             undo: Vec::new(),
         });
         let kind = if known.is_block { Level::Body } else { Level::Arrow };
@@ -172,13 +172,13 @@ impl Machine<'_> {
     }
 
     /// `return`: the first answer that is known counts, the others stand for themselves.
-    pub(crate) fn answer(&mut self, operand: Operand) {
+    pub(crate) fn return_value(&mut self, operand: Operand) {
         let Some(body) = self.bodies.last_mut() else { return };
-        let is_better = body.answer.is_none_or(|answer| answer == Value::Unknown);
+        let is_better = body.result.is_none_or(|result| result == Value::Unknown);
         if is_better {
-            body.answer = Some(operand.value);
+            body.result = Some(operand.value);
         } else {
-            self.settle(operand, Fate::Loose);
+            self.mark_use(operand, Usage::Unclear);
         }
     }
 
@@ -192,14 +192,14 @@ impl Machine<'_> {
     }
 
     /// What a function answers when nothing is known of its arguments.
-    pub(crate) fn answer_of(&self, function: FunctionId) -> Option<Value> {
-        self.functions.get(function.0 as usize)?.answer
+    pub(crate) fn result_of(&self, function: FunctionId) -> Option<Value> {
+        self.functions.get(function.0 as usize)?.result
     }
 
     /// Whether a call of a function may come to an element: it does, or it was not read yet.
     pub(crate) fn may_make_element(&self, function: FunctionId) -> bool {
-        self.functions.get(function.0 as usize).is_some_and(|known| match known.answer {
-            Some(answer) => matches!(answer, Value::Element(_)),
+        self.functions.get(function.0 as usize).is_some_and(|known| match known.result {
+            Some(result) => matches!(result, Value::Element(_)),
             None => !known.is_read,
         })
     }
@@ -209,24 +209,24 @@ impl Machine<'_> {
         let Some(known) = self.functions.get(function.0 as usize).copied() else {
             return Some(Operand::default());
         };
-        let takes_turn = self.turns.turn.is_some() && known.choices > 0;
+        let is_choosing = self.choices.current.is_some() && known.choices > 0;
         let is_given = arguments.iter().any(|&argument| argument != Value::Unknown);
-        let tells_more = !known.is_read || is_given || takes_turn;
+        let tells_more = !known.is_read || is_given || is_choosing;
         if !tells_more || !self.may_call(function) {
             for &argument in arguments {
-                self.settle(argument.into(), Fate::Loose);
+                self.mark_use(argument.into(), Usage::Unclear);
             }
             self.note_choice(known.choices);
-            return Some(Operand::from(known.answer.unwrap_or_default()));
+            return Some(Operand::from(known.result.unwrap_or_default()));
         }
-        if let Some(known) = self.functions.get_mut(function.0 as usize).filter(|_| takes_turn) {
+        if let Some(known) = self.functions.get_mut(function.0 as usize).filter(|_| is_choosing) {
             // Its turns come about within those of who calls it.
-            known.is_owed = false;
+            known.is_scheduled = false;
         }
         self.mark_called(function);
-        let pending = Pending { resume: self.at, calls: None };
+        let continuation = Continuation { resume: self.at, calls: None };
         self.applied_depth += 1;
-        self.begin_body(function, arguments, Some(pending));
+        self.begin_body(function, arguments, Some(continuation));
         None
     }
 
@@ -239,7 +239,7 @@ impl Machine<'_> {
     }
 
     /// Whether what is being read was told better by a call before. It takes nothing from what that wrote.
-    pub(crate) fn is_told_better(&self) -> bool {
+    pub(crate) fn is_reading_superseded(&self) -> bool {
         self.is_superseded(self.texts.reader())
     }
 
@@ -270,19 +270,19 @@ impl Machine<'_> {
         purpose: Purpose,
         first: Value,
     ) -> Option<Operand> {
-        if items.is_empty() && self.turns.turn.is_some() {
+        if items.is_empty() && self.choices.current.is_some() {
             self.undo_reading(function);
             return Some(self.heap.list(items).into());
         }
         if items.is_empty() || !self.may_call(function) {
-            return Some(self.answer_unasked(function, purpose));
+            return Some(self.result_of_unknown(function, purpose));
         }
         self.undo_reading(function);
         self.mark_called(function);
-        let calls = Calls { function, items, next: 0, answers: vec![first], purpose };
-        let pending = Pending { resume: self.at, calls: Some(calls) };
+        let calls = CallSeries { function, items, next: 0, results: vec![first], purpose };
+        let continuation = Continuation { resume: self.at, calls: Some(calls) };
         self.applied_depth += 1;
-        self.next_call(pending);
+        self.next_call(continuation);
         None
     }
 
@@ -295,90 +295,90 @@ impl Machine<'_> {
     }
 
     /// Goes through a function once for each item that it may take.
-    pub(crate) fn call_in_turns(&mut self, function: FunctionId, choices: usize) {
+    pub(crate) fn call_for_choices(&mut self, function: FunctionId, choices: usize) {
         if !self.may_call(function) {
             return;
         }
         self.mark_called(function);
         let items = vec![Value::Unknown; choices];
-        let calls = Calls { function, items, next: 0, answers: Vec::new(), purpose: Purpose::Turns };
+        let calls = CallSeries { function, items, next: 0, results: Vec::new(), purpose: Purpose::Choices };
         self.applied_depth += 1;
-        self.next_call(Pending { resume: self.at, calls: Some(calls) });
+        self.next_call(Continuation { resume: self.at, calls: Some(calls) });
     }
 
     /// The same for items that are not known: as if there were one.
-    pub(crate) fn answer_unasked(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
-        let answer = self.answer_of(function).unwrap_or_default();
+    pub(crate) fn result_of_unknown(&mut self, function: FunctionId, purpose: Purpose) -> Operand {
+        let result = self.result_of(function).unwrap_or_default();
         match purpose {
-            Purpose::Map => self.heap.list(vec![answer]).into(),
-            Purpose::ForEach | Purpose::Turns => Operand::default(),
-            Purpose::Reduce | Purpose::Join => answer.into(),
+            Purpose::Map => self.heap.list(vec![result]).into(),
+            Purpose::ForEach | Purpose::Choices => Operand::default(),
+            Purpose::Reduce | Purpose::Join => result.into(),
         }
     }
 
-    fn next_call(&mut self, mut pending: Pending) {
+    fn next_call(&mut self, mut continuation: Continuation) {
         let may_replay = self.may_replay();
-        let Some(calls) = &mut pending.calls else { return };
+        let Some(calls) = &mut continuation.calls else { return };
         let item = calls.items.get(calls.next).copied().filter(|_| may_replay);
-        let Some(item) = item else { return self.finish_calls(pending) };
+        let Some(item) = item else { return self.finish_calls(continuation) };
         let position = Value::Number(calls.next as f64);
         calls.next += 1;
         let function = calls.function;
         let arguments = match calls.purpose {
-            Purpose::Turns => {
-                self.turns.turn = Some(calls.next - 1);
+            Purpose::Choices => {
+                self.choices.current = Some(calls.next - 1);
                 [Value::Unknown; 3]
             }
-            Purpose::Reduce => [calls.answers.last().copied().unwrap_or_default(), item, position],
+            Purpose::Reduce => [calls.results.last().copied().unwrap_or_default(), item, position],
             _ => [item, position, Value::Unknown],
         };
-        self.begin_body(function, &arguments, Some(pending));
+        self.begin_body(function, &arguments, Some(continuation));
     }
 
-    fn finish_calls(&mut self, pending: Pending) {
-        self.at = pending.resume;
+    fn finish_calls(&mut self, continuation: Continuation) {
+        self.at = continuation.resume;
         self.applied_depth = self.applied_depth.saturating_sub(1);
-        let Some(mut calls) = pending.calls else { return };
+        let Some(mut calls) = continuation.calls else { return };
         let result = match calls.purpose {
             Purpose::Map => {
-                calls.answers.remove(0);
-                self.heap.list(calls.answers)
+                calls.results.remove(0);
+                self.heap.list(calls.results)
             }
             Purpose::ForEach => Value::Unknown,
-            Purpose::Turns => return self.turns.turn = None,
-            Purpose::Reduce => calls.answers.last().copied().unwrap_or_default(),
+            Purpose::Choices => return self.choices.current = None,
+            Purpose::Reduce => calls.results.last().copied().unwrap_or_default(),
             Purpose::Join => {
-                calls.answers.remove(0);
+                calls.results.remove(0);
                 // What could not be afforded stays as it was.
-                let left = calls.items.get(calls.answers.len()..).unwrap_or_default();
-                calls.answers.extend_from_slice(left);
-                Value::Text(self.join(&calls.answers, ""))
+                let left = calls.items.get(calls.results.len()..).unwrap_or_default();
+                calls.results.extend_from_slice(left);
+                Value::Text(self.join(&calls.results, ""))
             }
         };
         self.frame().operand = Some(result.into());
     }
 
     /// A call has come to its end.
-    pub(crate) fn resume(&mut self, mut pending: Pending, answer: Value, choices: usize) {
-        let is_turn = pending.calls.as_ref().is_some_and(|calls| calls.purpose == Purpose::Turns);
-        if !is_turn {
+    pub(crate) fn resume(&mut self, mut continuation: Continuation, result: Value, choices: usize) {
+        let is_choice = continuation.calls.as_ref().is_some_and(|calls| calls.purpose == Purpose::Choices);
+        if !is_choice {
             self.note_choice(choices);
         }
-        match &mut pending.calls {
+        match &mut continuation.calls {
             Some(calls) => {
                 match calls.purpose {
-                    Purpose::Turns if calls.items.len() < choices => {
+                    Purpose::Choices if calls.items.len() < choices => {
                         calls.items.resize(choices, Value::Unknown)
                     }
-                    Purpose::Turns | Purpose::ForEach => {}
-                    Purpose::Map | Purpose::Reduce | Purpose::Join => calls.answers.push(answer),
+                    Purpose::Choices | Purpose::ForEach => {}
+                    Purpose::Map | Purpose::Reduce | Purpose::Join => calls.results.push(result),
                 }
-                self.next_call(pending);
+                self.next_call(continuation);
             }
             None => {
-                self.at = pending.resume;
+                self.at = continuation.resume;
                 self.applied_depth = self.applied_depth.saturating_sub(1);
-                self.frame().operand = Some(answer.into());
+                self.frame().operand = Some(result.into());
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Loops over what is known: their blocks are gone through once for each round, as long as the allowance lasts. A lone
 //! statement is a block of its own.
 
-use super::frame::Kind as Level;
-use super::machine::Machine;
+use super::evaluator::Evaluator;
+use super::frame::Level;
 use super::params::Param;
-use crate::script::syntax::tokens::Kind;
 use crate::script::memory::values::{ListId, NameId, Value};
+use crate::script::syntax::tokens::Kind;
 
 /// Tokens of a loop's head that are looked at.
 const HEAD_TOKENS_MAX: usize = 24;
@@ -17,13 +17,13 @@ enum Plan {
     Each { param: Param, items: Vec<Value>, next: usize },
 }
 
-pub(crate) struct Repeat {
+pub(crate) struct Iteration {
     plan: Plan,
     start: usize,
     literals_before: usize,
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// What a loop goes over, told by its head: `let i = 0; i < 12; …` or `const x of list`.
     fn plan(&mut self, head: usize, list: Value) -> Option<Plan> {
         let close = self.tokens.partner(head)?;
@@ -46,7 +46,7 @@ impl Machine<'_> {
             Some(Value::Number(start)) if !begins_with_one_token => start,
             _ => self.count_at(first + 2)?,
         };
-        self.count_with(name);
+        self.note_counter(name);
         if self.tokens.kind(semicolon + 2) == Some(Kind::Step) {
             // `i--` is asked before the round, and has been done by then.
             let step = self.step_at(semicolon + 2).filter(|step| *step < 0.0)?;
@@ -86,7 +86,7 @@ impl Machine<'_> {
 
     fn plan_each(&mut self, first: usize, list: ListId) -> Option<Plan> {
         let param = self.param(first);
-        let items = self.copied(list);
+        let items = self.copy_items(list);
         self.bind(&param, *items.first()?);
         Some(Plan::Each { param, items, next: 1 })
     }
@@ -116,33 +116,33 @@ impl Machine<'_> {
     /// After the head of a `for`: what follows may be gone through more than once.
     pub(crate) fn begin_loop(&mut self, head: usize, list: Value) {
         let Some(plan) = self.plan(head, list) else { return };
-        let repeat = Box::new(Repeat { plan, start: 0, literals_before: 0 });
+        let iteration = Box::new(Iteration { plan, start: 0, literals_before: 0 });
         match self.tokens.kind(self.at) {
-            Some(Kind::BraceOpen) => self.frame().repeat = Some(repeat),
+            Some(Kind::BraceOpen) => self.frame().iteration = Some(iteration),
             Some(Kind::Semicolon) | None => {}
             Some(_) if self.is_too_deep() => {}
             Some(_) => {
                 let head_end = self.at.saturating_sub(1);
-                self.open(Level::Block, head_end);
-                self.frame().is_lone = true;
-                self.begin_rounds(Some(repeat), head_end);
+                self.push_frame(Level::Block, head_end);
+                self.frame().is_single_statement = true;
+                self.begin_iterations(Some(iteration), head_end);
             }
         }
     }
 
     /// The block of a loop opened.
-    pub(crate) fn begin_rounds(&mut self, repeat: Option<Box<Repeat>>, at: usize) {
-        let Some(mut repeat) = repeat.filter(|_| self.frame().opened_at == at) else { return };
-        repeat.start = at + 1;
-        repeat.literals_before = self.literals_read;
-        self.frame().repeat = Some(repeat);
+    pub(crate) fn begin_iterations(&mut self, iteration: Option<Box<Iteration>>, at: usize) {
+        let Some(mut iteration) = iteration.filter(|_| self.frame().opened_at == at) else { return };
+        iteration.start = at + 1;
+        iteration.literals_before = self.literals_read;
+        self.frame().iteration = Some(iteration);
     }
 
     /// Whether a lone statement of a loop ended before this token.
-    pub(crate) fn ends_lone(&mut self, kind: Kind) -> bool {
+    pub(crate) fn ends_single_statement(&mut self, kind: Kind) -> bool {
         let frame = self.frame();
         let (opened_at, is_done) = (frame.opened_at, frame.is_at_statement());
-        if !frame.is_lone {
+        if !frame.is_single_statement {
             return false;
         }
         match kind {
@@ -150,29 +150,29 @@ impl Machine<'_> {
             Kind::BraceClose | Kind::ParenClose | Kind::SquareClose | Kind::HoleClose => {
                 self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
             }
-            Kind::Name | Kind::Text | Kind::Number if self.begins_anew() => true,
+            Kind::Name | Kind::Text | Kind::Number if self.begins_statement() => true,
             _ => {
                 let block =
                     self.at.checked_sub(1).filter(|&at| self.tokens.kind(at) == Some(Kind::BraceClose));
                 let begins = block.and_then(|block| self.tokens.partner(block));
-                is_done && begins.is_some_and(|begins| begins > opened_at) && !self.goes_on()
+                is_done && begins.is_some_and(|begins| begins > opened_at) && !self.statement_continues()
             }
         }
     }
 
     /// Whether a statement goes on behind its block.
-    fn goes_on(&self) -> bool {
+    fn statement_continues(&self) -> bool {
         let token = self.tokens.get(self.at).filter(|token| token.kind == Kind::Name);
         token.is_some_and(|token| matches!(token.text(self.source), "else" | "catch" | "finally" | "while"))
     }
 
     /// At the end of a loop's block: whether it is gone through once more.
-    pub(crate) fn goes_round(&mut self) -> bool {
-        let Some(mut repeat) = self.frame().repeat.take() else { return false };
-        if self.literals_read == repeat.literals_before || !self.may_replay() {
+    pub(crate) fn next_iteration(&mut self) -> bool {
+        let Some(mut iteration) = self.frame().iteration.take() else { return false };
+        if self.literals_read == iteration.literals_before || !self.may_replay() {
             return false;
         }
-        match &mut repeat.plan {
+        match &mut iteration.plan {
             Plan::Count { name, next, last, step } => {
                 let is_past = if *step > 0.0 { *next > *last } else { *next < *last };
                 if is_past || *step == 0.0 {
@@ -189,8 +189,8 @@ impl Machine<'_> {
                 self.bind(&param, item);
             }
         }
-        self.at = repeat.start;
-        self.frame().repeat = Some(repeat);
+        self.at = iteration.start;
+        self.frame().iteration = Some(iteration);
         true
     }
 }

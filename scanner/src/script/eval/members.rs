@@ -1,23 +1,23 @@
 //! Members of lists, objects, strings and of what is not known; and strings made of any value.
 
-use super::machine::Machine;
-use crate::script::memory::texts::{Fate, TextId};
+use super::evaluator::Evaluator;
+use crate::script::memory::texts::{TextId, Usage};
+use crate::script::memory::values::{Base, ListId, NameId, ObjectId, Operand, Reference, Value};
 use crate::script::syntax::tokens::Kind;
-use crate::script::memory::values::{Base, ListId, NameId, ObjectId, Operand, Place, Value};
 
 /// Bytes of a string that are looked at in the time in which one is copied.
-const LOOK_BYTES: usize = 32;
+const INSPECTED_BYTES: usize = 32;
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// `object.name`.
     pub(crate) fn member(&mut self, object: Operand, name: NameId) -> Operand {
-        let base = match object.place {
-            Some(place) => Base::Named(place.name),
+        let base = match object.reference {
+            Some(reference) => Base::Named(reference.name),
             None => Base::Unnamed,
         };
         let is_length = self.names.text(name) == "length";
         let value = match object.value {
-            Value::Text(text) if is_length => Value::Number(self.chars(text) as f64),
+            Value::Text(text) if is_length => Value::Number(self.char_count(text) as f64),
             Value::List(list) if is_length => Value::Number(self.heap.items(list).len() as f64),
             Value::Object(object) => self.heap.member(object, name).unwrap_or_default(),
             one @ (Value::OneOfList(_) | Value::OneOfObject(_)) => self.one_of_members(one, name),
@@ -28,7 +28,7 @@ impl Machine<'_> {
                 _ => Value::Unknown,
             },
         };
-        Operand { value, place: Some(Place { name, base }), owner: object.value }
+        Operand { value, reference: Some(Reference { name, base }), owner: object.value }
     }
 
     /// What the page tells of an element: `element.dataset.form`, `document.querySelector('#data').textContent`.
@@ -49,7 +49,7 @@ impl Machine<'_> {
         let held = bound.held(name).filter(|held| self.may_copy(held.len()));
         held.map_or(Value::Unknown, |held| {
             let text = self.texts.add(held);
-            self.texts.meet(text, Fate::Spent);
+            self.texts.mark(text, Usage::Consumed);
             Value::Text(text)
         })
     }
@@ -57,8 +57,8 @@ impl Machine<'_> {
     /// A member of one of many: one of their members of that name.
     fn one_of_members(&mut self, one: Value, name: NameId) -> Value {
         let items = match one {
-            Value::OneOfList(list) => self.copied(list),
-            Value::OneOfObject(object) => self.values_of(object),
+            Value::OneOfList(list) => self.copy_items(list),
+            Value::OneOfObject(object) => self.copy_values(object),
             _ => return one,
         };
         let member = |item: &Value| match item {
@@ -72,18 +72,18 @@ impl Machine<'_> {
         }
     }
 
-    pub(crate) fn chars(&mut self, text: TextId) -> usize {
+    pub(crate) fn char_count(&mut self, text: TextId) -> usize {
         let len = self.texts.len(text);
-        if !self.may_look(text) || self.texts.plain(text).is_some() || !self.may_copy(len) {
+        if !self.may_inspect(text) || self.texts.plain(text).is_some() || !self.may_copy(len) {
             return len;
         }
         self.texts.flat(text, usize::MAX).chars().count()
     }
 
     /// Some letters of a string. They are taken from where it lies, since codes are read letter by letter.
-    pub(crate) fn letters_at(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
+    pub(crate) fn substring(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
         let count = count.min(self.texts.len(text));
-        if !self.may_look(text) || !self.may_copy(count) {
+        if !self.may_inspect(text) || !self.may_copy(count) {
             return None;
         }
         if let Some(plain) = self.texts.plain(text) {
@@ -94,13 +94,13 @@ impl Machine<'_> {
         Some(flat.chars().skip(start).take(count).collect())
     }
 
-    pub(crate) fn letter_at(&mut self, text: TextId, at: usize) -> Option<char> {
-        self.letters_at(text, at, 1)?.chars().next()
+    pub(crate) fn char_at(&mut self, text: TextId, at: usize) -> Option<char> {
+        self.substring(text, at, 1)?.chars().next()
     }
 
     /// To see whether a string is plain takes little, but not nothing.
-    fn may_look(&mut self, text: TextId) -> bool {
-        self.may_copy(self.texts.len(text) / LOOK_BYTES)
+    fn may_inspect(&mut self, text: TextId) -> bool {
+        self.may_copy(self.texts.len(text) / INSPECTED_BYTES)
     }
 
     /// `object[key]`.
@@ -108,23 +108,23 @@ impl Machine<'_> {
         // A function that looks something up tells more when it is called.
         let is_told = matches!(object.value, Value::List(_) | Value::Object(_) | Value::Text(_));
         self.literals_read += usize::from(is_told);
-        match (object.value, self.steady(key)) {
+        match (object.value, self.stable(key)) {
             (Value::List(list), Value::Number(at)) if at >= 0.0 && self.is_given_next() => {
                 let name = self.names.id(number_text(at).into());
-                let place = Place { name, base: Base::Unnamed };
-                Operand { value: Value::Unknown, place: Some(place), owner: Value::List(list) }
+                let reference = Reference { name, base: Base::Unnamed };
+                Operand { value: Value::Unknown, reference: Some(reference), owner: Value::List(list) }
             }
             (Value::List(list), Value::Number(at)) if at >= 0.0 => {
                 Operand::from(self.heap.items(list).get(at as usize).copied().unwrap_or_default())
             }
             (_, Value::Text(text)) => {
-                self.texts.meet(text, Fate::Spent);
+                self.texts.mark(text, Usage::Consumed);
                 let name = self.flat(text).unwrap_or_default();
                 let name = self.names.id(name.into());
                 self.member(object, name)
             }
             (Value::Text(text), Value::Number(at)) if at >= 0.0 => {
-                let letter = self.letter_at(text, at as usize);
+                let letter = self.char_at(text, at as usize);
                 let text = letter.map(|letter| self.texts.add_with(|buffer| buffer.push(letter)));
                 text.map_or(Value::Unknown, Value::Text).into()
             }
@@ -137,7 +137,7 @@ impl Machine<'_> {
             (Value::Object(object), _) => self.one_of_object(object).into(),
             (one @ (Value::OneOfList(_) | Value::OneOfObject(_)), _) => one.into(),
             _ => {
-                self.note_lookup(object.place.map(|place| place.name));
+                self.note_lookup(object.reference.map(|reference| reference.name));
                 Operand::default()
             }
         }
@@ -155,7 +155,7 @@ impl Machine<'_> {
             Value::Number(number) => Some(self.texts.add(&number_text(number))),
             Value::Flag(_) => Some(self.texts.add("")),
             Value::List(list) => {
-                let items = self.copied(list);
+                let items = self.copy_items(list);
                 Some(self.join(&items, comma))
             }
             _ => Some(self.texts.add(" ")),
@@ -186,49 +186,49 @@ impl Machine<'_> {
     }
 
     /// A new string made from another.
-    pub(crate) fn made(&mut self, from: TextId, text: &str) -> Value {
+    pub(crate) fn derived(&mut self, from: TextId, text: &str) -> Value {
         if !self.may_copy(text.len()) {
             return Value::Text(from);
         }
-        self.texts.meet(from, Fate::Spent);
+        self.texts.mark(from, Usage::Consumed);
         Value::Text(self.texts.add(text))
     }
 
     /// Notes what becomes of a value, and of what it holds.
-    pub(crate) fn settle(&mut self, operand: Operand, fate: Fate) {
-        if let (Value::Unknown, Some(place)) = (operand.value, operand.place) {
-            let name = match place.base {
+    pub(crate) fn mark_use(&mut self, operand: Operand, usage: Usage) {
+        if let (Value::Unknown, Some(reference)) = (operand.value, operand.reference) {
+            let name = match reference.base {
                 Base::Named(base) => base,
-                _ => place.name,
+                _ => reference.name,
             };
             let uses = self.early_uses.entry(name).or_default();
-            match fate {
-                Fate::Shown | Fate::Spent => uses.0 = true,
-                Fate::Written | Fate::Loose => uses.1 = true,
+            match usage {
+                Usage::Shown | Usage::Consumed => uses.0 = true,
+                Usage::Written | Usage::Unclear => uses.1 = true,
             }
             return;
         }
         match operand.value {
-            Value::Text(text) => self.texts.meet(text, fate),
-            Value::List(list) | Value::OneOfList(list) if fate != Fate::Spent => {
-                let items = self.copied(list);
-                self.settle_all(items, fate);
+            Value::Text(text) => self.texts.mark(text, usage),
+            Value::List(list) | Value::OneOfList(list) if usage != Usage::Consumed => {
+                let items = self.copy_items(list);
+                self.mark_members(items, usage);
             }
-            Value::Object(object) | Value::OneOfObject(object) if fate != Fate::Spent => {
-                let items = self.values_of(object);
-                self.settle_all(items, fate);
+            Value::Object(object) | Value::OneOfObject(object) if usage != Usage::Consumed => {
+                let items = self.copy_values(object);
+                self.mark_members(items, usage);
             }
             _ => {}
         }
     }
 
     /// The items of a list, if the allowance for copying is not used up.
-    pub(crate) fn copied(&mut self, list: ListId) -> Vec<Value> {
+    pub(crate) fn copy_items(&mut self, list: ListId) -> Vec<Value> {
         let len = self.heap.items(list).len();
         if self.may_copy_items(len) { self.heap.items(list).to_vec() } else { Vec::new() }
     }
 
-    pub(crate) fn values_of(&mut self, object: ObjectId) -> Vec<Value> {
+    pub(crate) fn copy_values(&mut self, object: ObjectId) -> Vec<Value> {
         let keys = self.heap.keys(object).len();
         if !self.may_copy(keys) {
             return Vec::new();
@@ -237,17 +237,17 @@ impl Machine<'_> {
     }
 
     /// Members and their members; what is deeper stands for itself.
-    fn settle_all(&mut self, items: Vec<Value>, fate: Fate) {
+    fn mark_members(&mut self, items: Vec<Value>, usage: Usage) {
         if !self.may_copy(items.len()) {
             return;
         }
         for item in items {
             match item {
-                Value::Text(text) => self.texts.meet(text, fate),
+                Value::Text(text) => self.texts.mark(text, usage),
                 Value::Object(object) => {
-                    for value in self.values_of(object) {
+                    for value in self.copy_values(object) {
                         if let Value::Text(text) = value {
-                            self.texts.meet(text, fate);
+                            self.texts.mark(text, usage);
                         }
                     }
                 }

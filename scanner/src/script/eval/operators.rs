@@ -1,22 +1,22 @@
 //! How an expression is put together from its values and operators, and what it comes to.
 
-use super::frame::{Kind as Level, Target, Verb};
-use super::machine::Machine;
-use crate::script::memory::texts::Fate;
-use crate::script::syntax::tokens::{Kind, Token};
+use super::evaluator::Evaluator;
+use super::frame::{Level, Statement, Target};
+use crate::script::memory::texts::Usage;
 use crate::script::memory::values::{Base, NameId, Operand, Value};
+use crate::script::syntax::tokens::{Kind, Token};
 
 /// Changes of variables that the reading of one function takes back.
 const UNDONE_MAX: usize = 16;
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     pub(crate) fn operator(&mut self, token: Token) {
         match token.kind {
             Kind::Plus => self.plus(b'+'),
             Kind::Arithmetic => self.arithmetic(token.operator(self.source)),
             Kind::Not if self.frame().operand.is_none() => self.frame().unary = b'!',
-            Kind::Assign => self.frame().aim(false),
-            Kind::PlusAssign => self.frame().aim(true),
+            Kind::Assign => self.frame().begin_assignment(false),
+            Kind::PlusAssign => self.frame().begin_assignment(true),
             Kind::OtherAssign => self.other_assign(),
             Kind::Compare => self.compare(),
             Kind::Or => {
@@ -25,12 +25,12 @@ impl Machine<'_> {
             }
             Kind::And => {
                 let left = self.addend();
-                self.spend(left);
+                self.consume(left);
                 self.frame().is_compared = false;
             }
             Kind::Question => {
                 let condition = self.alternative();
-                self.spend(condition);
+                self.consume(condition);
                 let frame = self.frame();
                 frame.choice = None;
                 frame.questions = frame.questions.saturating_add(1);
@@ -63,22 +63,22 @@ impl Machine<'_> {
 
     pub(crate) fn compare(&mut self) {
         let left = self.addend();
-        self.spend(left);
+        self.consume(left);
         self.frame().is_compared = true;
     }
 
     /// `i -= 1` and the like: the variable is no longer what it was.
     fn other_assign(&mut self) {
         let Some(operand) = self.frame().operand.take() else { return };
-        if let Some(place) = operand.place.filter(|place| place.base == Base::None) {
-            self.scopes.assign(place.name, Value::Unknown);
+        if let Some(reference) = operand.reference.filter(|reference| reference.base == Base::None) {
+            self.scopes.assign(reference.name, Value::Unknown);
         }
     }
 
     fn colon(&mut self) {
         let questions = self.frame().questions;
         if questions > 0 {
-            let value = self.conclude(questions);
+            let value = self.finish_assignments(questions);
             let frame = self.frame();
             frame.choice = value;
             frame.questions = questions - 1;
@@ -89,13 +89,13 @@ impl Machine<'_> {
             return self.begin_entry(left);
         }
         let label = self.expression();
-        self.spend(label);
+        self.consume(label);
         self.frame().end_statement();
     }
 
-    fn spend(&mut self, operand: Option<Operand>) {
+    fn consume(&mut self, operand: Option<Operand>) {
         if let Some(operand) = operand {
-            self.settle(operand, Fate::Spent);
+            self.mark_use(operand, Usage::Consumed);
         }
     }
 
@@ -114,7 +114,7 @@ impl Machine<'_> {
                 (b'!', Value::Flag(flag)) => Value::Flag(!flag),
                 _ => Value::Unknown,
             };
-            self.settle(given, Fate::Spent);
+            self.mark_use(given, Usage::Consumed);
             operand = Some(value.into());
         }
         let Some((left, sign)) = product else { return operand };
@@ -153,7 +153,7 @@ impl Machine<'_> {
         let frame = self.frame();
         let value = if std::mem::take(&mut frame.is_compared) {
             let compared = value;
-            self.spend(compared);
+            self.consume(compared);
             compared.map(|_| Operand::default())
         } else {
             value
@@ -162,22 +162,22 @@ impl Machine<'_> {
         let (Some(earlier), Some(value)) = (earlier, value) else { return earlier.or(value) };
         let (chosen, other) = if is_known(earlier.value) { (earlier, value) } else { (value, earlier) };
         if !self.frame().add_other(other.value) {
-            self.settle(other, Fate::Loose);
+            self.mark_use(other, Usage::Unclear);
         }
         Some(chosen)
     }
 
     /// The end of a whole expression: what it comes to, once it was put where it is assigned to.
     pub(crate) fn expression(&mut self) -> Option<Operand> {
-        let value = self.conclude(0);
+        let value = self.finish_assignments(0);
         for other in std::mem::take(&mut self.frame().others) {
-            self.settle(other.into(), Fate::Loose);
+            self.mark_use(other.into(), Usage::Unclear);
         }
         self.frame().questions = 0;
         value
     }
 
-    fn conclude(&mut self, within_questions: u32) -> Option<Operand> {
+    fn finish_assignments(&mut self, within_questions: u32) -> Option<Operand> {
         let mut value = self.alternative();
         let mut is_assigned = false;
         while let Some(target) = self.frame().next_target(within_questions) {
@@ -186,49 +186,49 @@ impl Machine<'_> {
         }
         if self.frame().declares
             && !is_assigned
-            && let Some(place) =
-                value.and_then(|operand| operand.place).filter(|place| place.base == Base::None)
+            && let Some(reference) =
+                value.and_then(|operand| operand.reference).filter(|reference| reference.base == Base::None)
         {
-            self.scopes.declare(place.name, Value::Unknown);
+            self.scopes.declare(reference.name, Value::Unknown);
         }
         value
     }
 
     fn assign(&mut self, target: Target, given: Operand) -> Operand {
-        let Some(place) = target.place else {
-            self.take_apart(target.owner, given.value, target.declares);
+        let Some(reference) = target.reference else {
+            self.destructure(target.owner, given.value, target.declares);
             return given;
         };
         for other in std::mem::take(&mut self.frame().others) {
-            self.set(place, target.owner, Value::Unknown, other);
+            self.set(reference, target.owner, Value::Unknown, other);
         }
         let value = if target.adds { self.add(target.current, given.value) } else { self.given(given) };
         let current = if target.adds { target.current } else { Value::Unknown };
         if given.value == Value::Unknown {
-            let is_text =
-                crate::script::effects::sinks::is_text_property(self.names.text(place.name)) && place.base != Base::None;
-            self.settle(given, if is_text { Fate::Shown } else { Fate::Loose });
+            let is_text = crate::script::effects::sinks::is_text_property(self.names.text(reference.name))
+                && reference.base != Base::None;
+            self.mark_use(given, if is_text { Usage::Shown } else { Usage::Unclear });
         }
-        if place.base != Base::None || !matches!(target.owner, Value::Unknown) {
-            self.set(place, target.owner, current, value);
-            return Operand { value, place: Some(place), owner: Value::Unknown };
+        if reference.base != Base::None || !matches!(target.owner, Value::Unknown) {
+            self.set(reference, target.owner, current, value);
+            return Operand { value, reference: Some(reference), owner: Value::Unknown };
         }
         if let Value::Text(text) = value {
-            self.texts.hold(text, place.name);
+            self.texts.hold(text, reference.name);
         }
         if target.declares {
-            self.scopes.declare(place.name, value)
+            self.scopes.declare(reference.name, value)
         } else {
-            self.note_undo(place.name);
-            self.scopes.assign(place.name, value)
+            self.note_undo(reference.name);
+            self.scopes.assign(reference.name, value)
         }
-        Operand { value, place: Some(place), owner: Value::Unknown }
+        Operand { value, reference: Some(reference), owner: Value::Unknown }
     }
 
     fn given(&self, given: Operand) -> Value {
-        let is_member = given.place.filter(|place| place.base != Base::None);
-        match is_member.map(|place| self.names.text(place.name)) {
-            Some("createElement") if given.value == Value::Unknown => Value::Maker,
+        let is_member = given.reference.filter(|reference| reference.base != Base::None);
+        match is_member.map(|reference| self.names.text(reference.name)) {
+            Some("createElement") if given.value == Value::Unknown => Value::ElementFactory,
             _ => given.value,
         }
     }
@@ -243,7 +243,7 @@ impl Machine<'_> {
     }
 
     /// `{a, b} = object`, as far as the names are the members' own.
-    fn take_apart(&mut self, pattern: Value, value: Value, declares: bool) {
+    fn destructure(&mut self, pattern: Value, value: Value, declares: bool) {
         let Value::Object(pattern) = pattern else { return };
         for &name in &self.heap.keys(pattern).to_vec() {
             let member = match value {
@@ -256,22 +256,22 @@ impl Machine<'_> {
 
     pub(crate) fn end_statement(&mut self) {
         let value = self.expression();
-        let verb = self.frame().verb;
+        let statement = self.frame().statement;
         self.frame().end_statement();
         let Some(operand) = value else { return };
-        match verb {
-            Verb::Return => self.answer(operand),
+        match statement {
+            Statement::Return => self.return_value(operand),
             // A bare value, or what an assignment came to: it was dealt with.
             _ => self.note_use(operand),
         }
         if matches!(self.frame().kind, Level::Object { .. } | Level::Array { .. } | Level::Call { .. }) {
-            self.settle(operand, Fate::Loose);
+            self.mark_use(operand, Usage::Unclear);
         }
     }
 
     fn note_use(&mut self, operand: Operand) {
-        if operand.place.is_none() {
-            self.settle(operand, Fate::Loose);
+        if operand.reference.is_none() {
+            self.mark_use(operand, Usage::Unclear);
         }
     }
 }

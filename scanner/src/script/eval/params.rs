@@ -1,8 +1,8 @@
 //! The names in the head of a function or a loop, and what they stand for.
 
-use super::machine::Machine;
-use crate::script::syntax::tokens::Kind;
+use super::evaluator::Evaluator;
 use crate::script::memory::values::{NameId, Value};
+use crate::script::syntax::tokens::Kind;
 
 /// Names that the head of a function may have.
 const PARAM_TOKENS_MAX: usize = 256;
@@ -16,7 +16,7 @@ pub(crate) enum Param {
     Rest(NameId),
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// The names in the head of a function.
     pub(crate) fn params(&mut self, at: usize) -> Vec<Param> {
         if self.tokens.kind(at) != Some(Kind::ParenOpen) {

@@ -17,15 +17,15 @@ impl TextId {
 
 /// What became of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Usage {
     /// Part of another string, compared, searched for: it does not reach the page by itself.
-    Spent,
+    Consumed,
     /// Shown as text, never as markup.
     Shown,
     /// Written into the page as markup.
     Written,
     /// Given to something that is not understood.
-    Loose,
+    Unclear,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ enum Piece {
 pub(crate) struct Record {
     piece: Piece,
     len: u32,
-    fates: u8,
+    usages: u8,
     /// The variable that holds it.
     pub(crate) held_by: Option<NameId>,
     /// The reading of a function that it was met in.
@@ -46,17 +46,17 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn met(&self, fate: Fate) -> bool {
-        self.fates & bit(fate) != 0
+    pub(crate) fn has(&self, usage: Usage) -> bool {
+        self.usages & bit(usage) != 0
     }
 }
 
-fn bit(fate: Fate) -> u8 {
-    match fate {
-        Fate::Spent => 1,
-        Fate::Shown => 2,
-        Fate::Written => 4,
-        Fate::Loose => 8,
+fn bit(usage: Usage) -> u8 {
+    match usage {
+        Usage::Consumed => 1,
+        Usage::Shown => 2,
+        Usage::Written => 4,
+        Usage::Unclear => 8,
     }
 }
 
@@ -114,7 +114,7 @@ impl Texts {
 
     fn push(&mut self, piece: Piece, len: u32) -> TextId {
         let id = TextId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
-        self.records.push(Record { piece, len, fates: 0, held_by: None, reader: self.reader });
+        self.records.push(Record { piece, len, usages: 0, held_by: None, reader: self.reader });
         id
     }
 
@@ -130,16 +130,16 @@ impl Texts {
         self.record(id).map_or(0, |record| record.len as usize)
     }
 
-    pub(crate) fn meet(&mut self, id: TextId, fate: Fate) {
+    pub(crate) fn mark(&mut self, id: TextId, usage: Usage) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
-            record.fates |= bit(fate);
+            record.usages |= bit(usage);
         }
     }
 
     /// A string that was written and then written on to stands no longer for itself.
     pub(crate) fn absorb(&mut self, id: TextId) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
-            record.fates = bit(Fate::Spent);
+            record.usages = bit(Usage::Consumed);
         }
     }
 
@@ -156,7 +156,7 @@ impl Texts {
             .map(|record| record.len)
             .and_then(|len| len.checked_add(self.record(right)?.len).filter(|&sum| sum <= TEXT_BYTES_MAX))
         else {
-            self.meet(right, Fate::Loose);
+            self.mark(right, Usage::Unclear);
             return left;
         };
         // An empty part would make sums that cost more to read than they are long.
@@ -166,8 +166,8 @@ impl Texts {
         if let Some(id) = self.extend(left, right) {
             return id;
         }
-        self.meet(left, Fate::Spent);
-        self.meet(right, Fate::Spent);
+        self.mark(left, Usage::Consumed);
+        self.mark(right, Usage::Consumed);
         self.push(Piece::Sum { left, right }, len)
     }
 
@@ -175,7 +175,7 @@ impl Texts {
     fn extend(&mut self, left: TextId, right: TextId) -> Option<TextId> {
         let is_last = right.0 as usize + 1 == self.records.len() && left.0 + 1 == right.0;
         let (one, two) = (*self.record(left)?, *self.record(right)?);
-        let is_unknown = |record: &Record| record.fates == 0 && record.held_by.is_none();
+        let is_unknown = |record: &Record| record.usages == 0 && record.held_by.is_none();
         let (Piece::Leaf { end, .. }, Piece::Leaf { start, end: new_end }) = (one.piece, two.piece) else {
             return None;
         };

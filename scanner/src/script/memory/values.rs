@@ -36,7 +36,7 @@ pub(crate) enum Value {
     Element(ElementId),
     Function(FunctionId),
     /// What makes elements, by a name that the script gave it.
-    Maker,
+    ElementFactory,
     /// A regular expression that stands for one text.
     Pattern {
         text: TextId,
@@ -44,12 +44,12 @@ pub(crate) enum Value {
         is_caseless: bool,
     },
     /// A regular expression that stands for so many letters, whichever they are.
-    Letters(usize),
+    AnyChars(usize),
 }
 
 /// Where a value was found, or where one is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Reference {
     pub(crate) name: NameId,
     pub(crate) base: Base,
 }
@@ -67,7 +67,7 @@ pub(crate) enum Base {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Operand {
     pub(crate) value: Value,
-    pub(crate) place: Option<Place>,
+    pub(crate) reference: Option<Reference>,
     /// What the place is a member of.
     pub(crate) owner: Value,
 }

@@ -5,14 +5,14 @@
 const JSX_BYTES_MAX: usize = 1 << 20;
 
 /// Where the element ends that begins at a place, if it does.
-pub(crate) fn end(bytes: &[u8], at: usize, looks_left: &mut usize) -> Option<usize> {
-    let looked_at_max = JSX_BYTES_MAX.min(*looks_left);
+pub(crate) fn end(bytes: &[u8], at: usize, lookahead_left: &mut usize) -> Option<usize> {
+    let lookahead_max = JSX_BYTES_MAX.min(*lookahead_left);
     let inside = bytes.get(at..)?;
-    let inside = inside.get(..looked_at_max).unwrap_or(inside);
+    let inside = inside.get(..lookahead_max).unwrap_or(inside);
     let mut reader = Reader { bytes: inside, at: 0, open: Vec::new(), out: None };
     let end = reader.run();
     if end.is_none() {
-        *looks_left = looks_left.saturating_sub(inside.len());
+        *lookahead_left = lookahead_left.saturating_sub(inside.len());
     }
     end.map(|end| at + end)
 }

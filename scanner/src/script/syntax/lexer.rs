@@ -8,7 +8,7 @@ const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
 /// How far down a closing bracket looks for its partner when the nesting is broken.
 const BROKEN_NESTING_MAX: usize = 8;
 /// Literals that turn out to have no end are looked for over this many times the source, all together.
-const VAIN_LOOKS_MAX: usize = 4;
+const FAILED_LOOKAHEAD_MAX: usize = 4;
 
 pub(crate) fn lex(source: &str) -> Tokens {
     let mut end = source.len().min(SOURCE_BYTES_MAX);
@@ -24,7 +24,7 @@ pub(crate) fn lex(source: &str) -> Tokens {
         open: Vec::new(),
         may_start_line: true,
         closed_block: false,
-        vain_looks_left: end.saturating_mul(VAIN_LOOKS_MAX),
+        lookahead_left: end.saturating_mul(FAILED_LOOKAHEAD_MAX),
     };
     if source.starts_with("#!") {
         lexer.skip_line();
@@ -50,7 +50,7 @@ struct Lexer<'s> {
     open: Vec<Open>,
     may_start_line: bool,
     closed_block: bool,
-    vain_looks_left: usize,
+    lookahead_left: usize,
 }
 
 impl Lexer<'_> {
@@ -176,7 +176,7 @@ impl Lexer<'_> {
 
     /// The end of a literal that must end on its line, looked for within what may be spent on vain looks.
     fn end_on_line(&mut self, is_end: impl Fn(u8, bool) -> bool, has_classes: bool) -> Option<usize> {
-        if self.vain_looks_left == 0 {
+        if self.lookahead_left == 0 {
             return None;
         }
         let (mut at, mut in_class) = (self.at + 1, false);
@@ -194,7 +194,7 @@ impl Lexer<'_> {
             }
             at += 1;
         }
-        self.vain_looks_left = self.vain_looks_left.saturating_sub(at - self.at);
+        self.lookahead_left = self.lookahead_left.saturating_sub(at - self.at);
         None
     }
 
@@ -323,7 +323,7 @@ impl Lexer<'_> {
     }
 
     fn jsx(&mut self) {
-        match super::jsx::end(self.bytes, self.at, &mut self.vain_looks_left) {
+        match super::jsx::end(self.bytes, self.at, &mut self.lookahead_left) {
             Some(end) => {
                 self.push(Kind::Jsx, self.at, end - self.at);
                 self.at = end;

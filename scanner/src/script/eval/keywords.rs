@@ -1,14 +1,14 @@
 //! The words of the language: which begin something, and which are plain names.
 
-use super::frame::{Ahead, Kind as Level, Verb};
-use super::machine::Machine;
-use crate::script::memory::texts::Fate;
+use super::evaluator::Evaluator;
+use super::frame::{Expected, Level, Statement};
+use crate::script::memory::texts::Usage;
+use crate::script::memory::values::{Base, Operand, Reference, Value};
 use crate::script::syntax::tokens::{Kind, Token};
-use crate::script::memory::values::{Base, Operand, Place, Value};
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     pub(crate) fn name(&mut self, token: Token, at: usize) {
-        self.literals_read += usize::from(is_telling(token.text(self.source)));
+        self.literals_read += usize::from(is_significant(token.text(self.source)));
         if self.is_after_dot(at) {
             let name = self.name_id(token);
             let object = self.frame().operand.take().unwrap_or_default();
@@ -16,7 +16,7 @@ impl Machine<'_> {
             self.frame().operand = Some(member);
             return;
         }
-        if self.is_key(at) || !self.is_word(token.text(self.source), at) {
+        if self.is_key(at) || !self.keyword(token.text(self.source), at) {
             self.plain_name(token);
         }
     }
@@ -27,41 +27,41 @@ impl Machine<'_> {
     }
 
     fn plain_name(&mut self, token: Token) {
-        if self.frame().verb == Verb::Import && self.frame().is_block() {
+        if self.frame().statement == Statement::Import && self.frame().is_block() {
             return;
         }
-        match self.frame().ahead {
-            Ahead::Function { name: None, is_declaration } => {
+        match self.frame().expected {
+            Expected::Function { name: None, is_declaration } => {
                 let name = Some(self.name_id(token));
-                self.frame().ahead = Ahead::Function { name, is_declaration };
+                self.frame().expected = Expected::Function { name, is_declaration };
             }
-            Ahead::Class => {}
+            Expected::Class => {}
             _ => {
                 let name = self.name_id(token);
                 let operand = self.add_place(name);
-                self.put(operand);
+                self.push_value(operand);
             }
         }
     }
 
     /// Takes a word of the language for what it is; answers whether it was one.
-    fn is_word(&mut self, word: &str, at: usize) -> bool {
+    fn keyword(&mut self, word: &str, at: usize) -> bool {
         match word {
             "const" | "let" | "var" => {
                 self.end_statement();
                 self.frame().declares = true;
             }
-            "function" => self.function_word(),
-            "class" => self.frame().ahead = Ahead::Class,
-            "if" | "while" | "switch" | "catch" | "with" => self.head(Ahead::Head),
-            "for" => self.head(Ahead::Loop),
-            "return" => self.verb(Verb::Return),
-            "throw" | "case" | "default" => self.verb(Verb::Other),
+            "function" => self.function_keyword(),
+            "class" => self.frame().expected = Expected::Class,
+            "if" | "while" | "switch" | "catch" | "with" => self.head(Expected::Head),
+            "for" => self.head(Expected::Loop),
+            "return" => self.begin_statement(Statement::Return),
+            "throw" | "case" | "default" => self.begin_statement(Statement::Other),
             "import" => self.import(at),
             "export" => {
                 self.end_statement();
                 if matches!(self.tokens.kind(at + 1), Some(Kind::BraceOpen | Kind::Arithmetic)) {
-                    self.frame().verb = Verb::Import;
+                    self.frame().statement = Statement::Import;
                 }
             }
             "else" | "do" | "try" | "finally" => self.end_statement(),
@@ -72,43 +72,46 @@ impl Machine<'_> {
                 self.frame().operand = None;
                 self.frame().declares = false;
             }
-            "true" => self.put(Value::Flag(true).into()),
-            "false" => self.put(Value::Flag(false).into()),
-            "null" | "undefined" => self.put(Operand::default()),
+            "true" => self.push_value(Value::Flag(true).into()),
+            "false" => self.push_value(Value::Flag(false).into()),
+            "null" | "undefined" => self.push_value(Operand::default()),
             _ => return false,
         }
         true
     }
 
-    fn function_word(&mut self) {
+    fn function_keyword(&mut self) {
         let is_declaration = self.frame().is_at_statement();
         if self.frame().operand.is_some() {
             self.end_statement();
         }
-        self.frame().ahead = Ahead::Function { name: None, is_declaration };
+        self.frame().expected = Expected::Function { name: None, is_declaration };
     }
 
-    fn head(&mut self, ahead: Ahead) {
+    fn head(&mut self, expected: Expected) {
         self.end_statement();
-        self.frame().ahead = ahead;
+        self.frame().expected = expected;
     }
 
-    fn verb(&mut self, verb: Verb) {
+    fn begin_statement(&mut self, statement: Statement) {
         self.end_statement();
-        self.frame().verb = verb;
+        self.frame().statement = statement;
     }
 
     fn import(&mut self, at: usize) {
         if matches!(self.tokens.kind(at + 1), Some(Kind::ParenOpen | Kind::Dot)) {
             let name = self.names.id("import".into());
-            return self.put(Operand { place: Some(Place { name, base: Base::None }), ..Operand::default() });
+            return self.push_value(Operand {
+                reference: Some(Reference { name, base: Base::None }),
+                ..Operand::default()
+            });
         }
         self.end_statement();
-        self.frame().verb = Verb::Import;
+        self.frame().statement = Statement::Import;
     }
 
     /// Functions that are declared anywhere and once, since they may be called before they are read.
-    pub(crate) fn find_declared(&mut self) {
+    pub(crate) fn find_declarations(&mut self) {
         for at in 0..self.tokens.len() {
             let Some(token) = self.tokens.get(at) else { break };
             if token.kind != Kind::Name || token.text(self.source) != "function" {
@@ -128,7 +131,7 @@ impl Machine<'_> {
             Level::Object { .. } => self.add_entry(value),
             _ => {
                 if let Some(value) = value {
-                    self.settle(value, Fate::Loose);
+                    self.mark_use(value, Usage::Unclear);
                 }
             }
         }
@@ -136,7 +139,7 @@ impl Machine<'_> {
 }
 
 /// Names that make a function or a loop worth going through with the values that are known, as literals do.
-fn is_telling(name: &str) -> bool {
+fn is_significant(name: &str) -> bool {
     matches!(name, "fromCharCode" | "fromCodePoint" | "atob" | "unescape" | "decodeURIComponent" | "write")
         || matches!(name, "innerHTML" | "textContent" | "innerText" | "insertAdjacentHTML" | "createElement")
         || matches!(name, "append" | "createTextNode" | "escape" | "html" | "srcdoc")

@@ -3,30 +3,30 @@
 
 use std::collections::HashSet;
 
-use super::frame::Kind as Level;
+use super::evaluator::Evaluator;
+use super::frame::Level;
 use super::functions::Body;
-use super::machine::Machine;
-use crate::script::syntax::tokens::Kind;
 use crate::script::memory::values::{Base, ListId, NameId, ObjectId, Operand, Value};
+use crate::script::syntax::tokens::Kind;
 
 /// Items that are taken in turn. Nobody clicks through more pages.
-const TURNS_MAX: usize = 16;
+const CHOICES_MAX: usize = 16;
 
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct Choices {
     /// Variables that are set in more than one place: within functions their values are not known.
-    unsteady: HashSet<NameId>,
+    reassigned: HashSet<NameId>,
     /// Variables that are somewhere given a list or an object.
-    listed: HashSet<NameId>,
+    collections: HashSet<NameId>,
     /// Variables that a loop counts with, which therefore are known.
-    counted: HashSet<NameId>,
+    counters: HashSet<NameId>,
     /// The item that is taken wherever one is, while a function is gone through for it.
-    pub(crate) turn: Option<usize>,
+    pub(crate) current: Option<usize>,
 }
 
-impl Machine<'_> {
+impl Evaluator<'_> {
     /// Notes what the variables are given, before anything is read.
-    pub(crate) fn find_unsteady(&mut self) {
+    pub(crate) fn find_reassigned(&mut self) {
         let mut given = HashSet::new();
         for at in 0..self.tokens.len() {
             let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Name) else { continue };
@@ -41,34 +41,34 @@ impl Machine<'_> {
             if next == Some(Kind::Assign)
                 && matches!(self.tokens.kind(at + 2), Some(Kind::SquareOpen | Kind::BraceOpen))
             {
-                self.turns.listed.insert(name);
+                self.choices.collections.insert(name);
             }
             if !given.insert(name) || next != Some(Kind::Assign) {
-                self.turns.unsteady.insert(name);
+                self.choices.reassigned.insert(name);
             }
         }
     }
 
-    pub(crate) fn count_with(&mut self, name: NameId) {
-        self.turns.counted.insert(name);
+    pub(crate) fn note_counter(&mut self, name: NameId) {
+        self.choices.counters.insert(name);
     }
 
     /// A key as a function knows it that may be called at any time.
-    pub(crate) fn steady(&self, key: Operand) -> Value {
-        let is_unsteady = key.place.is_some_and(|place| {
-            let is_own = place.base == Base::None
-                && (self.turns.counted.contains(&place.name) || !self.scopes.is_outer(place.name));
-            !self.bodies.is_empty() && self.turns.unsteady.contains(&place.name) && !is_own
+    pub(crate) fn stable(&self, key: Operand) -> Value {
+        let is_unstable = key.reference.is_some_and(|reference| {
+            let is_own = reference.base == Base::None
+                && (self.choices.counters.contains(&reference.name) || !self.scopes.is_outer(reference.name));
+            !self.bodies.is_empty() && self.choices.reassigned.contains(&reference.name) && !is_own
         });
-        if is_unsteady { Value::Unknown } else { key.value }
+        if is_unstable { Value::Unknown } else { key.value }
     }
 
     /// An item of a list, but which is not known: in a turn it is the one whose turn it is.
     pub(crate) fn one_of_list(&mut self, list: ListId) -> Value {
         let items = self.heap.items(list);
-        let item = self.turns.turn.and_then(|turn| items.get(turn).copied());
+        let item = self.choices.current.and_then(|current| items.get(current).copied());
         let count =
-            if items.iter().take(TURNS_MAX).any(|&item| may_hold_text(item)) { items.len() } else { 0 };
+            if items.iter().take(CHOICES_MAX).any(|&item| may_hold_text(item)) { items.len() } else { 0 };
         self.note_choice(count);
         item.unwrap_or(Value::OneOfList(list))
     }
@@ -77,8 +77,8 @@ impl Machine<'_> {
     pub(crate) fn one_of_object(&mut self, object: ObjectId) -> Value {
         let keys = self.heap.keys(object);
         let value = |&key: &NameId| self.heap.member(object, key).unwrap_or_default();
-        let item = self.turns.turn.and_then(|turn| keys.get(turn)).map(value);
-        let holds_text = keys.iter().take(TURNS_MAX).map(value).any(may_hold_text);
+        let item = self.choices.current.and_then(|current| keys.get(current)).map(value);
+        let holds_text = keys.iter().take(CHOICES_MAX).map(value).any(may_hold_text);
         let count = if holds_text { keys.len() } else { 0 };
         self.note_choice(count);
         item.unwrap_or(Value::OneOfObject(object))
@@ -86,7 +86,7 @@ impl Machine<'_> {
 
     /// Something is taken from a variable that may yet be given a list.
     pub(crate) fn note_lookup(&mut self, name: Option<NameId>) {
-        if name.is_some_and(|name| self.turns.listed.contains(&name)) {
+        if name.is_some_and(|name| self.choices.collections.contains(&name)) {
             self.literals_read += 1;
             self.note_choice(1);
         }
@@ -95,42 +95,44 @@ impl Machine<'_> {
     /// What is being read takes one of so many.
     pub(crate) fn note_choice(&mut self, count: usize) {
         if let Some(body) = self.bodies.last_mut() {
-            body.choices = body.choices.max(count.min(TURNS_MAX));
+            body.choices = body.choices.max(count.min(CHOICES_MAX));
         }
     }
 
     /// A function was read; its turns come when what lies around it is known.
-    pub(crate) fn owe_turns(&mut self, body: &Body) {
-        if self.turns.turn.is_some() {
+    pub(crate) fn schedule_choices(&mut self, body: &Body) {
+        if self.choices.current.is_some() {
             return self.note_choice(body.choices);
         }
-        let owed = self.bodies.last_mut().map_or(&mut self.owed, |around| &mut around.owed);
-        owed.extend_from_slice(&body.owed);
+        let scheduled = self.bodies.last_mut().map_or(&mut self.scheduled, |around| &mut around.scheduled);
+        scheduled.extend_from_slice(&body.scheduled);
         let known = self.functions.get_mut(body.function.0 as usize);
-        if let Some(known) = known.filter(|known| body.choices > 0 && !known.is_owed) {
-            known.is_owed = true;
-            owed.push(body.function);
+        if let Some(known) = known.filter(|known| body.choices > 0 && !known.is_scheduled) {
+            known.is_scheduled = true;
+            scheduled.push(body.function);
         }
     }
 
     /// At the end of a function, when all its variables are known: whether functions within it have turns to take.
-    pub(crate) fn owes_turns(&mut self, kind: Kind) -> bool {
+    pub(crate) fn has_scheduled(&mut self, kind: Kind) -> bool {
         kind == Kind::BraceClose
-            && self.turns.turn.is_none()
-            && self.bodies.last().is_some_and(|body| !body.owed.is_empty())
+            && self.choices.current.is_none()
+            && self.bodies.last().is_some_and(|body| !body.scheduled.is_empty())
             && matches!(self.frame().kind, Level::Body)
             && self.tokens.partner(self.at) == Some(self.frame().opened_at)
     }
 
     /// Begins the turns of a function that is owed some; answers whether there was one.
-    pub(crate) fn begin_owed(&mut self) -> bool {
+    pub(crate) fn begin_scheduled(&mut self) -> bool {
         let body = self.bodies.last_mut();
-        let Some(function) = body.map_or(&mut self.owed, |body| &mut body.owed).pop() else { return false };
+        let Some(function) = body.map_or(&mut self.scheduled, |body| &mut body.scheduled).pop() else {
+            return false;
+        };
         let Some(known) = self.functions.get_mut(function.0 as usize) else { return true };
-        let is_owed = std::mem::take(&mut known.is_owed);
+        let is_scheduled = std::mem::take(&mut known.is_scheduled);
         let choices = known.choices;
-        if is_owed && self.may_replay_more() {
-            self.call_in_turns(function, choices);
+        if is_scheduled && self.may_replay_more() {
+            self.call_for_choices(function, choices);
         }
         true
     }

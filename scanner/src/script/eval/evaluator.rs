@@ -5,18 +5,20 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::choices::Choices;
+use super::frame::{Expected, Frame, Level, Statement};
+use super::functions::{Body, Function, Reading};
+use crate::budget::Budget;
 use crate::script::bound::Bound;
 use crate::script::effects::described::Described;
 use crate::script::effects::elements::Elements;
-use crate::script::encodings;
-use super::frame::{Ahead, Frame, Kind as Level, Verb};
-use super::functions::{Body, Function, Reading};
 use crate::script::effects::sinks::Page;
-use crate::script::memory::texts::{Fate, TextId, Texts};
+use crate::script::encodings;
+use crate::script::memory::texts::{TextId, Texts, Usage};
+use crate::script::memory::values::{
+    Base, FunctionId, Heap, NameId, Names, Operand, Reference, Scopes, Value,
+};
 use crate::script::syntax::tokens::{Kind, Token, Tokens};
-use super::turns::Turns;
-use crate::script::memory::values::{Base, FunctionId, Heap, NameId, Names, Operand, Place, Scopes, Value};
-use crate::budget::Budget;
 
 /// Brackets nested deeper are read as if they were not there. Browsers run out of stack not far from it.
 const DEPTH_MAX: usize = 512;
@@ -38,7 +40,7 @@ pub(crate) fn allowance(size: usize, factor: usize, more: usize) -> usize {
     size.saturating_mul(factor).saturating_add(size.saturating_mul(MORE_FACTOR).min(more))
 }
 
-pub(crate) struct Machine<'s> {
+pub(crate) struct Evaluator<'s> {
     pub(crate) source: &'s str,
     pub(crate) tokens: Tokens,
     pub(crate) at: usize,
@@ -54,9 +56,9 @@ pub(crate) struct Machine<'s> {
     pub(crate) readings: Vec<Reading>,
     /// The function that was read last, if that was just before.
     pub(crate) last_read: Option<Body>,
-    pub(crate) turns: Turns,
+    pub(crate) choices: Choices,
     /// Functions outside of any other that have turns to take.
-    pub(crate) owed: Vec<FunctionId>,
+    pub(crate) scheduled: Vec<FunctionId>,
     pub(crate) applied_depth: usize,
     pub(crate) page: Page,
     pub(crate) literals_read: usize,
@@ -74,7 +76,7 @@ pub(crate) struct Machine<'s> {
     replayed_max: usize,
 }
 
-impl<'s> Machine<'s> {
+impl<'s> Evaluator<'s> {
     pub(crate) fn new(source: &'s str, tokens: Tokens, bound: &'s Bound, budget: &'s Budget<'s>) -> Self {
         // A script of few tokens may have a long code in one of them, which it goes through letter by letter.
         let replayed_size = tokens.len().max(source.len() / LITERAL_BYTES);
@@ -94,8 +96,8 @@ impl<'s> Machine<'s> {
             bodies: Vec::new(),
             readings: Vec::new(),
             last_read: None,
-            turns: Turns::default(),
-            owed: Vec::new(),
+            choices: Choices::default(),
+            scheduled: Vec::new(),
             applied_depth: 0,
             page: Page::default(),
             literals_read: 0,
@@ -112,8 +114,8 @@ impl<'s> Machine<'s> {
     }
 
     pub(crate) fn run(&mut self) {
-        self.find_declared();
-        self.find_unsteady();
+        self.find_declarations();
+        self.find_reassigned();
         loop {
             while let Some(token) = self.tokens.get(self.at) {
                 let weight = self.weight(token);
@@ -125,10 +127,10 @@ impl<'s> Machine<'s> {
                 self.step(token);
             }
             if self.frames.len() > 1 {
-                self.close_top();
+                self.close_frame();
             } else {
                 self.end_statement();
-                if !self.begin_owed() {
+                if !self.begin_scheduled() {
                     break;
                 }
             }
@@ -183,11 +185,11 @@ impl<'s> Machine<'s> {
     }
 
     fn step(&mut self, token: Token) {
-        if self.ends_arrow(token.kind) || self.ends_lone(token.kind) {
+        if self.ends_arrow(token.kind) || self.ends_single_statement(token.kind) {
             // The token is read again, outside of it.
-            return self.close_top();
+            return self.close_frame();
         }
-        if self.owes_turns(token.kind) && self.begin_owed() {
+        if self.has_scheduled(token.kind) && self.begin_scheduled() {
             return;
         }
         let at = self.at;
@@ -196,14 +198,14 @@ impl<'s> Machine<'s> {
             Kind::Name => self.name(token, at),
             Kind::Number => {
                 let value = encodings::number(token.text(self.source)).map_or(Value::Unknown, Value::Number);
-                self.put(value.into());
+                self.push_value(value.into());
             }
             Kind::Text => self.literal(token),
             Kind::Regex => self.pattern(token),
             Kind::Jsx => {
                 let id = self.cooked(token);
                 self.literals_read += 1;
-                self.put(Value::Text(id).into());
+                self.push_value(Value::Text(id).into());
             }
             Kind::Chunk => {
                 let id = self.cooked(token);
@@ -212,9 +214,9 @@ impl<'s> Machine<'s> {
             Kind::TemplateOpen => {
                 self.literals_read += 1;
                 let tag = self.frame().operand.take();
-                self.open(Level::Template { text: None, tag }, at);
+                self.push_frame(Level::Template { text: None, tag }, at);
             }
-            Kind::HoleOpen => self.open(Level::Hole, at),
+            Kind::HoleOpen => self.push_frame(Level::Hole, at),
             Kind::ParenOpen => self.open_paren(at),
             Kind::SquareOpen => self.open_square(at),
             Kind::BraceOpen => self.open_brace(at),
@@ -244,13 +246,13 @@ impl<'s> Machine<'s> {
                 let opened_at = frame.opened_at;
                 self.tokens.partner(self.at).is_some_and(|partner| partner < opened_at)
             }
-            Kind::Name | Kind::Text | Kind::Number => self.begins_anew(),
+            Kind::Name | Kind::Text | Kind::Number => self.begins_statement(),
             _ => false,
         }
     }
 
     /// Whether something else begins at a word, where an expression has come to its end without saying so.
-    pub(crate) fn begins_anew(&mut self) -> bool {
+    pub(crate) fn begins_statement(&mut self) -> bool {
         self.frame().operand.is_some() && !self.is_after_dot(self.at) && !self.is_infix(self.at)
     }
 
@@ -272,13 +274,13 @@ impl<'s> Machine<'s> {
     }
 
     /// A value was read. Where one stands already, a statement ended without saying so.
-    pub(crate) fn put(&mut self, operand: Operand) {
+    pub(crate) fn push_value(&mut self, operand: Operand) {
         if self.frame().operand.is_some() {
             if self.frame().is_block() {
                 self.end_statement();
             } else {
                 let left = self.frame().operand.take().unwrap_or_default();
-                self.settle(left, Fate::Loose);
+                self.mark_use(left, Usage::Unclear);
             }
         }
         self.frame().operand = Some(operand);
@@ -300,14 +302,14 @@ impl<'s> Machine<'s> {
     fn literal(&mut self, token: Token) {
         self.literals_read += 1;
         let id = self.cooked(token);
-        if self.frame().verb == Verb::Import {
+        if self.frame().statement == Statement::Import {
             let address = self.texts.flat(id, usize::MAX);
-            self.texts.meet(id, Fate::Spent);
+            self.texts.mark(id, Usage::Consumed);
             self.page.fetched.push((id.order(), address));
             self.frame().operand = None;
             return self.frame().end_statement();
         }
-        self.put(Value::Text(id).into());
+        self.push_value(Value::Text(id).into());
     }
 
     pub(crate) fn add_to_template(&mut self, value: Value) {
@@ -323,10 +325,10 @@ impl<'s> Machine<'s> {
         }
     }
 
-    pub(crate) fn open(&mut self, kind: Level, at: usize) {
+    pub(crate) fn push_frame(&mut self, kind: Level, at: usize) {
         if self.frames.len() >= DEPTH_MAX {
             let left = self.frame().operand.take().unwrap_or_default();
-            return self.settle(left, Fate::Loose);
+            return self.mark_use(left, Usage::Unclear);
         }
         self.frames.push(Frame::new(kind, at));
     }
@@ -337,58 +339,58 @@ impl<'s> Machine<'s> {
 
     fn open_paren(&mut self, at: usize) {
         let frame = self.frame();
-        match frame.ahead {
-            Ahead::Head | Ahead::Loop => {
-                let kind = if frame.ahead == Ahead::Head { Level::Head } else { Level::Loop };
-                frame.ahead = Ahead::Nothing;
-                self.open(kind, at);
+        match frame.expected {
+            Expected::Head | Expected::Loop => {
+                let kind = if frame.expected == Expected::Head { Level::Head } else { Level::Loop };
+                frame.expected = Expected::Nothing;
+                self.push_frame(kind, at);
             }
-            Ahead::Function { name, is_declaration } => {
+            Expected::Function { name, is_declaration } => {
                 let function = self.add_function(at, at);
-                self.frame().ahead = Ahead::Body { function, name, is_declaration };
-                self.open(Level::Params, at);
+                self.frame().expected = Expected::Body { function, name, is_declaration };
+                self.push_frame(Level::Params, at);
             }
             _ => match frame.operand.take() {
                 Some(callee) => {
                     let is_new = std::mem::take(&mut frame.is_new);
-                    self.open(Level::Call { callee, arguments: Vec::new(), is_new }, at);
+                    self.push_frame(Level::Call { callee, arguments: Vec::new(), is_new }, at);
                 }
-                None => self.open(Level::Group, at),
+                None => self.push_frame(Level::Group, at),
             },
         }
     }
 
     fn open_square(&mut self, at: usize) {
         match self.frame().operand.take() {
-            Some(object) => self.open(Level::Index { object }, at),
-            None => self.open(Level::Array { items: Vec::new() }, at),
+            Some(object) => self.push_frame(Level::Index { object }, at),
+            None => self.push_frame(Level::Array { items: Vec::new() }, at),
         }
     }
 
     fn open_brace(&mut self, at: usize) {
         let frame = self.frame();
-        if let Ahead::Body { function, .. } = frame.ahead {
+        if let Expected::Body { function, .. } = frame.expected {
             return self.open_body(function, at);
         }
         let is_statement = frame.is_at_statement();
-        let follows_value = frame.operand.is_some() && frame.verb != Verb::Import;
-        let is_class = frame.ahead == Ahead::Class;
+        let follows_value = frame.operand.is_some() && frame.statement != Statement::Import;
+        let is_class = frame.expected == Expected::Class;
         if follows_value && !is_class && self.begins_method(at) {
             return;
         }
         if is_statement || follows_value || is_class {
-            let repeat = self.frame().repeat.take();
+            let iteration = self.frame().iteration.take();
             if let Some(left) = self.frame().operand.take() {
-                self.settle(left, Fate::Loose);
+                self.mark_use(left, Usage::Unclear);
             }
             if self.frame().is_block() && !is_class {
                 self.end_statement();
             }
-            self.open(Level::Block, at);
-            return self.begin_rounds(repeat, at);
+            self.push_frame(Level::Block, at);
+            return self.begin_iterations(iteration, at);
         }
         let object = self.heap.object();
-        self.open(Level::Object { object, key: None }, at);
+        self.push_frame(Level::Object { object, key: None }, at);
     }
 
     /// Closes what a bracket closes, and everything in it that was left open.
@@ -399,16 +401,16 @@ impl<'s> Machine<'s> {
             && !matches!(self.frame().kind, Level::Apply(_))
         {
             // What was left open is gone through once.
-            self.frame().repeat = None;
+            self.frame().iteration = None;
             let kept = self.at;
-            self.close_top();
+            self.close_frame();
             self.at = kept;
         }
         if self.frames.len() > 1 && self.frame().opened_at == partner {
-            self.close_top();
+            self.close_frame();
         } else {
             // It was too deep to be followed.
-            self.put(Operand::default());
+            self.push_value(Operand::default());
         }
     }
 
@@ -423,7 +425,7 @@ impl<'s> Machine<'s> {
         }
         Operand {
             value: value.unwrap_or_default(),
-            place: Some(Place { name, base: Base::None }),
+            reference: Some(Reference { name, base: Base::None }),
             owner: Value::Unknown,
         }
     }
