@@ -1,6 +1,7 @@
-//! What the script does to the page.
+//! What a script does to the page: text that it shows, markup that it writes, addresses that it fetches, elements that
+//! it builds.
 
-pub(super) mod building;
-pub(super) mod described;
-pub(super) mod elements;
-pub(super) mod sinks;
+pub(crate) mod building;
+pub(crate) mod forms;
+pub(crate) mod output;
+pub(crate) mod properties;

@@ -1,13 +1,32 @@
-//! Goes through the tokens and computes what is known.
+//! Evaluates a script as far as its constants tell: reads its tokens once, puts constants together and records how they
+//! are used. Functions and loops over known values are read again with those values, as long as the allowance lasts.
 
-pub(super) mod choices;
-pub(super) mod closing;
-pub(super) mod evaluator;
-pub(super) mod frame;
-pub(super) mod functions;
-pub(super) mod keywords;
-pub(super) mod loops;
-pub(super) mod members;
-pub(super) mod methods;
-pub(super) mod operators;
-pub(super) mod params;
+mod calls;
+mod choices;
+mod closing;
+mod entries;
+mod evaluator;
+mod expressions;
+mod frame;
+mod functions;
+mod keywords;
+mod literals;
+mod loops;
+mod members;
+mod opening;
+mod operators;
+mod params;
+mod prescan;
+mod run;
+
+use evaluator::Evaluator;
+
+use super::memory::Memory;
+use super::syntax::Tokens;
+
+/// What is known after the script was read.
+pub(crate) fn evaluate<'s>(tokens: Tokens<'s>, memory: Memory<'s>) -> Memory<'s> {
+    let mut evaluator = Evaluator::new(tokens, memory);
+    run::run(&mut evaluator);
+    evaluator.memory
+}

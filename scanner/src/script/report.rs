@@ -1,64 +1,63 @@
-//! From what was noted while a script was read to what it would put on the page.
+//! What a script would put on the page, from what was recorded while it was read.
 
 use std::collections::HashSet;
 
 use serde::de::IgnoredAny;
 
-use super::effects::elements::Built;
+use super::bound::Bound;
+use super::budget::{ScriptBudget, allowance};
 use super::encodings::{self, has_tag};
-use super::eval::evaluator::{Evaluator, allowance};
-use super::memory::texts::{Record, Seen, TextId, Usage};
-use super::syntax::lexer::lex;
-use super::syntax::tokens::{Kind, Tokens};
-use super::{Bound, Script};
+use super::eval::evaluate;
+use super::memory::{Element, Memory, Record, Seen, TextId, Usage};
+use super::syntax::{TokenKind, Tokens, lex};
 use crate::budget::Budget;
 
-/// What is handed out at most, as a multiple of the source and beyond it. Past it only parts that were not handed
-/// out before still are.
+/// The size of a report, in proportion to the source and beyond it. When it is used up, only parts of strings that were not
+/// reported before are added.
 const REPORT_FACTOR: usize = 4;
 const REPORT_BYTES_MORE: usize = 1 << 20;
+/// Scripts within scripts, as `eval` has them.
+const INNER_DEPTH_MAX: usize = 4;
 /// Shorter strings hide no page.
 const HIDDEN_BYTES_MIN: usize = 24;
 /// Without one of these a template stays what it is.
 const TEMPLATE_WORDS: [&str; 4] = ["content", "cloneNode", "importNode", "template"];
-/// How scripts touch what is on the page already.
+/// How scripts change what is on the page already.
+#[rustfmt::skip]
 const PAGE_WORDS: [&str; 20] = [
-    "document",
-    "style",
-    "classList",
-    "className",
-    "hidden",
-    "showModal",
-    "showPopover",
-    "show",
-    "toggle",
-    "fadeIn",
-    "slideDown",
-    "toggleClass",
-    "removeClass",
-    "css",
-    "cloneNode",
-    "removeAttribute",
-    "innerHTML",
-    "adoptedStyleSheets",
-    "jQuery",
-    "$",
+    "document", "style", "classList", "className", "hidden", "showModal", "showPopover", "show", "toggle", "fadeIn",
+    "slideDown", "toggleClass", "removeClass", "css", "cloneNode", "removeAttribute", "innerHTML", "adoptedStyleSheets", "jQuery", "$",
 ];
 
-pub(crate) fn read(source: &str, bound: &Bound, budget: &Budget<'_>, depth_left: usize) -> Script {
-    let tokens = lex(source);
-    let mut evaluator = Evaluator::new(source, tokens, bound, budget);
-    evaluator.run();
-    Report::of(evaluator).finish(depth_left)
+/// What a script would put on a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// Markup that is (or may be) written into the page, in the order of the source. Elements built by calls are among it, as
+    /// markup.
+    pub(crate) markup: Vec<String>,
+    /// Plain text shown on the page outside of a built element.
+    pub(crate) texts: Vec<String>,
+    /// What the title of the page is set to.
+    pub(crate) titles: Vec<String>,
+    /// Addresses that are fetched or imported.
+    pub(crate) fetched: Vec<String>,
+    /// Whether anything here could show what the page hides, or put a template to use.
+    pub(crate) changes_the_page: bool,
+    /// Whether anything here could copy a template into the page.
+    pub(crate) uses_templates: bool,
+}
+
+pub(super) fn read(source: &str, bound: &Bound, budget: &Budget<'_>) -> Script {
+    Report::of(source, bound, budget).finish(INNER_DEPTH_MAX)
 }
 
 /// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
-pub(crate) fn json(source: &str) -> Script {
+pub(super) fn json(source: &str) -> Script {
     let tokens = lex(source);
     let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
     let texts = strings.map(|token| {
         let mut text = String::new();
-        encodings::unescape(token.text(source), &mut text);
+        encodings::unescape(tokens.text(token), &mut text);
         text
     });
     let (markup, texts) = texts.partition(|text| has_tag(text));
@@ -67,21 +66,16 @@ pub(crate) fn json(source: &str) -> Script {
     script
 }
 
-/// What data tells by itself: the forms that it describes, and what the page shows of it by name. A text that is no
-/// JSON tells nothing.
-pub(crate) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
+/// The forms that data describes, and what the page shows of it by name. A text that is no JSON is ignored.
+pub(super) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
     let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
     let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
     // In one list, so that all of it has one allowance.
     let whole = format!("([{}])", valid.join(","));
-    let tokens = lex(&whole);
-    let mut evaluator = Evaluator::new(&whole, tokens, bound, budget);
-    evaluator.run();
-    let mut report = Report::of(evaluator);
-    report.bytes_left = allowance(whole.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
+    let mut report = Report::of(&whole, bound, budget);
     report.add_elements();
     let mut script =
-        Script { texts: report.flat_all(&report.evaluator.page.shown.clone()), ..Script::default() };
+        Script { texts: report.flat_all(&report.memory.page.shown.clone()), ..Script::default() };
     for (_, item) in report.script {
         script.take(item);
     }
@@ -90,7 +84,7 @@ pub(crate) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Sc
 }
 
 fn is_json_value(tokens: &Tokens, at: usize) -> bool {
-    tokens.kind(at) == Some(Kind::Text) && tokens.kind(at + 1) != Some(Kind::Colon)
+    tokens.kind(at) == Some(TokenKind::Text) && tokens.kind(at + 1) != Some(TokenKind::Colon)
 }
 
 enum Item {
@@ -101,31 +95,39 @@ enum Item {
 }
 
 struct Report<'s> {
-    evaluator: Evaluator<'s>,
+    source_bytes: usize,
+    memory: Memory<'s>,
     reported: Seen,
     script: Vec<(u32, Item)>,
     bytes_left: usize,
 }
 
 impl<'s> Report<'s> {
-    fn of(evaluator: Evaluator<'s>) -> Self {
-        Report { evaluator, reported: Seen::default(), script: Vec::new(), bytes_left: 0 }
+    fn of(source: &'s str, bound: &'s Bound, scan: &'s Budget<'s>) -> Self {
+        let tokens = lex(source);
+        let budget = ScriptBudget::new(source.len(), tokens.len(), scan);
+        Report {
+            source_bytes: source.len(),
+            memory: evaluate(tokens, Memory::new(bound, budget)),
+            reported: Seen::default(),
+            script: Vec::new(),
+            bytes_left: allowance(source.len(), REPORT_FACTOR, REPORT_BYTES_MORE),
+        }
     }
 
     fn finish(mut self, depth_left: usize) -> Script {
-        self.bytes_left = allowance(self.evaluator.source.len(), REPORT_FACTOR, REPORT_BYTES_MORE);
-        if let Some(written) = self.evaluator.page.written {
-            self.evaluator.texts.mark(written, Usage::Written);
+        if let Some(written) = self.memory.page.written {
+            self.memory.texts.mark(written, Usage::Written);
         }
         self.add_texts();
         self.add_elements();
         self.add_inner(depth_left);
-        let changes_the_page = PAGE_WORDS.iter().any(|word| self.evaluator.names.has(word));
-        let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.evaluator.names.has(word));
+        let changes_the_page = PAGE_WORDS.iter().any(|word| self.memory.names.has(word));
+        let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.memory.names.has(word));
         let mut script = Script { changes_the_page, uses_templates, ..Script::default() };
-        script.texts = self.flat_all(&self.evaluator.page.shown.clone());
-        script.titles = self.flat_all(&self.evaluator.page.titles.clone());
-        script.fetched = self.evaluator.page.fetched.drain(..).map(|(_, address)| address).collect();
+        script.texts = self.flat_all(&self.memory.page.shown.clone());
+        script.titles = self.flat_all(&self.memory.page.titles.clone());
+        script.fetched = self.memory.page.fetched.drain(..).map(|(_, address)| address).collect();
         self.script.sort_by_key(|(order, _)| *order);
         for (_, item) in self.script {
             script.take(item);
@@ -140,25 +142,24 @@ impl<'s> Report<'s> {
         fresh.into_iter().map(|id| self.take_text(id)).collect()
     }
 
-    /// A string to hand out: whole while the allowance lasts, then only what is new in it.
+    /// A string to report: whole while the allowance lasts, then only what is new in it.
     fn take_text(&mut self, id: TextId) -> String {
-        let len = self.evaluator.texts.len(id);
+        let len = self.memory.texts.len(id);
         if len > self.bytes_left {
-            return self.evaluator.texts.fresh(id, &mut self.reported);
+            return self.memory.texts.fresh(id, &mut self.reported);
         }
         self.bytes_left -= len;
-        self.evaluator.texts.flat(id, usize::MAX)
+        self.memory.texts.flat(id, usize::MAX)
     }
 
     fn add_texts(&mut self) {
-        let decodes = self.evaluator.names.has("atob");
-        let unescapes =
-            self.evaluator.names.has("unescape") || self.evaluator.names.has("decodeURIComponent");
+        let decodes = self.memory.names.has("atob");
+        let unescapes = self.memory.names.has("unescape") || self.memory.names.has("decodeURIComponent");
         let mut given = Vec::new();
-        for id in self.evaluator.texts.ids() {
-            let Some(record) = self.evaluator.texts.record(id).copied() else { continue };
+        for id in self.memory.texts.ids() {
+            let Some(record) = self.memory.texts.record(id).copied() else { continue };
             let is_written = record.has(Usage::Written);
-            if !self.evaluator.is_superseded(record.reader) && (is_written || self.goes_to_markup(&record)) {
+            if !self.memory.is_superseded(record.reader) && (is_written || self.goes_to_markup(&record)) {
                 given.push((id, is_written));
             }
         }
@@ -170,13 +171,13 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// Strings that a later one begins with: of what is written again and again only the last is a page.
+    /// Strings that a later one begins with: of what is written repeatedly only the last is a page.
     fn continued(&self, given: &[(TextId, bool)]) -> Seen {
         let mut continued = Seen::default();
         for &(id, _) in given.iter().rev() {
-            let mut next = self.evaluator.texts.left_part(id);
+            let mut next = self.memory.texts.left_part(id);
             while let Some(left) = next.filter(|&left| continued.note(left)) {
-                next = self.evaluator.texts.left_part(left);
+                next = self.memory.texts.left_part(left);
             }
         }
         continued
@@ -190,7 +191,7 @@ impl<'s> Report<'s> {
         if record.has(Usage::Consumed) || record.has(Usage::Shown) {
             return false;
         }
-        let early = record.held_by.and_then(|name| self.evaluator.early_uses.get(&name));
+        let early = record.held_by.and_then(|name| self.memory.early_uses.get(&name));
         !matches!(early, Some((true, false)))
     }
 
@@ -216,42 +217,45 @@ impl<'s> Report<'s> {
     }
 
     fn add_elements(&mut self) {
-        let evaluator = &self.evaluator;
-        let is_superseded = |built: &Built| evaluator.is_superseded(built.reader);
-        for (id, built) in evaluator.elements.roots() {
-            if is_superseded(built) || self.bytes_left == 0 {
+        let memory = &self.memory;
+        let is_superseded = |element: &Element| memory.is_superseded(element.reader);
+        for (id, element) in memory.page.elements.roots() {
+            if is_superseded(element) || self.bytes_left == 0 {
                 continue;
             }
-            let markup = evaluator.elements.markup(id, &evaluator.texts, is_superseded, &mut self.bytes_left);
-            self.script.push((built.order, Item::Markup(markup)));
+            let markup = memory.page.elements.markup(id, &memory.texts, is_superseded, &mut self.bytes_left);
+            self.script.push((element.order, Item::Markup(markup)));
         }
     }
 
     fn add_inner(&mut self, depth_left: usize) {
-        let page = &mut self.evaluator.page;
+        let scan = self.memory.budget.scan();
+        let page = &mut self.memory.page;
         let (mut data_bytes, mut sources) = (0, Vec::new());
         for (order, source) in std::mem::take(&mut page.data) {
             data_bytes += source.len();
             self.script.push((order, Item::Inner(json(&source))));
-            if data_bytes <= self.evaluator.source.len() {
+            if data_bytes <= self.source_bytes {
                 sources.push(source);
             }
         }
         if !sources.is_empty() {
-            self.script.push((0, Item::Inner(data(&sources, self.evaluator.bound, self.evaluator.budget))));
+            self.script.push((0, Item::Inner(data(&sources, self.memory.bound, scan))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
         let (mut inner, mut first) = (String::new(), None);
         for (order, source) in std::mem::take(&mut page.scripts) {
-            if inner.len() + source.len() <= self.evaluator.source.len() {
+            if inner.len() + source.len() <= self.source_bytes {
                 first = first.or(Some(order));
                 inner.push_str(&source);
                 inner.push_str("\n;");
             }
         }
         if let Some(order) = first.filter(|_| depth_left > 0) {
-            let script = read(&inner, &Bound::default(), self.evaluator.budget, depth_left - 1);
-            self.script.push((order, Item::Inner(script)));
+            self.script.push((
+                order,
+                Item::Inner(Report::of(&inner, &Bound::default(), scan).finish(depth_left - 1)),
+            ));
         }
     }
 }
@@ -276,7 +280,7 @@ impl Script {
         }
     }
 
-    /// The same thing twice says nothing new.
+    /// Removes duplicates.
     fn deduplicate(&mut self) {
         for list in [&mut self.markup, &mut self.texts, &mut self.titles, &mut self.fetched] {
             let mut seen = HashSet::new();
@@ -289,7 +293,7 @@ impl Script {
     }
 }
 
-/// Of markup that begins with other markup, as a page does that is made again with more in it, the longer stays.
+/// Removes markup that other markup begins with, because a page may be written again with more in it.
 fn drop_beginnings(markup: &mut Vec<String>) {
     let mut sorted: Vec<usize> = (0..markup.len()).collect();
     sorted.sort_by_key(|&at| &markup[at]);

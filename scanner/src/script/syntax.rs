@@ -1,5 +1,9 @@
-//! JavaScript as tokens.
+//! JavaScript cut into tokens.
 
-pub(super) mod jsx;
-pub(super) mod lexer;
-pub(super) mod tokens;
+mod jsx;
+mod lexer;
+mod tokens;
+
+pub(crate) use jsx::markup as jsx_markup;
+pub(crate) use lexer::lex;
+pub(crate) use tokens::{Token, TokenKind, Tokens};

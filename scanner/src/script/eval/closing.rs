@@ -1,184 +1,175 @@
 //! What a bracket comes to when it closes.
 
+use super::calls::{call_for_each, call_function, resume};
+use super::choices::schedule_choices;
+use super::entries::{add_entry, add_item};
 use super::evaluator::Evaluator;
+use super::expressions::{end_statement, expression, push_value, return_value};
 use super::frame::{Expected, Frame, Level};
-use crate::script::memory::texts::Usage;
-use crate::script::memory::values::{Base, Operand, Value};
+use super::literals::add_to_template;
+use super::loops::{begin_loop, next_iteration};
+use super::members::index;
+use crate::script::builtins::{self, Call, Outcome};
+use crate::script::effects::forms::record_form;
+use crate::script::memory::{Base, Operand, Usage, Value};
 
-impl Evaluator<'_> {
-    /// Ends the innermost level of nesting.
-    pub(crate) fn close_frame(&mut self) {
-        let body_is_open = matches!(self.frame().kind, Level::Block | Level::Body);
-        let value = if body_is_open {
-            self.end_statement();
-            None
-        } else {
-            self.expression()
-        };
-        if matches!(self.frame().kind, Level::Block) && self.next_iteration() {
-            return;
-        }
-        self.complete(value);
-        let Some(frame) = self.frames.pop() else { return };
-        self.deliver(frame, value);
+/// Closes what a bracket closes, and everything in it that was left open.
+pub(super) fn close(eval: &mut Evaluator, at: usize) {
+    let Some(partner) = eval.tokens.partner(at) else { return };
+    while eval.frames.len() > 1
+        && eval.frame().opened_at > partner
+        && !matches!(eval.frame().kind, Level::Apply(_))
+    {
+        // A loop that was left open is not repeated.
+        eval.frame().iteration = None;
+        let kept = eval.at;
+        close_frame(eval);
+        eval.at = kept;
     }
-
-    /// Takes in what stands before the closing bracket.
-    fn complete(&mut self, value: Option<Operand>) {
-        match self.frame().kind {
-            Level::Call { .. } | Level::Array { .. } => self.add_item(value),
-            Level::Object { .. } => self.add_entry(value),
-            Level::Arrow => self.return_value(value.unwrap_or_default()),
-            _ => {}
-        }
+    if eval.frames.len() > 1 && eval.frame().opened_at == partner {
+        close_frame(eval);
+    } else {
+        // Its opening bracket was nested too deep to be followed.
+        push_value(eval, Operand::default());
     }
+}
 
-    fn deliver(&mut self, frame: Frame, value: Option<Operand>) {
-        match frame.kind {
-            Level::Block => {
-                if !self.frame().is_block() {
-                    self.frame().operand = Some(Operand::default());
-                }
-            }
-            Level::Body | Level::Arrow => self.end_body(),
-            Level::Group => self.frame().operand = Some(value.unwrap_or_default()),
-            Level::Head | Level::Params => {
-                if let Some(value) = value {
-                    self.mark_use(value, Usage::Consumed);
-                }
-            }
-            Level::Loop => self.begin_loop(frame.opened_at, value.unwrap_or_default().value),
-            Level::Call { callee, arguments, is_new } => {
-                let result = self.call(callee, arguments, is_new);
-                if let Some(result) = result {
-                    self.frame().operand = Some(result);
-                }
-            }
-            Level::Index { object } => {
-                let member = self.index(object, value.unwrap_or_default());
-                self.frame().operand = Some(member);
-            }
-            Level::Array { items } => {
-                self.note_described(&items);
-                let list = self.heap.list(items);
-                self.frame().operand = Some(list.into());
-            }
-            Level::Object { object, .. } => self.frame().operand = Some(Value::Object(object).into()),
-            Level::Template { text, tag } => {
-                let text = text.unwrap_or_else(|| self.texts.add(""));
-                if let Some(tag) = tag {
-                    self.mark_use(tag, Usage::Unclear);
-                }
-                self.frame().operand = Some(Value::Text(text).into());
-            }
-            Level::Hole => self.add_to_template(value.unwrap_or_default().value),
-            Level::Apply(continuation) => self.resume(continuation, Value::Unknown, 0),
-        }
+/// Ends the innermost level of nesting.
+pub(super) fn close_frame(eval: &mut Evaluator) {
+    let body_is_open = matches!(eval.frame().kind, Level::Block | Level::Body);
+    let value = if body_is_open {
+        end_statement(eval);
+        None
+    } else {
+        expression(eval)
+    };
+    if matches!(eval.frame().kind, Level::Block) && next_iteration(eval) {
+        return;
     }
+    complete(eval, value);
+    let Some(frame) = eval.frames.pop() else { return };
+    deliver(eval, frame, value);
+}
 
-    pub(crate) fn add_item(&mut self, value: Option<Operand>) {
-        let spreads = std::mem::take(&mut self.frame().spreads);
-        let Some(operand) = value else { return };
-        let spread = match operand.value {
-            Value::List(list) if spreads => Some(self.copy_items(list)),
-            Value::Text(text) if spreads => Some(self.split_chars(text)),
-            _ => None,
-        };
-        if operand.value == Value::Unknown {
-            self.mark_use(operand, Usage::Unclear);
-        }
-        if let Level::Call { arguments: items, .. } | Level::Array { items } = &mut self.frame().kind {
-            match spread {
-                Some(values) => items.extend(values),
-                None => items.push(operand.value),
-            }
-        }
+/// Adds the last value before the closing bracket.
+fn complete(eval: &mut Evaluator, value: Option<Operand>) {
+    match eval.frame().kind {
+        Level::Call { .. } | Level::Array { .. } => add_item(eval, value),
+        Level::Object { .. } => add_entry(eval, value),
+        Level::Arrow => return_value(eval, value.unwrap_or_default()),
+        _ => {}
     }
+}
 
-    /// The key of an object's member was read.
-    pub(crate) fn begin_entry(&mut self, name: Operand) {
-        let id = match (name.value, name.reference) {
-            (Value::Text(text), None) => {
-                self.texts.mark(text, Usage::Consumed);
-                let text = self.flat(text).unwrap_or_default();
-                Some(self.names.id(text.into()))
+fn deliver(eval: &mut Evaluator, frame: Frame, value: Option<Operand>) {
+    match frame.kind {
+        Level::Block => {
+            if !eval.frame().is_block() {
+                eval.frame().operand = Some(Operand::default());
             }
-            (Value::Number(number), None) => Some(self.names.id(super::members::number_text(number).into())),
-            (_, Some(reference)) => Some(reference.name),
-            _ => None,
-        };
-        if let Level::Object { key, .. } = &mut self.frame().kind {
-            *key = id;
         }
+        Level::Body | Level::Arrow => end_body(eval),
+        Level::Group => eval.frame().operand = Some(value.unwrap_or_default()),
+        Level::Head | Level::Params => {
+            if let Some(value) = value {
+                eval.memory.mark_use(value, Usage::Consumed);
+            }
+        }
+        Level::Loop => begin_loop(eval, frame.opened_at, value.unwrap_or_default().value),
+        Level::Call { callee, arguments, is_new } => {
+            if let Some(result) = call(eval, callee, &arguments, is_new) {
+                eval.frame().operand = Some(result);
+            }
+        }
+        Level::Index { object } => {
+            let member = index(eval, object, value.unwrap_or_default());
+            eval.frame().operand = Some(member);
+        }
+        Level::Array { items } => {
+            record_form(&mut eval.memory, &items);
+            let list = eval.memory.heap.list(items);
+            eval.frame().operand = Some(list.into());
+        }
+        Level::Object { object, .. } => eval.frame().operand = Some(Value::Object(object).into()),
+        Level::Template { text, tag } => {
+            let text = text.unwrap_or_else(|| eval.memory.texts.add(""));
+            if let Some(tag) = tag {
+                eval.memory.mark_use(tag, Usage::Unclear);
+            }
+            eval.frame().operand = Some(Value::Text(text).into());
+        }
+        Level::Hole => add_to_template(eval, value.unwrap_or_default().value),
+        Level::Apply(continuation) => resume(eval, continuation, Value::Unknown, 0),
     }
+}
 
-    pub(crate) fn add_entry(&mut self, value: Option<Operand>) {
-        let spreads = std::mem::take(&mut self.frame().spreads);
-        let Level::Object { object, key } = &mut self.frame().kind else { return };
-        let (object, key) = (*object, key.take());
-        let Some(operand) = value else { return };
-        if spreads {
-            if let Value::Object(other) = operand.value {
-                let count = self.heap.keys(other).len();
-                if self.may_copy(count) {
-                    for (name, value) in self.heap.entries(other) {
-                        self.heap.set(object, name, value);
-                    }
-                }
-            }
-            return;
-        }
-        let shorthand = operand
-            .reference
-            .filter(|reference| reference.base == Base::None)
-            .map(|reference| reference.name);
-        if let Some(name) = key.or(shorthand) {
-            self.put_in_object(object, name, operand.value);
-        }
-        if operand.value == Value::Unknown {
-            self.mark_use(operand, Usage::Unclear);
-        }
+/// A body ended: the function is known now, or the call is done.
+fn end_body(eval: &mut Evaluator) {
+    let Some(body) = eval.bodies.pop() else { return };
+    let choices = std::mem::replace(&mut eval.memory.choices.count, body.outer_choices);
+    eval.memory.scopes.leave();
+    if !body.is_applied && choices > 0 && eval.memory.choices.current.is_some() {
+        eval.memory.functions.keep_reading(eval.memory.texts.reader());
     }
+    eval.memory.texts.read_by(body.reader_before);
+    if body.is_applied {
+        let result = body.result.unwrap_or_default();
+        if let Some(Frame { kind: Level::Apply(continuation), .. }) = eval.frames.pop() {
+            resume(eval, continuation, result, choices);
+        }
+        return;
+    }
+    schedule_choices(eval, &body, choices);
+    let function = Value::Function(body.function);
+    let literals = eval.memory.literals_read - body.literals_before;
+    if let Some(known) = eval.memory.functions.get_mut(body.function) {
+        known.result = body.result;
+        known.is_read = true;
+        known.has_literals = literals > 0;
+        known.choices = choices;
+        known.tokens = eval.at.saturating_sub(known.body);
+    }
+    eval.last_read = Some(body);
+    name_function(eval, function);
+}
 
-    /// A body ended: the function is known now, or the call is done.
-    fn end_body(&mut self) {
-        let Some(body) = self.bodies.pop() else { return };
-        self.scopes.leave();
-        if !body.is_applied && body.choices > 0 && self.choices.current.is_some() {
-            self.keep_reading();
+/// Stores a function that was read under its name.
+fn name_function(eval: &mut Evaluator, function: Value) {
+    let operand = match std::mem::take(&mut eval.frame().expected) {
+        Expected::Method { name } => {
+            let this = eval.memory.names.id("this".into());
+            eval.memory.scopes.set_member(this, name, function);
+            Operand { value: function, ..Operand::named(name) }
         }
-        self.texts.read_by(body.reader_before);
-        if body.is_applied {
-            let result = body.result.unwrap_or_default();
-            if let Some(Frame { kind: Level::Apply(continuation), .. }) = self.frames.pop() {
-                self.resume(continuation, result, body.choices);
+        Expected::Body { name, is_declaration, .. } => {
+            if let Some(name) = name {
+                eval.memory.scopes.assign(name, function);
             }
-            return;
-        }
-        self.schedule_choices(&body);
-        let function = Value::Function(body.function);
-        let literals = self.literals_read - body.literals_before;
-        if let Some(known) = self.functions.get_mut(body.function.0 as usize) {
-            known.result = body.result;
-            known.is_read = true;
-            known.has_literals = literals > 0;
-            known.choices = body.choices;
-            known.tokens = self.at.saturating_sub(known.body);
-        }
-        self.last_read = Some(body);
-        let expected = std::mem::take(&mut self.frame().expected);
-        if let Expected::Method { name } = expected {
-            return self.end_method(name, function);
-        }
-        if let Expected::Body { name: Some(name), is_declaration, .. } = expected {
-            self.scopes.assign(name, function);
             if is_declaration {
                 return;
             }
+            function.into()
         }
-        if matches!(expected, Expected::Body { is_declaration: true, .. }) {
-            return;
+        _ => function.into(),
+    };
+    eval.frame().operand = Some(operand);
+}
+
+/// What a call returns. `None` if a function of the script is called, which returns later.
+fn call(eval: &mut Evaluator, callee: Operand, arguments: &[Value], is_new: bool) -> Option<Operand> {
+    let names = &eval.memory.names;
+    let name = callee.reference.map_or(String::new(), |reference| names.text(reference.name).to_owned());
+    let base_name = match callee.reference.map(|reference| reference.base) {
+        Some(Base::Named(base)) => Some(base),
+        _ => None,
+    };
+    let base = base_name.map_or(String::new(), |base| names.text(base).to_owned());
+    let call = Call { name: &name, base: &base, base_name, callee, arguments, is_new };
+    match builtins::call(&mut eval.memory, &call) {
+        Outcome::Value(value) => Some(value),
+        Outcome::Call { function, arguments } => call_function(eval, function, &arguments),
+        Outcome::CallEach { function, items, purpose, first } => {
+            call_for_each(eval, function, items, purpose, first)
         }
-        self.frame().operand = Some(function.into());
     }
 }

@@ -1,22 +1,24 @@
 //! One level of nesting while a script is read: what kind of bracket it is, and the expression that is being put
 //! together in it.
 
-use super::functions::Continuation;
-use crate::script::memory::texts::TextId;
-use crate::script::memory::values::{FunctionId, NameId, ObjectId, Operand, Reference, Value};
+use super::params::Param;
+use crate::script::builtins::Purpose;
+use crate::script::memory::{FunctionId, NameId, ObjectId, Operand, Reference, TextId, Value};
 
 /// Assignments in a row, as in `a = b = c`; more are not followed.
 const TARGETS_MAX: usize = 64;
 /// Values that a conditional expression may come to beside the first; more are not followed.
 const OTHERS_MAX: usize = 8;
 
-pub(crate) enum Level {
+#[derive(Default)]
+pub(super) enum Level {
+    #[default]
     Block,
     /// The body of a function, which may be an expression.
     Body,
     Arrow,
     Group,
-    /// What stands in parentheses after `if`, `while`, `switch`, `catch`.
+    /// The parentheses after `if`, `while`, `switch`, `catch`.
     Head,
     /// The head of a `for`.
     Loop,
@@ -41,13 +43,13 @@ pub(crate) enum Level {
         tag: Option<Operand>,
     },
     Hole,
-    /// Below it a function is called, or called for each of many; the answer comes back here.
+    /// A function is called above it, once or for each of several items, and returns its result here.
     Apply(Continuation),
 }
 
-/// What a word just read promises.
+/// What a word that was just read announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub(super) enum Expected {
     #[default]
     Nothing,
     Head,
@@ -68,9 +70,9 @@ pub(crate) enum Expected {
     Class,
 }
 
-/// The word that a statement begins with, where that matters for its value.
+/// The kind of a statement, where that matters for its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Statement {
+pub(super) enum Statement {
     #[default]
     None,
     Return,
@@ -80,69 +82,51 @@ pub(crate) enum Statement {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    pub(crate) reference: Option<Reference>,
+pub(super) struct Target {
+    pub(super) reference: Option<Reference>,
     /// What the place is a member of, or the pattern that is taken apart.
-    pub(crate) owner: Value,
-    pub(crate) current: Value,
-    pub(crate) adds: bool,
-    pub(crate) declares: bool,
-    /// How many conditions were open when it was met.
+    pub(super) owner: Value,
+    pub(super) current: Value,
+    pub(super) adds: bool,
+    pub(super) declares: bool,
+    /// How many conditions were open when it was read.
     questions: u32,
 }
 
-pub(crate) struct Frame {
-    pub(crate) kind: Level,
-    pub(crate) opened_at: usize,
-    pub(crate) operand: Option<Operand>,
-    pub(crate) product: Option<(Value, u8)>,
-    pub(crate) sum: Option<(Value, u8)>,
-    pub(crate) unary: u8,
-    pub(crate) choice: Option<Operand>,
-    pub(crate) others: Vec<Value>,
-    pub(crate) is_compared: bool,
-    pub(crate) questions: u32,
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) kind: Level,
+    pub(super) opened_at: usize,
+    pub(super) operand: Option<Operand>,
+    pub(super) product: Option<(Value, u8)>,
+    pub(super) sum: Option<(Value, u8)>,
+    pub(super) unary: u8,
+    pub(super) choice: Option<Operand>,
+    pub(super) others: Vec<Value>,
+    pub(super) is_compared: bool,
+    pub(super) questions: u32,
     targets: Vec<Target>,
-    pub(crate) statement: Statement,
-    pub(crate) expected: Expected,
-    pub(crate) declares: bool,
-    pub(crate) is_new: bool,
-    pub(crate) spreads: bool,
-    pub(crate) iteration: Option<Box<super::loops::Iteration>>,
+    pub(super) statement: Statement,
+    pub(super) expected: Expected,
+    pub(super) declares: bool,
+    pub(super) is_new: bool,
+    pub(super) spreads: bool,
+    pub(super) iteration: Option<Box<Iteration>>,
     /// A block of one statement without braces.
-    pub(crate) is_single_statement: bool,
+    pub(super) is_single_statement: bool,
 }
 
 impl Frame {
-    pub(crate) fn new(kind: Level, opened_at: usize) -> Self {
-        Self {
-            kind,
-            opened_at,
-            operand: None,
-            product: None,
-            sum: None,
-            unary: 0,
-            choice: None,
-            others: Vec::new(),
-            is_compared: false,
-            questions: 0,
-            targets: Vec::new(),
-            statement: Statement::None,
-            expected: Expected::Nothing,
-            declares: false,
-            is_new: false,
-            spreads: false,
-            iteration: None,
-            is_single_statement: false,
-        }
+    pub(super) fn new(kind: Level, opened_at: usize) -> Self {
+        Self { kind, opened_at, ..Self::default() }
     }
 
-    pub(crate) fn is_block(&self) -> bool {
+    pub(super) fn is_block(&self) -> bool {
         matches!(self.kind, Level::Block | Level::Body)
     }
 
     /// Whether nothing of a statement was read yet, so that a brace opens a block.
-    pub(crate) fn is_at_statement(&self) -> bool {
+    pub(super) fn is_at_statement(&self) -> bool {
         self.is_block()
             && self.operand.is_none()
             && self.sum.is_none()
@@ -156,14 +140,12 @@ impl Frame {
             && !self.is_compared
     }
 
-    pub(crate) fn begin_assignment(&mut self, adds: bool) {
+    pub(super) fn begin_assignment(&mut self, adds: bool) {
         let Some(operand) = self.operand.take() else { return };
         if self.targets.len() >= TARGETS_MAX {
             return;
         }
-        let is_variable = operand
-            .reference
-            .is_some_and(|reference| reference.base == crate::script::memory::values::Base::None);
+        let is_variable = operand.variable().is_some();
         self.targets.push(Target {
             reference: operand.reference,
             owner: if operand.reference.is_some() { operand.owner } else { operand.value },
@@ -175,11 +157,11 @@ impl Frame {
     }
 
     /// The assignments that end here: those inside of the condition that is closing, or all.
-    pub(crate) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
+    pub(super) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
         self.targets.pop_if(|target| target.questions >= within_questions)
     }
 
-    pub(crate) fn add_other(&mut self, value: Value) -> bool {
+    pub(super) fn add_other(&mut self, value: Value) -> bool {
         let fits = self.others.len() < OTHERS_MAX;
         if fits {
             self.others.push(value);
@@ -187,7 +169,7 @@ impl Frame {
         fits
     }
 
-    pub(crate) fn end_statement(&mut self) {
+    pub(super) fn end_statement(&mut self) {
         self.statement = Statement::None;
         self.declares = false;
         self.is_new = false;
@@ -195,4 +177,33 @@ impl Frame {
         self.questions = 0;
         self.expected = Expected::Nothing;
     }
+}
+
+/// Where a call continues when the function has returned.
+pub(super) struct Continuation {
+    pub(super) resume: usize,
+    pub(super) calls: Option<CallSeries>,
+}
+
+/// One call for each item of a list.
+pub(super) struct CallSeries {
+    pub(super) function: FunctionId,
+    pub(super) items: Vec<Value>,
+    pub(super) next: usize,
+    pub(super) results: Vec<Value>,
+    pub(super) purpose: Purpose,
+}
+
+/// A loop whose block is being read.
+pub(super) struct Iteration {
+    pub(super) plan: Plan,
+    pub(super) start: usize,
+    pub(super) literals_before: usize,
+}
+
+/// What a loop iterates over.
+#[derive(Clone, Debug)]
+pub(super) enum Plan {
+    Count { name: NameId, next: f64, last: f64, step: f64 },
+    Each { param: Param, items: Vec<Value>, next: usize },
 }

@@ -1,147 +1,119 @@
-//! The words of the language: which begin something, and which are plain names.
+//! Keywords and names.
 
 use super::evaluator::Evaluator;
+use super::expressions::{end_statement, push_value};
 use super::frame::{Expected, Level, Statement};
-use crate::script::memory::texts::Usage;
-use crate::script::memory::values::{Base, Operand, Reference, Value};
-use crate::script::syntax::tokens::{Kind, Token};
+use super::functions::variable;
+use super::members::member;
+use super::operators::compare;
+use crate::script::memory::{Operand, Value};
+use crate::script::syntax::{Token, TokenKind};
 
-impl Evaluator<'_> {
-    pub(crate) fn name(&mut self, token: Token, at: usize) {
-        self.literals_read += usize::from(is_significant(token.text(self.source)));
-        if self.is_after_dot(at) {
-            let name = self.name_id(token);
-            let object = self.frame().operand.take().unwrap_or_default();
-            let member = self.member(object, name);
-            self.frame().operand = Some(member);
-            return;
+/// Names that make a function or a loop worth repeating with known values, as literals do.
+#[rustfmt::skip]
+const SIGNIFICANT: [&str; 22] = [
+    "fromCharCode", "fromCodePoint", "atob", "unescape", "decodeURIComponent", "write", "innerHTML", "textContent",
+    "innerText", "insertAdjacentHTML", "createElement", "append", "createTextNode", "escape", "html", "srcdoc",
+    "charCodeAt", "codePointAt", "charAt", "parseInt", "json", "text",
+];
+
+pub(super) fn name(eval: &mut Evaluator, token: Token, at: usize) {
+    let text = eval.tokens.text(token);
+    eval.memory.literals_read += usize::from(SIGNIFICANT.contains(&text));
+    if eval.tokens.is_after(at, TokenKind::Dot) {
+        let name = eval.name_id(token);
+        let object = eval.frame().operand.take().unwrap_or_default();
+        let member = member(eval, object, name);
+        eval.frame().operand = Some(member);
+        return;
+    }
+    if is_key(eval, at) || !keyword(eval, text, at) {
+        plain_name(eval, token);
+    }
+}
+
+fn is_key(eval: &mut Evaluator, at: usize) -> bool {
+    let is_object = matches!(eval.frame().kind, Level::Object { .. });
+    is_object && eval.frame().questions == 0 && eval.tokens.kind(at + 1) == Some(TokenKind::Colon)
+}
+
+fn plain_name(eval: &mut Evaluator, token: Token) {
+    if eval.frame().statement == Statement::Import && eval.frame().is_block() {
+        return;
+    }
+    match eval.frame().expected {
+        Expected::Function { name: None, is_declaration } => {
+            let name = Some(eval.name_id(token));
+            eval.frame().expected = Expected::Function { name, is_declaration };
         }
-        if self.is_key(at) || !self.keyword(token.text(self.source), at) {
-            self.plain_name(token);
-        }
-    }
-
-    fn is_key(&mut self, at: usize) -> bool {
-        let is_object = matches!(self.frame().kind, Level::Object { .. });
-        is_object && self.frame().questions == 0 && self.tokens.kind(at + 1) == Some(Kind::Colon)
-    }
-
-    fn plain_name(&mut self, token: Token) {
-        if self.frame().statement == Statement::Import && self.frame().is_block() {
-            return;
-        }
-        match self.frame().expected {
-            Expected::Function { name: None, is_declaration } => {
-                let name = Some(self.name_id(token));
-                self.frame().expected = Expected::Function { name, is_declaration };
-            }
-            Expected::Class => {}
-            _ => {
-                let name = self.name_id(token);
-                let operand = self.add_place(name);
-                self.push_value(operand);
-            }
-        }
-    }
-
-    /// Takes a word of the language for what it is; answers whether it was one.
-    fn keyword(&mut self, word: &str, at: usize) -> bool {
-        match word {
-            "const" | "let" | "var" => {
-                self.end_statement();
-                self.frame().declares = true;
-            }
-            "function" => self.function_keyword(),
-            "class" => self.frame().expected = Expected::Class,
-            "if" | "while" | "switch" | "catch" | "with" => self.head(Expected::Head),
-            "for" => self.head(Expected::Loop),
-            "return" => self.begin_statement(Statement::Return),
-            "throw" | "case" | "default" => self.begin_statement(Statement::Other),
-            "import" => self.import(at),
-            "export" => {
-                self.end_statement();
-                if matches!(self.tokens.kind(at + 1), Some(Kind::BraceOpen | Kind::Arithmetic)) {
-                    self.frame().statement = Statement::Import;
-                }
-            }
-            "else" | "do" | "try" | "finally" => self.end_statement(),
-            "new" => self.frame().is_new = true,
-            "typeof" | "void" | "delete" | "await" | "yield" | "async" | "extends" => {}
-            "in" | "instanceof" => self.compare(),
-            "of" if self.frame().operand.is_some() && matches!(self.frame().kind, Level::Loop) => {
-                self.frame().operand = None;
-                self.frame().declares = false;
-            }
-            "true" => self.push_value(Value::Flag(true).into()),
-            "false" => self.push_value(Value::Flag(false).into()),
-            "null" | "undefined" => self.push_value(Operand::default()),
-            _ => return false,
-        }
-        true
-    }
-
-    fn function_keyword(&mut self) {
-        let is_declaration = self.frame().is_at_statement();
-        if self.frame().operand.is_some() {
-            self.end_statement();
-        }
-        self.frame().expected = Expected::Function { name: None, is_declaration };
-    }
-
-    fn head(&mut self, expected: Expected) {
-        self.end_statement();
-        self.frame().expected = expected;
-    }
-
-    fn begin_statement(&mut self, statement: Statement) {
-        self.end_statement();
-        self.frame().statement = statement;
-    }
-
-    fn import(&mut self, at: usize) {
-        if matches!(self.tokens.kind(at + 1), Some(Kind::ParenOpen | Kind::Dot)) {
-            let name = self.names.id("import".into());
-            return self.push_value(Operand {
-                reference: Some(Reference { name, base: Base::None }),
-                ..Operand::default()
-            });
-        }
-        self.end_statement();
-        self.frame().statement = Statement::Import;
-    }
-
-    /// Functions that are declared anywhere and once, since they may be called before they are read.
-    pub(crate) fn find_declarations(&mut self) {
-        for at in 0..self.tokens.len() {
-            let Some(token) = self.tokens.get(at) else { break };
-            if token.kind != Kind::Name || token.text(self.source) != "function" {
-                continue;
-            }
-            let Some(name) = self.tokens.get(at + 1).filter(|next| next.kind == Kind::Name) else { continue };
-            let name = self.name_id(name);
-            let is_known = self.declared.contains_key(&name);
-            self.declared.insert(name, (!is_known).then_some(at + 2));
-        }
-    }
-
-    pub(crate) fn comma(&mut self) {
-        let value = self.expression();
-        match &mut self.frame().kind {
-            Level::Call { .. } | Level::Array { .. } => self.add_item(value),
-            Level::Object { .. } => self.add_entry(value),
-            _ => {
-                if let Some(value) = value {
-                    self.mark_use(value, Usage::Unclear);
-                }
-            }
+        Expected::Class => {}
+        _ => {
+            let name = eval.name_id(token);
+            let operand = variable(eval, name);
+            push_value(eval, operand);
         }
     }
 }
 
-/// Names that make a function or a loop worth going through with the values that are known, as literals do.
-fn is_significant(name: &str) -> bool {
-    matches!(name, "fromCharCode" | "fromCodePoint" | "atob" | "unescape" | "decodeURIComponent" | "write")
-        || matches!(name, "innerHTML" | "textContent" | "innerText" | "insertAdjacentHTML" | "createElement")
-        || matches!(name, "append" | "createTextNode" | "escape" | "html" | "srcdoc")
-        || matches!(name, "charCodeAt" | "codePointAt" | "charAt" | "parseInt" | "json" | "text")
+/// Follows a keyword. Returns whether the word is one.
+fn keyword(eval: &mut Evaluator, word: &str, at: usize) -> bool {
+    match word {
+        "const" | "let" | "var" => {
+            end_statement(eval);
+            eval.frame().declares = true;
+        }
+        "function" => function_keyword(eval),
+        "class" => eval.frame().expected = Expected::Class,
+        "if" | "while" | "switch" | "catch" | "with" => head(eval, Expected::Head),
+        "for" => head(eval, Expected::Loop),
+        "return" => begin_statement(eval, Statement::Return),
+        "throw" | "case" | "default" => begin_statement(eval, Statement::Other),
+        "import" => import(eval, at),
+        "export" => {
+            end_statement(eval);
+            if matches!(eval.tokens.kind(at + 1), Some(TokenKind::BraceOpen | TokenKind::Arithmetic)) {
+                eval.frame().statement = Statement::Import;
+            }
+        }
+        "else" | "do" | "try" | "finally" => end_statement(eval),
+        "new" => eval.frame().is_new = true,
+        "typeof" | "void" | "delete" | "await" | "yield" | "async" | "extends" => {}
+        "in" | "instanceof" => compare(eval),
+        "of" if eval.frame().operand.is_some() && matches!(eval.frame().kind, Level::Loop) => {
+            eval.frame().operand = None;
+            eval.frame().declares = false;
+        }
+        "true" => push_value(eval, Value::Flag(true).into()),
+        "false" => push_value(eval, Value::Flag(false).into()),
+        "null" | "undefined" => push_value(eval, Operand::default()),
+        _ => return false,
+    }
+    true
+}
+
+fn function_keyword(eval: &mut Evaluator) {
+    let is_declaration = eval.frame().is_at_statement();
+    if eval.frame().operand.is_some() {
+        end_statement(eval);
+    }
+    eval.frame().expected = Expected::Function { name: None, is_declaration };
+}
+
+fn head(eval: &mut Evaluator, expected: Expected) {
+    end_statement(eval);
+    eval.frame().expected = expected;
+}
+
+fn begin_statement(eval: &mut Evaluator, statement: Statement) {
+    end_statement(eval);
+    eval.frame().statement = statement;
+}
+
+fn import(eval: &mut Evaluator, at: usize) {
+    if matches!(eval.tokens.kind(at + 1), Some(TokenKind::ParenOpen | TokenKind::Dot)) {
+        let name = eval.memory.names.id("import".into());
+        return push_value(eval, Operand::named(name));
+    }
+    end_statement(eval);
+    eval.frame().statement = Statement::Import;
 }

@@ -1,21 +1,12 @@
-//! All folded strings of a script, and what became of each. A sum of strings points to its parts, so that a
-//! million additions to one variable cost a million small nodes and no copying; only what is handed out is copied.
+//! All folded strings of a script, and how each was used. A concatenation refers to its parts, so that a million
+//! additions to one variable cost a million small nodes and no copying; only what is reported is copied.
 
-use super::values::{NameId, ReadingId};
+use super::ids::{NameId, ReadingId, TextId};
 
 /// A sum may be longer than the whole source, but not by much.
 const TEXT_BYTES_MAX: u32 = 24 << 20;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct TextId(u32);
-
-impl TextId {
-    pub(crate) fn order(self) -> u32 {
-        self.0
-    }
-}
-
-/// What became of a string.
+/// How a string was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usage {
     /// Part of another string, compared, searched for: it does not reach the page by itself.
@@ -24,7 +15,7 @@ pub(crate) enum Usage {
     Shown,
     /// Written into the page as markup.
     Written,
-    /// Given to something that is not understood.
+    /// Passed to something that is not understood.
     Unclear,
 }
 
@@ -91,7 +82,7 @@ impl Texts {
         std::mem::replace(&mut self.reader, reader)
     }
 
-    /// Where something that is noted now stands among the strings.
+    /// The position among the strings of something that is recorded now.
     pub(crate) fn next_order(&self) -> u32 {
         u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
@@ -100,7 +91,7 @@ impl Texts {
         self.reader
     }
 
-    /// Room for a string that is written into place.
+    /// A new string.
     pub(crate) fn add(&mut self, text: &str) -> TextId {
         self.add_with(|buffer| buffer.push_str(text))
     }
@@ -136,7 +127,7 @@ impl Texts {
         }
     }
 
-    /// A string that was written and then written on to stands no longer for itself.
+    /// A string that was written and then extended is no page of its own.
     pub(crate) fn absorb(&mut self, id: TextId) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.usages = bit(Usage::Consumed);
@@ -149,7 +140,7 @@ impl Texts {
         }
     }
 
-    /// Two strings in a row. One that would be too long stays apart, and both parts stand for themselves.
+    /// Concatenates two strings. A result that would be too long is not made, and both parts stay as they are.
     pub(crate) fn sum(&mut self, left: TextId, right: TextId) -> TextId {
         let Some(len) = self
             .record(left)
@@ -171,7 +162,7 @@ impl Texts {
         self.push(Piece::Sum { left, right }, len)
     }
 
-    /// Two literals that were read one after the other and that nobody else knows become one in place.
+    /// Joins two adjacent literals in place if nothing else refers to them.
     fn extend(&mut self, left: TextId, right: TextId) -> Option<TextId> {
         let is_last = right.0 as usize + 1 == self.records.len() && left.0 + 1 == right.0;
         let (one, two) = (*self.record(left)?, *self.record(right)?);
@@ -212,7 +203,7 @@ impl Texts {
         flat
     }
 
-    /// A string that lies in one piece and in which every byte is a letter.
+    /// A string that is in one piece and ASCII, so that every byte is a character.
     pub(crate) fn plain(&self, id: TextId) -> Option<&str> {
         match self.record(id)?.piece {
             Piece::Leaf { start, end } => {

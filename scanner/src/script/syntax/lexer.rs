@@ -1,7 +1,7 @@
 //! JavaScript cut into tokens, in one pass and without recursion. It must never lose the rest of a file over an
 //! error: what makes no sense is passed over a character at a time.
 
-use super::tokens::{Kind, LONG, Token, Tokens};
+use super::tokens::{LONG, Token, TokenKind, Tokens};
 
 /// Longer sources are cut; no file that is published comes near.
 const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
@@ -10,7 +10,7 @@ const BROKEN_NESTING_MAX: usize = 8;
 /// Literals that turn out to have no end are looked for over this many times the source, all together.
 const FAILED_LOOKAHEAD_MAX: usize = 4;
 
-pub(crate) fn lex(source: &str) -> Tokens {
+pub(crate) fn lex(source: &str) -> Tokens<'_> {
     let mut end = source.len().min(SOURCE_BYTES_MAX);
     while !source.is_char_boundary(end) {
         end -= 1;
@@ -32,13 +32,13 @@ pub(crate) fn lex(source: &str) -> Tokens {
     while lexer.at < lexer.bytes.len() {
         lexer.step();
     }
-    Tokens::new(lexer.tokens)
+    Tokens::new(source, lexer.tokens)
 }
 
 /// An open bracket, and whether what follows its close is a statement, where a slash begins a regular expression.
 struct Open {
     token: usize,
-    kind: Kind,
+    kind: TokenKind,
     is_before_statement: bool,
 }
 
@@ -62,12 +62,12 @@ impl Lexer<'_> {
         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(what.as_bytes()))
     }
 
-    fn push(&mut self, kind: Kind, start: usize, size: usize) {
+    fn push(&mut self, kind: TokenKind, start: usize, size: usize) {
         self.tokens.push(Token::new(kind, start, size));
         self.may_start_line = false;
     }
 
-    fn operator(&mut self, kind: Kind, size: usize) {
+    fn operator(&mut self, kind: TokenKind, size: usize) {
         self.push(kind, self.at, size);
         self.at += size;
     }
@@ -86,14 +86,14 @@ impl Lexer<'_> {
             b'/' => self.slash(),
             quote @ (b'"' | b'\'') => self.quoted(quote),
             b'`' => {
-                self.open_bracket(Kind::TemplateOpen, 1);
+                self.open_bracket(TokenKind::TemplateOpen, 1);
                 self.template();
             }
-            b'(' => self.open_bracket(Kind::ParenOpen, 1),
-            b'[' => self.open_bracket(Kind::SquareOpen, 1),
-            b'{' => self.open_bracket(Kind::BraceOpen, 1),
-            b')' => self.close_bracket(&[Kind::ParenOpen], Kind::ParenClose),
-            b']' => self.close_bracket(&[Kind::SquareOpen], Kind::SquareClose),
+            b'(' => self.open_bracket(TokenKind::ParenOpen, 1),
+            b'[' => self.open_bracket(TokenKind::SquareOpen, 1),
+            b'{' => self.open_bracket(TokenKind::BraceOpen, 1),
+            b')' => self.close_bracket(&[TokenKind::ParenOpen], TokenKind::ParenClose),
+            b']' => self.close_bracket(&[TokenKind::SquareOpen], TokenKind::SquareClose),
             b'}' => self.close_brace(),
             b'0'..=b'9' => self.number(),
             b'.' if self.byte(1).is_ascii_digit() => self.number(),
@@ -139,14 +139,14 @@ impl Lexer<'_> {
         let text = self.source.get(start..self.at).unwrap_or("");
         let is_space = |c: char| c.is_whitespace() || c == '\u{feff}';
         if text.is_ascii() || !text.contains(is_space) {
-            self.push(Kind::Name, start, self.at - start);
+            self.push(TokenKind::Name, start, self.at - start);
             return;
         }
         // Spaces beyond ASCII part names as any space does.
         let mut from = start;
         for part in text.split(is_space) {
             if !part.is_empty() {
-                self.push(Kind::Name, from, part.len());
+                self.push(TokenKind::Name, from, part.len());
             }
             from += part.len();
             from += self.source.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -171,7 +171,7 @@ impl Lexer<'_> {
             }
         }
         self.at = self.at.min(self.bytes.len());
-        self.push(Kind::Number, start, self.at - start);
+        self.push(TokenKind::Number, start, self.at - start);
     }
 
     /// The end of a literal that must end on its line, looked for within what may be spent on vain looks.
@@ -203,7 +203,7 @@ impl Lexer<'_> {
             self.at += 1;
             return;
         };
-        self.push(Kind::Text, self.at + 1, end - self.at - 1);
+        self.push(TokenKind::Text, self.at + 1, end - self.at - 1);
         self.at = end + 1;
     }
 
@@ -214,14 +214,14 @@ impl Lexer<'_> {
             None
         };
         let Some(end) = end else {
-            return self.operator_or_assignment(Kind::Arithmetic);
+            return self.operator_or_assignment(TokenKind::Arithmetic);
         };
         let start = self.at;
         self.at = end + 1;
         while self.byte(0).is_ascii_alphabetic() {
             self.at += 1;
         }
-        self.push(Kind::Regex, start, self.at - start);
+        self.push(TokenKind::Regex, start, self.at - start);
     }
 
     /// The text of a template up to its end or its next hole.
@@ -240,19 +240,19 @@ impl Lexer<'_> {
         let end = self.at.min(self.bytes.len());
         self.at = end;
         if end > start {
-            self.push(Kind::Chunk, start, end - start);
+            self.push(TokenKind::Chunk, start, end - start);
         }
         match self.byte(0) {
-            b'`' => self.close_bracket(&[Kind::TemplateOpen], Kind::TemplateClose),
-            b'$' => self.open_bracket(Kind::HoleOpen, 2),
+            b'`' => self.close_bracket(&[TokenKind::TemplateOpen], TokenKind::TemplateClose),
+            b'$' => self.open_bracket(TokenKind::HoleOpen, 2),
             _ => {}
         }
     }
 
-    fn open_bracket(&mut self, kind: Kind, size: usize) {
+    fn open_bracket(&mut self, kind: TokenKind, size: usize) {
         let is_before_statement = match kind {
-            Kind::ParenOpen => matches!(self.last_name(), Some("if" | "while" | "for" | "with")),
-            Kind::BraceOpen => !self.expects_operand() || self.begins_statement(),
+            TokenKind::ParenOpen => matches!(self.last_name(), Some("if" | "while" | "for" | "with")),
+            TokenKind::BraceOpen => !self.expects_operand() || self.begins_statement(),
             _ => false,
         };
         self.open.push(Open { token: self.tokens.len(), kind, is_before_statement });
@@ -262,17 +262,18 @@ impl Lexer<'_> {
 
     fn close_brace(&mut self) {
         let found = self.open.iter().rev().take(BROKEN_NESTING_MAX);
-        let partner =
-            found.map(|open| open.kind).find(|kind| matches!(kind, Kind::BraceOpen | Kind::HoleOpen));
-        if partner == Some(Kind::HoleOpen) {
-            self.close_bracket(&[Kind::HoleOpen], Kind::HoleClose);
+        let partner = found
+            .map(|open| open.kind)
+            .find(|kind| matches!(kind, TokenKind::BraceOpen | TokenKind::HoleOpen));
+        if partner == Some(TokenKind::HoleOpen) {
+            self.close_bracket(&[TokenKind::HoleOpen], TokenKind::HoleClose);
             self.template();
         } else {
-            self.close_bracket(&[Kind::BraceOpen], Kind::BraceClose);
+            self.close_bracket(&[TokenKind::BraceOpen], TokenKind::BraceClose);
         }
     }
 
-    fn close_bracket(&mut self, opens: &[Kind], kind: Kind) {
+    fn close_bracket(&mut self, opens: &[TokenKind], kind: TokenKind) {
         let depth =
             self.open.iter().rev().take(BROKEN_NESTING_MAX).position(|open| opens.contains(&open.kind));
         let Some(depth) = depth else {
@@ -291,32 +292,40 @@ impl Lexer<'_> {
     }
 
     fn last_name(&self) -> Option<&str> {
-        self.tokens.last().filter(|token| token.kind == Kind::Name).map(|token| token.text(self.source))
+        self.tokens.last().filter(|token| token.kind == TokenKind::Name).map(|token| token.text(self.source))
     }
 
     /// Whether a value may come next, told by what came before.
     fn expects_operand(&self) -> bool {
         let Some(last) = self.tokens.last() else { return true };
         match last.kind {
-            Kind::Name => is_before_operand(last.text(self.source)) && !self.is_after_dot(),
-            Kind::ParenClose | Kind::BraceClose => self.closed_block,
-            Kind::Number | Kind::Text | Kind::TemplateClose | Kind::Regex | Kind::Jsx => false,
-            Kind::SquareClose | Kind::Step => false,
+            TokenKind::Name => BEFORE_OPERAND.contains(&last.text(self.source)) && !self.is_after_dot(),
+            TokenKind::ParenClose | TokenKind::BraceClose => self.closed_block,
+            TokenKind::Number
+            | TokenKind::Text
+            | TokenKind::TemplateClose
+            | TokenKind::Regex
+            | TokenKind::Jsx => false,
+            TokenKind::SquareClose | TokenKind::Step => false,
             _ => true,
         }
     }
 
     fn is_after_dot(&self) -> bool {
         let before = self.tokens.len().checked_sub(2).and_then(|at| self.tokens.get(at));
-        before.is_some_and(|token| token.kind == Kind::Dot)
+        before.is_some_and(|token| token.kind == TokenKind::Dot)
     }
 
     fn begins_statement(&self) -> bool {
         match self.tokens.last() {
             None => true,
             Some(last) => match last.kind {
-                Kind::Semicolon | Kind::BraceOpen | Kind::BraceClose | Kind::Arrow | Kind::ParenClose => true,
-                Kind::Name => matches!(last.text(self.source), "else" | "do" | "try" | "finally"),
+                TokenKind::Semicolon
+                | TokenKind::BraceOpen
+                | TokenKind::BraceClose
+                | TokenKind::Arrow
+                | TokenKind::ParenClose => true,
+                TokenKind::Name => matches!(last.text(self.source), "else" | "do" | "try" | "finally"),
                 _ => false,
             },
         }
@@ -325,35 +334,35 @@ impl Lexer<'_> {
     fn jsx(&mut self) {
         match super::jsx::end(self.bytes, self.at, &mut self.lookahead_left) {
             Some(end) => {
-                self.push(Kind::Jsx, self.at, end - self.at);
+                self.push(TokenKind::Jsx, self.at, end - self.at);
                 self.at = end;
             }
-            None => self.operator(Kind::Compare, 1),
+            None => self.operator(TokenKind::Compare, 1),
         }
     }
 
-    fn operator_or_assignment(&mut self, kind: Kind) {
-        if self.byte(1) == b'=' { self.operator(Kind::OtherAssign, 2) } else { self.operator(kind, 1) }
+    fn operator_or_assignment(&mut self, kind: TokenKind) {
+        if self.byte(1) == b'=' { self.operator(TokenKind::OtherAssign, 2) } else { self.operator(kind, 1) }
     }
 
     fn punctuation(&mut self) {
         let long = LONG.iter().find(|(sign, _)| self.rest_starts_with(sign));
         match long {
             Some((sign, _)) if *sign == "?." && self.byte(2).is_ascii_digit() => {
-                self.operator(Kind::Question, 1)
+                self.operator(TokenKind::Question, 1)
             }
             Some((sign, kind)) => self.operator(*kind, sign.len()),
             None => match self.byte(0) {
-                b',' => self.operator(Kind::Comma, 1),
-                b';' => self.operator(Kind::Semicolon, 1),
-                b':' => self.operator(Kind::Colon, 1),
-                b'?' => self.operator(Kind::Question, 1),
-                b'.' => self.operator(Kind::Dot, 1),
-                b'+' => self.operator(Kind::Plus, 1),
-                b'<' | b'>' => self.operator(Kind::Compare, 1),
-                b'!' => self.operator(Kind::Not, 1),
+                b',' => self.operator(TokenKind::Comma, 1),
+                b';' => self.operator(TokenKind::Semicolon, 1),
+                b':' => self.operator(TokenKind::Colon, 1),
+                b'?' => self.operator(TokenKind::Question, 1),
+                b'.' => self.operator(TokenKind::Dot, 1),
+                b'+' => self.operator(TokenKind::Plus, 1),
+                b'<' | b'>' => self.operator(TokenKind::Compare, 1),
+                b'!' => self.operator(TokenKind::Not, 1),
                 b'-' | b'*' | b'%' | b'^' | b'&' | b'|' | b'~' => {
-                    self.operator_or_assignment(Kind::Arithmetic)
+                    self.operator_or_assignment(TokenKind::Arithmetic)
                 }
                 _ => self.at += 1,
             },
@@ -362,19 +371,8 @@ impl Lexer<'_> {
 }
 
 /// Words after which a value comes, not an operator.
-fn is_before_operand(name: &str) -> bool {
-    matches!(
-        name,
-        "return"
-            | "typeof"
-            | "case"
-            | "do"
-            | "else"
-            | "in"
-            | "instanceof"
-            | "new"
-            | "delete"
-            | "void"
-            | "throw"
-    ) || matches!(name, "of" | "yield" | "await" | "default" | "extends")
-}
+#[rustfmt::skip]
+const BEFORE_OPERAND: [&str; 16] = [
+    "return", "typeof", "case", "do", "else", "in", "instanceof", "new", "delete", "void", "throw", "of", "yield", "await",
+    "default", "extends",
+];

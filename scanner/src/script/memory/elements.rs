@@ -1,15 +1,15 @@
 //! Elements that a script builds by calls, and the markup they amount to.
 
+use super::ids::{ElementId, ReadingId, TextId};
+use super::texts::Texts;
 use crate::script::encodings::escape;
-use crate::script::memory::texts::{TextId, Texts};
-use crate::script::memory::values::{ElementId, ReadingId};
 
 const ATTRIBUTES_MAX: usize = 64;
 /// A frame may be given a whole document.
 const ATTRIBUTE_BYTES_MAX: usize = 1 << 16;
 /// Text of one child.
 const CHILD_BYTES_MAX: usize = 1 << 20;
-/// How far up it is looked whether an element would come to stand in itself.
+/// Ancestors that are checked before an element is put into another, so that it is never inside itself.
 const ANCESTORS_MAX: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,102 +19,97 @@ pub(crate) enum Child {
     Markup(TextId),
 }
 
-#[derive(Debug)]
-pub(crate) struct Built {
+#[derive(Debug, Default)]
+pub(crate) struct Element {
     tag: String,
     attributes: Vec<(String, String)>,
     children: Vec<Child>,
     parent: Option<ElementId>,
-    /// Where it stands among the strings.
+    /// The position among the strings.
     pub(crate) order: u32,
     pub(crate) reader: Option<ReadingId>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Elements {
-    list: Vec<Built>,
+    list: Vec<Element>,
 }
 
 impl Elements {
     pub(crate) fn add(&mut self, tag: &str, order: u32, reader: Option<ReadingId>) -> ElementId {
         let id = ElementId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
-        self.list.push(Built {
-            tag: tag.to_ascii_lowercase(),
-            attributes: Vec::new(),
-            children: Vec::new(),
-            parent: None,
-            order,
-            reader,
-        });
+        self.list.push(Element { tag: tag.to_ascii_lowercase(), order, reader, ..Element::default() });
         id
     }
 
-    fn get_mut(&mut self, id: ElementId) -> Option<&mut Built> {
+    fn get_mut(&mut self, id: ElementId) -> Option<&mut Element> {
         self.list.get_mut(id.0 as usize)
     }
 
     pub(crate) fn set(&mut self, id: ElementId, name: &str, value: &str) {
-        let Some(built) = self.get_mut(id) else { return };
+        let Some(element) = self.get_mut(id) else { return };
         let name = attribute_name(name);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
         if name.is_empty() || !name.bytes().all(is_plain) || value.len() > ATTRIBUTE_BYTES_MAX {
             return;
         }
-        if let Some((_, known)) = built.attributes.iter_mut().find(|(known, _)| *known == name) {
+        if let Some((_, known)) = element.attributes.iter_mut().find(|(known, _)| *known == name) {
             value.clone_into(known);
-        } else if built.attributes.len() < ATTRIBUTES_MAX {
-            built.attributes.push((name, value.to_owned()));
+        } else if element.attributes.len() < ATTRIBUTES_MAX {
+            element.attributes.push((name, value.to_owned()));
         }
     }
 
-    /// Takes out what stands in an element, unless that is done in another function than the one that made it: then it is
-    /// shown for as long as it takes to come to that.
+    /// Removes the children of an element. They stay if another function created the element, because they are shown
+    /// until that function is called.
     pub(crate) fn empty(&mut self, id: ElementId, reader: Option<ReadingId>) {
-        if let Some(built) = self.get_mut(id).filter(|built| built.reader == reader) {
-            built.children.clear();
+        if let Some(element) = self.get_mut(id).filter(|element| element.reader == reader) {
+            element.children.clear();
         }
     }
 
     pub(crate) fn append(&mut self, id: ElementId, child: Child) {
         if let Child::Element(inner) = child {
-            if self.stands_in(id, inner) {
+            if self.is_inside(id, inner) {
                 return;
             }
-            let Some(built) = self.get_mut(inner).filter(|built| built.parent.is_none()) else { return };
-            built.parent = Some(id);
+            let Some(element) = self.get_mut(inner).filter(|element| element.parent.is_none()) else {
+                return;
+            };
+            element.parent = Some(id);
         }
-        if let Some(built) = self.get_mut(id) {
-            built.children.push(child);
+        if let Some(element) = self.get_mut(id) {
+            element.children.push(child);
         }
     }
 
-    /// Whether an element is, or stands in, another; when it is too far up to tell, it is taken to be so.
-    fn stands_in(&self, id: ElementId, outer: ElementId) -> bool {
+    /// Whether an element is another or is inside it. If it has too many ancestors to tell, the answer is yes.
+    fn is_inside(&self, id: ElementId, outer: ElementId) -> bool {
         let mut next = Some(id);
         for _ in 0..ANCESTORS_MAX {
             let Some(at) = next else { return false };
             if at == outer {
                 return true;
             }
-            next = self.list.get(at.0 as usize).and_then(|built| built.parent);
+            next = self.list.get(at.0 as usize).and_then(|element| element.parent);
         }
         true
     }
 
-    /// Elements that stand in no other.
-    pub(crate) fn roots(&self) -> impl Iterator<Item = (ElementId, &Built)> {
+    /// Elements without a parent.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (ElementId, &Element)> {
         let numbered = self.list.iter().enumerate();
-        let named = numbered.map(|(at, built)| (ElementId(u32::try_from(at).unwrap_or(u32::MAX)), built));
-        named.filter(|(_, built)| built.parent.is_none())
+        let named = numbered.map(|(at, element)| (ElementId(u32::try_from(at).unwrap_or(u32::MAX)), element));
+        named.filter(|(_, element)| element.parent.is_none())
     }
 
     /// The markup of an element, as far as the allowance reaches.
-    /// Children that no longer stand for themselves are left out.
+    /// Superseded children are left out.
     pub(crate) fn markup(
         &self,
         root: ElementId,
         texts: &Texts,
-        is_superseded: impl Fn(&Built) -> bool,
+        is_superseded: impl Fn(&Element) -> bool,
         bytes_left: &mut usize,
     ) -> String {
         enum Part {
@@ -129,15 +124,15 @@ impl Elements {
                 Part::Open(Child::Text(text)) => escape(&texts.flat(text, child_bytes_max), &mut out),
                 Part::Open(Child::Markup(text)) => out.push_str(&texts.flat(text, child_bytes_max)),
                 Part::Open(Child::Element(id)) => {
-                    let built = self.list.get(id.0 as usize).filter(|built| !is_superseded(built));
-                    let Some(built) = built else { continue };
-                    built.open_tag(&mut out);
+                    let element = self.list.get(id.0 as usize).filter(|element| !is_superseded(element));
+                    let Some(element) = element else { continue };
+                    element.open_tag(&mut out);
                     open.push(Part::Close(id));
-                    open.extend(built.children.iter().rev().map(|&child| Part::Open(child)));
+                    open.extend(element.children.iter().rev().map(|&child| Part::Open(child)));
                 }
                 Part::Close(id) => {
-                    if let Some(built) = self.list.get(id.0 as usize) {
-                        built.close_tag(&mut out);
+                    if let Some(element) = self.list.get(id.0 as usize) {
+                        element.close_tag(&mut out);
                     }
                 }
             }
@@ -147,7 +142,7 @@ impl Elements {
     }
 }
 
-impl Built {
+impl Element {
     fn open_tag(&self, out: &mut String) {
         out.push('<');
         out.push_str(&self.tag);
@@ -170,7 +165,7 @@ impl Built {
     }
 }
 
-/// Properties are not always named like their attributes.
+/// Some properties have other names than their attributes.
 fn attribute_name(name: &str) -> String {
     match name {
         "className" => "class".to_owned(),

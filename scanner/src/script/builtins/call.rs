@@ -1,0 +1,101 @@
+//! A call and what it comes to.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::script::memory::{FunctionId, Memory, NameId, Operand, TextId, Value};
+
+/// Functions by their names.
+pub(super) type Table<F> = LazyLock<HashMap<&'static str, F>>;
+
+/// Names that share a function.
+pub(super) type Row<'r, F> = (&'r [&'static str], F);
+
+pub(super) fn by_name<F: Copy>(rows: &[Row<F>]) -> HashMap<&'static str, F> {
+    rows.iter().flat_map(|&(names, function)| names.iter().map(move |&name| (name, function))).collect()
+}
+
+/// A call: the last name of the callee, and the last name of what the callee is a member of.
+pub(crate) struct Call<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) base: &'a str,
+    pub(crate) base_name: Option<NameId>,
+    pub(crate) callee: Operand,
+    pub(crate) arguments: &'a [Value],
+    pub(crate) is_new: bool,
+}
+
+impl Call<'_> {
+    pub(super) fn argument(&self, at: usize) -> Value {
+        self.arguments.get(at).copied().unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, at: usize) -> Option<TextId> {
+        self.argument(at).as_text()
+    }
+
+    pub(super) fn number(&self, at: usize) -> Option<f64> {
+        self.argument(at).as_number()
+    }
+
+    pub(super) fn function(&self, at: usize) -> Option<FunctionId> {
+        match self.argument(at) {
+            Value::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Map,
+    ForEach,
+    Reduce,
+    /// The results make one string.
+    Join,
+    /// Once for each item that the function may pick, without arguments.
+    Choices,
+}
+
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Value(Operand),
+    /// A function of the script is called.
+    Call {
+        function: FunctionId,
+        arguments: Vec<Value>,
+    },
+    /// A function of the script is called for each item.
+    CallEach {
+        function: FunctionId,
+        items: Vec<Value>,
+        purpose: Purpose,
+        first: Value,
+    },
+}
+
+impl Outcome {
+    pub(super) fn call(function: FunctionId, arguments: &[Value]) -> Self {
+        Outcome::Call { function, arguments: arguments.to_vec() }
+    }
+
+    pub(super) fn map(function: FunctionId, items: Vec<Value>) -> Self {
+        Outcome::CallEach { function, items, purpose: Purpose::Map, first: Value::Unknown }
+    }
+}
+
+impl<T: Into<Operand>> From<T> for Outcome {
+    fn from(value: T) -> Self {
+        Outcome::Value(value.into())
+    }
+}
+
+/// What calls for unknown items come to: as if there were one item.
+pub(crate) fn result_of_unknown(memory: &mut Memory, function: FunctionId, purpose: Purpose) -> Operand {
+    let result = memory.functions.result_of(function).unwrap_or_default();
+    match purpose {
+        Purpose::Map => memory.heap.list(vec![result]).into(),
+        Purpose::ForEach | Purpose::Choices => Operand::default(),
+        Purpose::Reduce | Purpose::Join => result.into(),
+    }
+}

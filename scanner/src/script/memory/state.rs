@@ -1,0 +1,60 @@
+//! All of it in one place.
+
+use std::collections::HashMap;
+
+use super::choices::Choices;
+use super::functions::Functions;
+use super::heap::Heap;
+use super::ids::{NameId, ReadingId};
+use super::names::Names;
+use super::page::Page;
+use super::scopes::Scopes;
+use super::texts::Texts;
+use crate::script::bound::Bound;
+use crate::script::budget::ScriptBudget;
+
+pub(crate) struct Memory<'s> {
+    pub(crate) budget: ScriptBudget<'s>,
+    pub(crate) texts: Texts,
+    pub(crate) heap: Heap,
+    pub(crate) names: Names<'s>,
+    pub(crate) scopes: Scopes,
+    pub(crate) functions: Functions,
+    pub(crate) choices: Choices,
+    pub(crate) page: Page,
+    /// What the page and its site hold for scripts.
+    pub(crate) bound: &'s Bound,
+    /// Literals, and names that are as significant. A function or loop without any is not worth repeating.
+    pub(crate) literals_read: usize,
+    /// Names that were used before their values were known: whether they were shown, whether used otherwise.
+    pub(crate) early_uses: HashMap<NameId, (bool, bool)>,
+}
+
+impl<'s> Memory<'s> {
+    pub(crate) fn new(bound: &'s Bound, budget: ScriptBudget<'s>) -> Self {
+        Self {
+            budget,
+            texts: Texts::default(),
+            heap: Heap::default(),
+            names: Names::default(),
+            scopes: Scopes::default(),
+            functions: Functions::default(),
+            choices: Choices::default(),
+            page: Page::default(),
+            bound,
+            literals_read: 0,
+            early_uses: HashMap::new(),
+        }
+    }
+
+    /// Whether what was read without arguments is superseded by calls with known ones. It is not when the allowance
+    /// for these calls ran out.
+    pub(crate) fn is_superseded(&self, reader: Option<ReadingId>) -> bool {
+        self.functions.is_superseded(reader) && self.budget.may_replay()
+    }
+
+    /// Whether the reading that is going on is superseded, so that it must not take up what the call wrote.
+    pub(crate) fn is_reading_superseded(&self) -> bool {
+        self.is_superseded(self.texts.reader())
+    }
+}
