@@ -10,7 +10,7 @@ use super::{Bound, Script};
 use crate::STEPS_MAX;
 use crate::budget::Budget;
 
-/// What a script tells of itself, on a page that shows none of its data.
+/// What a script would do on a page that shows none of its data.
 fn read(source: &str) -> Script {
     let never = AtomicBool::new(false);
     super::read(source, &Bound::default(), &Budget::new(STEPS_MAX, &never))

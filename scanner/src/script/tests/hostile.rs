@@ -153,9 +153,9 @@ fn hostile_scripts_take_no_longer_than_their_length() {
     assert!(slow.is_empty(), "{slow:?}");
 }
 
-/// Loops that never end, or go through something long in every round.
+/// Loops that never end, or read something long in every iteration.
 #[test]
-fn a_loop_is_gone_through_as_long_as_the_allowance_lasts() {
+fn a_loop_is_repeated_as_long_as_the_allowance_lasts() {
     let long = "n".repeat(1 << 20);
     for source in [
         "{for(i=0;i<1e300;i++)'a'+(}".to_owned(),

@@ -4,7 +4,7 @@ use super::super::read_json;
 use super::read;
 
 #[test]
-fn texts_of_elements_that_are_on_the_page_already_are_told() {
+fn texts_of_elements_that_are_on_the_page_already_are_reported() {
     for source in [
         "document.getElementById('l').textContent = 'Enter your seed phrase'",
         "document.getElementById('l').innerHTML = 'Enter your seed phrase'",
@@ -18,7 +18,7 @@ fn texts_of_elements_that_are_on_the_page_already_are_told() {
 }
 
 #[test]
-fn what_only_a_field_can_say_is_told_with_a_field() {
+fn what_only_a_field_can_say_is_reported_with_a_field() {
     for source in [
         "document.getElementById('x').placeholder = 'Enter your seed phrase'",
         "document.querySelector('#x').setAttribute('placeholder', 'Enter your seed phrase')",
@@ -37,7 +37,7 @@ fn what_only_a_field_can_say_is_told_with_a_field() {
 }
 
 #[test]
-fn what_is_written_again_and_again_is_told_once() {
+fn what_is_written_repeatedly_is_reported_once() {
     for (source, markup) in [
         ("x.innerHTML += '<p>a</p>'; x.innerHTML += '<p>b</p>'", " <p>a</p><p>b</p>"),
         ("let h='<p>a</p>'; x.innerHTML = h; h += '<p>b</p>'; x.innerHTML = h", "<p>a</p><p>b</p>"),
@@ -55,7 +55,7 @@ fn what_is_written_again_and_again_is_told_once() {
 }
 
 #[test]
-fn elements_that_calls_build_are_told_as_markup() {
+fn elements_that_calls_build_are_reported_as_markup() {
     for (source, markup) in [
         (
             "const e = document.createElement('input'); e.type = 'password'; e.placeholder = 'A \"b\" <c>'; e.className = 'x'; e.required = true; box.append(e)",
@@ -102,7 +102,7 @@ fn elements_that_calls_build_are_told_as_markup() {
 }
 
 #[test]
-fn texts_titles_and_addresses_are_told_apart() {
+fn texts_titles_and_addresses_are_kept_apart() {
     let script = read(
         "import x from './x.js'; import './side.js'; export * from './more.js'; import('./late.js');
         document.title = 'Pay' + 'Pal'; h.textContent = 'Enter it'; alert('Now');

@@ -71,7 +71,7 @@ fn a_string_that_holds_a_tag_is_markup_however_it_is_written() {
 }
 
 #[test]
-fn codes_are_turned_into_what_they_stand_for() {
+fn codes_are_decoded() {
     for source in [
         "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='';for(var i=0;i<s.length;i++)o+=String.fromCharCode(s[i]^7);root.innerHTML=o",
         "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='',i=0;for(;i<s.length;i++){o+=String.fromCharCode(s[i]^7)}root.innerHTML=o",
@@ -99,7 +99,7 @@ fn codes_are_turned_into_what_they_stand_for() {
 }
 
 #[test]
-fn what_is_replaced_by_another_function_was_shown_until_then() {
+fn what_another_function_replaces_was_shown_until_then() {
     let later = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.onclick=()=>{d.textContent='Thanks'};root.append(d)";
     assert_eq!(read(later).markup, ["<div><input name=seed>Thanks</div>"]);
     let at_once = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.textContent='Thanks';root.append(d)";
@@ -147,7 +147,7 @@ fn what_is_only_shown_as_text_is_no_markup() {
 }
 
 #[test]
-fn templates_lists_and_loops_are_gone_through_with_their_values() {
+fn templates_lists_and_loops_are_read_with_their_values() {
     let template = "root.innerHTML = `<h1>${t.title}</h1><ol>${words.map(w => `<li><input placeholder=\"${w}\"></li>`).join('')}</ol>`";
     let known = format!("const t = {{title: 'Restore'}}, words = ['One', 'Two']; {template}");
     assert_eq!(
@@ -179,7 +179,7 @@ fn templates_lists_and_loops_are_gone_through_with_their_values() {
 }
 
 #[test]
-fn every_page_of_a_wizard_comes_out() {
+fn every_page_of_a_wizard_is_found() {
     let steps = "[{h:'Who?',f:[['Name','n1']]},{h:'Card',f:[['Card number','c1'],['CVV','c3']]}]";
     let pages = [
         "<h1>Who?</h1><label>Name</label><input name=\"n1\">",
@@ -226,7 +226,7 @@ fn every_page_of_a_wizard_comes_out() {
 }
 
 #[test]
-fn expressions_that_stand_for_one_text_are_replaced() {
+fn expressions_for_a_single_text_are_replaced() {
     for source in [
         "x.innerHTML = '&lt;input name=seed&gt;'.replace(/&lt;/g, '<').replace(/&gt;/g, '>')",
         "x.innerHTML = '&lt;input name=seed&gt;'.replaceAll('&lt;', '<').replaceAll('&gt;', '>')",
