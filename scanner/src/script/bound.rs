@@ -1,6 +1,5 @@
-//! What a page and its scripts give each other by name. What it shows of data: `{{ title }}`, `<b x-text="title">`; small
-//! libraries put there what data has under that name, whichever script holds the data. And what its elements hold for
-//! scripts: `data-form="PGZvcm0+"`. And what the files of the site hold that a script may fetch.
+//! What a page and its scripts share by name. The page shows members of data: `{{ title }}`, `<b x-text="title">`. Its elements
+//! hold values for scripts: `data-form="PGZvcm0+"`. And scripts may fetch files of the site.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +9,7 @@ use super::files::Files;
 
 /// Names that are kept. A page shows no more of its data.
 const NAMES_MAX: usize = 10_000;
-/// Expressions of each kind that are looked at. A page that has more is no page for people.
+/// Expressions of each kind that are read. No page for people has more.
 const EXPRESSIONS_MAX: usize = 20_000;
 /// A longer expression computes more than it shows.
 const EXPRESSION_BYTES_MAX: usize = 80;
@@ -22,7 +21,7 @@ const ATTRIBUTES: [&str; 8] =
 const HELD_BYTES_MIN: usize = 16;
 /// What is kept of all of them.
 const HELD_BYTES_MAX: usize = 1 << 20;
-/// A longer name is none.
+/// Longer names are ignored.
 const HELD_NAME_BYTES_MAX: usize = 40;
 
 /// The names under which pages show data, and what their elements hold.
@@ -69,8 +68,8 @@ impl Bound {
         self.files.at(address)
     }
 
-    /// What an element holds under a name, as the name stands in markup or as scripts have it: `formData`; or what the
-    /// data of an id is.
+    /// What an element holds under a name, as it is written in markup or in scripts (`formData`), or the data script with an
+    /// id (`#form`).
     pub(crate) fn held(&self, name: &str) -> Option<&str> {
         if name.starts_with('#') {
             return self.held.get(name).map(String::as_str);
@@ -119,7 +118,7 @@ impl Bound {
         }
     }
 
-    /// The last name of a path: `field.label` shows what is called `label`.
+    /// The last name of a path: `field.label` shows the member `label`.
     fn take(&mut self, expression: &str) {
         let expression = expression.trim();
         let is_path = |one: char| one.is_alphanumeric() || matches!(one, '_' | '$' | '.');
@@ -133,7 +132,7 @@ impl Bound {
     }
 }
 
-/// The value of an attribute that binds, whose sign of equality stands here.
+/// The value of a binding attribute whose `=` is at a position.
 fn in_attribute(text: &str, at: usize) -> Option<&str> {
     let (before, rest) = (&text[..at], &text[at + 1..]);
     if !ATTRIBUTES.iter().any(|name| before.ends_with(name)) {
@@ -146,7 +145,7 @@ fn in_attribute(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// As much of a text as an expression may take, so that a flood of beginnings costs no more than itself.
+/// As much of a text as an expression may take, so that many beginnings cost no more than their length.
 fn bounded(text: &str) -> &str {
     let end = text.floor_char_boundary(EXPRESSION_BYTES_MAX + 2);
     &text[..end]

@@ -1,11 +1,11 @@
 //! How scripts write text so that it does not look like it: escapes of literals, base64, percent signs. And how
-//! text is written into markup. Nothing here fails; what is no proper code stands for itself.
+//! text is written into markup. Nothing here fails; what is no valid code is left as it is.
 
 use base64::Engine;
 
 use crate::document::FORGIVING_BASE64;
 
-/// Letters that one piece of a code takes at most.
+/// Characters of one piece of a code.
 const CHARS_MAX: usize = 16;
 
 /// The inside of a literal as the script means it.
@@ -18,7 +18,7 @@ pub(crate) fn unescape(raw: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Reads what follows a backslash and answers what is left after it.
+/// Reads what follows a backslash and returns what is left after it.
 fn escape_sequence<'s>(rest: &'s str, out: &mut String) -> &'s str {
     let Some(sign) = rest.chars().next() else { return rest };
     let after = rest.get(sign.len_utf8()..).unwrap_or("");
@@ -111,7 +111,7 @@ pub(crate) fn from_percent(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| latin1(error.as_bytes()))
 }
 
-/// The text that a regular expression stands for, if it is no more than that, and its flags.
+/// The text that a regular expression matches, if it matches no other, and its flags.
 pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     let (pattern, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut rest = pattern;
@@ -127,7 +127,7 @@ pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     (!text.is_empty()).then_some((text, flags))
 }
 
-/// How many letters a regular expression stands for that takes any, each time: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
+/// How many characters a regular expression matches each time, if it matches any: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
 pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut letters = 0_usize;
@@ -143,7 +143,7 @@ pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     ((1..=CHARS_MAX).contains(&letters) && flags.contains('g')).then_some(letters)
 }
 
-/// What stands behind the sign for one letter, whichever it is.
+/// The rest of a pattern after what matches one character.
 fn after_one_letter(pattern: &str) -> Option<&str> {
     if let Some(class) = pattern.strip_prefix('[') {
         let is_all = class.starts_with("^]");

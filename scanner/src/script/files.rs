@@ -26,7 +26,7 @@ impl Files {
         }
     }
 
-    /// The text that an address means, as far as a script tells without its own place: a path, or the end of one.
+    /// The text at an address. The address is a path or the end of one, because the path of the script is not known.
     pub(crate) fn at(&self, address: &str) -> Option<&str> {
         let path = address.split(['?', '#']).next().unwrap_or_default().trim_start_matches(['.', '/']);
         if path.is_empty() || path.contains("//") {

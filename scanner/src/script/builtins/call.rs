@@ -1,4 +1,4 @@
-//! A call and what it comes to.
+//! A call and its outcome.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -39,10 +39,7 @@ impl Call<'_> {
     }
 
     pub(super) fn function(&self, at: usize) -> Option<FunctionId> {
-        match self.argument(at) {
-            Value::Function(function) => Some(function),
-            _ => None,
-        }
+        if let Value::Function(function) = self.argument(at) { Some(function) } else { None }
     }
 }
 
@@ -90,7 +87,7 @@ impl<T: Into<Operand>> From<T> for Outcome {
     }
 }
 
-/// What calls for unknown items come to: as if there were one item.
+/// The result of calls for unknown items, as if there were one.
 pub(crate) fn result_of_unknown(memory: &mut Memory, function: FunctionId, purpose: Purpose) -> Operand {
     let result = memory.functions.result_of(function).unwrap_or_default();
     match purpose {

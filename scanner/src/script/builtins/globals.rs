@@ -13,6 +13,8 @@ const ARRAY_ITEMS_MAX: usize = 1_000;
 /// A document that is put together byte by byte.
 const BYTES_MAX: usize = 100_000;
 
+const TYPED_ARRAYS: [&str; 4] = ["Uint8Array", "Uint16Array", "Int8Array", "Uint8ClampedArray"];
+
 type Global = fn(&mut Memory, &Call) -> Option<Outcome>;
 
 pub(super) fn call(memory: &mut Memory, call: &Call) -> Option<Outcome> {
@@ -39,7 +41,7 @@ static GLOBALS: Table<Global> = LazyLock::new(|| {
         (&["parseInt", "Number", "parseFloat"], parsed_number),
         (&["Array"], |memory, call| Some(array_of(memory, call.number(0)?, ARRAY_ITEMS_MAX).into())),
         (&["from"], array_from),
-        (&["Uint8Array", "Uint16Array", "Int8Array", "Uint8ClampedArray"], typed_array),
+        (&TYPED_ARRAYS, typed_array),
         (&["decode"], text_of_bytes),
         (&["keys", "values", "entries"], object_parts),
         (&["useState"], use_state),
@@ -122,7 +124,7 @@ fn array_of(memory: &mut Memory, count: f64, count_max: usize) -> Value {
 
 /// `Array.from(list)`, `Array.from(list, convert)`.
 fn array_from(memory: &mut Memory, call: &Call) -> Option<Outcome> {
-    if call.base != "Array" && !is_typed_array(call.base) {
+    if call.base != "Array" && !TYPED_ARRAYS.contains(&call.base) {
         return None;
     }
     let items = listed(memory, call.argument(0));
@@ -193,8 +195,4 @@ fn use_state(memory: &mut Memory, call: &Call) -> Option<Outcome> {
         value => value,
     };
     Some(memory.heap.list(vec![initial, Value::Unknown]).into())
-}
-
-fn is_typed_array(name: &str) -> bool {
-    matches!(name, "Uint8Array" | "Uint16Array" | "Int8Array" | "Uint8ClampedArray")
 }

@@ -10,6 +10,9 @@ use crate::script::effects::properties::show_members;
 use crate::script::encodings::{escape, has_tag};
 use crate::script::memory::{Base, Memory, Operand, TextId, Usage, Value};
 
+/// What a call does to the page.
+type Effect = fn(&mut Memory, &Call);
+/// The same, with a result. `None` if the call is another than it seems.
 type PageCall = fn(&mut Memory, &Call) -> Option<Operand>;
 
 /// A call of something that the script does not define.
@@ -20,6 +23,10 @@ pub(super) fn call(memory: &mut Memory, call: &Call) -> Operand {
     if let Some(element) = elements::new(memory, call) {
         return element;
     }
+    if let Some(effect) = EFFECTS.get(call.name) {
+        effect(memory, call);
+        return chained(call);
+    }
     if let Some(result) = CALLS.get(call.name).and_then(|known| known(memory, call)) {
         return result;
     }
@@ -29,45 +36,18 @@ pub(super) fn call(memory: &mut Memory, call: &Call) -> Operand {
     unknown_call(memory, call)
 }
 
-static CALLS: Table<PageCall> = LazyLock::new(|| {
-    by_name::<PageCall>(&[
-        (&["write", "writeln"], document_write),
+static EFFECTS: Table<Effect> = LazyLock::new(|| {
+    by_name::<Effect>(&[
         (
             &["html", "setHTMLUnsafe", "setHTML", "createContextualFragment", "parseFromString", "parseHTML"],
-            |memory, call| {
-                write(memory, call.argument(0));
-                chained(call)
-            },
+            |memory, call| write(memory, call.argument(0)),
         ),
-        (&["insertAdjacentHTML"], |memory, call| {
-            add_to(memory, call, call.argument(1));
-            chained(call)
-        }),
+        (&["insertAdjacentHTML"], |memory, call| add_to(memory, call, call.argument(1))),
+        (&["insertAdjacentText"], |memory, call| show(memory, call.argument(1))),
         (&["append", "prepend", "after", "before", "replaceWith"], append),
-        (&["Blob", "File"], blob),
         // The question is shown beside a field, and the answer is not known.
-        (&["prompt"], |memory, call| {
-            show_on_field(memory, "aria-label", call.argument(0));
-            chained(call)
-        }),
-        (&["createTextNode", "alert", "confirm"], |memory, call| {
-            show(memory, call.argument(0));
-            Some(call.argument(0).into())
-        }),
-        (&["insertAdjacentText"], |memory, call| {
-            show(memory, call.argument(1));
-            chained(call)
-        }),
-        (&["text", "val"], |memory, call| {
-            let &[text] = call.arguments else { return None };
-            show(memory, text);
-            chained(call)
-        }),
-        (&["getAttribute", "data"], data_attribute),
+        (&["prompt"], |memory, call| show_on_field(memory, "aria-label", call.argument(0))),
         (&["setAttribute", "attr", "prop", "setAttributeNS"], set_attribute),
-        (&["log", "info", "warn", "error", "debug", "table", "dir"], |memory, call| {
-            if call.base == "console" { consume(memory, call) } else { None }
-        }),
         (&["writeText", "setValue", "is", "test", "Error", "TypeError", "RangeError"], consume),
         (
             &["includes", "indexOf", "lastIndexOf", "startsWith", "endsWith", "matches", "split", "search"],
@@ -76,28 +56,52 @@ static CALLS: Table<PageCall> = LazyLock::new(|| {
         (&["replace", "replaceAll", "match"], |memory, call| {
             memory.mark_use(call.argument(0), Usage::Consumed);
             memory.mark_use(call.argument(1), Usage::Unclear);
-            chained(call)
         }),
         (&["eval", "Function", "setTimeout", "setInterval", "execScript"], run_inner),
+    ])
+});
+
+static CALLS: Table<PageCall> = LazyLock::new(|| {
+    by_name::<PageCall>(&[
+        (&["write", "writeln"], |memory, call| {
+            let is_page = !matches!(call.base, "clipboard" | "res" | "response" | "stdout");
+            effect_if(memory, call, is_page, document_write)
+        }),
+        (&["Blob", "File"], |memory, call| effect_if(memory, call, call.is_new, blob)),
+        (&["text", "val"], |memory, call| {
+            let is_setter = call.arguments.len() == 1;
+            effect_if(memory, call, is_setter, |memory, call| show(memory, call.argument(0)))
+        }),
+        (&["log", "info", "warn", "error", "debug", "table", "dir"], |memory, call| {
+            effect_if(memory, call, call.base == "console", consume)
+        }),
+        (&["createTextNode", "alert", "confirm"], |memory, call| {
+            show(memory, call.argument(0));
+            Some(call.argument(0).into())
+        }),
+        (&["getAttribute", "data"], data_attribute),
         (&["parse"], parse_json),
     ])
 });
 
+fn effect_if(memory: &mut Memory, call: &Call, is_meant: bool, effect: Effect) -> Option<Operand> {
+    is_meant.then(|| {
+        effect(memory, call);
+        chained(call)
+    })
+}
+
 /// jQuery returns what a method was called on.
-fn chained(call: &Call) -> Option<Operand> {
+fn chained(call: &Call) -> Operand {
     let reference = call.callee.reference.filter(|_| call.base.starts_with('$'));
-    Some(Operand { reference, ..Operand::default() })
+    Operand { reference, ..Operand::default() }
 }
 
-fn consume(memory: &mut Memory, call: &Call) -> Option<Operand> {
+fn consume(memory: &mut Memory, call: &Call) {
     memory.consume_all(call.arguments);
-    chained(call)
 }
 
-fn document_write(memory: &mut Memory, call: &Call) -> Option<Operand> {
-    if matches!(call.base, "clipboard" | "res" | "response" | "stdout") {
-        return None;
-    }
+fn document_write(memory: &mut Memory, call: &Call) {
     for &value in call.arguments {
         let part = memory.text_of(value, ",");
         memory.page.written = Some(match memory.page.written {
@@ -105,7 +109,6 @@ fn document_write(memory: &mut Memory, call: &Call) -> Option<Operand> {
             None => part,
         });
     }
-    chained(call)
 }
 
 /// `element.getAttribute('data-form')`, `$(element).data('form')`.
@@ -135,7 +138,7 @@ fn add_to(memory: &mut Memory, call: &Call, value: Value) {
 }
 
 /// In the DOM these show text, in jQuery they write markup. Which one it is depends on the text.
-fn append(memory: &mut Memory, call: &Call) -> Option<Operand> {
+fn append(memory: &mut Memory, call: &Call) {
     for &value in call.arguments {
         match value {
             Value::Text(text) if is_shown(memory, text) => {}
@@ -146,29 +149,23 @@ fn append(memory: &mut Memory, call: &Call) -> Option<Operand> {
             other => memory.mark_use(other, Usage::Unclear),
         }
     }
-    chained(call)
 }
 
 fn is_shown(memory: &Memory, text: TextId) -> bool {
     memory.texts.record(text).is_some_and(|record| record.has(Usage::Shown))
 }
 
-fn blob(memory: &mut Memory, call: &Call) -> Option<Operand> {
-    if !call.is_new {
-        return None;
-    }
+fn blob(memory: &mut Memory, call: &Call) {
     if let Value::List(list) = call.argument(0) {
         let items = memory.copy_items(list);
         let whole = memory.join(&items, "");
         memory.texts.mark(whole, Usage::Unclear);
     }
-    chained(call)
 }
 
-fn set_attribute(memory: &mut Memory, call: &Call) -> Option<Operand> {
+fn set_attribute(memory: &mut Memory, call: &Call) {
     if let Value::Object(attributes) = call.argument(0) {
-        show_members(memory, attributes);
-        return chained(call);
+        return show_members(memory, attributes);
     }
     let at = usize::from(call.name == "setAttributeNS");
     let name = call.text(at).and_then(|name| memory.flat(name)).unwrap_or_default();
@@ -181,17 +178,15 @@ fn set_attribute(memory: &mut Memory, call: &Call) -> Option<Operand> {
         "aria-label" | "title" | "alt" => show(memory, value),
         _ => memory.mark_use(value, Usage::Consumed),
     }
-    chained(call)
 }
 
-fn run_inner(memory: &mut Memory, call: &Call) -> Option<Operand> {
+fn run_inner(memory: &mut Memory, call: &Call) {
     for text in call.arguments.iter().filter_map(|argument| argument.as_text()) {
         if let Some(inner) = memory.flat(text) {
             memory.texts.mark(text, Usage::Consumed);
             memory.page.scripts.push((text.order(), inner));
         }
     }
-    chained(call)
 }
 
 fn parse_json(memory: &mut Memory, call: &Call) -> Option<Operand> {

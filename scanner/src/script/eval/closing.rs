@@ -1,17 +1,17 @@
-//! What a bracket comes to when it closes.
+//! Brackets that close, and the values that they yield.
 
 use super::calls::{call_for_each, call_function, resume};
 use super::choices::schedule_choices;
 use super::entries::{add_entry, add_item};
 use super::evaluator::Evaluator;
-use super::expressions::{end_statement, expression, push_value, return_value};
+use super::expressions::{consume, end_statement, expression, push_value, return_value};
 use super::frame::{Expected, Frame, Level};
 use super::literals::add_to_template;
 use super::loops::{begin_loop, next_iteration};
 use super::members::index;
 use crate::script::builtins::{self, Call, Outcome};
 use crate::script::effects::forms::record_form;
-use crate::script::memory::{Base, Operand, Usage, Value};
+use crate::script::memory::{Operand, Usage, Value};
 
 /// Closes what a bracket closes, and everything in it that was left open.
 pub(super) fn close(eval: &mut Evaluator, at: usize) {
@@ -61,46 +61,34 @@ fn complete(eval: &mut Evaluator, value: Option<Operand>) {
     }
 }
 
+/// Hands the value of a closed frame to the frame around it.
 fn deliver(eval: &mut Evaluator, frame: Frame, value: Option<Operand>) {
-    match frame.kind {
-        Level::Block => {
-            if !eval.frame().is_block() {
-                eval.frame().operand = Some(Operand::default());
-            }
-        }
-        Level::Body | Level::Arrow => end_body(eval),
-        Level::Group => eval.frame().operand = Some(value.unwrap_or_default()),
-        Level::Head | Level::Params => {
-            if let Some(value) = value {
-                eval.memory.mark_use(value, Usage::Consumed);
-            }
-        }
-        Level::Loop => begin_loop(eval, frame.opened_at, value.unwrap_or_default().value),
-        Level::Call { callee, arguments, is_new } => {
-            if let Some(result) = call(eval, callee, &arguments, is_new) {
-                eval.frame().operand = Some(result);
-            }
-        }
-        Level::Index { object } => {
-            let member = index(eval, object, value.unwrap_or_default());
-            eval.frame().operand = Some(member);
-        }
+    let last = value.unwrap_or_default();
+    let result = match frame.kind {
+        Level::Block if eval.frame().is_block() => return,
+        Level::Block => Operand::default(),
+        Level::Body | Level::Arrow => return end_body(eval),
+        Level::Group => last,
+        Level::Head | Level::Params => return consume(eval, value),
+        Level::Loop => return begin_loop(eval, frame.opened_at, last.value),
+        Level::Call { callee, arguments, is_new } => match call(eval, callee, &arguments, is_new) {
+            Some(result) => result,
+            None => return,
+        },
+        Level::Index { object } => index(eval, object, last),
         Level::Array { items } => {
             record_form(&mut eval.memory, &items);
-            let list = eval.memory.heap.list(items);
-            eval.frame().operand = Some(list.into());
+            eval.memory.heap.list(items).into()
         }
-        Level::Object { object, .. } => eval.frame().operand = Some(Value::Object(object).into()),
+        Level::Object { object, .. } => Value::Object(object).into(),
         Level::Template { text, tag } => {
-            let text = text.unwrap_or_else(|| eval.memory.texts.add(""));
-            if let Some(tag) = tag {
-                eval.memory.mark_use(tag, Usage::Unclear);
-            }
-            eval.frame().operand = Some(Value::Text(text).into());
+            eval.memory.mark_use(tag.unwrap_or_default(), Usage::Unclear);
+            Value::Text(text.unwrap_or_else(|| eval.memory.texts.add(""))).into()
         }
-        Level::Hole => add_to_template(eval, value.unwrap_or_default().value),
-        Level::Apply(continuation) => resume(eval, continuation, Value::Unknown, 0),
-    }
+        Level::Hole => return add_to_template(eval, last.value),
+        Level::Apply(continuation) => return resume(eval, continuation, Value::Unknown, 0),
+    };
+    eval.frame().operand = Some(result);
 }
 
 /// A body ended: the function is known now, or the call is done.
@@ -159,10 +147,7 @@ fn name_function(eval: &mut Evaluator, function: Value) {
 fn call(eval: &mut Evaluator, callee: Operand, arguments: &[Value], is_new: bool) -> Option<Operand> {
     let names = &eval.memory.names;
     let name = callee.reference.map_or(String::new(), |reference| names.text(reference.name).to_owned());
-    let base_name = match callee.reference.map(|reference| reference.base) {
-        Some(Base::Named(base)) => Some(base),
-        _ => None,
-    };
+    let base_name = callee.base_name();
     let base = base_name.map_or(String::new(), |base| names.text(base).to_owned());
     let call = Call { name: &name, base: &base, base_name, callee, arguments, is_new };
     match builtins::call(&mut eval.memory, &call) {

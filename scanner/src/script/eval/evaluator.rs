@@ -68,10 +68,15 @@ impl<'s> Evaluator<'s> {
 
     pub(super) fn push_frame(&mut self, kind: Level, at: usize) {
         if self.frames.len() >= DEPTH_MAX {
-            let left = self.frame().operand.take().unwrap_or_default();
-            return self.memory.mark_use(left, Usage::Unclear);
+            return self.drop_operand();
         }
         self.frames.push(Frame::new(kind, at));
+    }
+
+    /// Gives up a value that nothing is known to become of.
+    pub(super) fn drop_operand(&mut self) {
+        let operand = self.frame().operand.take().unwrap_or_default();
+        self.memory.mark_use(operand, Usage::Unclear);
     }
 
     pub(super) fn is_too_deep(&self) -> bool {

@@ -14,8 +14,7 @@ pub(super) fn push_value(eval: &mut Evaluator, operand: Operand) {
         if eval.frame().is_block() {
             end_statement(eval);
         } else {
-            let left = eval.frame().operand.take().unwrap_or_default();
-            eval.memory.mark_use(left, Usage::Unclear);
+            eval.drop_operand();
         }
     }
     eval.frame().operand = Some(operand);
@@ -108,8 +107,8 @@ fn assigned_value(memory: &Memory, given: Operand) -> Value {
 fn note_undo(eval: &mut Evaluator, name: NameId) {
     let is_outer = eval.memory.scopes.is_outer(name);
     let held = eval.memory.scopes.get(name).unwrap_or_default();
-    let body = eval.bodies.last_mut().filter(|body| is_outer && !body.is_applied);
-    if let Some(body) = body.filter(|body| body.undo.len() < UNDONE_MAX) {
+    let body = eval.bodies.last_mut().filter(|body| !body.is_applied && body.undo.len() < UNDONE_MAX);
+    if let Some(body) = body.filter(|_| is_outer) {
         body.undo.push((name, held));
     }
 }
@@ -174,9 +173,7 @@ pub(super) fn term(eval: &mut Evaluator) -> Option<Operand> {
 }
 
 pub(super) fn consume(eval: &mut Evaluator, operand: Option<Operand>) {
-    if let Some(operand) = operand {
-        eval.memory.mark_use(operand, Usage::Consumed);
-    }
+    eval.memory.mark_use(operand.unwrap_or_default(), Usage::Consumed);
 }
 
 /// `return`: the first known value counts, and the use of the others is unclear.

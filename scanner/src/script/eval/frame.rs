@@ -7,7 +7,7 @@ use crate::script::memory::{FunctionId, NameId, ObjectId, Operand, Reference, Te
 
 /// Assignments in a row, as in `a = b = c`; more are not followed.
 const TARGETS_MAX: usize = 64;
-/// Values that a conditional expression may come to beside the first; more are not followed.
+/// Values that a conditional expression may have beside the first; more are not followed.
 const OTHERS_MAX: usize = 8;
 
 #[derive(Default)]
@@ -84,7 +84,7 @@ pub(super) enum Statement {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) reference: Option<Reference>,
-    /// What the place is a member of, or the pattern that is taken apart.
+    /// What the reference is a member of, or the pattern of a destructuring assignment.
     pub(super) owner: Value,
     pub(super) current: Value,
     pub(super) adds: bool,

@@ -4,7 +4,7 @@ use super::evaluator::{Body, Evaluator};
 use super::expressions::end_statement;
 use super::frame::{Continuation, Expected, Frame, Level};
 use super::params::{Param, bind, params};
-use crate::script::memory::{Function, FunctionId, NameId, Operand, Usage, Value};
+use crate::script::memory::{Function, FunctionId, NameId, Operand, Value};
 use crate::script::syntax::TokenKind;
 
 /// A variable. It may be a function that is declared further down.
@@ -66,9 +66,7 @@ pub(super) fn begins_method(eval: &mut Evaluator, at: usize) -> bool {
     let head = close.and_then(|close| eval.tokens.partner(close)).filter(|_| !eval.is_too_deep());
     let Some(head) = head else { return false };
     let Some(name) = head.checked_sub(1).and_then(|before| eval.tokens.name_at(before)) else { return false };
-    if let Some(left) = eval.frame().operand.take() {
-        eval.memory.mark_use(left, Usage::Unclear);
-    }
+    eval.drop_operand();
     if eval.frame().is_block() {
         end_statement(eval);
     }

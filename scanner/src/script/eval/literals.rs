@@ -46,7 +46,7 @@ pub(super) fn add_to_template(eval: &mut Evaluator, value: Value) {
     }
 }
 
-/// A regular expression. Only one that stands for one text or for a number of characters is followed.
+/// A regular expression. Only one that matches a single text or a number of any characters is followed.
 pub(super) fn regex(eval: &mut Evaluator, token: Token) {
     let written = eval.tokens.text(token);
     let is_affordable = eval.memory.budget.may_copy(written.len());

@@ -5,7 +5,6 @@ use super::expressions::end_statement;
 use super::frame::{Expected, Level, Statement};
 use super::functions::{add_function, begins_method, open_body};
 use super::loops::begin_iterations;
-use crate::script::memory::Usage;
 
 pub(super) fn open_paren(eval: &mut Evaluator, at: usize) {
     let frame = eval.frame();
@@ -50,9 +49,7 @@ pub(super) fn open_brace(eval: &mut Evaluator, at: usize) {
     }
     if is_statement || follows_value || is_class {
         let iteration = eval.frame().iteration.take();
-        if let Some(left) = eval.frame().operand.take() {
-            eval.memory.mark_use(left, Usage::Unclear);
-        }
+        eval.drop_operand();
         if eval.frame().is_block() && !is_class {
             end_statement(eval);
         }

@@ -98,10 +98,6 @@ pub(super) fn comma(eval: &mut Evaluator) {
     match &mut eval.frame().kind {
         Level::Call { .. } | Level::Array { .. } => add_item(eval, value),
         Level::Object { .. } => add_entry(eval, value),
-        _ => {
-            if let Some(value) = value {
-                eval.memory.mark_use(value, Usage::Unclear);
-            }
-        }
+        _ => eval.memory.mark_use(value.unwrap_or_default(), Usage::Unclear),
     }
 }

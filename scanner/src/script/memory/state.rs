@@ -1,4 +1,4 @@
-//! All of it in one place.
+//! The whole state.
 
 use std::collections::HashMap;
 

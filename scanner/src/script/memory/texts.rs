@@ -32,7 +32,7 @@ pub(crate) struct Record {
     usages: u8,
     /// The variable that holds it.
     pub(crate) held_by: Option<NameId>,
-    /// The reading of a function that it was met in.
+    /// The reading of a function that made it.
     pub(crate) reader: Option<ReadingId>,
 }
 
@@ -193,13 +193,15 @@ impl Texts {
     /// The string itself, as far as it fits.
     pub(crate) fn flat(&self, id: TextId, bytes_max: usize) -> String {
         let mut flat = String::with_capacity(self.len(id).min(bytes_max));
-        self.leaves(id, |leaf| {
-            if flat.len() + leaf.len() > bytes_max {
-                return false;
-            }
-            flat.push_str(leaf);
-            true
-        });
+        self.walk(
+            id,
+            |_| true,
+            |leaf| {
+                let fits = flat.len() + leaf.len() <= bytes_max;
+                flat.push_str(if fits { leaf } else { "" });
+                fits
+            },
+        );
         flat
     }
 
@@ -213,29 +215,27 @@ impl Texts {
         }
     }
 
-    /// What of a string was not seen before, noting it as seen.
+    /// The parts of a string that were not seen before. They are seen from now on.
     pub(crate) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
-        let (mut fresh, mut open) = (String::new(), vec![id]);
-        while let Some(id) = open.pop().filter(|_| fresh.len() <= TEXT_BYTES_MAX as usize) {
-            match self.record(id).filter(|_| seen.note(id)).map(|record| record.piece) {
-                Some(Piece::Leaf { start, end }) => {
-                    fresh.push_str(self.buffer.get(start as usize..end as usize).unwrap_or(""));
-                }
-                Some(Piece::Sum { left, right }) => open.extend([right, left]),
-                None => {}
-            }
-        }
+        let mut fresh = String::new();
+        self.walk(
+            id,
+            |part| seen.note(part),
+            |leaf| {
+                fresh.push_str(leaf);
+                fresh.len() <= TEXT_BYTES_MAX as usize
+            },
+        );
         fresh
     }
 
-    /// The parts of a string in order, while they are wanted.
-    pub(crate) fn leaves<'a>(&'a self, id: TextId, mut take: impl FnMut(&'a str) -> bool) {
+    /// Visits the leaves of a string in order, without the parts that are not to be entered, until one says stop.
+    fn walk(&self, id: TextId, mut enters: impl FnMut(TextId) -> bool, mut visit: impl FnMut(&str) -> bool) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            match self.record(id).map(|record| record.piece) {
+            match self.record(id).filter(|_| enters(id)).map(|record| record.piece) {
                 Some(Piece::Leaf { start, end }) => {
-                    let leaf = self.buffer.get(start as usize..end as usize).unwrap_or("");
-                    if !take(leaf) {
+                    if !visit(self.buffer.get(start as usize..end as usize).unwrap_or("")) {
                         return;
                     }
                 }

@@ -2,16 +2,13 @@
 
 use super::state::Memory;
 use super::texts::Usage;
-use super::values::{Base, Operand, Value};
+use super::values::{Operand, Value};
 
 impl Memory<'_> {
     pub(crate) fn mark_use(&mut self, operand: impl Into<Operand>, usage: Usage) {
         let operand = operand.into();
         if let (Value::Unknown, Some(reference)) = (operand.value, operand.reference) {
-            let name = match reference.base {
-                Base::Named(base) => base,
-                _ => reference.name,
-            };
+            let name = operand.base_name().unwrap_or(reference.name);
             let uses = self.early_uses.entry(name).or_default();
             match usage {
                 Usage::Shown | Usage::Consumed => uses.0 = true,

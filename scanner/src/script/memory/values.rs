@@ -19,36 +19,27 @@ pub(crate) enum Value {
     Function(FunctionId),
     /// A function that creates elements, under a name that the script gave it.
     ElementFactory,
-    /// A regular expression that stands for one text.
+    /// A regular expression that matches one text.
     Pattern {
         text: TextId,
         is_global: bool,
         is_caseless: bool,
     },
-    /// A regular expression that stands for so many letters, whichever they are.
+    /// A regular expression that matches so many characters of any kind.
     AnyChars(usize),
 }
 
 impl Value {
     pub(crate) fn as_text(self) -> Option<TextId> {
-        match self {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
+        if let Value::Text(text) = self { Some(text) } else { None }
     }
 
     pub(crate) fn as_number(self) -> Option<f64> {
-        match self {
-            Value::Number(number) => Some(number),
-            _ => None,
-        }
+        if let Value::Number(number) = self { Some(number) } else { None }
     }
 
     pub(crate) fn as_object(self) -> Option<ObjectId> {
-        match self {
-            Value::Object(object) => Some(object),
-            _ => None,
-        }
+        if let Value::Object(object) = self { Some(object) } else { None }
     }
 }
 
@@ -81,6 +72,11 @@ impl Operand {
     /// An unknown value that is known by its name.
     pub(crate) fn named(name: NameId) -> Self {
         Self { reference: Some(Reference { name, base: Base::None }), ..Self::default() }
+    }
+
+    /// The last name of what it is a member of.
+    pub(crate) fn base_name(&self) -> Option<NameId> {
+        if let Base::Named(base) = self.reference?.base { Some(base) } else { None }
     }
 
     /// The variable that holds it, if it is no member of anything.

@@ -1,10 +1,13 @@
-//! Elements written in the script itself, as pages have them that bring Babel along. Only their extent is found here,
-//! and the markup that they amount to: what is computed is left out.
+//! Elements written in the script itself, for pages that compile them with Babel. Only their extent is found here, and their
+//! markup without computed parts.
 
-/// An element longer than this is not looked for; it would be a stray sign.
+/// Properties that have other names than their attributes.
+const RENAMED: [(&str, &str); 2] = [("className=", "class="), ("htmlFor=", "for=")];
+
+/// The end of an element is not searched for any further, because `<` may be an operator.
 const JSX_BYTES_MAX: usize = 1 << 20;
 
-/// Where the element ends that begins at a place, if it does.
+/// The end of the element that begins at a position, if there is one.
 pub(crate) fn end(bytes: &[u8], at: usize, lookahead_left: &mut usize) -> Option<usize> {
     let lookahead_max = JSX_BYTES_MAX.min(*lookahead_left);
     let inside = bytes.get(at..)?;
@@ -129,15 +132,11 @@ impl Reader<'_> {
             *is_empty = ends;
         }
         self.at += 1;
-        if ends {
-            self.keep_all(b"/");
-        } else if byte == b'c' && self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"lassName="))
-        {
-            self.keep_all(b"class");
-            self.at += b"lassName".len();
-        } else if byte == b'h' && self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"tmlFor=")) {
-            self.keep_all(b"for");
-            self.at += b"tmlFor".len();
+        let rest = self.bytes.get(self.at - 1..).unwrap_or(&[]);
+        let renamed = RENAMED.iter().find(|(name, _)| rest.starts_with(name.as_bytes()));
+        if let Some((name, attribute)) = renamed {
+            self.keep_all(attribute.as_bytes());
+            self.at += name.len() - 1;
         } else {
             self.keep(byte);
         }
@@ -205,7 +204,7 @@ impl Reader<'_> {
 
 /// Literals within computed parts.
 const LITERAL_BYTES_MAX: usize = 2_000;
-/// Spaces that are looked over to see what stands before.
+/// Spaces that are skipped to find the character before them.
 const SPACES_MAX: usize = 64;
 
 fn last_sign(before: &[u8]) -> Option<u8> {

@@ -5,9 +5,9 @@ use super::tokens::{LONG, Token, TokenKind, Tokens};
 
 /// Longer sources are cut; no file that is published comes near.
 const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
-/// How far down a closing bracket looks for its partner when the nesting is broken.
+/// How far down a closing bracket searches for its partner when the nesting is broken.
 const BROKEN_NESTING_MAX: usize = 8;
-/// Literals that turn out to have no end are looked for over this many times the source, all together.
+/// The search for the ends of unterminated literals covers this many times the source, all together.
 const FAILED_LOOKAHEAD_MAX: usize = 4;
 
 pub(crate) fn lex(source: &str) -> Tokens<'_> {
@@ -174,7 +174,7 @@ impl Lexer<'_> {
         self.push(TokenKind::Number, start, self.at - start);
     }
 
-    /// The end of a literal that must end on its line, looked for within what may be spent on vain looks.
+    /// The end of a literal that must end on its line, as long as the allowance for failed searches lasts.
     fn end_on_line(&mut self, is_end: impl Fn(u8, bool) -> bool, has_classes: bool) -> Option<usize> {
         if self.lookahead_left == 0 {
             return None;
@@ -295,7 +295,7 @@ impl Lexer<'_> {
         self.tokens.last().filter(|token| token.kind == TokenKind::Name).map(|token| token.text(self.source))
     }
 
-    /// Whether a value may come next, told by what came before.
+    /// Whether a value may come next, judging by what came before.
     fn expects_operand(&self) -> bool {
         let Some(last) = self.tokens.last() else { return true };
         match last.kind {

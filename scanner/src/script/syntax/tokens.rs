@@ -1,4 +1,4 @@
-//! What a script is made of. Tokens say where they lie and hold no text of their own.
+//! Tokens. They hold their position in the source, and no text of their own.
 
 /// Operators of more than one character, longest first where one begins another.
 #[rustfmt::skip]
