@@ -58,18 +58,18 @@ pub(crate) enum Sense {
     Mentioned,
     /// The text is a label with the thing as its head.
     Named,
-    /// The reader is told to give it.
+    /// The text asks the reader to give it.
     Requested,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sensed {
     pub(crate) sense: Sense,
-    /// The words that told it, as folded, for the evidence.
+    /// The words that it was found by, folded, for the evidence.
     pub(crate) words: String,
 }
 
-/// Facts that the rules ask of a text.
+/// What a text is about, for the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Hint {
@@ -93,8 +93,8 @@ pub(crate) enum Hint {
     Talk,
     /// Learning by answering: quiz, exam, crossword, flash card.
     Quiz,
-    /// Another scene than that of money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
-    /// leather. Only `possible_lures` are to be doubted for it.
+    /// A subject other than money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
+    /// leather; also music and memory. It makes only `possible_lures` doubtful.
     Elsewhere,
     /// Fields and buttons for messages and talk: "Type a message", "Reply", "Chat". `OtherValue` always stands beside it.
     Message,

@@ -7,9 +7,9 @@ use super::labels::UNKNOWN_BEFORE_MAX;
 use super::reader::Gap;
 use super::roles::{Role::*, Roles};
 
-/// How far a verb stands behind its object.
+/// The maximum distance from an object to the verb after it.
 const VERB_LAST_WORDS_MAX: usize = 5;
-/// The same where words are not spaced, and each is cut into its pieces.
+/// The same for scripts without spaces, in which a word is cut into several pieces.
 const VERB_LAST_PIECES_MAX: usize = 12;
 const EVIDENCE_CHARS_MAX: usize = 80;
 
@@ -24,7 +24,7 @@ impl Found<'_> {
         (at..self.words.len()).find(edge).unwrap_or(self.words.len())
     }
 
-    /// How far a verb may stand behind its object. Where words are not spaced, a comma may stand between the two.
+    /// The end of the range in which a verb may follow its object. In scripts without spaces it may contain one comma.
     pub(super) fn verb_last_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
         let goes_on = self.words.get(end).is_some_and(|word| {
@@ -35,13 +35,13 @@ impl Found<'_> {
         end.min(at + if is_unspaced { VERB_LAST_PIECES_MAX } else { VERB_LAST_WORDS_MAX })
     }
 
-    /// `Enter it so that you never lose it` is demanded up to `so`.
+    /// The end of a demand: in `Enter it so that you never lose it` it ends before `so`.
     pub(super) fn demand_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
         (at..end).find(|at| self.roles[*at].has_any(So)).unwrap_or(end)
     }
 
-    /// Where the words begin whose verb or negation has this place in its scope: clauses of a list share the first one's.
+    /// Where the clauses begin whose verb or negation applies to this place. The clauses of a list share the first verb.
     pub(super) fn scope_start(&self, at: usize) -> usize {
         let mut start = self.clause_start(at);
         let mut end = at;
@@ -52,7 +52,7 @@ impl Found<'_> {
         start
     }
 
-    /// The words say by themselves what they do.
+    /// The clause has a verb or a negation of its own, or is too long to be an item of a list.
     fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
         let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
         let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles.has_any(And));

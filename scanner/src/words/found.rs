@@ -8,11 +8,11 @@ use super::reader::{Gap, Manner, Word};
 use super::roles::{Role::*, Roles};
 use super::{Text, Thing};
 
-/// The longest phrase of the tables, in words.
+/// Longer phrases are not searched for.
 const PHRASE_WORDS_MAX: usize = 12;
 
 impl<'a> Found<'a> {
-    /// What the lexicon finds in a sentence. Of phrases that overlap the one that begins first counts, then the longest.
+    /// What the lexicon finds in a sentence. Of overlapping phrases the one that begins first counts, then the longest.
     pub(super) fn in_words(
         words: &'a [Word],
         is_question: bool,
@@ -63,7 +63,7 @@ impl<'a> Found<'a> {
 /// How far a phrase may reach: `Any seed, phrase or name` names no seed phrase.
 struct Reach {
     end: usize,
-    /// Where the first slash stands, which only dates have inside: `MM/YY`.
+    /// Where the first slash is. Only dates contain one: `MM/YY`.
     slash: usize,
 }
 
@@ -105,7 +105,7 @@ impl Longest {
     }
 }
 
-/// What a sentence tells if it is all of its text: `Reply`, `Outlook`.
+/// What a sentence means if it is the whole text: `Reply`, `Outlook`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whole {
     pub(super) hints: u32,
@@ -122,7 +122,7 @@ impl Whole {
     }
 }
 
-/// Whether a role of a word says that it asks for nothing in particular.
+/// Whether a word may stand in a text that asks for nothing in particular.
 pub(super) fn is_plain(roles: Roles) -> bool {
     roles.has_any(Give | GiveLast | Filler | Please | It | Link | And)
 }

@@ -1,4 +1,4 @@
-//! What a sentence does with a thing that stands in it: asks for it, names it as a label, or talks about it.
+//! What a sentence does with a thing that it names: asks for it, labels a field with it, or talks about it.
 
 use super::found::{Whole, is_plain};
 use super::lures::LureAt;
@@ -6,11 +6,11 @@ use super::reader::{Gap, Manner, Word};
 use super::roles::{Role::*, Roles};
 use super::{Hint, Sense, Sensed, Text, Thing};
 
-/// A verb of giving and its object stand this near to each other.
+/// The maximum distance between a verb of giving and its object.
 const OBJECT_WORDS_MAX: usize = 10;
-/// How far before a thing its sentence is looked at.
+/// How many words before a thing are considered.
 const BEFORE_WORDS_MAX: usize = 60;
-/// How the word begins by which wallets name their phrase in most languages.
+/// The first letters of the word for the phrase of a wallet, in most languages.
 const MNEMONIC: [&str; 2] = ["mnemo", "мнемо"];
 
 /// A sentence and what the lexicon found in it.
@@ -25,7 +25,7 @@ pub(super) struct Found<'a> {
     pub(super) whole: Whole,
 }
 
-/// A thing and the words that name it; none for what only sounds like one.
+/// A thing and the words that name it. `thing` is none where the words only sound like one.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     thing: Option<Thing>,
@@ -33,13 +33,13 @@ pub(super) struct Place {
     pub(super) to: usize,
 }
 
-/// Goes through the sentences of a text. It remembers the things of the last sentence, for "Enter it below".
+/// Reads the sentences of a text in order. It remembers the things of the last sentence, for "Enter it below".
 #[derive(Default)]
 pub(super) struct Judge {
     last: Vec<(Thing, String)>,
-    /// Those that the last sentence said not to give: "Never enter your seed phrase elsewhere. Enter it only here."
+    /// Things that the last sentence forbade to give: "Never enter your seed phrase elsewhere. Enter it only here."
     denied: Vec<(Thing, String)>,
-    /// A secret phrase was spoken of, and a number of words: together they are a seed phrase.
+    /// The text mentioned a secret phrase, and a number of words: together they are a seed phrase.
     has_phrase: bool,
     has_count: bool,
     /// A mnemonic phrase is demanded.
@@ -64,7 +64,7 @@ impl Judge {
             {
                 continue;
             }
-            // A promise of ours is no warning of what comes next: "We never store your seed phrase. Paste it below."
+            // A promise of the page does not forbid what follows: "We never store your seed phrase. Paste it below."
             let is_meant = !sentence.is_warned_of(place) || sentence.is_ours(place);
             let is_it = it_at.is_some_and(|it_at| {
                 place.to <= it_at && (is_meant || place.to <= sentence.clause_start(it_at))
@@ -110,7 +110,7 @@ impl Judge {
         Sense::Mentioned
     }
 
-    /// When the whole text is read: what was only quoted, and what means something only beside other words.
+    /// After the whole text: decides what was only quoted, and what has a meaning only beside other words.
     pub(super) fn settle(&mut self, are_quotes_reported: bool, manner: Manner, text: &mut Text) {
         if !are_quotes_reported {
             self.reported
@@ -118,7 +118,7 @@ impl Judge {
                 .for_each(|(thing, words)| text.put_sense(thing, Sense::Requested, || words));
         }
         let has_wallet = text.has(Hint::Wallet);
-        // A seed in passing is a plant's, where no wallet is near.
+        // Where no wallet is near, a seed that is only mentioned is a plant's.
         let is_passing = |seed: &Sensed| seed.sense == Sense::Mentioned && seed.words == "seed";
         if !has_wallet && text.sensed(Thing::MaybeSeedPhrase).is_some_and(is_passing) {
             text.take_sense(Thing::MaybeSeedPhrase);
@@ -129,7 +129,7 @@ impl Judge {
         {
             text.put_sense(Thing::MaybeSeedPhrase, phrase.sense, || phrase.words);
         }
-        // What one learns the planets by is made up and shared, but never demanded.
+        // A mnemonic phrase for learning, such as for the planets, is never demanded.
         if let Some(words) = self.demanded_mnemonic.take()
             && !text.has(Hint::Quiz)
             && !text.has(Hint::Elsewhere)
@@ -169,7 +169,7 @@ impl<'a> Found<'a> {
         self.things.push(Place { thing, from, to });
     }
 
-    /// When all is found: numbers fill labels, and the words of a thing play no other part.
+    /// After everything is found: numbers become fillers, and the words of a thing lose their roles.
     pub(super) fn settle(&mut self) {
         for (roles, word) in self.roles.iter_mut().zip(self.words) {
             if word.folded.bytes().all(|byte| byte.is_ascii_digit()) || word.folded.chars().count() == 1 {
@@ -180,7 +180,7 @@ impl<'a> Found<'a> {
             if place.thing.is_some() {
                 self.roles[place.from..place.to].fill(Roles::default());
             }
-            // `du` is a German subject and a French preposition; behind a noun it is the latter.
+            // `du` is a German subject and a French preposition. After a noun it is the latter.
             if let Some(roles) = self.roles.get_mut(place.to).filter(|roles| roles.has_any(Link)) {
                 roles.remove(Subject);
             }
@@ -189,7 +189,7 @@ impl<'a> Found<'a> {
             self.roles.iter().filter(|roles| is_plain(**roles) && !roles.has_any(Kind)).count();
     }
 
-    /// What is shared with a circle may be a phrase for recovery of another kind.
+    /// A recovery phrase that is shared with other people may not be that of a wallet.
     fn thing_of(&self, at: usize) -> Option<Thing> {
         let place = &self.things[at];
         if self.is_inside_row(at) {
@@ -209,7 +209,7 @@ impl<'a> Found<'a> {
         is_mnemonic && !self.any(self.scope_start(place.from)..place.from, Share | Write)
     }
 
-    /// The same thing stands right before it and right behind, which say all that there is to say: `seed seed seed`.
+    /// The same thing stands directly before and after it, so that it adds nothing: `seed seed seed`.
     fn is_inside_row(&self, at: usize) -> bool {
         let is_next = |first: &Place, second: &Place| {
             first.to == second.from && first.thing == second.thing && self.words[second.from].gap == Gap::None
@@ -243,7 +243,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// In an identifier any word but a few leaves the thing what the field is for.
+    /// An identifier with a thing names its field after it, unless one of a few other words is in it.
     fn sense_in_name(&self, place: &Place) -> Sense {
         let is_other = self.any(0..self.words.len(), No | Keep | Talk | Tail | Other);
         if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
@@ -253,7 +253,7 @@ impl<'a> Found<'a> {
         place.from > 0 && self.roles[place.from - 1].has_any(Give) && !self.is_tailed(place)
     }
 
-    /// `seed phrase generator`: the thing is only the kind of what follows.
+    /// `seed phrase generator`: the thing only qualifies what follows.
     fn is_tailed(&self, place: &Place) -> bool {
         let mut rest = place.to..self.clause_end(place.to);
         // `seed phrase or private key generator`
@@ -265,7 +265,7 @@ impl<'a> Found<'a> {
         rest.start < rest.end && self.roles[rest.start].has_any(Tail)
     }
 
-    /// A negation has it in its scope, or somebody else is said to ask for it.
+    /// It is in the scope of a negation, or the text says that somebody else asks for it.
     fn is_warned_of(&self, place: &Place) -> bool {
         let scope = self.scope_start(place.from);
         let before = scope..place.from;
@@ -308,13 +308,13 @@ impl<'a> Found<'a> {
         is_opened || (self.is_question && !self.is_imperative(scope) && !self.is_bare(place))
     }
 
-    /// Nothing but the label, as in `Private key?`.
+    /// The sentence is only a label, as in `Private key?`.
     fn is_bare(&self, place: &Place) -> bool {
         let rest = (0..self.words.len()).filter(|at| !(place.from..place.to).contains(at));
         rest.into_iter().all(|at| self.roles[at].has_any(Filler))
     }
 
-    /// Questions that ask for it all the same: `What is your CVV?`, `Could you please enter your seed phrase?`
+    /// Questions that request it: `What is your CVV?`, `Could you please enter your seed phrase?`
     fn is_inquired(&self, place: &Place) -> bool {
         let before = self.scope_start(place.from)..place.from;
         let near = place.from.saturating_sub(4).max(before.start)..place.from;
@@ -328,7 +328,7 @@ impl<'a> Found<'a> {
         let near = place.from.saturating_sub(OBJECT_WORDS_MAX).max(scope)..place.from;
         if let Some(verb) = near.clone().rev().find(|at| self.roles[*at].has_any(Give))
             && !self.any(verb + 1..place.from, Keep | Talk | Question | Subject | Nothing)
-            && !self.is_told(verb, scope)
+            && !self.is_statement(verb, scope)
             && !self.any(scope..verb, Talk)
             && !self.is_put_on_paper(verb, place)
         {
@@ -342,21 +342,21 @@ impl<'a> Found<'a> {
             && !self.is_put_on_paper(verb, place)
     }
 
-    /// `Write it on the steel plate`: what is put on paper is not typed in.
+    /// `Write it on the steel plate`: what is put on paper is not typed into a field.
     fn is_put_on_paper(&self, verb: usize, place: &Place) -> bool {
         let end = self.clause_end(place.to.max(verb + 1));
         self.roles[verb].has_any(Write) && self.any(self.scope_start(place.from.min(verb))..end, Paper)
     }
 
-    /// Both the thing and what asks for it stand in quotation marks.
+    /// Both the thing and the request for it are in quotation marks.
     fn is_reported(&self, place: &Place) -> bool {
         let near = self.scope_start(place.from)..self.clause_end(place.to);
         let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at].has_any(Give | GiveLast);
         self.words[place.from].is_quoted && !near.into_iter().any(asks_itself)
     }
 
-    /// `when you enter`, `users enter`: told of somebody and not told to somebody.
-    fn is_told(&self, verb: usize, scope: usize) -> bool {
+    /// `when you enter`, `users enter`: a statement about somebody and not a request.
+    fn is_statement(&self, verb: usize, scope: usize) -> bool {
         let mut first = verb;
         while first > scope && self.roles[first - 1].has_any(Give) {
             first -= 1;

@@ -6,7 +6,7 @@ use super::roles::Role::*;
 
 /// A longer sentence is no label.
 const LABEL_WORDS_MAX: usize = 16;
-/// Words of no table that a label may have before its head, and after.
+/// How many unknown words a label may have before its head, and after.
 pub(super) const UNKNOWN_BEFORE_MAX: usize = 4;
 const UNKNOWN_AFTER_MAX: usize = 4;
 /// `of the last legal owner`.
@@ -54,7 +54,7 @@ impl Found<'_> {
         unknown <= UNKNOWN_BEFORE_MAX
     }
 
-    /// `of the holder`: whatever a noun means elsewhere, here it is only whose the thing is.
+    /// `of the holder`: the words after the thing only name its owner, whatever their roles are.
     fn is_owner(&self, after: std::ops::Range<usize>) -> bool {
         let is_genitive = |at: usize| GENITIVES.contains(&self.words[at].folded.as_str());
         (2..=OWNER_WORDS_MAX).contains(&after.len())

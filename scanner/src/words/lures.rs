@@ -1,4 +1,4 @@
-//! Nouns that are lures only in the right company: a bank has a river, an apple has a tree, a wallet has a zip.
+//! Nouns that are lures only in the right context: banks of rivers, apples on trees and leather wallets are none.
 
 use super::found::is_plain;
 use super::judge::Found;
@@ -9,34 +9,34 @@ use super::{Lure, Text};
 const LURES_MAX: usize = 12;
 /// "My bank", and not a sentence with a bank in it.
 const ALONE_WORDS_MAX: usize = 3;
-/// How near an account has to stand for a noun to be its keeper.
+/// The maximum distance between such a noun and a word about accounts.
 const NEAR_WORDS_MAX: usize = 4;
-/// In a heading of so many capitals a capital tells nothing.
+/// In a heading of more capitals than this a capital does not mark a name.
 const CAPITALS_MAX: usize = 4;
 
 /// Nouns whose name follows them: `Banco Serrano`.
 const NAMED_BEHIND: [&str; 5] = ["banco", "banca", "banque", "banka", "банк"];
-/// What is a jar where nothing else is said, for the bank itself is `банк`.
+/// Means a jar on its own: the nominative of bank is `банк`.
 const JARS: [&str; 3] = ["банка", "банки", "банку"];
-/// What a name may end with: `Serrano Bank Ltd`.
+/// How the name of a company may end: `Serrano Bank Ltd`.
 const COMPANY: &str = "ltd limited plc inc ag na usa uk group corp corporation co europe trust";
 /// Endings of German adjectives, with which a sentence may begin: `Neue Bank`.
 const ADJECTIVE_ENDINGS: [&str; 4] = ["e", "er", "en", "es"];
 
-/// A shorter beginning makes no name of a bank.
+/// A shorter prefix makes no name of a bank.
 const BANK_STEM_CHARS_MIN: usize = 3;
-/// What stands before `bank` in words for something else: benches, stores of things, places.
+/// Prefixes of `bank` in compounds that mean something else: benches, collections, places.
 const STEMS_OF_OTHERS: &str = "\
     daten data bild bilder image beeld wissens kennis kunskaps ideen job vacature word phrase question vraag \
     muster zeit tid tids time tausch blut blood bloed blod zell samen seed zaad saatgut gen gene \
     genen milk food voedsel mittel mat toy speelgoed clothes kleding power fenster kuchen kirchen kerk \
     school garten park wald holz sitz zit werk sand schlamm river spiel";
 
-/// Places are named so, too: `Burbank`, `Millbank`.
+/// Prefixes of `bank` in names of places: `Burbank`, `Millbank`.
 const PLACES: [&str; 12] =
     ["bur", "fair", "mill", "south", "north", "east", "west", "clyde", "sunny", "green", "rose", "moss"];
 
-/// A lure and the words that are one.
+/// A lure and where it stands.
 #[derive(Clone, Copy)]
 pub(super) struct LureAt {
     pub(super) name: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct LureAt {
 pub(super) struct Lures {
     certain: Vec<&'static str>,
     possible: Vec<&'static str>,
-    /// Those that stand alone in a sentence of so many words: certain if the text has no other.
+    /// A possible lure that stands alone in a sentence of so many words. It is certain if the text has no other words.
     alone: Option<(&'static str, usize)>,
 }
 
@@ -66,7 +66,7 @@ impl Lures {
         }
     }
 
-    /// What is a lure where nothing else is said.
+    /// Adds a lure that is one only as the whole text.
     pub(super) fn take_whole(&mut self, name: Option<&'static str>) {
         name.into_iter().for_each(|name| put(&mut self.certain, name));
     }
@@ -90,7 +90,7 @@ fn put(lures: &mut Vec<&'static str>, name: &'static str) {
     }
 }
 
-/// A name of no table that ends as those of banks do: `Hafenbank`, `Mälarbanken`.
+/// An unknown name that ends like those of banks: `Hafenbank`, `Mälarbanken`.
 pub(super) fn may_name_bank(word: &Word) -> bool {
     let stem = ["bank", "banken"].iter().find_map(|ending| word.folded.strip_suffix(ending));
     let is_name = |stem: &str| {
@@ -113,7 +113,7 @@ impl Found<'_> {
         }
     }
 
-    /// Nothing else is said: `Bank`, `My wallet`.
+    /// The sentence has nothing else in it: `Bank`, `My wallet`.
     fn is_alone(&self, lure: &LureAt) -> bool {
         let noun = &self.words[lure.from];
         if JARS.contains(&noun.folded.as_str()) || may_name_bank(noun) {
@@ -166,14 +166,14 @@ impl Found<'_> {
         self.words.get(at).is_some_and(|word| word.gap == Gap::None) && self.is_own(at)
     }
 
-    /// A capital and a word of no table: a name.
+    /// An unknown word with a capital: a name.
     fn is_own(&self, at: usize) -> bool {
         self.words[at].is_capital
             && self.roles[at].is_empty()
             && !self.words[at].folded.bytes().any(|byte| byte.is_ascii_digit())
     }
 
-    /// A capital in the middle of a sentence, and no part of a longer name: `protected by Apple`.
+    /// It has a capital in the middle of a sentence and is not part of a longer name: `protected by Apple`.
     fn is_proper(&self, lure: &LureAt) -> bool {
         let noun = &self.words[lure.from];
         let is_inside = noun.gap == Gap::None

@@ -1,12 +1,12 @@
-//! Where a thing is to be entered: on the page, or in an app, a device, a terminal of one's own, which the page has no part in.
+//! Where a thing is to be entered: on the page, or elsewhere, in the reader's own app, device or terminal.
 
 use super::found::is_plain;
 use super::judge::{Found, Place};
 use super::roles::Role::*;
 
-/// `in the official wallet app`: how far a noun stands behind its preposition.
+/// `in the official wallet app`: the maximum distance from the preposition to its noun.
 const NOUN_WORDS_MAX: usize = 5;
-/// `it only here`: how far a place stands behind the pronoun.
+/// `it only here`: the maximum distance from the pronoun to the place.
 const NEARBY_WORDS_MAX: usize = 5;
 
 impl Found<'_> {
@@ -18,7 +18,7 @@ impl Found<'_> {
         is_given && self.is_placed_elsewhere(scope, place.to)
     }
 
-    /// Whether the words behind `behind` name a place elsewhere, and nothing since `scope` one that is nearby.
+    /// Whether the words from `behind` on name a place elsewhere, and none from `scope` on a place nearby.
     pub(super) fn is_placed_elsewhere(&self, scope: usize, behind: usize) -> bool {
         let end = self.clause_end(behind);
         if self.any(scope..self.words.len(), Nearby) {
@@ -40,7 +40,7 @@ impl Found<'_> {
         noun.is_some_and(|noun| !self.any(into + 1..noun, Give | No | Question | Other | So))
     }
 
-    /// Where a verb of giving has a pronoun for its object and a place on the page behind it: `Enter it only here`.
+    /// The pronoun that is the object of a verb of giving and has a place on the page after it: `Enter it only here`.
     pub(super) fn it_here_at(&self) -> Option<usize> {
         let is_pronoun = |at: &usize| self.roles[*at].has_any(It) && !self.roles[*at].has_any(Nearby);
         (0..self.words.len()).filter(is_pronoun).find(|at| {

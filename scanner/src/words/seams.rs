@@ -1,6 +1,6 @@
-//! Where a word ends that has more glued to it: a mark for a note or a trade mark (`phrase¹`), a number (`PayPal2`),
-//! letters of another script, or another word that begins with a capital (`PayPalLogin`). It is only asked for a word
-//! that is no word of the tables as it stands, but for numbers above the line, which are never part of a name.
+//! Splits a word from what is attached to it: a footnote or trade mark (`phrase¹`), a number (`PayPal2`), letters of
+//! another script, or another word that begins with a capital (`PayPalLogin`). This is done only for unknown words, and
+//! for numbers above the line, which are never part of a name.
 
 use super::class::Class;
 use super::lexicon::{Ids, LEXICON};
@@ -71,7 +71,7 @@ impl<'w> Written<'w> {
         Some(Core { before: "", core, behind: "" }).filter(Core::is_known)
     }
 
-    /// The words that capitals or numbers in it set apart, if any of them names what the tables are about:
+    /// The words that capitals or numbers in it set apart, if any of them names a thing or a lure:
     /// `PayPalLogin`, `SecureBank`, `SeedPhraseInput`, but not `YouTube`.
     pub(super) fn parts(self) -> Option<Vec<(&'w str, bool)>> {
         let edges = self.edges()?;
