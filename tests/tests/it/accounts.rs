@@ -84,6 +84,7 @@ in_both_modes! {
                 "id",
                 "limits",
                 "status",
+                "suspended",
                 "usage",
             ]
         );
