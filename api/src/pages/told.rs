@@ -137,6 +137,9 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
              accounts, ask whoever runs this service.",
             to("/dashboard", "Go to your dashboard"),
         ),
+        Refusal::AlreadyAppealed | Refusal::NothingToAppeal { .. } => {
+            ("Its page shows where it stands with the moderators.", again("Back to the page"))
+        }
         _ => ("Go back, correct it and send it again.", again("Back to the page")),
     };
     (next.to_owned(), link)
