@@ -1,9 +1,10 @@
-//! What a script would put on a page, found by following its constants. Nothing is run: strings are put together as far as
-//! they are known, and each is followed to where it is used. This must end in time linear in the source, whatever that is.
+//! What a script would put on a page, found by following its constants. Nothing is run: strings are put together as
+//! far as they are known, and each is followed to where it is used. This must end in time linear in the source,
+//! whatever that is.
 //!
-//! The modules are layers, and each uses only those before it: `budget` (what reading may cost) and `encodings`, `syntax`
-//! (tokens), `memory` (values, and what was done to the page), `effects` (what does it), `builtins` (tables from the name of a
-//! call to a function), `eval` (reads the tokens), `report`.
+//! The modules are layers, and each uses only those before it: `budget` (what reading may cost) and `encodings`,
+//! `syntax` (tokens), `memory` (values, and what was done to the page), `effects` (what does it), `builtins` (tables
+//! from the name of a call to a function), `eval` (reads the tokens), `report`.
 
 mod bound;
 mod budget;
@@ -25,8 +26,8 @@ use crate::budget::Budget;
 #[cfg(test)]
 mod tests;
 
-/// Reads a script as far as its constants tell what it does. The scripts of one page share their variables, so they are best
-/// read as one, in their order. The page shows the members of data that have bound names.
+/// Reads a script as far as its constants tell what it does. The scripts of one page share their variables, so they
+/// are best read as one, in their order. The page shows the members of data that have bound names.
 pub(crate) fn read(source: &str, bound: &Bound, budget: &Budget<'_>) -> Script {
     report::read(source, bound, budget)
 }

@@ -67,6 +67,8 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("WaitingPage" | "LiveVersion", "moderated_by") => json!("scan"),
         ("Decision" | "DecisionMade", "moderation_status") => json!("blocked"),
         ("Decision", "source") => json!("moderator"),
+        ("Suspension", "at") => json!("2026-03-01T12:00:00Z"),
+        ("Suspension", "reason") => json!("The account's pages copied the sign-in form of a bank."),
         ("ReportOfItem", "reason") => json!("It asks for the password of my bank."),
         ("Appeal" | "AppealOfItem", "message") => {
             json!("The form is a drawing in a lesson; it sends nothing.")

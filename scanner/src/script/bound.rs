@@ -1,5 +1,5 @@
-//! What a page and its scripts share by name. The page shows members of data: `{{ title }}`, `<b x-text="title">`. Its elements
-//! hold values for scripts: `data-form="PGZvcm0+"`. And scripts may fetch files of the site.
+//! What a page and its scripts share by name. The page shows members of data: `{{ title }}`, `<b x-text="title">`.
+//! Its elements hold values for scripts: `data-form="PGZvcm0+"`. And scripts may fetch files of the site.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,8 +68,8 @@ impl Bound {
         self.files.at(address)
     }
 
-    /// What an element holds under a name, as it is written in markup or in scripts (`formData`), or the data script with an
-    /// id (`#form`).
+    /// What an element holds under a name, as it is written in markup or in scripts (`formData`), or the data script
+    /// with an id (`#form`).
     pub(crate) fn held(&self, name: &str) -> Option<&str> {
         if name.starts_with('#') {
             return self.held.get(name).map(String::as_str);

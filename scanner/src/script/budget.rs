@@ -43,8 +43,8 @@ impl<'s> ScriptBudget<'s> {
         }
     }
 
-    /// Counts a token before it is read. One that is read again costs as much as it is long. Returns whether it may be
-    /// read, as far as the scan is concerned.
+    /// Counts a token before it is read. One that is read again costs as much as it is long. Returns whether it may
+    /// be read, as far as the scan is concerned.
     pub(crate) fn count_step(&mut self, at: usize, token_bytes: usize) -> bool {
         let steps = if self.is_replayed(at) { 1 + token_bytes / LITERAL_BYTES } else { 1 };
         self.steps += steps;

@@ -1,5 +1,5 @@
-//! Calls of what the language, the browser and well-known libraries define: tables from a name to a function. A function
-//! returns `None` when its arguments do not fit, and the next table is consulted.
+//! Calls of what the language, the browser and well-known libraries define: tables from a name to a function. A
+//! function returns `None` when its arguments do not fit, and the next table is consulted.
 
 mod call;
 mod elements;

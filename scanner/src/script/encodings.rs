@@ -127,7 +127,8 @@ pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     (!text.is_empty()).then_some((text, flags))
 }
 
-/// How many characters a regular expression matches each time, if it matches any: `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
+/// How many characters a regular expression matches each time, if it matches any: `/./g`, `/[0-9a-f]{2}/gi`,
+/// `/\w\w/g`.
 pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut letters = 0_usize;

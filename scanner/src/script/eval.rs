@@ -1,5 +1,6 @@
-//! Evaluates a script as far as its constants tell: reads its tokens once, puts constants together and records how they
-//! are used. Functions and loops over known values are read again with those values, as long as the allowance lasts.
+//! Evaluates a script as far as its constants tell: reads its tokens once, puts constants together and records how
+//! they are used. Functions and loops over known values are read again with those values, as long as the allowance
+//! lasts.
 
 mod calls;
 mod choices;

@@ -12,8 +12,8 @@ use super::memory::{Element, Memory, Record, Seen, TextId, Usage};
 use super::syntax::{TokenKind, Tokens, lex};
 use crate::budget::Budget;
 
-/// The size of a report, in proportion to the source and beyond it. When it is used up, only parts of strings that were not
-/// reported before are added.
+/// The size of a report, in proportion to the source and beyond it. When it is used up, only parts of strings that
+/// were not reported before are added.
 const REPORT_FACTOR: usize = 4;
 const REPORT_BYTES_MORE: usize = 1 << 20;
 /// Scripts within scripts, as `eval` has them.
@@ -32,8 +32,8 @@ const PAGE_WORDS: [&str; 20] = [
 /// What a script would put on a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
-    /// Markup that is (or may be) written into the page, in the order of the source. Elements built by calls are among it, as
-    /// markup.
+    /// Markup that is (or may be) written into the page, in the order of the source. Elements built by calls are
+    /// among it, as markup.
     pub(crate) markup: Vec<String>,
     /// Plain text shown on the page outside of a built element.
     pub(crate) texts: Vec<String>,
@@ -242,7 +242,8 @@ impl<'s> Report<'s> {
         if !sources.is_empty() {
             self.script.push((0, Item::Inner(data(&sources, self.memory.bound, scan))));
         }
-        // All scripts within the script are read as one, and are no longer than it, so that reading them takes no longer.
+        // All scripts within the script are read as one, and are no longer than it, so that reading them takes no
+        // longer.
         let (mut inner, mut first) = (String::new(), None);
         for (order, source) in std::mem::take(&mut page.scripts) {
             if inner.len() + source.len() <= self.source_bytes {

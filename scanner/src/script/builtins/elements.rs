@@ -1,5 +1,5 @@
-//! Calls that build elements: `createElement` and methods of its result, and descriptions of elements for React, Vue and
-//! similar libraries.
+//! Calls that build elements: `createElement` and methods of its result, and descriptions of elements for React, Vue
+//! and similar libraries.
 
 use std::sync::LazyLock;
 
@@ -71,8 +71,8 @@ fn tag_in(memory: &mut Memory, value: Value, find: impl Fn(&str) -> &str) -> Opt
     Some(tag)
 }
 
-/// `createElement(Part, {…}, …)`: a component of the script is what it makes of its properties. `None` if it is no function
-/// of the script, or makes nothing that is known.
+/// `createElement(Part, {…}, …)`: a component of the script is what it makes of its properties. `None` if it is no
+/// function of the script, or makes nothing that is known.
 pub(super) fn component(memory: &mut Memory, call: &Call) -> Option<Outcome> {
     let function = call.function(0)?;
     if !FACTORIES.contains(&call.name) || !memory.functions.may_return_element(function) {

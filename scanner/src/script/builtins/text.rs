@@ -1,5 +1,5 @@
-//! Methods of strings. Only regular expressions for a single text or a number of any characters are followed. No other is
-//! ever matched, so that none can take long.
+//! Methods of strings. Only regular expressions for a single text or a number of any characters are followed. No
+//! other is ever matched, so that none can take long.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Fields that data describes: `[{type: 'password', label: 'PIN', name: 'pin'}]`. Some code, here or in a library, makes
-//! a form of such a list, and the form asks visitors for what its labels say.
+//! Fields that data describes: `[{type: 'password', label: 'PIN', name: 'pin'}]`. Some code, here or in a library,
+//! makes a form of such a list, and the form asks visitors for what its labels say.
 
 use super::building::add_element;
 use crate::script::memory::{Child, ElementId, Memory, ObjectId, Usage, Value};

@@ -1,5 +1,5 @@
-//! Picks of one item of several at an unknown index, such as `steps[i]`. A function that does this is repeated once for
-//! each item, so that every page of a wizard is found and not only its first.
+//! Picks of one item of several at an unknown index, such as `steps[i]`. A function that does this is repeated once
+//! for each item, so that every page of a wizard is found and not only its first.
 
 use std::collections::HashSet;
 

@@ -97,7 +97,8 @@ impl Memory<'_> {
         self.texts.flat(text, usize::MAX).chars().count()
     }
 
-    /// Some characters of a string. A plain one is not copied as a whole, because codes are read character by character.
+    /// Some characters of a string. A plain one is not copied as a whole, because codes are read character by
+    /// character.
     pub(crate) fn substring(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
         let count = count.min(self.texts.len(text));
         if !self.may_inspect(text) || !self.budget.may_copy(count) {

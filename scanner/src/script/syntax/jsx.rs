@@ -1,5 +1,5 @@
-//! Elements written in the script itself, for pages that compile them with Babel. Only their extent is found here, and their
-//! markup without computed parts.
+//! Elements written in the script itself, for pages that compile them with Babel. Only their extent is found here,
+//! and their markup without computed parts.
 
 /// Properties that have other names than their attributes.
 const RENAMED: [(&str, &str); 2] = [("className=", "class="), ("htmlFor=", "for=")];
