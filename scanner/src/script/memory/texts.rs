@@ -235,7 +235,8 @@ impl Texts {
         while let Some(id) = open.pop() {
             match self.record(id).filter(|_| enters(id)).map(|record| record.piece) {
                 Some(Piece::Leaf { start, end }) => {
-                    if !visit(self.buffer.get(start as usize..end as usize).unwrap_or("")) {
+                    let leaf = self.buffer.get(start as usize..end as usize).unwrap_or_default();
+                    if !visit(leaf) {
                         return;
                     }
                 }
