@@ -98,11 +98,12 @@ impl Service {
     /// The outcome of the deed, from an earlier attempt if there is one.
     async fn settled(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
         let job = task.job;
+        let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
+        let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
+        // After the wait: a publish whose deadline passed meanwhile must not do the work.
         if let Some(outcome) = self.ended(task).await? {
             return Ok(outcome);
         }
-        let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
-        let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
         let content = match content::inline(job)? {
             Some(content) => content,
             None => match self.0.blobs.spooled(job.version).await? {
@@ -196,7 +197,7 @@ impl Service {
         total_bytes: u64,
     ) -> anyhow::Result<(BlobHash, Vec<Variant>)> {
         let content = bytes.clone();
-        let permit = self.0.publish_bounds.compression_permit().await?;
+        let permit = self.0.publish_bounds.compression_permit(total_bytes).await?;
         let compress = move || {
             let _permit = permit;
             Layout::of(&content, &content_type)

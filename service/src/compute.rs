@@ -5,7 +5,7 @@ use tokio::task::spawn_blocking;
 
 /// Up to so many bytes of content the work takes a fraction of a millisecond, and two changes of thread would cost as
 /// much.
-const DONE_IN_PLACE_BYTES_MAX: u64 = 16 * 1024;
+pub(crate) const DONE_IN_PLACE_BYTES_MAX: u64 = 16 * 1024;
 
 /// Does work over so many bytes: off the async threads, unless there is little of it.
 pub(crate) async fn compute<T: Send + 'static>(

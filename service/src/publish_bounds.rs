@@ -7,6 +7,8 @@ use anyhow::Context;
 use domain::Content;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
+use crate::compute::DONE_IN_PLACE_BYTES_MAX;
+
 /// The contents of large publishes that a process holds at a time: six of the largest. Without a bound a worker holds
 /// one for each of its job slots.
 const CONTENT_KIB_MAX: u32 = 64 * 1024;
@@ -48,10 +50,17 @@ impl PublishBounds {
         }
     }
 
-    /// Waits for a core that compresses nothing else. The permit is owned, so that it can move into the computation,
-    /// which goes on when the publish is given up.
-    pub(crate) async fn compression_permit(&self) -> anyhow::Result<OwnedSemaphorePermit> {
-        self.compressions.clone().acquire_owned().await.context("compressions are closed")
+    /// Waits for a core that compresses nothing else, unless the publish is small. The permit is owned, so that it can
+    /// move into the computation, which goes on when the publish is given up.
+    pub(crate) async fn compression_permit(
+        &self,
+        publish_bytes: u64,
+    ) -> anyhow::Result<Option<OwnedSemaphorePermit>> {
+        if publish_bytes <= DONE_IN_PLACE_BYTES_MAX {
+            return Ok(None);
+        }
+        let permit = self.compressions.clone().acquire_owned().await;
+        permit.map(Some).context("compressions are closed")
     }
 }
 

@@ -237,7 +237,8 @@ fn entry(
         },
         action: row.action,
         via: row.via,
-        address: row.address,
+        // The account must not learn the address of an operator.
+        address: if is_operator { None } else { row.address },
         // A person is shown by name.
         subject: people.get(&row.subject).cloned().unwrap_or(row.subject),
         detail: if is_operator { String::new() } else { row.detail },

@@ -4,7 +4,8 @@
 use anyhow::Context;
 use domain::{AccountId, Chance, Host, OperatorName, Origin, Suspension, SuspensionReason, Time};
 use sea_orm::ActiveValue::Set;
-use sea_orm::EntityTrait;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
@@ -53,6 +54,9 @@ impl Store {
             ..Default::default()
         };
         entity::account::Entity::update(decision).exec_without_returning(&transaction).await?;
+        if suspension.is_none() {
+            give_back_time(&transaction, &row, now.millis() - at.millis()).await?;
+        }
         let suspended_at = suspension.as_ref().map(|suspension| suspension.at);
         let hosts = routes::suspend(&transaction, *account, suspended_at, *now).await?;
         let entry = Entry {
@@ -68,4 +72,26 @@ impl Store {
         transaction.commit().await.context("commit the suspension of an account")?;
         Ok(Some(SuspensionSet { handle: row.handle, suspension, hosts }))
     }
+}
+
+/// A provisional account could not be claimed while it was suspended, so its end moves by that time.
+async fn give_back_time(
+    transaction: &DatabaseTransaction,
+    row: &entity::account::Model,
+    suspended_millis: i64,
+) -> anyhow::Result<()> {
+    let Some(expires_at) = row.expires_at else { return Ok(()) };
+    let expires_at = Some(expires_at + suspended_millis.max(0));
+    let account = entity::account::ActiveModel {
+        id: Set(row.id.clone()),
+        expires_at: Set(expires_at),
+        ..Default::default()
+    };
+    entity::account::Entity::update(account).exec_without_returning(transaction).await?;
+    entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::ExpiresAt, Expr::value(expires_at))
+        .filter(entity::route::Column::AccountId.eq(row.id.as_str()))
+        .exec(transaction)
+        .await?;
+    Ok(())
 }

@@ -18,8 +18,8 @@ impl Refusal {
                 "sign up again with POST /v1/signup and publish there".into()
             }
             Refusal::AccountSuspended => {
-                "read the reason in suspended.reason of GET /v1/account, or of the tool get_account; only the operator of \
-                 this service can lift the suspension"
+                "members and tokens of the account read the reason in suspended.reason of GET /v1/account, or of the tool \
+                 get_account; with a claim or an invite link, ask the person who sent it"
                     .into()
             }
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),

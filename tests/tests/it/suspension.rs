@@ -264,6 +264,25 @@ in_both_modes! {
         front_page(&world.visitor(), &published).await.expect(404);
     }
 
+    async fn a_lift_gives_a_provisional_account_the_time_that_it_was_suspended(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        suspend(&world, &agent.handle()).await.expect(200);
+        world.advance(PROVISIONAL_LIFETIME);
+        lift(&world, &agent.handle()).await.expect(200);
+        front_page(&world.visitor(), &published).await.expect(200);
+        agent.publish("my-page", PAGE).await.expect(201);
+    }
+
+    async fn the_account_reads_of_a_suspension_but_not_the_address_of_the_operator(world: World) {
+        let agent = world.agent().await;
+        suspend(&world, &agent.handle()).await.expect(200);
+        let trail = agent.get("/v1/account/audit").await.expect(200).json();
+        let entry = trail.as_array().unwrap().iter().find(|entry| entry["action"] == "account.suspended");
+        let entry = entry.expect("the suspension is in the trail");
+        assert_eq!((&entry["actor"], &entry["address"]), (&json!("operator"), &Value::Null));
+    }
+
     async fn a_publish_that_is_queued_when_the_suspension_comes_is_refused(world: World) {
         let agent = world.agent().await;
         // The worker has stored the files by then, and has only the ledger's commit before it.
