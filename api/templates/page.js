@@ -1,4 +1,4 @@
-// What the pages can do better where scripts run: count down, copy, ask in a dialog, send a form once, stay
+// What the pages can do better where scripts run: count down, copy, ask in a dialog, send a form once, take keys, stay
 // up to date. Nothing needs it.
 'use strict';
 
@@ -43,10 +43,12 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.setAttribute('aria-live', 'polite');
 }
 
-// <a href="…/delete" data-dialog="id">: asks in the <dialog> with this id instead of on a page of its own.
-for (const link of document.querySelectorAll('a[data-dialog]')) {
+// <a href="…/delete" data-dialog="id">: asks in the <dialog> with this id instead of on a page of its own. A button that
+// opens one is hidden until here, since without scripts it would do nothing.
+for (const link of document.querySelectorAll('[data-dialog]')) {
   const dialog = document.getElementById(link.dataset.dialog);
   if (!dialog) continue;
+  link.hidden = false;
   link.setAttribute('aria-haspopup', 'dialog');
   link.addEventListener('click', event => {
     event.preventDefault();
@@ -59,6 +61,32 @@ for (const form of document.querySelectorAll('form[data-once]')) {
   const button = form.querySelector('button');
   form.addEventListener('submit', () => { button.disabled = true; });
   addEventListener('pageshow', () => { button.disabled = false; });
+}
+
+// <input type="checkbox" data-ticks="page" hidden>: ticks all boxes of this name in its form.
+for (const all of document.querySelectorAll('[data-ticks]')) {
+  all.hidden = false;
+  all.addEventListener('change', () => {
+    for (const box of all.form.querySelectorAll(`[name="${all.dataset.ticks}"]`)) box.checked = all.checked;
+  });
+}
+
+// <button data-key="b">: the key presses it, but not while somebody types or a dialog is open. A key that leaves the page
+// works once, lest a second press send the form again.
+const keyed = new Map([...document.querySelectorAll('[data-key]')].map(element => [element.dataset.key, element]));
+if (keyed.size > 0) {
+  const typing = 'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable]';
+  let isLeaving = false;
+  for (const [key, element] of keyed) element.setAttribute('aria-keyshortcuts', key);
+  document.addEventListener('keydown', event => {
+    const element = keyed.get(event.key);
+    if (!element || isLeaving || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.closest(typing) || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    isLeaving = !element.dataset.dialog;
+    element.click();
+  });
+  addEventListener('pageshow', () => { isLeaving = false; });
 }
 
 // <div id="…" data-live>: shows what is true now, from the page's own address, every two seconds while the page is seen.

@@ -11,6 +11,7 @@ mod blocked_contents;
 mod board;
 mod caller;
 mod carry_out;
+mod casework;
 mod checkout;
 mod claim;
 mod closed;
@@ -57,6 +58,7 @@ pub use board::{
 };
 pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
 pub use carry_out::PublishTask;
+pub use casework::{BULK_MAX, BulkOutcome, CasesAround, HistoryShown};
 pub use checkout::{Checkout, Wish};
 pub use claim::Claimable;
 pub use closed::FileStoreWatch;
@@ -65,7 +67,7 @@ pub use failure::{Answer, Failure};
 pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
-pub use moderation_notice::{ModerationNotice, rule_in_words};
+pub use moderation_notice::{ModerationNotice, RULES, rule_in_words};
 pub use objection::first_document;
 pub use operators::AdminDoor;
 pub use people::{Client, Credentials, PasswordWish, SignedIn};
@@ -98,9 +100,10 @@ use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
-    AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentPlace, COUNTED_MAX, DecisionKept,
-    DecisionsWanted, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts,
-    Seen, SessionShown, Sessions, StuckScan, SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
+    AccountReport, AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentPlace, COUNTED_MAX,
+    DecisionKept, DecisionsWanted, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, QueueWanted,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan,
+    SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.

@@ -77,6 +77,19 @@ impl Service {
     }
 }
 
+/// The rules that a finding can name.
+pub const RULES: [&str; 9] = [
+    "seed_phrase",
+    "private_key",
+    "card_with_cvv",
+    "password_near_lure",
+    "too_complex",
+    "nul_bytes",
+    "redirects_away",
+    "hidden_content",
+    BLOCKED_CONTENT,
+];
+
 /// A rule in words that follow the name of the file. One that is not known here is told by its name.
 pub fn rule_in_words(rule: &str) -> String {
     match rule {

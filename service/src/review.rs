@@ -12,15 +12,15 @@ use domain::{
 use futures::stream::BoxStream;
 use serde::Deserialize;
 use store::{
-    AppealKept, DecisionKept, DecisionsWanted, LiveCase, ReportKept, ReviewCase, SameContentWanted, SamePage,
-    Seen, Waiting, WaitingFor, WaitingPlace,
+    AppealKept, DecisionKept, DecisionsWanted, LiveCase, QueueWanted, ReportKept, ReviewCase,
+    SameContentWanted, SamePage, Seen, Waiting, WaitingPlace,
 };
 
 use crate::objection::objected_to;
 use crate::{Answer, Service};
 
 /// How many pages one list of the queue has.
-const LIST_MAX: usize = 50;
+pub(crate) const LIST_MAX: usize = 50;
 /// How many decisions one list of the log has.
 const DECISIONS_MAX: usize = 100;
 /// How many of a page's own decisions are shown beside it.
@@ -61,6 +61,8 @@ pub struct WaitingShown {
     pub since: Time,
     /// Since when an appeal of the owner is open.
     pub appealed_at: Option<Time>,
+    /// What a decision made from the list is based on.
+    pub seen: Seen,
     /// The rules that the last scan found broken, each once.
     pub rules: Vec<String>,
 }
@@ -131,9 +133,9 @@ pub enum ShownFile {
 
 impl Service {
     /// The pages that wait, those first that wait the longest; reports weigh.
-    pub async fn queue(&self, waiting_for: WaitingFor, after: Option<&WaitingPlace>) -> Answer<QueueShown> {
+    pub async fn queue(&self, wanted: &QueueWanted, after: Option<&WaitingPlace>) -> Answer<QueueShown> {
         let mut waiting =
-            self.0.store.waiting(waiting_for, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
+            self.0.store.waiting(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
         let has_more = waiting.len() > LIST_MAX;
         waiting.truncate(LIST_MAX);
         let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
@@ -260,6 +262,7 @@ impl From<Waiting> for WaitingShown {
             open_reports: waiting.open_reports,
             since: waiting.since,
             appealed_at: waiting.appealed_at,
+            seen: waiting.seen,
             rules,
         }
     }

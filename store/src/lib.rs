@@ -3,6 +3,7 @@
 //! Only this crate opens transactions. They are short, take the account's row first, and hold no network call and
 //! no blob inside. Finders take the tenant. Uniqueness is the database's job.
 
+mod account_history;
 mod accounts;
 mod appeals;
 mod artifacts;
@@ -36,6 +37,7 @@ mod owner_storage;
 mod pack;
 mod pages;
 mod pools;
+mod queue_position;
 mod reading;
 mod reports;
 mod review;
@@ -63,6 +65,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use account_history::{AccountHistory, AccountReport, HISTORY_SHOWN_MAX};
 pub use appeals::{AppealKept, AppealState, Appealed, LiveModeration, NewAppeal};
 pub use artifacts::{Activated, Whose};
 pub use blob_index::{StoredBlobs, SweptBlobs};
@@ -84,6 +87,7 @@ pub use outage::{Outage, is_collision, is_outage, outage};
 pub use outcomes::{KeyClaim, KeyHolder, KeyUse, Refused};
 pub use owner_settings::AgentJoin;
 pub use pack::{Layout, encode};
+pub use queue_position::QueueWanted;
 pub use reports::{NewReport, Reported};
 pub use review::{
     DecisionKept, DecisionsWanted, LiveCase, REPORTS_SHOWN_MAX, ReportKept, ReviewCase, SameContentWanted,

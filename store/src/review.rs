@@ -275,7 +275,7 @@ impl Store {
     }
 
     /// Decisions with what the rows beside them know: host, version and person.
-    async fn with_names(
+    pub(crate) async fn with_names(
         &self,
         decisions: Vec<entity::moderation_decision::Model>,
     ) -> anyhow::Result<Vec<DecisionKept>> {

@@ -147,6 +147,7 @@ macro_rules! on_both_databases {
 }
 
 mod blocked_contents;
+mod casework;
 mod claims;
 mod copying;
 mod deadlines;

@@ -9,6 +9,7 @@ use anyhow::Context;
 use domain::{Host, ModeratedBy, ModerationStatus, Slug, Time, VersionId, Visibility};
 use sea_orm::{FromQueryResult, Statement, Value};
 
+use crate::moderation::Seen;
 use crate::review::ScanKept;
 use crate::{Store, rows};
 
@@ -45,8 +46,8 @@ pub enum WaitingFor {
 /// The place of a page in the queue: whatever comes after it follows in the next list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingPlace {
-    rank: i64,
-    host: Host,
+    pub(crate) rank: i64,
+    pub(crate) host: Host,
 }
 
 /// A page in the queue.
@@ -66,6 +67,8 @@ pub struct Waiting {
     pub appealed_at: Option<Time>,
     /// What the last scan of the live version found, as it was kept.
     pub evidence: Option<String>,
+    /// What a decision made from the list is based on.
+    pub seen: Seen,
     pub place: WaitingPlace,
 }
 
@@ -132,14 +135,14 @@ impl WaitingFor {
     }
 
     /// A page in review waits since the decision that sent it there, any other since its first open report or appeal.
-    fn query(self) -> String {
+    pub(crate) fn ranked(self) -> String {
         format!(
             "SELECT * FROM (
                 SELECT waiting.*, waiting.since - {REPORT_WEIGHT_MILLIS} * (
                     CASE WHEN open_reports > {REPORTS_WEIGHED_MAX} THEN {REPORTS_WEIGHED_MAX} ELSE open_reports END
                 ) AS rank
                 FROM (
-                    SELECT route.host, route.version_id, route.visibility, version.moderation_status,
+                    SELECT route.host, route.artifact_id, route.version_id, route.visibility, version.moderation_status,
                         artifact.slug, account.handle, version.seq, version.moderated_by,
                         COALESCE(open.reports, 0) AS open_reports,
                         COALESCE(
@@ -162,9 +165,7 @@ impl WaitingFor {
                     ON appeal.version_id = route.version_id AND appeal.handled_at IS NULL
                     WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $4)
                 ) AS waiting
-            ) AS ranked
-            WHERE rank > $1 OR (rank = $1 AND host > $2)
-            ORDER BY rank, host LIMIT $3",
+            ) AS ranked",
             condition = self.condition()
         )
     }
@@ -182,7 +183,7 @@ struct ReportsRow {
 }
 
 #[derive(FromQueryResult)]
-struct WaitingRow {
+pub(crate) struct WaitingRow {
     host: String,
     version_id: String,
     visibility: String,
@@ -195,12 +196,28 @@ struct WaitingRow {
     since: i64,
     appealed_at: Option<i64>,
     rank: i64,
+    newest_decision: Option<String>,
+    newest_report: Option<String>,
+    newest_appeal: Option<String>,
 }
 
 impl WaitingRow {
-    fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<Waiting> {
-        let host: Host = rows::parse(&self.host, "a host")?;
+    pub(crate) fn version(&self) -> &str {
+        &self.version_id
+    }
+
+    pub(crate) fn place(&self) -> anyhow::Result<WaitingPlace> {
+        Ok(WaitingPlace { rank: self.rank, host: rows::parse(&self.host, "a host")? })
+    }
+
+    pub(crate) fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<Waiting> {
+        let place = self.place()?;
         Ok(Waiting {
+            seen: Seen {
+                decision: newest(self.newest_decision.as_deref(), "a decision id")?,
+                report: newest(self.newest_report.as_deref(), "a report id")?,
+                appeal: newest(self.newest_appeal.as_deref(), "an appeal id")?,
+            },
             slug: rows::parse(&self.slug, "a slug")?,
             account_handle: self.handle,
             visibility: rows::visibility(&self.visibility)?,
@@ -212,34 +229,13 @@ impl WaitingRow {
             since: Time::from_millis(self.since),
             appealed_at: self.appealed_at.map(Time::from_millis),
             evidence: evidence.get(&self.version_id).map(|scan| scan.evidence.clone()),
-            place: WaitingPlace { rank: self.rank, host: host.clone() },
-            host,
+            host: place.host.clone(),
+            place,
         })
     }
 }
 
 impl Store {
-    /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do. Those that have
-    /// expired are served no more, and wait for nobody.
-    pub async fn waiting(
-        &self,
-        waiting_for: WaitingFor,
-        after: Option<&WaitingPlace>,
-        at_most: u64,
-        now: Time,
-    ) -> anyhow::Result<Vec<Waiting>> {
-        let reader = &self.database.reader;
-        let (rank, host) = after.map_or((i64::MIN, ""), |place| (place.rank, place.host.as_str()));
-        let values: [Value; 4] =
-            [rank.into(), host.into(), rows::number(at_most).into(), now.millis().into()];
-        let backend = reader.get_database_backend();
-        let query = Statement::from_sql_and_values(backend, waiting_for.query(), values);
-        let found = WaitingRow::find_by_statement(query).all(reader).await.context("read the queue")?;
-        let versions = found.iter().map(|row| row.version_id.clone()).collect();
-        let evidence = self.last_scans(versions).await?;
-        found.into_iter().map(|row| row.read(&evidence)).collect()
-    }
-
     /// What waits for a moderator, in figures.
     pub async fn backlog(&self, now: Time) -> anyhow::Result<Backlog> {
         let reader = &self.database.reader;
@@ -261,6 +257,11 @@ impl Store {
             reports: open.map_or(0, |row| rows::count(row.reports)),
         })
     }
+}
+
+/// An id that may be none.
+fn newest<T: FromStr>(id: Option<&str>, what: &'static str) -> anyhow::Result<Option<T>> {
+    id.map(|id| rows::parse(id, what)).transpose()
 }
 
 impl fmt::Display for WaitingPlace {

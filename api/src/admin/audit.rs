@@ -23,17 +23,27 @@ pub struct AuditPage<'a> {
     pub frame: &'a Frame,
     /// What was asked for.
     pub host: String,
-    pub by_moderators: bool,
+    pub who: Who,
     pub rows: Vec<DecisionRow>,
     pub next: Option<String>,
     pub faults: Faults,
+}
+
+/// Whose decisions are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Who {
+    #[default]
+    People,
+    /// People, scans and reports.
+    All,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Asked {
     host: String,
-    moderators: Option<String>,
+    who: Who,
     before: Option<String>,
 }
 
@@ -44,28 +54,45 @@ pub async fn show(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Audit)?;
-    let by_moderators = asked.moderators.is_some();
+    let who = asked.who;
     let wanted = match asked.wanted() {
         Ok(wanted) => wanted,
         Err(refusal) => {
             let faults = Faults::of(&refusal, &["host"], PATH);
             let (host, rows) = (asked.host, Vec::new());
-            let template = AuditPage { frame: &frame, host, by_moderators, rows, next: None, faults };
+            let template = AuditPage { frame: &frame, host, who, rows, next: None, faults };
             return again(&refusal, &template);
         }
     };
     let log = service.decisions(&wanted).await?;
     let host = wanted.host.map(String::from).unwrap_or_default();
-    let moderators = if by_moderators { "&moderators=on" } else { "" };
     let template = AuditPage {
         frame: &frame,
-        by_moderators,
+        who,
         rows: log.decisions.into_iter().map(DecisionRow::from).collect(),
-        next: log.next.map(|id| format!("{PATH}?host={host}{moderators}&before={id}")),
+        next: log.next.map(|id| format!("{PATH}?host={host}&who={}&before={id}", who.value())),
         host,
         faults: Faults::default(),
     };
     page(StatusCode::OK, &template)
+}
+
+impl Who {
+    pub const ALL: [Who; 2] = [Who::People, Who::All];
+
+    pub fn value(self) -> &'static str {
+        match self {
+            Who::People => "people",
+            Who::All => "all",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Who::People => "People",
+            Who::All => "Everyone, scans included",
+        }
+    }
 }
 
 impl Asked {
@@ -74,6 +101,6 @@ impl Asked {
         let host = host.transpose().map_err(|_| Refusal::invalid("host", "is no host of a page"))?;
         let before = self.before.as_deref().map(str::parse).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is no place in the log"))?;
-        Ok(DecisionsWanted { host, by_moderators: self.moderators.is_some(), before })
+        Ok(DecisionsWanted { host, by_moderators: self.who == Who::People, before })
     }
 }

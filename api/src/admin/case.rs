@@ -8,12 +8,15 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{
-    AppealKept, DECISIONS_BESIDE_MAX, LiveShown, REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage,
-    Service, first_document,
+    AppealKept, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, HistoryShown, LiveShown,
+    REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage, Service, first_document,
 };
 
 use super::frame::{Frame, Tab};
+use super::history::HistoryRows;
+use super::list::List;
 use super::log::DecisionRow;
+use super::reasons::REASONS;
 use super::words::{rule_in_words, source_in_words};
 use crate::pages::faults::Faults;
 use crate::pages::figures::{Moment, Size, SuspendedSince};
@@ -32,6 +35,12 @@ pub struct CasePage<'a> {
     pub host: String,
     /// This page's own address.
     pub path: String,
+    /// Where the form of a decision is sent: with the list, so that the next case comes from it.
+    pub action: String,
+    /// The list, and the cases before and after this one.
+    pub back: String,
+    pub previous: Option<String>,
+    pub next: Option<String>,
     pub url: String,
     pub account: String,
     pub account_status: AccountStatus,
@@ -50,13 +59,22 @@ pub struct CasePage<'a> {
     /// Those of them that a tick blocks, as it goes back with the decision.
     pub listed: Vec<String>,
     pub has_more_same: bool,
+    pub history: HistoryRows,
     pub form: DecisionShownAgain,
+}
+
+/// What stands beside a case: the account's record, and the list that the case was opened from.
+pub struct Beside {
+    pub history: HistoryShown,
+    pub list: List,
+    pub around: CasesAround,
 }
 
 /// What was typed into the form that was refused: that of a decision, or that of a suspension.
 #[derive(Default)]
 pub struct DecisionShownAgain {
     pub note: String,
+    pub standard_reason: String,
     pub reason: String,
     pub elsewhere: bool,
     pub faults: Faults,
@@ -130,7 +148,10 @@ pub async fn shown(
     let host = host_of(request)?;
     let frame = Frame::begin(request, Tab::Moderation)?;
     let item = service.review_item(&host).await?;
-    let template = CasePage::new(&frame, item, service, form);
+    let list = List::of(request);
+    let around = service.cases_around(&list.wanted_for_case(), &host).await?;
+    let history = service.history_beside(&item.artifact).await?;
+    let template = CasePage::new(&frame, item, service, Beside { history, list, around }, form);
     page_framing(status, &template, "'self'")
 }
 
@@ -141,11 +162,17 @@ pub fn host_of(request: &Request) -> Result<Host, Refusal> {
 }
 
 impl<'a> CasePage<'a> {
-    pub fn new(frame: &'a Frame, item: ReviewItem, service: &Service, form: DecisionShownAgain) -> Self {
+    pub fn new(
+        frame: &'a Frame,
+        item: ReviewItem,
+        service: &Service,
+        beside: Beside,
+        form: DecisionShownAgain,
+    ) -> Self {
         let host = &item.artifact.host;
         let ticket = item.live.as_ref().map(|live| service.preview_ticket(host, live.seq));
         let url = service.addresses().page(host);
-        Self::with_ticket(frame, item, url, &ticket.unwrap_or_default(), form)
+        Self::with_ticket(frame, item, url, &ticket.unwrap_or_default(), beside, form)
     }
 
     pub fn with_ticket(
@@ -153,8 +180,10 @@ impl<'a> CasePage<'a> {
         item: ReviewItem,
         url: String,
         ticket: &str,
+        beside: Beside,
         form: DecisionShownAgain,
     ) -> Self {
+        let Beside { history, list, around } = beside;
         let path = format!("{}/{}", super::QUEUE, item.artifact.host);
         let pages = item.same_content.pages;
         let listed =
@@ -163,6 +192,11 @@ impl<'a> CasePage<'a> {
         let seen = item.seen;
         Self {
             frame,
+            action: list.case(&item.artifact.host),
+            back: list.path(),
+            previous: around.previous.map(|host| list.case(&host)),
+            next: around.next.map(|host| list.case(&host)),
+            history: HistoryRows::new(&item.account, history),
             host: item.artifact.host.to_string(),
             url,
             suspension: item.account.suspension.as_ref().map(SuspendedSince::from),

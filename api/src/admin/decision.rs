@@ -1,8 +1,6 @@
 //! A moderator's word, from the form beside a page.
 
-use std::str::FromStr;
-
-use domain::{Host, MalformedReason, Refusal, Ruling, RulingNote};
+use domain::{Host, Refusal, Ruling};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
@@ -10,6 +8,9 @@ use service::{DecisionRequest, ELSEWHERE_MAX, Seen, Service};
 
 use super::case::{DecisionShownAgain, host_of, shown};
 use super::frame::{at_desk, path_after};
+use super::list::List;
+use super::reasons::note_of;
+use super::seen::id_of;
 use crate::pages::faults::Faults;
 use crate::pages::fields::Fields;
 use crate::pages::{accepts_html, found_at};
@@ -22,6 +23,7 @@ const FIELDS: &[&str] = &["note"];
 pub struct DecisionForm {
     action: String,
     note: String,
+    standard_reason: String,
     version: String,
     /// The newest decision, report and appeal that were shown; empty where there was none.
     decision: Option<String>,
@@ -32,7 +34,7 @@ pub struct DecisionForm {
     listed: String,
 }
 
-/// Leads on to the queue; what was refused is told on the page as it is now.
+/// Leads to the next case of the list that the address names. A refusal is shown on the page as it is now.
 #[handler]
 pub async fn decide(
     request: &Request,
@@ -40,20 +42,43 @@ pub async fn decide(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let decided = match form.read(request) {
-        Ok(decision) => service.decide(&at_desk(request)?.name, decision).await.map_err(RefusedCall::from),
+        Ok(decision) => decide_and_go_on(request, &service, decision).await,
         Err(refusal) => Err(refusal.into()),
     };
     match decided {
-        Ok(made) => Ok(found_at(&path_after(&made))),
+        Ok(path) => Ok(found_at(&path)),
         Err(RefusedCall(refusal)) if accepts_html(request) && is_told_beside(&refusal) => {
             let faults = Faults::of(&refusal, FIELDS, request.uri().path());
             // Other pages may be listed now than those that were ticked.
             let elsewhere = form.elsewhere.is_some() && !has_changed(&refusal);
-            let again = DecisionShownAgain { note: form.note, elsewhere, faults, ..Default::default() };
+            let (note, standard_reason) = (form.note, form.standard_reason);
+            let again = DecisionShownAgain { note, standard_reason, elsewhere, faults, ..Default::default() };
             shown(request, &service, status_of(&refusal), again).await
         }
         Err(refused) => Err(refused),
     }
+}
+
+/// The address that the decision leads to.
+async fn decide_and_go_on(
+    request: &Request,
+    service: &Service,
+    decision: DecisionRequest,
+) -> Result<String, RefusedCall> {
+    let list = List::of(request);
+    let wanted = list.wanted_for_case();
+    // The decision takes the page out of the queue, so its place is read before.
+    let place = service.place_in_queue(&wanted, &decision.host).await?;
+    let made = service.decide(&at_desk(request)?.name, decision).await?;
+    let next = match service.case_after(&wanted, place.as_ref(), &made.host).await {
+        Ok(next) => next,
+        // The decision is made and stays so: this is no failure of the call.
+        Err(failure) => {
+            tracing::warn!(error = format!("{failure:?}"), "the next case was not found");
+            None
+        }
+    };
+    Ok(path_after(&made, &list, next.as_ref()))
 }
 
 /// Where the page is gone, there is nothing to tell it beside.
@@ -68,13 +93,8 @@ fn has_changed(refusal: &Refusal) -> bool {
 impl DecisionForm {
     fn read(&self, request: &Request) -> Result<DecisionRequest, Refusal> {
         let host = host_of(request)?;
-        let ruling = match self.action.as_str() {
-            "pass" => Ruling::Pass,
-            "block" => Ruling::Block,
-            _ => return Err(Refusal::invalid("action", "is pass or block")),
-        };
-        let told = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
-        let note = RulingNote::written(&self.note).map_err(told)?;
+        let ruling = ruling_of(&self.action)?;
+        let note = note_of(&self.standard_reason, &self.note)?;
         let seq = self.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
         // The tick stands beside both buttons and means one.
         let elsewhere = match ruling {
@@ -102,7 +122,11 @@ impl DecisionForm {
     }
 }
 
-/// An id that may be none.
-fn id_of<T: FromStr>(text: &str) -> Result<Option<T>, T::Err> {
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
+/// What a button of a decision stands for.
+pub fn ruling_of(action: &str) -> Result<Ruling, Refusal> {
+    match action {
+        "pass" => Ok(Ruling::Pass),
+        "block" => Ok(Ruling::Block),
+        _ => Err(Refusal::invalid("action", "is pass or block")),
+    }
 }

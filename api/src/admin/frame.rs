@@ -1,10 +1,12 @@
 //! What stands around every page of the operator's people.
 
-use domain::{Host, OperatorName};
+use domain::{Host, ModerationStatus, OperatorName};
 use poem::Request;
 use serde::Deserialize;
+use service::DecisionMade;
 
 use super::guard::AtDesk;
+use super::list::List;
 use super::queues::done::Done;
 use crate::refusal::RefusedCall;
 
@@ -72,15 +74,21 @@ struct Told {
     host: String,
     elsewhere: u64,
     more: bool,
+    /// How many pages a bulk decision was made on.
+    pages: u64,
 }
 
 /// What a redirect says has been done, in words of ours alone.
 fn done(request: &Request) -> Option<String> {
     let told: Told = request.params().unwrap_or_default();
-    if told.done == "unblocked" {
-        return Some(
-            "The content is off the list. Pages that only it has blocked are scanned again.".to_owned(),
-        );
+    match told.done.as_str() {
+        "unblocked" => {
+            let done = "The content is off the list. Pages that only it has blocked are scanned again.";
+            return Some(done.to_owned());
+        }
+        "blocked-all" => return Some(format!("Blocked: {}.", pages_in_words(told.pages))),
+        "passed-all" => return Some(format!("Passed: {}.", pages_in_words(told.pages))),
+        _ => {}
     }
     let host: Host = told.host.parse().ok()?;
     let what = match told.done.as_str() {
@@ -101,20 +109,29 @@ fn done(request: &Request) -> Option<String> {
     Some(format!("{what}{elsewhere}{more}"))
 }
 
-/// The address to which a decision leads on.
-pub fn path_after(made: &service::DecisionMade) -> String {
+fn pages_in_words(pages: u64) -> String {
+    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
+}
+
+/// The address that a decision leads to: the next case of the list, or the list when none is left.
+pub fn path_after(made: &DecisionMade, list: &List, next: Option<&Host>) -> String {
     let done = match made.moderation {
-        domain::ModerationStatus::Blocked => "blocked",
+        ModerationStatus::Blocked => "blocked",
         _ => "passed",
     };
-    let mut path = format!("{}?done={done}&host={}", super::QUEUE, made.host);
+    let mut told = format!("done={done}&host={}", made.host);
     if !made.blocked_elsewhere.is_empty() {
-        path.push_str(&format!("&elsewhere={}", made.blocked_elsewhere.len()));
+        told.push_str(&format!("&elsewhere={}", made.blocked_elsewhere.len()));
     }
     if made.has_more {
-        path.push_str("&more=true");
+        told.push_str("&more=true");
     }
-    path
+    // What is left of this decision comes before the next case.
+    let next = if made.has_more { Some(&made.host) } else { next };
+    match next {
+        Some(host) => list.case_with(host, &told),
+        None => list.path_with(&told),
+    }
 }
 
 #[cfg(test)]
@@ -139,9 +156,16 @@ mod tests {
             blocked_elsewhere: vec!["other-a1b2".parse().unwrap(); 2],
             has_more: true,
         };
-        let path = path_after(&made);
+        let (list, next) = (List::default(), "next-a1b2".parse().unwrap());
+        let path = path_after(&made, &list, Some(&next));
+        assert!(path.starts_with("/admin/moderation/my-page-a1b2?"), "{path}");
         let words = told(path.split_once('?').unwrap().1).unwrap();
         assert!(words.contains("2 other pages") && words.contains("once more"), "{words}");
+        assert_eq!(told("done=blocked-all&pages=1").as_deref(), Some("Blocked: 1 page."));
+        assert_eq!(told("done=passed-all&pages=7").as_deref(), Some("Passed: 7 pages."));
+        let done = service::DecisionMade { has_more: false, ..made };
+        assert!(path_after(&done, &list, Some(&next)).starts_with("/admin/moderation/next-a1b2?"));
+        assert!(path_after(&done, &list, None).starts_with("/admin/moderation?done=blocked&"));
         for nothing in ["", "done=burnt&host=my-page-a1b2", "done=passed&host=%3Cb%3E", "done=passed"] {
             assert_eq!(told(nothing), None, "{nothing}");
         }

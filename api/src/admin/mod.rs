@@ -5,6 +5,7 @@
 //! its guard, its 405s and its line in the log follow by themselves.
 
 mod audit;
+mod bulk;
 mod case;
 mod contents;
 mod cookie;
@@ -12,10 +13,14 @@ mod decision;
 mod frame;
 mod guard;
 mod hints;
+mod history;
+mod list;
 mod log;
 mod preview;
 mod queue;
 mod queues;
+mod reasons;
+mod seen;
 mod signin;
 mod suspension;
 #[cfg(test)]
@@ -42,7 +47,7 @@ const DESK: &[PageRoute] = &[
     PageRoute { pattern: "/admin", methods: &["GET"], endpoint: || get(index) },
     PageRoute { pattern: "/admin/", methods: &["GET"], endpoint: || get(index) },
     PageRoute { pattern: "/admin/signout", methods: &["POST"], endpoint: || post(signin::sign_out) },
-    PageRoute { pattern: QUEUE, methods: &["GET"], endpoint: || get(queue::show) },
+    PageRoute { pattern: QUEUE, methods: &["GET", "POST"], endpoint: || get(queue::show).post(bulk::decide) },
     PageRoute {
         pattern: "/admin/moderation/:host",
         methods: &["GET", "POST"],

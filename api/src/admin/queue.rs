@@ -3,43 +3,56 @@
 use askama::Template;
 use domain::{ModerationStatus, Refusal, Visibility};
 use poem::http::StatusCode;
-use poem::web::{Data, Query};
+use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{Service, WaitingFor, WaitingShown};
+use service::{QueueShown, Service, WaitingPlace, WaitingShown};
 
 use super::frame::{Frame, Tab};
+use super::list::{List, Shelf};
+use super::reasons::REASONS;
+use super::seen::ticked;
 use super::words::rule_in_words;
+use crate::pages::faults::Faults;
 use crate::pages::figures::{Count, Moment};
 use crate::pages::page;
+use crate::pages::signin::again;
 use crate::refusal::RefusedCall;
+
+/// The filters that can be wrong.
+const FIELDS: &[&str] = &["account"];
 
 #[derive(Template)]
 #[template(path = "admin/queue.html")]
 pub struct QueuePage<'a> {
     pub frame: &'a Frame,
-    pub shelf: Shelf,
+    pub list: List,
+    /// What was wrong with the filters.
+    pub faults: Faults,
     pub rows: Vec<WaitingRow>,
     /// The address of the next list, if there is one.
     pub next: Option<String>,
     /// Whether this is no first list.
     pub goes_on: bool,
+    pub form: BulkShownAgain,
 }
 
-/// Which pages are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shelf {
-    #[default]
-    Review,
-    Blocked,
-    Pending,
+/// What was typed into the form of a bulk decision that was refused.
+#[derive(Default)]
+pub struct BulkShownAgain {
+    pub note: String,
+    pub standard_reason: String,
+    pub faults: Faults,
 }
 
 pub struct WaitingRow {
     pub host: String,
     pub path: String,
+    /// What a tick on it sends.
+    pub ticked: String,
     pub account: String,
+    /// The list of this account's pages alone.
+    pub account_path: String,
     pub visibility: Visibility,
     pub status: ModerationStatus,
     pub reports: Count,
@@ -50,67 +63,75 @@ pub struct WaitingRow {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
-    status: Shelf,
+struct Asked {
     after: Option<String>,
 }
 
 #[handler]
-pub async fn show(
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    shown(request, &service, StatusCode::OK, BulkShownAgain::default()).await
+}
+
+/// The list as it is now, with a bulk decision that was refused or none yet.
+pub async fn shown(
     request: &Request,
-    Query(asked): Query<Asked>,
-    service: Data<&Service>,
+    service: &Service,
+    status: StatusCode,
+    form: BulkShownAgain,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Moderation)?;
-    let unknown = |()| Refusal::invalid("after", "is no place in the queue");
-    let after = asked.after.as_deref().map(str::parse).transpose().map_err(unknown)?;
-    let queue = service.queue(asked.status.into(), after.as_ref()).await?;
-    let template = QueuePage {
-        frame: &frame,
-        shelf: asked.status,
-        rows: queue.waiting.into_iter().map(WaitingRow::from).collect(),
-        next: queue.next.map(|place| format!("{}&after={place}", asked.status.path())),
-        goes_on: after.is_some(),
+    let list: List = request.params().map_err(|_| Refusal::invalid("status", "is no list of the queue"))?;
+    let after = place_in(request)?;
+    let wanted = match list.wanted() {
+        Ok(wanted) => wanted,
+        Err(refusal) => {
+            let faults = Faults::of(&refusal, FIELDS, super::QUEUE);
+            let nothing = QueueShown { waiting: Vec::new(), next: None };
+            return again(
+                &refusal,
+                &QueuePage { faults, ..QueuePage::new(&frame, list, nothing, None, form) },
+            );
+        }
     };
-    page(StatusCode::OK, &template)
+    let queue = service.queue(&wanted, after.as_ref()).await?;
+    page(status, &QueuePage::new(&frame, list, queue, after.as_ref(), form))
 }
 
-impl Shelf {
-    pub const ALL: [Shelf; 3] = [Shelf::Review, Shelf::Blocked, Shelf::Pending];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Shelf::Review => "To look at",
-            Shelf::Blocked => "Blocked",
-            Shelf::Pending => "Not scanned yet",
-        }
-    }
-
-    pub fn path(self) -> &'static str {
-        match self {
-            Shelf::Review => "/admin/moderation?status=review",
-            Shelf::Blocked => "/admin/moderation?status=blocked",
-            Shelf::Pending => "/admin/moderation?status=pending",
-        }
-    }
+fn place_in(request: &Request) -> Result<Option<WaitingPlace>, Refusal> {
+    let asked: Asked = request.params().unwrap_or_default();
+    let unknown = |()| Refusal::invalid("after", "is no place in the queue");
+    asked.after.as_deref().map(str::parse).transpose().map_err(unknown)
 }
 
-impl From<Shelf> for WaitingFor {
-    fn from(shelf: Shelf) -> Self {
-        match shelf {
-            Shelf::Review => WaitingFor::Review,
-            Shelf::Blocked => WaitingFor::BlockedAlready,
-            Shelf::Pending => WaitingFor::Scan,
-        }
-    }
-}
-
-impl From<WaitingShown> for WaitingRow {
-    fn from(waiting: WaitingShown) -> Self {
+impl<'a> QueuePage<'a> {
+    pub fn new(
+        frame: &'a Frame,
+        list: List,
+        queue: QueueShown,
+        after: Option<&WaitingPlace>,
+        form: BulkShownAgain,
+    ) -> Self {
         Self {
-            path: format!("{}/{}", super::QUEUE, waiting.host),
+            frame,
+            faults: Faults::default(),
+            rows: queue.waiting.into_iter().map(|waiting| WaitingRow::new(waiting, &list)).collect(),
+            next: queue.next.map(|place| list.path_with(&format!("after={place}"))),
+            goes_on: after.is_some(),
+            form,
+            list,
+        }
+    }
+}
+
+impl WaitingRow {
+    pub fn new(waiting: WaitingShown, list: &List) -> Self {
+        let of_account = List { account: waiting.account_handle.clone(), ..list.clone() };
+        Self {
+            path: list.case(&waiting.host),
+            ticked: ticked(&waiting),
             host: waiting.host.to_string(),
             account: waiting.account_handle,
+            account_path: of_account.path(),
             visibility: waiting.visibility,
             status: waiting.status,
             reports: Count(waiting.open_reports),

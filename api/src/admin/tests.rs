@@ -9,16 +9,19 @@ use domain::{
     Time, VersionId, Visibility, content_type_of,
 };
 use service::{
-    AppealKept, BlockedContent, DecisionKept, DecisionShown, Finding, LiveShown, ReportKept, ReviewItem,
-    SameContent, SamePage, Seen, WaitingShown,
+    AccountReport, AppealKept, BlockedContent, BulkOutcome, CasesAround, DecisionKept, DecisionMade,
+    DecisionShown, Finding, HistoryShown, LiveShown, QueueShown, ReportKept, ReviewItem, SameContent,
+    SamePage, Seen, WaitingShown,
 };
 
-use super::audit::AuditPage;
-use super::case::{CasePage, DecisionShownAgain};
+use super::audit::{AuditPage, Who};
+use super::bulk::BulkPage;
+use super::case::{Beside, CasePage, DecisionShownAgain};
 use super::contents::{ContentRow, ContentsPage};
 use super::frame::{Frame, Tab};
+use super::list::{List, Shelf};
 use super::log::DecisionRow;
-use super::queue::{QueuePage, Shelf, WaitingRow};
+use super::queue::{BulkShownAgain, QueuePage};
 use super::signin::{SignInPage, faults_of};
 use crate::pages::NextPath;
 use crate::pages::faults::Faults;
@@ -164,9 +167,33 @@ fn full() -> ReviewItem {
     }
 }
 
+/// A case among others, of an account with a record.
+fn in_queue() -> Beside {
+    let report = |reason: Option<&str>, is_open| AccountReport {
+        host: "other-a1b2".parse().unwrap(),
+        reason: reason.map(str::to_owned),
+        at: now(),
+        is_open,
+    };
+    let history = HistoryShown {
+        pages: 1_234,
+        decisions: vec![decision(ModeratedBy::Moderator, Some("Ada"), Some("Spam\nSee the <ticket>."))],
+        reports: vec![report(Some("A <copy>."), true), report(None, false)],
+    };
+    let list = List { account: "acct_a1b2c3d4e5f6".into(), age: "6h".into(), ..List::default() };
+    let case = |host: &str| host.parse().ok();
+    Beside { history, list, around: CasesAround { previous: case("first-a1b2"), next: case("third-a1b2") } }
+}
+
+fn alone() -> Beside {
+    let (history, list, around) = (HistoryShown::default(), List::default(), CasesAround::default());
+    Beside { history, list, around }
+}
+
 fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
     let frame = frame(Tab::Moderation, None);
-    CasePage::with_ticket(&frame, item, URL.into(), "~1.abc", form).render().unwrap()
+    let beside = if item.decisions.is_empty() { alone() } else { in_queue() };
+    CasePage::with_ticket(&frame, item, URL.into(), "~1.abc", beside, form).render().unwrap()
 }
 
 fn cases() -> Vec<(String, String)> {
@@ -174,6 +201,7 @@ fn cases() -> Vec<(String, String)> {
     let too_long = Faults::of(&Refusal::invalid("note", "is too long"), &["note"], "/admin/moderation/x");
     let again = |elsewhere, faults| DecisionShownAgain {
         note: "A <drill>.".into(),
+        standard_reason: "Spam".into(),
         elsewhere,
         faults,
         ..Default::default()
@@ -195,25 +223,42 @@ fn cases() -> Vec<(String, String)> {
 }
 
 fn queues() -> Vec<(String, String)> {
-    let row = |status, open_reports, rules: &[&str]| {
-        WaitingRow::from(WaitingShown {
-            host: "my-page-a1b2".parse().unwrap(),
-            slug: "my-page".parse().unwrap(),
-            account_handle: "acct_a1b2c3d4e5f6".into(),
-            visibility: if open_reports > 1 { Visibility::Private } else { Visibility::Public },
-            seq: 2,
-            status,
-            moderated_by: ModeratedBy::Scan,
-            open_reports,
-            since: now(),
-            appealed_at: (open_reports == 1).then(now),
-            rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-        })
+    let row = |status, open_reports, rules: &[&str]| WaitingShown {
+        host: "my-page-a1b2".parse().unwrap(),
+        slug: "my-page".parse().unwrap(),
+        account_handle: "acct_a1b2c3d4e5f6".into(),
+        visibility: if open_reports > 1 { Visibility::Private } else { Visibility::Public },
+        seq: 2,
+        status,
+        moderated_by: ModeratedBy::Scan,
+        open_reports,
+        since: now(),
+        appealed_at: (open_reports == 1).then(now),
+        seen: Seen::default(),
+        rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
     };
-    let page = |frame: &Frame, shelf, rows, next: Option<&str>, goes_on| {
-        let next = next.map(str::to_owned);
-        QueuePage { frame, shelf, rows, next, goes_on }.render().unwrap()
+    let shown = |frame: &Frame, list, waiting, next: Option<&str>, after: Option<&str>, form| {
+        let place = |text: &str| text.parse().unwrap();
+        let queue = QueueShown { waiting, next: next.map(place) };
+        QueuePage::new(frame, list, queue, after.map(place).as_ref(), form).render().unwrap()
     };
+    let page = |frame: &Frame, status, waiting, next: Option<&str>, after: Option<&str>| {
+        let list = List { status, ..List::default() };
+        shown(frame, list, waiting, next, after, BulkShownAgain::default())
+    };
+    let filtered = || List {
+        rule: "a_new_rule".into(),
+        account: "acct_<x>".into(),
+        age: "24h".into(),
+        ..List::default()
+    };
+    let unticked = BulkShownAgain {
+        note: "A <drill>.".into(),
+        standard_reason: "Spam".into(),
+        faults: Faults::beside_field("page", "Select at least one page."),
+    };
+    let malformed = Refusal::invalid("account", "is not the handle of an account");
+    let malformed = Faults::of(&malformed, &["account"], "/admin/moderation");
     let full = || {
         vec![
             row(ModerationStatus::Review, 2, &["password_near_lure"]),
@@ -223,14 +268,26 @@ fn queues() -> Vec<(String, String)> {
     };
     let (done, fresh) =
         (frame(Tab::Moderation, Some("Done: my-page-a1b2 is blocked.")), frame(Tab::Moderation, None));
-    let next = "/admin/moderation?status=review&after=1.my-page-a1b2";
+    let place = Some("1.my-page-a1b2");
+    let nothing = || QueueShown { waiting: vec![], next: None };
+    let refused = QueuePage {
+        faults: malformed,
+        ..QueuePage::new(&fresh, filtered(), nothing(), None, BulkShownAgain::default())
+    };
     vec![
-        ("admin-queue".into(), page(&done, Shelf::Review, full(), Some(next), false)),
-        ("admin-queue-none".into(), page(&fresh, Shelf::Review, vec![], None, false)),
-        ("admin-queue-end".into(), page(&fresh, Shelf::Review, vec![], None, true)),
-        ("admin-queue-blocked".into(), page(&fresh, Shelf::Blocked, full(), None, false)),
-        ("admin-queue-blocked-none".into(), page(&fresh, Shelf::Blocked, vec![], None, false)),
-        ("admin-queue-pending-none".into(), page(&fresh, Shelf::Pending, vec![], None, false)),
+        ("admin-queue".into(), page(&done, Shelf::Review, full(), place, None)),
+        ("admin-queue-none".into(), page(&fresh, Shelf::Review, vec![], None, None)),
+        ("admin-queue-end".into(), page(&fresh, Shelf::Review, vec![], None, place)),
+        ("admin-queue-blocked".into(), page(&fresh, Shelf::Blocked, full(), None, None)),
+        ("admin-queue-blocked-none".into(), page(&fresh, Shelf::Blocked, vec![], None, None)),
+        ("admin-queue-pending-none".into(), page(&fresh, Shelf::Pending, vec![], None, None)),
+        (
+            "admin-queue-filtered-none".into(),
+            shown(&fresh, filtered(), vec![], None, None, BulkShownAgain::default()),
+        ),
+        ("admin-queue-unticked".into(), shown(&fresh, List::default(), full(), None, None, unticked)),
+        ("admin-queue-invalid_request".into(), refused.render().unwrap()),
+        ("admin-bulk".into(), bulk(&fresh)),
     ]
 }
 
@@ -254,13 +311,32 @@ fn contents() -> Vec<(String, String)> {
     ]
 }
 
+/// A bulk decision that was made on some pages only.
+fn bulk(frame: &Frame) -> String {
+    let made = |host: &str, has_more| DecisionMade {
+        host: host.parse().unwrap(),
+        slug: "my-page".parse().unwrap(),
+        moderation: ModerationStatus::Blocked,
+        seq: 2,
+        blocked_elsewhere: vec![],
+        has_more,
+    };
+    let outcome = |host: &str, result| BulkOutcome { host: host.parse().unwrap(), result };
+    let outcomes = vec![
+        outcome("my-page-a1b2", Ok(made("my-page-a1b2", false))),
+        outcome("other-a1b2", Ok(made("other-a1b2", true))),
+        outcome("third-a1b2", Err(Refusal::VersionChanged { live: Some(3) }.into())),
+    ];
+    BulkPage::new(frame, List::default(), outcomes).render().unwrap()
+}
+
 fn audits() -> Vec<(String, String)> {
     let frame = frame(Tab::Audit, None);
     let page = |host: &str, rows: Vec<DecisionShown>, next: Option<&str>, faults| {
         let template = AuditPage {
             frame: &frame,
             host: host.into(),
-            by_moderators: !host.is_empty(),
+            who: if host.is_empty() { Who::All } else { Who::People },
             rows: rows.into_iter().map(DecisionRow::from).collect(),
             next: next.map(str::to_owned),
             faults,

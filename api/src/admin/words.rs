@@ -1,7 +1,7 @@
 //! What scans and moderators have said, in words for people.
 
 use domain::ModeratedBy;
-pub use service::rule_in_words;
+pub use service::{RULES, rule_in_words};
 
 /// Whose word a status is, after "set by".
 pub fn source_in_words(source: ModeratedBy) -> &'static str {

@@ -46,7 +46,7 @@ impl Review {
         let unknown = |()| Refusal::invalid("after", "is no `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let waiting_for = WaitingFor::from(status.0.unwrap_or(wire::QueueStatus::Review));
-        Ok(Json(service.queue(waiting_for, after.as_ref()).await?.into()))
+        Ok(Json(service.queue(&waiting_for.into(), after.as_ref()).await?.into()))
     }
 
     /// Look at one page

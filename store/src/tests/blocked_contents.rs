@@ -62,7 +62,7 @@ impl Bed {
     }
 
     async fn waits(&self, waiting_for: WaitingFor) -> Vec<String> {
-        let waiting = self.store.waiting(waiting_for, None, 10, START).await.unwrap();
+        let waiting = self.store.waiting(&waiting_for.into(), None, 10, START).await.unwrap();
         waiting.into_iter().map(|one| one.slug.to_string()).collect()
     }
 }

@@ -9,12 +9,12 @@ use crate::{
     Waiting, WaitingFor,
 };
 
-const DONE: Ruled = Ruled::Done { has_more: false, unblocked: Vec::new() };
+pub(super) const DONE: Ruled = Ruled::Done { has_more: false, unblocked: Vec::new() };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
 impl Bed {
-    async fn scanned(&self, published: &Published, status: ModerationStatus, now: Time) {
+    pub(super) async fn scanned(&self, published: &Published, status: ModerationStatus, now: Time) {
         self.judged_by(published, status, now, 1).await;
     }
 
@@ -31,22 +31,27 @@ impl Bed {
         self.store.judge(judgement).await.unwrap();
     }
 
-    async fn reported(&self, published: &Published, now: Time) {
+    pub(super) async fn reported(&self, published: &Published, now: Time) {
         let host = published.host.clone();
         let report =
             NewReport { id: ReportId::new(now, &self.chance), host, reason: None, category: None, now };
         self.store.report(&report, &self.chance).await.unwrap();
     }
 
-    async fn waiting(&self, waiting_for: WaitingFor) -> Vec<Waiting> {
-        self.store.waiting(waiting_for, None, 10, START).await.unwrap()
+    pub(super) async fn waiting(&self, waiting_for: WaitingFor) -> Vec<Waiting> {
+        self.store.waiting(&waiting_for.into(), None, 10, START).await.unwrap()
     }
 
-    async fn rule(&self, published: &Published, ruling: Ruling, looked_at: Option<VersionId>) -> Ruled {
+    pub(super) async fn rule(
+        &self,
+        published: &Published,
+        ruling: Ruling,
+        looked_at: Option<VersionId>,
+    ) -> Ruled {
         self.say(&ModeratorsWord { looked_at, ..self.word(published, ruling) }).await
     }
 
-    async fn say(&self, word: &ModeratorsWord) -> Ruled {
+    pub(super) async fn say(&self, word: &ModeratorsWord) -> Ruled {
         self.store.rule(word, &self.chance).await.unwrap()
     }
 
@@ -55,7 +60,7 @@ impl Bed {
         self.store.same_content(wanted).await.unwrap()
     }
 
-    fn word(&self, published: &Published, ruling: Ruling) -> ModeratorsWord {
+    pub(super) fn word(&self, published: &Published, ruling: Ruling) -> ModeratorsWord {
         ModeratorsWord {
             account: published.account,
             artifact: published.artifact,
@@ -70,7 +75,7 @@ impl Bed {
     }
 }
 
-fn slugs(waiting: &[Waiting]) -> Vec<&str> {
+pub(super) fn slugs(waiting: &[Waiting]) -> Vec<&str> {
     waiting.iter().map(|one| one.slug.as_str()).collect()
 }
 
@@ -143,7 +148,7 @@ on_both_databases! {
         }
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let list = bed.store.waiting(WaitingFor::Review, after.as_ref(), 2, START).await.unwrap();
+            let list = bed.store.waiting(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
             let Some(last) = list.last() else { break };
             // As it comes back from a caller.
             after = Some(last.place.to_string().parse().unwrap());
@@ -331,7 +336,7 @@ on_both_databases! {
             bed.reported(page, START).await;
         }
         assert_eq!(bed.waiting(WaitingFor::Review).await.len(), 2);
-        let later = bed.store.waiting(WaitingFor::Review, None, 10, START.plus(2 * HOUR)).await.unwrap();
+        let later = bed.store.waiting(&WaitingFor::Review.into(), None, 10, START.plus(2 * HOUR)).await.unwrap();
         assert_eq!(slugs(&later), ["kept"]);
 
         bed.store.delete_artifact(&bed.change(kept.account, START), &kept.slug).await.unwrap();

@@ -42,7 +42,7 @@ in_both_modes! {
             assert_eq!(page.header("Cache-Control"), "no-store");
         }
         assert_eq!(human.get("/admin").await.expect(302).header("Location"), "/admin/moderation");
-        human.post("/admin/moderation").await.expect(405);
+        human.post("/admin/audit").await.expect(405);
 
         human.on_a_page_of("http://evil.example").post("/admin/signout").await.expect(403);
         human.post("/admin/signout").await.expect(302);
@@ -173,7 +173,7 @@ in_both_modes! {
             front_page(&world.visitor(), page).await.expect(451);
         }
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
-        let log = human.get(&format!("/admin/audit?host={host}&moderators=on")).await.expect(200).text();
+        let log = human.get(&format!("/admin/audit?host={host}")).await.expect(200).text();
         assert!(log.contains("Ada <span class=\"note\">a moderator</span>") && log.contains("blocked"), "{log}");
         human.get("/admin/audit?host=NO").await.expect(400);
         human.get("/admin/moderation/no-such-page-0000").await.refused(404, "not_found");

@@ -13,6 +13,8 @@ mod audit;
 mod bad_input;
 mod blocked_content;
 mod card_reversals;
+mod casework;
+mod casework_browser;
 mod checkout;
 mod claiming;
 mod clocks;

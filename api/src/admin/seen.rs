@@ -1,0 +1,38 @@
+//! What a moderator was shown of a page, as forms send it back with a decision.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use domain::Host;
+use service::{Seen, WaitingShown};
+
+/// Stands for an id where there is none.
+const NONE: &str = "-";
+
+/// What the box of a page in the list sends: the page, its version and what was seen of it.
+pub fn ticked(waiting: &WaitingShown) -> String {
+    let Seen { decision, report, appeal } = waiting.seen;
+    let (decision, report, appeal) = (id_or_none(decision), id_or_none(report), id_or_none(appeal));
+    format!("{} {} {decision} {report} {appeal}", waiting.host, waiting.seq)
+}
+
+/// The page, its version and what was seen of it; none when this is not what the list sends.
+pub fn read_ticked(text: &str) -> Option<(Host, u32, Seen)> {
+    let [host, seq, decision, report, appeal] = text.split(' ').collect::<Vec<_>>().try_into().ok()?;
+    let id = |text| if text == NONE { "" } else { text };
+    let seen = Seen {
+        decision: id_of(id(decision)).ok()?,
+        report: id_of(id(report)).ok()?,
+        appeal: id_of(id(appeal)).ok()?,
+    };
+    Some((host.parse().ok()?, seq.parse().ok()?, seen))
+}
+
+fn id_or_none(id: Option<impl Display>) -> String {
+    id.map_or_else(|| NONE.to_owned(), |id| id.to_string())
+}
+
+/// An id that may be none.
+pub fn id_of<T: FromStr>(text: &str) -> Result<Option<T>, T::Err> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
+}

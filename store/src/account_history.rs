@@ -1,0 +1,89 @@
+//! What is known of an account beside one of its pages, for a moderator who decides on that page.
+
+use domain::{AccountId, ArtifactId, Host, Time};
+use sea_orm::sea_query::{Expr, Query, SelectStatement};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use crate::review::DecisionKept;
+use crate::{Store, artifacts, rows};
+
+/// How many decisions and how many reports a history shows at most, the newest first.
+pub const HISTORY_SHOWN_MAX: u64 = 10;
+
+/// An account's record.
+#[derive(Clone, Debug, Default)]
+pub struct AccountHistory {
+    /// Pages that are not deleted.
+    pub pages: u64,
+    /// Decisions by moderators on its other pages, deleted ones included.
+    pub decisions: Vec<DecisionKept>,
+    /// Reports on its other pages, deleted ones included.
+    pub reports: Vec<AccountReport>,
+}
+
+/// A report on another page of the account.
+#[derive(Clone, Debug)]
+pub struct AccountReport {
+    pub host: Host,
+    pub reason: Option<String>,
+    pub at: Time,
+    pub is_open: bool,
+}
+
+impl Store {
+    /// What is known of an account, but for the artifact that is shown beside it.
+    pub async fn account_history(
+        &self,
+        account: AccountId,
+        but: ArtifactId,
+    ) -> anyhow::Result<AccountHistory> {
+        use entity::moderation_decision::Column;
+        let reader = &self.database.reader;
+        let decisions = entity::moderation_decision::Entity::find()
+            // The index `moderation_decisions_by_people` has exactly this condition; SQLite needs it literally.
+            .filter(Expr::cust("source = 'moderator'"))
+            .filter(Column::ArtifactId.in_subquery(others(account, but)))
+            .order_by_desc(Column::Id)
+            .limit(HISTORY_SHOWN_MAX)
+            .all(reader)
+            .await?;
+        Ok(AccountHistory {
+            pages: artifacts::of_account(account).count(reader).await?,
+            decisions: self.with_names(decisions).await?,
+            reports: self.reports_on_others(account, but).await?,
+        })
+    }
+
+    async fn reports_on_others(
+        &self,
+        account: AccountId,
+        but: ArtifactId,
+    ) -> anyhow::Result<Vec<AccountReport>> {
+        use entity::report::Column;
+        let found = entity::report::Entity::find()
+            .filter(Column::ArtifactId.in_subquery(others(account, but)))
+            .order_by_desc(Column::Id)
+            .limit(HISTORY_SHOWN_MAX)
+            .all(&self.database.reader)
+            .await?;
+        let report = |row: entity::report::Model| {
+            Ok(AccountReport {
+                host: rows::parse(&row.host, "a host")?,
+                reason: row.reason,
+                at: Time::from_millis(row.created_at),
+                is_open: row.handled_at.is_none(),
+            })
+        };
+        found.into_iter().map(report).collect()
+    }
+}
+
+/// The account's other artifacts, deleted ones included.
+fn others(account: AccountId, but: ArtifactId) -> SelectStatement {
+    Query::select()
+        .column(entity::artifact::Column::Id)
+        .from(entity::artifact::Entity)
+        .and_where(entity::artifact::Column::AccountId.eq(account.to_string()))
+        .and_where(entity::artifact::Column::Id.ne(but.to_string()))
+        .to_owned()
+}
