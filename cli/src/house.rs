@@ -2,6 +2,7 @@
 //! change a schema: a process that finds an old one refuses to start.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
@@ -10,7 +11,8 @@ use config::Settings;
 use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
 use service::{
-    FileStoreWatch, JobQueue, Parts, PublishBounds, Rules, ScanGate, Service, TokenUses, VerdictCommits,
+    FileStoreWatch, JobQueue, Parts, PublishBounds, Rules, ScanTerms, Scans, Service, TokenUses,
+    VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
@@ -114,7 +116,7 @@ impl Office {
             chance: house.chance.clone(),
             token_uses: TokenUses::default(),
             publish_bounds: PublishBounds::default(),
-            scan_gate: ScanGate::default(),
+            scans: Scans::new(scan_terms(settings)),
             verdicts: VerdictCommits::start(house.store.clone()),
             card: parts::card_rail(settings)?,
             rules: rules(settings, &house.chance)?,
@@ -126,6 +128,12 @@ impl Office {
     pub(crate) async fn close(self) {
         self.ledgers.stop().await;
     }
+}
+
+fn scan_terms(settings: &Settings) -> ScanTerms {
+    let seconds = settings.limits.scan_seconds_per_minute;
+    let quota = (seconds > 0).then(|| Duration::from_secs(seconds.into()));
+    ScanTerms::of(settings.workers.scan_memory_mb, quota)
 }
 
 /// Set once before anything is done by it, and kept so from then on.

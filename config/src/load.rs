@@ -125,7 +125,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
         secrets,
         card,
         limits: limits?,
-        workers,
+        workers: workers?,
         ops,
         service,
         traces: traces?,

@@ -77,6 +77,7 @@ fn the_defaults_are_the_documented_ones() {
     assert_eq!(settings.log.format, LogFormat::Text);
     let cores = std::thread::available_parallelism().unwrap().get();
     assert_eq!((settings.workers.concurrency, settings.workers.scan_concurrency), (cores * 16, cores * 4));
+    assert_eq!((settings.workers.scan_memory_mb, settings.limits.scan_seconds_per_minute), (1200, 20));
     assert_eq!(settings.tariff().dev_rail, DevRail::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");

@@ -42,6 +42,8 @@ GRANT USAGE ON SCHEMA public TO handbill_edge;
 DO $$ BEGIN
     IF to_regclass('public.routes') IS NOT NULL THEN
         GRANT SELECT ON public.routes TO handbill_edge;
+        -- How long the oldest version without a verdict has waited; nothing else of any version.
+        GRANT SELECT (created_at, moderation_status) ON public.versions TO handbill_edge;
         -- Whether the schema is new enough, for the edge; whether the schedules keep time, for its `handbill doctor`.
         GRANT SELECT ON public.seaql_migrations, public.schedules TO handbill_edge;
     END IF;

@@ -1,6 +1,8 @@
 //! Artifacts, their versions and routes, as the operations and the edge see them. What is known of a content belongs
 //! to its version, never to the artifact: making another version live must not launder a verdict.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, ArtifactId, Host, Manifest, Message, Slug, Time, VersionId};
@@ -97,5 +99,19 @@ pub struct Route {
     pub is_suspended: bool,
     /// When what visitors get last changed: by a publish, a claim, a verdict or a new visibility.
     pub updated_at: Time,
+    /// From when on visitors are shown no documents while the version is pending: its scan failed, or scans are late. Only
+    /// pages of provisional accounts are held back.
+    pub held_from: Option<Time>,
     pub manifest: Manifest,
+}
+
+impl Route {
+    /// How long the oldest version without a verdict may wait before pending pages of provisional accounts are held back.
+    pub const SCAN_WAIT_MAX: Duration = Duration::from_secs(30);
+
+    /// Whether documents are held back until the version has a verdict.
+    pub fn is_held_back(&self, now: Time) -> bool {
+        let is_held = self.held_from.is_some_and(|from| from <= now);
+        is_held && self.moderation == ModerationStatus::Pending && self.expires_at.is_some()
+    }
 }

@@ -78,11 +78,12 @@ impl Queue {
         Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
 
-    /// How long one attempt may take.
+    /// How long one attempt may take. A scan waits for a permit for up to a minute of it, and limits its computing by
+    /// itself.
     pub fn attempt_timeout(self) -> Duration {
         match self {
             Queue::Publish => Duration::from_secs(60),
-            Queue::Scan | Queue::Rescan => Duration::from_secs(30),
+            Queue::Scan | Queue::Rescan => Duration::from_secs(120),
             Queue::Views => Duration::from_secs(10),
             Queue::Upkeep => Duration::from_secs(600),
         }

@@ -31,6 +31,7 @@ mod payment;
 mod reason;
 mod refusal;
 mod role;
+mod scanned_content;
 mod scope;
 mod secret;
 mod site_path;
@@ -86,6 +87,7 @@ pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt}
 pub use reason::Reason;
 pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind, Repeating};
 pub use role::{Role, UnknownRole};
+pub use scanned_content::ScannedContent;
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};

@@ -29,6 +29,8 @@ pub enum Closed {
     Blocked,
     /// The operator has suspended the account.
     Suspended,
+    /// The page waits for its scan, and scans are late.
+    Unchecked,
     /// The store does not answer.
     Unavailable,
 }
@@ -56,6 +58,8 @@ impl From<anyhow::Error> for Failure {
 pub const NO_PAGE: &str = "There is no page here";
 
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+/// A scan takes seconds at most, but others may come first.
+const RETRY_AFTER_CHECK: HeaderValue = HeaderValue::from_static("10");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -75,7 +79,7 @@ impl Closed {
             Closed::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Closed::TooManyMisses { .. } => StatusCode::TOO_MANY_REQUESTS,
             Closed::Blocked | Closed::Suspended => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-            Closed::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Closed::Unchecked | Closed::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -92,6 +96,7 @@ impl Closed {
             Closed::TooManyMisses { .. } => "Too many requests",
             Closed::Blocked => "This page has been blocked",
             Closed::Suspended => "This page is not available",
+            Closed::Unchecked => "This page is being checked",
             Closed::Unavailable => "This page cannot be shown just now",
         }
     }
@@ -119,6 +124,9 @@ impl Closed {
                 "It breaks the rules of this service, or waits for a moderator, and is not shown."
             }
             Closed::Suspended => "The account that published it is suspended.",
+            Closed::Unchecked => {
+                "Every new page is checked for abuse, and this takes longer than usual. Please try again in a moment."
+            }
             Closed::Unavailable => "The fault is ours. Please try again in a moment.",
         }
     }
@@ -127,6 +135,9 @@ impl Closed {
         match self {
             Closed::MethodNotAllowed => {
                 headers.insert(header::ALLOW, ALLOW);
+            }
+            Closed::Unchecked => {
+                headers.insert(header::RETRY_AFTER, RETRY_AFTER_CHECK);
             }
             Closed::Unavailable => {
                 headers.insert(header::RETRY_AFTER, RETRY_AFTER);
@@ -251,7 +262,7 @@ impl Troubles {
 mod tests {
     use super::*;
 
-    const ALL: [Closed; 12] = [
+    const ALL: [Closed; 13] = [
         Closed::Malformed,
         Closed::Private,
         Closed::Missing,
@@ -263,6 +274,7 @@ mod tests {
         Closed::TooManyMisses { retry_after_seconds: 37 },
         Closed::Blocked,
         Closed::Suspended,
+        Closed::Unchecked,
         Closed::Unavailable,
     ];
 
@@ -285,9 +297,10 @@ mod tests {
     fn each_reason_has_its_status_and_says_what_helps() {
         let pages = ClosedPages::new("", None);
         let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
-        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503]);
+        assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503, 503]);
         assert_eq!(pages.show(Closed::MethodNotAllowed).header("allow"), Some("GET, HEAD"));
         assert_eq!(pages.show(Closed::Unavailable).header("retry-after"), Some("2"));
+        assert_eq!(pages.show(Closed::Unchecked).header("retry-after"), Some("10"));
         let misses = pages.show(Closed::TooManyMisses { retry_after_seconds: 37 });
         assert_eq!(misses.header("retry-after"), Some("37"));
         let range = pages.show(Closed::RangeNotSatisfiable { size_bytes: 7 });

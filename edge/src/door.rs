@@ -124,8 +124,14 @@ impl Inner {
             return Ok(answer::redirect(self.policy.of_site(&visit), location, query)?);
         }
         match resolve(&site.route.manifest, visit.address.path) {
-            Resolved::File(file) => self.show(&visit, file).await,
-            Resolved::OwnNotFound(file) => self.show_not_found(&visit, file).await,
+            Resolved::File(file) => {
+                gate::admit_file(&site.route, file, now)?;
+                self.show(&visit, file).await
+            }
+            Resolved::OwnNotFound(file) => {
+                gate::admit_file(&site.route, file, now)?;
+                self.show_not_found(&visit, file).await
+            }
             Resolved::Nothing => Err(Closed::Missing.into()),
             Resolved::Folder => {
                 let headers = self.policy.of_site(&visit);

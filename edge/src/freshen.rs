@@ -46,7 +46,8 @@ async fn ask(some: &[InUse], store: &Store) -> anyhow::Result<()> {
     let states = store.route_states(&hosts).await?;
     for in_use in some {
         let route = &in_use.site.route;
-        if states.get(&route.host) == Some(&RouteState::of(route)) {
+        // Whether a pending route is held back depends on other versions as well, which its state does not show.
+        if route.held_from.is_none() && states.get(&route.host) == Some(&RouteState::of(route)) {
             in_use.stands_at(asked_at);
         }
     }

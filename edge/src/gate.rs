@@ -82,6 +82,18 @@ pub fn admit(
     }
 }
 
+/// Keeps back what a browser would show as a page of its own, while the route's version waits for a late scan. Pictures,
+/// styles and scripts are nothing without one.
+pub fn admit_file(route: &Route, file: &ManifestFile, now: Time) -> Result<(), Closed> {
+    if route.is_held_back(now) && is_rendered(file) { Err(Closed::Unchecked) } else { Ok(()) }
+}
+
+/// HTML, and all XML: with a namespace, any of it may hold HTML and scripts.
+fn is_rendered(file: &ManifestFile) -> bool {
+    let essence = file.content_type.split(';').next().unwrap_or_default().trim();
+    matches!(essence, "text/html" | "text/xml" | "application/xml") || essence.ends_with("+xml")
+}
+
 fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {
     let mut parts = query.unwrap_or_default().split('&');
     parts.find_map(|part| part.strip_prefix("sig=")).is_some_and(|signature| key.verifies(host, signature))
@@ -99,7 +111,7 @@ fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &Li
 mod tests {
     use std::time::Duration;
 
-    use domain::{AccountId, ArtifactId, Chance, Manifest, VersionId};
+    use domain::{AccountId, ArtifactId, BlobHash, Chance, Manifest, SitePath, VersionId, content_type_of};
 
     use super::*;
     use crate::find::Mount;
@@ -118,6 +130,7 @@ mod tests {
             expires_at,
             is_suspended: false,
             updated_at: NOW,
+            held_from: None,
             manifest: Manifest::default(),
         }
     }
@@ -159,6 +172,42 @@ mod tests {
             assert_eq!(knock(&suspended, Mount::Path, Some(&query), None), Err(Closed::Suspended));
             let expired = Route { expires_at: Some(NOW), ..suspended };
             assert_eq!(knock(&expired, Mount::Path, Some(&query), None), Err(Closed::Expired));
+        }
+    }
+
+    #[test]
+    fn documents_of_a_provisional_account_are_held_back_while_their_scan_is_late() {
+        let later = NOW.plus(Duration::from_secs(60));
+        let late = Route {
+            held_from: Some(NOW),
+            ..route(Visibility::Public, ModerationStatus::Pending, Some(later))
+        };
+        let opens = |route: &Route, name: &str| {
+            let path: SitePath = name.parse().unwrap();
+            let content_type = content_type_of(&path);
+            let hash = BlobHash::of(b"x");
+            admit_file(
+                route,
+                &ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] },
+                NOW,
+            )
+            .is_ok()
+        };
+        for document in ["index.html", "a.htm", "a.xhtml", "a.svg", "a.xml", "a.xsl", "feed.rss", "feed.atom"]
+        {
+            assert!(!opens(&late, document), "{document}");
+        }
+        for other in ["a.css", "a.js", "a.png", "a.txt", "a.json", "a.pdf", "a.woff2", "LICENSE"] {
+            assert!(opens(&late, other), "{other}");
+        }
+        for open in [
+            Route { held_from: Some(NOW.plus(Duration::from_millis(1))), ..late.clone() },
+            Route { held_from: None, ..late.clone() },
+            Route { moderation: ModerationStatus::Pass, ..late.clone() },
+            Route { moderation: ModerationStatus::Review, ..late.clone() },
+            Route { expires_at: None, ..late },
+        ] {
+            assert!(opens(&open, "index.html"), "{open:?}");
         }
     }
 

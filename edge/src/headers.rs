@@ -114,6 +114,7 @@ mod tests {
             expires_at: None,
             is_suspended: false,
             updated_at: now,
+            held_from: None,
             manifest: Manifest::default(),
         })
     }

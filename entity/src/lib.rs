@@ -12,6 +12,7 @@ pub mod blob_ref;
 pub mod blob_sweep;
 pub mod blocked_content;
 pub mod card_payment;
+pub mod content_verdict;
 pub mod daily_view;
 pub mod early_card_reversal;
 pub mod held_page;

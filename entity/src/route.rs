@@ -17,6 +17,8 @@ pub struct Model {
     pub manifest: String,
     pub updated_at: i64,
     pub suspended_at: Option<i64>,
+    /// From when on documents are held back while the version is pending: an attempt to scan it failed.
+    pub held_from: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -25,6 +25,8 @@ mod m0015_audit_by_person;
 mod m0016_pages_of_lists;
 mod m0017_monthly_limits;
 mod m0018_early_card_reversals;
+mod m0019_content_verdicts;
+mod m0019_pending_versions;
 mod m0020_blocked_contents;
 mod m0021_suspensions;
 
@@ -50,6 +52,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0016_pages_of_lists::Migration),
             Box::new(m0017_monthly_limits::Migration),
             Box::new(m0018_early_card_reversals::Migration),
+            Box::new(m0019_content_verdicts::Migration),
+            Box::new(m0019_pending_versions::Migration),
             Box::new(m0020_blocked_contents::Migration),
             Box::new(m0021_suspensions::Migration),
         ]

@@ -79,7 +79,7 @@ pub use review::{
     DECISIONS_BESIDE_MAX, DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown,
     ReviewItem, SameContent, ShownFile, WaitingShown, text_of,
 };
-pub use scan::{Rescanned, ScanGate};
+pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted, Revoked};
@@ -122,7 +122,7 @@ pub struct Parts {
     /// When tokens were last used, until it is written.
     pub token_uses: TokenUses,
     pub publish_bounds: PublishBounds,
-    pub scan_gate: ScanGate,
+    pub scans: Scans,
     pub verdicts: VerdictCommits,
     pub card: CardRail,
     pub rules: Rules,

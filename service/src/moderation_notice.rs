@@ -101,6 +101,7 @@ pub fn rule_in_words(rule: &str) -> String {
         "nul_bytes" => "contains NUL bytes, which can hide text from a check".to_owned(),
         "redirects_away" => "does nothing but redirect to another site".to_owned(),
         "hidden_content" => "shows content that is unknown until its script runs".to_owned(),
+        "scan_failed" => "could not be checked".to_owned(),
         BLOCKED_CONTENT => "is a content that a moderator has blocked".to_owned(),
         other => other.replace('_', " "),
     }

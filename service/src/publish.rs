@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Activation, Content, Job, JobEnvelope, JobId, Message, Outcome, Payment, PublishJob, Published, Refusal,
-    Repeating, Scope, SitePath, Slug, Target, VersionId, Warning, fault,
+    Activation, Content, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob, Published,
+    Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket, VersionId, Warning, fault,
 };
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder, KeyUse};
@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
+use crate::uploads::key_of_upload;
 use crate::{Answer, Caller, Failure, Service};
 
 /// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
@@ -32,6 +33,8 @@ pub struct PublishRequest {
     pub activation: Activation,
     pub payment: Option<Payment>,
     pub idempotency_key: Option<String>,
+    /// The upload that the files were staged in. It ends with the publish.
+    pub upload: Option<UploadId>,
     pub created_via: &'static str,
     pub message: Option<Message>,
 }
@@ -100,8 +103,12 @@ impl Service {
     /// has the same files, and so the same warnings.
     async fn inspect_and_take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Publication> {
         caller.may(Scope::ArtifactsWrite)?;
-        let warnings = self.inspect(&request.files, repeating(request.idempotency_key.as_deref())).await?;
+        let (account, upload) = (caller.account, request.upload);
+        let warnings = self.inspect(&request.files, request.repeating()).await?;
         let published = self.take_on(caller, request).await?;
+        if let Some(upload) = upload {
+            self.end_upload(UploadTicket { account, upload }).await;
+        }
         Ok(Publication { published, warnings })
     }
 
@@ -128,7 +135,7 @@ impl Service {
         request: PublishRequest,
         until: Instant,
     ) -> Answer<Published> {
-        let repeating = repeating(request.idempotency_key.as_deref());
+        let repeating = request.repeating();
         let (Begun::Fresh(version) | Begun::Earlier(version)) = begun;
         let awaited = Awaited { account: caller.account, job: version.into(), kind: "publish", repeating };
         if let Begun::Earlier(_) = begun {
@@ -196,7 +203,8 @@ impl Service {
     async fn version_of(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun<VersionId>> {
         let now = self.0.clock.now();
         let fresh = VersionId::new(now, &self.0.chance);
-        let Some(key) = &request.idempotency_key else { return Ok(Begun::Fresh(fresh)) };
+        let key = request.key();
+        let Some(key) = &key else { return Ok(Begun::Fresh(fresh)) };
         let claim = KeyClaim {
             account: caller.account,
             key,
@@ -206,9 +214,12 @@ impl Service {
             expires_at: now.plus(KEY_KEPT),
         };
         let holder = self.0.store.claim_key(&claim).await;
-        match holder.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
+        match holder.map_err(|error| failure_before(request.repeating(), error))? {
             KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
             KeyHolder::Earlier(job) => Ok(Begun::Earlier(VersionId::from_ulid(job.ulid()))),
+            KeyHolder::Conflict if request.upload.is_some() => {
+                Err(Refusal::NotFound(Missing::LapsedUpload).into())
+            }
             KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
         }
     }
@@ -272,6 +283,20 @@ impl Service {
         };
         tracing::error!(error, "a publish could not be queued");
         Ok(Err(Refusal::overloaded("the queue does not take jobs at present; nothing was done")))
+    }
+}
+
+impl PublishRequest {
+    /// The key under which it is done once at most: the caller's, or the upload's own.
+    fn key(&self) -> Option<String> {
+        self.idempotency_key.clone().or_else(|| self.upload.map(key_of_upload))
+    }
+
+    fn repeating(&self) -> Repeating {
+        match (&self.idempotency_key, self.upload) {
+            (None, Some(_)) => Repeating::AsItIs,
+            (key, _) => repeating(key.as_deref()),
+        }
     }
 }
 

@@ -49,6 +49,10 @@ impl Service {
         let begun =
             self.queue_again(&late, |scan| envelope(JobId::of_scan(scan.version), Job::Scan(scan))).await?;
         let stuck: Vec<_> = begun.iter().filter(|begun| begun.tries >= STUCK_TRIES_MIN).collect();
+        // What is queued for the second time has failed until its attempts were used up, or ended its worker each time.
+        for given_up in begun.iter().filter(|begun| begun.tries > 0) {
+            self.give_up_scan(given_up.job).await?;
+        }
         if let Some(first) = stuck.first() {
             tracing::error!(
                 version.id = %first.job.version,

@@ -1,75 +1,53 @@
 //! A version's verdict: read what was published, have the scanner judge it, tell the edges what changed.
+//!
+//! The same content is judged once: its verdict is kept, in memory and with the version's in the database. What is not
+//! known is computed behind the gate, which says whose turn it is.
 
-use std::collections::HashMap;
+mod computing;
+mod gate;
+mod given_up;
+
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Context;
-use bytes::Bytes;
 use domain::fault::{self, Fault};
-use domain::{AccountId, AccountStatus, BlobHash, Manifest, ModerationStatus, RescanJob, ScanJob};
-use scanner::{ScannedFile, Status, Terms, Verdict};
-use store::{Judged, Judgement};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use domain::{AccountId, RescanJob, ScanJob, ScannedContent};
+use quick_cache::sync::Cache;
+use store::{Judged, Judgement, KeptVerdict, ScanSubject};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
+pub use gate::ScanTerms;
+
 use crate::Service;
-use crate::compute::compute;
+use gate::{NoPermit, Permit, Scan, ScanGate};
 
 /// The number of the rules that this program judges by. It rises with them, so older verdicts are told from newer ones.
 const RULES: u32 = whole_number(scanner::SCANNER_VERSION);
 
-/// A rescan that does not get its turn by then comes back later: it must not use up its attempt by waiting.
-const RESCAN_TURN_WAIT: Duration = Duration::from_secs(10);
+/// How long a scan may read and compute. Waiting for a permit does not count.
+const COMPUTE_MAX: Duration = Duration::from_secs(30);
 
-/// Lets scans compute: on half of the cores at a time, so that publishes always find one. First scans go before rescans.
-#[derive(Clone, Debug)]
-pub struct ScanGate {
-    places: Arc<Semaphore>,
-    /// First scans that wait for a place.
-    first_waiting: Arc<watch::Sender<usize>>,
-}
+/// Verdicts that a process remembers, so that it need not ask the database. Each takes a few kilobytes at most.
+const VERDICTS_MAX: usize = 512;
 
-/// A place at which one scan computes.
-type Turn = OwnedSemaphorePermit;
-
-/// What a scan reads.
-#[derive(Debug, Default)]
-struct Content {
-    files: Vec<ContentFile>,
-    is_provisional: bool,
-}
-
+/// What the scans of a process share.
 #[derive(Debug)]
-struct ContentFile {
-    path: String,
-    /// As the edge sends it.
-    content_type: String,
-    bytes: Bytes,
+pub struct Scans {
+    gate: ScanGate,
+    /// By content and rules. A verdict that is being computed is waited for.
+    verdicts: Cache<(ScannedContent, u32), Arc<KeptVerdict>>,
 }
 
-impl Content {
-    fn verdict(&self) -> anyhow::Result<Verdict> {
-        let files: Vec<_> = self.files.iter().map(ContentFile::scanned).collect();
-        let terms = Terms { is_provisional: self.is_provisional, ..Terms::default() };
-        Ok(scanner::scan(&files, &terms)?)
-    }
-}
-
-impl ContentFile {
-    fn scanned(&self) -> ScannedFile<'_> {
-        ScannedFile { path: &self.path, bytes: &self.bytes, content_type: &self.content_type }
-    }
-}
-
-/// Which scan of a version it is.
+/// What came of asking for a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scan {
-    First,
-    /// The version has a verdict, so this one can wait.
-    Again,
+pub enum Scanned {
+    Done,
+    /// Nothing was done, since too many scans wait here. The job is to come again.
+    NotNow {
+        retry_after: Duration,
+    },
 }
 
 /// What came of asking for a rescan.
@@ -81,83 +59,10 @@ pub enum Rescanned {
     NotHere,
 }
 
-impl Default for ScanGate {
-    fn default() -> Self {
-        Self::with_places(places_of(available_parallelism().map_or(1, usize::from)))
+impl Scans {
+    pub fn new(terms: ScanTerms) -> Self {
+        Self { gate: ScanGate::new(terms), verdicts: Cache::new(VERDICTS_MAX) }
     }
-}
-
-impl ScanGate {
-    fn with_places(places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), first_waiting: Arc::new(watch::Sender::new(0)) }
-    }
-
-    /// None: a rescan does not get its turn in time.
-    async fn judge(&self, scan: Scan, content: Content) -> anyhow::Result<Option<Verdict>> {
-        let turn = match scan {
-            Scan::First => self.first_turn().await?,
-            Scan::Again => match timeout(RESCAN_TURN_WAIT, self.later_turn()).await {
-                Ok(turn) => turn?,
-                Err(_) => return Ok(None),
-            },
-        };
-        let content_bytes = content.files.iter().map(|file| file.bytes.len() as u64).sum();
-        let judge = move || content.verdict();
-        let verdict = in_turn(turn, content_bytes, judge).await??;
-        Ok(Some(verdict))
-    }
-
-    async fn first_turn(&self) -> anyhow::Result<Turn> {
-        let _waiting = FirstWaiting::counted(&self.first_waiting);
-        self.places.clone().acquire_owned().await.context("the scans are closed")
-    }
-
-    /// Waits until no first scan does. A place that comes while one does is left to it: it stands behind us in the line.
-    async fn later_turn(&self) -> anyhow::Result<Turn> {
-        let mut first_waiting = self.first_waiting.subscribe();
-        loop {
-            first_waiting.wait_for(|waiting| *waiting == 0).await.context("the scans are closed")?;
-            let turn = self.places.clone().acquire_owned().await.context("the scans are closed")?;
-            if *first_waiting.borrow() == 0 {
-                return Ok(turn);
-            }
-        }
-    }
-}
-
-/// Counts a first scan for as long as it waits.
-struct FirstWaiting<'a>(&'a watch::Sender<usize>);
-
-impl<'a> FirstWaiting<'a> {
-    fn counted(waiting: &'a watch::Sender<usize>) -> Self {
-        waiting.send_modify(|count| *count += 1);
-        Self(waiting)
-    }
-}
-
-impl Drop for FirstWaiting<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count = count.saturating_sub(1));
-    }
-}
-
-/// Computes on its turn. Whoever stops waiting frees no place before the computing has ended.
-async fn in_turn<T: Send + 'static>(
-    turn: Turn,
-    bytes: u64,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> anyhow::Result<T> {
-    let work = move || {
-        let done = work();
-        drop(turn);
-        done
-    };
-    compute(bytes, work).await.context("scan a version")
-}
-
-/// Half of the cores, but always one.
-fn places_of(cores: usize) -> usize {
-    (cores / 2).max(1)
 }
 
 impl Service {
@@ -167,34 +72,112 @@ impl Service {
         if rules() < job.rules {
             return Ok(Rescanned::NotHere);
         }
-        let span = telemetry::spans::scan(job.scan.version);
-        self.judge(job.scan, Scan::Again, &span).instrument(span.clone()).await
+        Ok(match self.judge(job.scan, Scan::Again).await? {
+            Scanned::Done => Rescanned::Done,
+            Scanned::NotNow { .. } => Rescanned::NotHere,
+        })
     }
 
     /// Judges a version and tells the edges if that changes what they serve, or if they must not serve it. When it
     /// returns, a blocked page is off every edge. Idempotent: the same content gets the same verdict.
-    pub async fn scan(&self, job: ScanJob) -> anyhow::Result<()> {
-        let span = telemetry::spans::scan(job.version);
-        self.judge(job, Scan::First, &span).instrument(span.clone()).await.map(|_| ())
+    pub async fn scan(&self, job: ScanJob) -> anyhow::Result<Scanned> {
+        self.judge(job, Scan::First).await
     }
 
-    async fn judge(&self, job: ScanJob, scan: Scan, span: &Span) -> anyhow::Result<Rescanned> {
-        let version = job.version;
-        let Some(manifest) = self.0.store.manifest(version).await? else { return Ok(Rescanned::Done) };
-        let content = self.content(job.account, &manifest).await?;
-        let Some(verdict) = self.0.scan_gate.judge(scan, content).await? else {
-            return Ok(Rescanned::NotHere);
+    async fn judge(&self, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
+        let span = telemetry::spans::scan(job.version);
+        self.judge_in(&span, job, scan).instrument(span.clone()).await
+    }
+
+    async fn judge_in(&self, span: &Span, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
+        let Some(subject) = self.0.store.scan_subject(job.version).await? else { return Ok(Scanned::Done) };
+        let content = ScannedContent::of(&subject.manifest, subject.is_provisional);
+        let verdict = match self.verdict(job.account, scan, content, &subject).await? {
+            Ok(verdict) => verdict,
+            Err(NoPermit { retry_after }) => return Ok(Scanned::NotNow { retry_after }),
         };
-        let status = status_of(verdict.status);
         pass_or_wait("scan.before_judge").await?;
+        self.write_verdict(span, job, content, &verdict).await?;
+        Ok(Scanned::Done)
+    }
+
+    /// The verdict on a version's content: the one that is known, or a new one.
+    async fn verdict(
+        &self,
+        account: AccountId,
+        scan: Scan,
+        content: ScannedContent,
+        subject: &ScanSubject,
+    ) -> anyhow::Result<Result<Arc<KeptVerdict>, NoPermit>> {
+        if let Some(verdict) = self.known_verdict(content).await? {
+            return Ok(Ok(verdict));
+        }
+        // Small files are read beforehand, so that permits do not wait for the blob store. Large ones are read when there is
+        // memory for them.
+        let is_small = computing::is_small(&subject.manifest);
+        let read_ahead = if is_small { Some(self.read_files(subject).await?) } else { None };
+        let permit = match self.0.scans.gate.permit(account, scan).await {
+            Ok(permit) => permit,
+            Err(no_permit) => return Ok(Err(no_permit)),
+        };
+        let judging = async {
+            let files = match read_ahead {
+                Some(files) => files,
+                None => self.read_files(subject).await?,
+            };
+            self.judge_once(permit, content, files).await
+        };
+        let judged = timeout(COMPUTE_MAX, judging).await;
+        judged.with_context(|| format!("not judged after {COMPUTE_MAX:?} of computing"))?.map(Ok)
+    }
+
+    /// Two scans of the same content compute once: the later one waits for the verdict of the other.
+    async fn judge_once(
+        &self,
+        permit: Permit,
+        content: ScannedContent,
+        files: computing::Files,
+    ) -> anyhow::Result<Arc<KeptVerdict>> {
+        let computing = async { anyhow::Ok(Arc::new(files.judge(permit).await?)) };
+        if is_blind() {
+            return computing.await;
+        }
+        self.0.scans.verdicts.get_or_insert_async(&(content, rules()), computing).await
+    }
+
+    async fn known_verdict(&self, content: ScannedContent) -> anyhow::Result<Option<Arc<KeptVerdict>>> {
+        if is_blind() {
+            return Ok(None);
+        }
+        let key = (content, rules());
+        if let Some(verdict) = self.0.scans.verdicts.get(&key) {
+            return Ok(Some(verdict));
+        }
+        let kept = self.0.store.content_verdict(content, rules()).await?.map(Arc::new);
+        if let Some(verdict) = &kept {
+            self.0.scans.verdicts.insert(key, verdict.clone());
+        }
+        Ok(kept)
+    }
+
+    async fn write_verdict(
+        &self,
+        span: &Span,
+        job: ScanJob,
+        content: ScannedContent,
+        verdict: &KeptVerdict,
+    ) -> anyhow::Result<()> {
+        let ScanJob { account, version } = job;
+        let KeptVerdict { status, evidence } = verdict.clone();
         let now = self.0.clock.now();
         let judgement = Judgement {
-            account: job.account,
+            account,
             version,
             decision_id: self.0.chance.ulid(now).to_string(),
             status,
-            evidence: serde_json::to_string(&verdict.findings)?,
+            evidence,
             rules: rules(),
+            content: (!is_blind()).then_some(content),
             now,
         };
         let judged = self.0.verdicts.write(judgement).await?;
@@ -211,37 +194,7 @@ impl Service {
             }
             Judged::Noted { host: None } | Judged::Gone => {}
         }
-        Ok(Rescanned::Done)
-    }
-
-    /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
-    /// say in what a browser makes of it.
-    async fn content(&self, account: AccountId, manifest: &Manifest) -> anyhow::Result<Content> {
-        if fault::at("scan.blind").is_some() {
-            return Ok(Content::default());
-        }
-        let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
-        let mut files = Vec::new();
-        for file in manifest.files() {
-            let bytes = match read.get(&file.hash) {
-                Some(bytes) => bytes.clone(),
-                None => self.0.blobs.read(file.hash, 0..file.size_bytes).await?,
-            };
-            read.insert(file.hash, bytes.clone());
-            let (path, content_type) = (file.path.to_string(), file.content_type.clone());
-            files.push(ContentFile { path, content_type, bytes });
-        }
-        let account = self.0.store.account(account).await?;
-        let is_provisional = account.is_some_and(|account| account.status == AccountStatus::Provisional);
-        Ok(Content { files, is_provisional })
-    }
-}
-
-fn status_of(status: Status) -> ModerationStatus {
-    match status {
-        Status::Pass => ModerationStatus::Pass,
-        Status::Review => ModerationStatus::Review,
-        Status::Blocked => ModerationStatus::Blocked,
+        Ok(())
     }
 }
 
@@ -275,136 +228,18 @@ const fn whole_number(text: &str) -> u32 {
     number
 }
 
+/// Whether a test wants the scanner to see nothing. Such a verdict is not kept.
+fn is_blind() -> bool {
+    fault::at("scan.blind").is_some()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
-    use std::time::Duration;
-
-    use tokio::task::JoinHandle;
-
     use super::*;
 
     #[test]
     fn a_version_of_the_rules_is_a_number_that_can_be_compared() {
         assert_eq!((whole_number("9"), whole_number("10"), whole_number("207")), (9, 10, 207));
         assert_eq!(RULES.to_string(), scanner::SCANNER_VERSION);
-    }
-
-    #[test]
-    fn scans_compute_on_half_of_the_cores_and_always_on_one() {
-        assert_eq!([1, 2, 3, 8].map(places_of), [1, 1, 1, 4]);
-        let cores = available_parallelism().unwrap().get();
-        assert_eq!(ScanGate::default().places.available_permits(), places_of(cores));
-    }
-
-    /// So many that the computing has a thread of its own.
-    const MANY_BYTES: u64 = 1 << 20;
-
-    /// Computing that begins and ends by hand.
-    struct Computing {
-        has_begun: Receiver<()>,
-        end: Sender<()>,
-        done: JoinHandle<anyhow::Result<()>>,
-    }
-
-    impl Computing {
-        fn at(gate: &ScanGate) -> Self {
-            Self::of(Scan::First, gate)
-        }
-
-        fn of(scan: Scan, gate: &ScanGate) -> Self {
-            let ((began, has_begun), (end, is_to_end)) = (channel(), channel::<()>());
-            let gate = gate.clone();
-            let work = move || {
-                began.send(()).unwrap();
-                let _ = is_to_end.recv();
-            };
-            let done = tokio::spawn(async move {
-                let turn = match scan {
-                    Scan::First => gate.first_turn().await?,
-                    Scan::Again => gate.later_turn().await?,
-                };
-                in_turn(turn, MANY_BYTES, work).await
-            });
-            Self { has_begun, end, done }
-        }
-
-        /// Long enough that whoever has a place would have begun.
-        fn waits(&self) -> bool {
-            self.has_begun.recv_timeout(Duration::from_millis(200)).is_err()
-        }
-
-        fn begins(&self) {
-            self.has_begun.recv_timeout(Duration::from_secs(20)).unwrap();
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn no_more_scans_compute_at_a_time_than_there_are_places() {
-        let gate = ScanGate::with_places(2);
-        let first = [Computing::at(&gate), Computing::at(&gate)];
-        first.iter().for_each(Computing::begins);
-        let third = Computing::at(&gate);
-        assert!(third.waits());
-        let [one, _two] = first;
-        one.end.send(()).unwrap();
-        one.done.await.unwrap().unwrap();
-        third.begins();
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn first_scans_go_before_rescans_whoever_came_first() {
-        let gate = ScanGate::with_places(1);
-        let running = Computing::at(&gate);
-        running.begins();
-        let rescan = Computing::of(Scan::Again, &gate);
-        assert!(rescan.waits());
-        // One after the other: tasks begin in no order of their own.
-        let one = Computing::at(&gate);
-        assert!(one.waits());
-        let two = Computing::at(&gate);
-        assert!(two.waits());
-        running.end.send(()).unwrap();
-        one.begins();
-        assert!(rescan.waits());
-        one.end.send(()).unwrap();
-        two.begins();
-        assert!(rescan.waits());
-        two.end.send(()).unwrap();
-        rescan.begins();
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_first_scan_that_stops_waiting_holds_up_no_rescan() {
-        let gate = ScanGate::with_places(1);
-        let running = Computing::at(&gate);
-        running.begins();
-        let (gone, rescan) = (Computing::at(&gate), Computing::of(Scan::Again, &gate));
-        assert!(gone.waits());
-        gone.done.abort();
-        running.end.send(()).unwrap();
-        rescan.begins();
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_rescan_that_does_not_get_its_turn_is_not_judged() {
-        let gate = ScanGate::with_places(1);
-        let turn = gate.first_turn().await.unwrap();
-        assert!(gate.judge(Scan::Again, Content::default()).await.unwrap().is_none());
-        drop(turn);
-        assert!(gate.judge(Scan::Again, Content::default()).await.unwrap().is_some());
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn whoever_stops_waiting_frees_no_place_before_the_computing_has_ended() {
-        let gate = ScanGate::with_places(1);
-        let first = Computing::at(&gate);
-        first.begins();
-        first.done.abort();
-        assert!(first.done.await.unwrap_err().is_cancelled());
-        let second = Computing::at(&gate);
-        assert!(second.waits());
-        first.end.send(()).unwrap();
-        second.begins();
     }
 }

@@ -5,12 +5,15 @@ use std::time::Duration;
 use domain::{Host, Job, JobEnvelope, JobId, Missing, Refusal, Time, UploadTicket, ViewCount, ViewsJob};
 use store::SweptBlobs;
 
+use crate::scan::rules;
 use crate::{Answer, Service};
 
 /// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// The audit trail is kept for more than a year.
 const AUDIT_KEPT: Duration = Duration::from_secs(400 * 24 * 3600);
+/// A content that is published again later than this is judged again.
+const VERDICTS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// An upload that nobody came for in this time belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 const PURGES_AT_ONCE: u64 = 1_000;
@@ -75,10 +78,11 @@ impl Service {
         Ok(swept.blobs + (spooled + uploads) as u64)
     }
 
-    /// Deletes outcomes, keys, sessions and entries of the audit trail past their keeping time.
+    /// Deletes outcomes, keys, sessions, verdicts by content and entries of the audit trail past their keeping time.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
-        let mut deleted = 0;
+        let verdicts_before = now.minus(VERDICTS_KEPT);
+        let mut deleted = self.0.store.sweep_content_verdicts(rules(), verdicts_before).await?;
         while self.0.store.sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await? == RECORDS_AT_ONCE {}
         loop {
             let chunk = self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;

@@ -5,6 +5,7 @@ use anyhow::{Context, anyhow};
 use bus::{Budget, RateLimit};
 use bytes::{Bytes, BytesMut};
 use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket};
+use store::KeyUse;
 
 use crate::{Answer, Caller, Service, UploadedFile, content};
 
@@ -62,6 +63,9 @@ impl Service {
         let account = self.0.store.account(ticket.account).await?;
         let account = account.ok_or(Refusal::NotFound(Missing::LapsedUpload))?;
         account.must_take_writes(now)?;
+        if self.is_published(ticket).await? {
+            return Err(Refusal::UploadTaken.into());
+        }
         Ok(ticket)
     }
 
@@ -94,19 +98,41 @@ impl Service {
         Ok(())
     }
 
-    /// The files of an upload. Another account's is not there for the caller. They stay, so that a publish that is
-    /// refused can be tried again.
-    pub async fn uploaded(&self, caller: &Caller, upload: &str) -> Answer<Vec<UploadedFile>> {
+    /// The files of an upload. Another account's is not there for the caller. They stay until a publish of them succeeds,
+    /// so that one that is refused can be tried again.
+    pub async fn uploaded(&self, caller: &Caller, upload: &str) -> Answer<(UploadId, Vec<UploadedFile>)> {
         caller.may(Scope::ArtifactsWrite)?;
         // What is not even formed like an upload's name is as unknown as any other.
-        let upload = upload.parse().map_err(|_| Refusal::NotFound(Missing::Upload))?;
+        let upload: UploadId = upload.parse().map_err(|_| Refusal::NotFound(Missing::Upload))?;
         let ticket = UploadTicket { account: caller.account, upload };
         if self.0.clock.now() >= ticket.kept_until() {
             return Err(Refusal::NotFound(Missing::LapsedUpload).into());
         }
         let kept = self.0.blobs.kept_upload(ticket).await?.ok_or(Refusal::NotFound(Missing::Upload))?;
-        Ok(unpacked(kept)?)
+        Ok((upload, unpacked(kept)?))
     }
+
+    /// Whether the files that were put at an address are published.
+    async fn is_published(&self, ticket: UploadTicket) -> anyhow::Result<bool> {
+        let (key, now) = (key_of_upload(ticket.upload), self.0.clock.now());
+        Ok(self.0.store.key_use(ticket.account, &key, now).await? == KeyUse::Answered)
+    }
+
+    /// Deletes an upload that is published. If that fails, its key still prevents a second version.
+    pub(crate) async fn end_upload(&self, ticket: UploadTicket) {
+        if let Err(error) = self.0.blobs.delete_upload(ticket).await {
+            tracing::warn!(
+                upload.id = %ticket.upload,
+                error = format!("{error:#}"),
+                "an upload that is published could not be deleted; the sweep deletes it"
+            );
+        }
+    }
+}
+
+/// The idempotency key of the publish of an upload. It is kept for longer than any upload.
+pub(crate) fn key_of_upload(upload: UploadId) -> String {
+    format!("upload {upload}")
 }
 
 fn packed(files: Vec<UploadedFile>) -> anyhow::Result<Bytes> {

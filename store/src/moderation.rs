@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{
-    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, Manifest, ModeratedBy,
-    ModerationStatus, Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
+    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, ModeratedBy, ModerationStatus,
+    Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr, Query};
@@ -116,13 +116,6 @@ impl<'a> Decision<'a> {
 }
 
 impl Store {
-    /// What a version holds; none when it is gone.
-    pub async fn manifest(&self, version: VersionId) -> anyhow::Result<Option<Manifest>> {
-        let found =
-            entity::version::Entity::find_by_id(version.to_string()).one(&self.database.reader).await?;
-        found.map(|row| rows::manifest(&row.manifest)).transpose()
-    }
-
     /// Writes a moderator's word to the live version. It answers the open reports on the artifact, but for those that
     /// came after what was seen.
     pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {

@@ -18,7 +18,14 @@ impl Store {
     /// All that the edge needs to serve a host; none when nothing is live there.
     pub async fn route(&self, host: &Host) -> anyhow::Result<Option<Route>> {
         let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.database.reader).await?;
-        found.map(rows::route).transpose()
+        let Some(row) = found else { return Ok(None) };
+        let published_at = Time::from_millis(row.published_at);
+        let mut route = rows::route(row)?;
+        if route.moderation == ModerationStatus::Pending && route.expires_at.is_some() {
+            let late_from = self.scans_late_from(published_at).await?;
+            route.held_from = route.held_from.into_iter().chain(late_from).min();
+        }
+        Ok(Some(route))
     }
 
     /// A content that some page is made of; none where nothing is published.
@@ -105,6 +112,7 @@ pub(crate) fn row(
         manifest: version.manifest.clone(),
         updated_at: now.millis(),
         suspended_at: owner.suspended_at,
+        held_from: None,
     }
 }
 
@@ -123,6 +131,7 @@ pub(crate) fn point(
         entity::route::Column::ExpiresAt,
         entity::route::Column::PublishedAt,
         entity::route::Column::Manifest,
+        entity::route::Column::HeldFrom,
     ]);
     replace.value(entity::route::Column::UpdatedAt, changed_at(now));
     script.insert::<entity::route::Entity>(rows, Some(replace))

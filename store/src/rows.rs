@@ -117,6 +117,7 @@ pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
         expires_at: row.expires_at.map(Time::from_millis),
         is_suspended: row.suspended_at.is_some(),
         updated_at: Time::from_millis(row.updated_at),
+        held_from: row.held_from.map(Time::from_millis),
         manifest: manifest(&row.manifest)?,
     })
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, Host, ModeratedBy, ModerationStatus, Time, VersionId};
+use domain::{AccountId, Host, ModeratedBy, ModerationStatus, ScannedContent, Time, VersionId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
 use sea_orm::{
@@ -13,6 +13,7 @@ use sea_orm::{
 
 use crate::accounts::{lock_account, lock_free_accounts};
 use crate::blocked_contents::{self, Brought};
+use crate::content_verdicts::{self, NewVerdict};
 use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::{Store, rows};
@@ -27,6 +28,8 @@ pub struct Judgement {
     pub evidence: String,
     /// The number of the rules by which it was judged.
     pub rules: u32,
+    /// What was judged, if the verdict is to be kept for the next version that holds the same.
+    pub content: Option<ScannedContent>,
     pub now: Time,
 }
 
@@ -74,8 +77,21 @@ async fn judge_locked(
         verdicts.judge(judgement)?;
     }
     let judged = verdicts.close(&transaction).await?;
+    // Last: it may wait for a transaction that keeps the same, and must hold nothing that others need meanwhile.
+    keep_by_content(&transaction, judgements).await?;
     transaction.commit().await.context("commit verdicts")?;
     Ok(judged)
+}
+
+async fn keep_by_content(transaction: &DatabaseTransaction, judgements: &[&Judgement]) -> anyhow::Result<()> {
+    let mut kept = Vec::new();
+    for judgement in judgements {
+        let Some(content) = judgement.content else { continue };
+        let Judgement { status, rules, now, .. } = **judgement;
+        let (rules, evidence) = (i32::try_from(rules)?, judgement.evidence.as_str());
+        kept.push(NewVerdict { content, rules, status, evidence, now });
+    }
+    content_verdicts::keep(transaction, kept).await
 }
 
 /// The verdicts of one transaction: what they need is read at once, and what they change is written at once.
@@ -277,7 +293,7 @@ fn has_said_the_same(earlier: &[entity::moderation_decision::Model], judgement: 
 }
 
 /// The hosts that show these versions, by version.
-async fn shown_at(
+pub(crate) async fn shown_at(
     transaction: &DatabaseTransaction,
     versions: Vec<String>,
 ) -> anyhow::Result<HashMap<String, Host>> {

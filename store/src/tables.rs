@@ -104,6 +104,7 @@ tables! {
     "schedules" schedule,
     "daily_views" daily_view,
     "rescan_walks" rescan_walk,
+    "content_verdicts" content_verdict,
 }
 
 impl Store {

@@ -149,6 +149,7 @@ macro_rules! on_both_databases {
 mod blocked_contents;
 mod casework;
 mod claims;
+mod content_verdicts;
 mod copying;
 mod deadlines;
 mod ledgers;

@@ -3,16 +3,17 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::{Client, Method};
 use serde_json::Value;
 
-use crate::Reply;
+use crate::{PATIENCE, Reply};
 
 const BOUNDARY: &str = "handbill-test-boundary-7d3f";
 const TIMEOUT: Duration = Duration::from_secs(60);
+const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 
 /// The client of all personas: follows nothing, knows no proxy, asks for no compression unless told to.
 pub(crate) fn client() -> Client {
@@ -38,6 +39,8 @@ pub struct Call {
     headers: Vec<(String, String)>,
     body: Body,
     answered: Option<Answered>,
+    /// Whether it is repeated while the page is being checked.
+    waits_for_check: bool,
 }
 
 /// What a persona does with an answer to its own call, such as keeping its cookies.
@@ -64,11 +67,24 @@ impl Call {
             headers: Vec::new(),
             body: Body::None,
             answered: None,
+            waits_for_check: false,
         }
     }
 
     pub(crate) fn when_answered(mut self, answered: Answered) -> Self {
         self.answered = Some(answered);
+        self
+    }
+
+    /// Repeats it while the page is being checked, as its answer says. A test that moves the clock may be ahead of a scan.
+    pub(crate) fn waiting_for_check(mut self) -> Self {
+        self.waits_for_check = true;
+        self
+    }
+
+    /// Takes the first answer, also that the page is being checked.
+    pub fn at_once(mut self) -> Self {
+        self.waits_for_check = false;
         self
     }
 
@@ -119,26 +135,37 @@ impl Call {
 
     /// The answer, or what kept it from coming, such as a process that died.
     pub async fn try_send(self) -> Result<Reply, reqwest::Error> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let reply = self.send_once().await?;
+            if self.waits_for_check && is_being_checked(&reply) && Instant::now() < until {
+                tokio::time::sleep(BETWEEN_CHECKS).await;
+                continue;
+            }
+            if let Some(answered) = &self.answered {
+                answered(&reply);
+            }
+            return Ok(reply);
+        }
+    }
+
+    async fn send_once(&self) -> Result<Reply, reqwest::Error> {
         let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
         let call = format!("{} /{path}", self.method);
-        let mut request = self.client.request(self.method, &self.url);
+        let mut request = self.client.request(self.method.clone(), &self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        request = match self.body {
+        request = match &self.body {
             Body::None => request,
-            Body::Raw(content_type, body) => request.header("Content-Type", content_type).body(body),
+            Body::Raw(content_type, body) => request.header("Content-Type", content_type).body(body.clone()),
             Body::Form(parts) => request
                 .header("Content-Type", format!("multipart/form-data; boundary={BOUNDARY}"))
-                .body(encode(&parts)),
+                .body(encode(parts)),
         };
         let answer = request.send().await?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let reply = Reply { status, headers, body: answer.bytes().await?, call };
-        if let Some(answered) = self.answered {
-            answered(&reply);
-        }
-        Ok(reply)
+        Ok(Reply { status, headers, body: answer.bytes().await?, call })
     }
 
     fn part(mut self, part: Part) -> Self {
@@ -163,6 +190,11 @@ impl IntoFuture for Call {
             }
         })
     }
+}
+
+/// Whether an edge holds the page back until it is scanned.
+fn is_being_checked(reply: &Reply) -> bool {
+    reply.status == 503 && reply.text().contains("This page is being checked")
 }
 
 // As curl writes it: file names as they are, folders included. A library would escape what the tests need to send.

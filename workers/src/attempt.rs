@@ -28,9 +28,6 @@ use crate::database::Database;
 /// Bounds what a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
 
-/// For so long nobody looks at a job that was left to another process.
-const LEFT_FOR: Duration = Duration::from_secs(30);
-
 /// Does a job. `Err` is a failed attempt, which is tried again later; [`GiveUp`] says that this is useless, and
 /// [`LeftToAnother`] that it was no attempt.
 pub type Handler = Arc<dyn Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
@@ -67,7 +64,10 @@ impl Error for GiveUp {
 
 /// Another process is to do this job, or this one later, and nothing was done: it waits again, and no attempt is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeftToAnother;
+pub struct LeftToAnother {
+    /// For so long no process looks at it, in whole seconds.
+    pub retry_after: Duration,
+}
 
 impl fmt::Display for LeftToAnother {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,7 +108,7 @@ enum Verdict {
     Done,
     Again { error: anyhow::Error, after: Duration },
     Dead { error: anyhow::Error },
-    LeftToAnother,
+    LeftToAnother(LeftToAnother),
 }
 
 impl Verdict {
@@ -118,7 +118,7 @@ impl Verdict {
             Verdict::Done => "done",
             Verdict::Again { .. } => "failed",
             Verdict::Dead { .. } => "dead",
-            Verdict::LeftToAnother => "left",
+            Verdict::LeftToAnother(_) => "left",
         }
     }
 }
@@ -169,9 +169,9 @@ impl Attempts {
                 self.postpone(&delivery, after).await;
                 Err(error.into())
             }
-            Verdict::LeftToAnother => {
-                self.leave(&delivery).await;
-                Err(LeftToAnother.into())
+            Verdict::LeftToAnother(left) => {
+                self.leave(&delivery, left).await;
+                Err(left.into())
             }
         }
     }
@@ -204,7 +204,9 @@ impl Attempts {
         }
         match attempted {
             Ok(()) => Verdict::Done,
-            Err(error) if error.is::<LeftToAnother>() => Verdict::LeftToAnother,
+            Err(error) if let Some(left) = error.downcast_ref::<LeftToAnother>().copied() => {
+                Verdict::LeftToAnother(left)
+            }
             Err(error) if attempt.is_last() || error.chain().any(|cause| cause.is::<GiveUp>()) => {
                 Verdict::Dead { error }
             }
@@ -269,8 +271,8 @@ impl Attempts {
     }
 
     /// Makes the row nobody's again, so that apalis has nothing to mark. If that fails, it is marked as failed.
-    async fn leave(&self, delivery: &Delivery) {
-        if let Err(error) = self.database.leave(delivery, LEFT_FOR).await {
+    async fn leave(&self, delivery: &Delivery, left: LeftToAnother) {
+        if let Err(error) = self.database.leave(delivery, left.retry_after).await {
             tracing::warn!(
                 job.id = delivery.id,
                 error = format!("{error:#}"),
@@ -314,7 +316,7 @@ impl Attempts {
                 error = format!("{error:#}"),
                 "job given up"
             ),
-            Verdict::LeftToAnother => tracing::debug!(
+            Verdict::LeftToAnother(_) => tracing::debug!(
                 job.id = id,
                 job.kind = kind,
                 queue.name = queue,

@@ -161,6 +161,7 @@ fn request_of(uploaded: Uploaded) -> (PublishRequest, RoomTaken) {
         activation: Activation::Live,
         payment: None,
         idempotency_key: None,
+        upload: None,
         created_via: CREATED_VIA,
         message,
     };

@@ -104,6 +104,7 @@ pub async fn publish(
         activation: deal.activation,
         payment,
         idempotency_key: deal.key,
+        upload: None,
         created_via: CREATED_VIA,
         message,
     };

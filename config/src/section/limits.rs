@@ -29,6 +29,8 @@ pub struct Limits {
     pub publishes_per_minute: u32,
     /// Requests for sites that do not exist, per IP address and minute, on one edge. 0: any number.
     pub edge_misses_per_minute: u32,
+    /// Scan time of one account in one process. Beyond it the scans of others come first. 0: any.
+    pub scan_seconds_per_minute: u32,
     pub provisional_free_publishes: u64,
     pub claimed_free_publishes: u64,
     pub claimed_artifacts: u64,
@@ -53,6 +55,7 @@ impl Limits {
         let logins_per_minute = reader.required("limits.logins_per_minute");
         let registrations_per_minute = reader.required("limits.registrations_per_minute");
         let reports_per_minute = reader.required("limits.reports_per_minute");
+        let scan_seconds_per_minute = reader.required("limits.scan_seconds_per_minute");
         let provisional_free_publishes = reader.required("limits.provisional_free_publishes");
         let claimed_free_publishes = reader.required("limits.claimed_free_publishes");
         let claimed_artifacts = reader.required("limits.claimed_artifacts");
@@ -69,6 +72,7 @@ impl Limits {
             claims_per_address_per_day,
             publishes_per_minute,
             edge_misses_per_minute,
+            scan_seconds_per_minute: scan_seconds_per_minute?,
             provisional_free_publishes: provisional_free_publishes?,
             claimed_free_publishes: claimed_free_publishes?,
             claimed_artifacts: claimed_artifacts?,

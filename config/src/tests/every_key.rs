@@ -1,7 +1,7 @@
 //! What can be set, and how it is shown.
 
 /// Every key, with a value that is not its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 88] = [
+pub const EVERY_KEY: [(&str, &str, &str); 90] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -84,6 +84,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 88] = [
     ("limits.claims_per_address_per_day", "22", "22"),
     ("limits.publishes_per_minute", "61", "61"),
     ("limits.edge_misses_per_minute", "62", "62"),
+    ("limits.scan_seconds_per_minute", "14", "14"),
     ("limits.provisional_free_publishes", "6", "6"),
     ("limits.claimed_free_publishes", "101", "101"),
     ("limits.claimed_artifacts", "102", "102"),
@@ -91,6 +92,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 88] = [
     ("limits.free_storage_bytes", "1000000002", "1000000002"),
     ("workers.concurrency", "16", "16"),
     ("workers.scan_concurrency", "3", "3"),
+    ("workers.scan_memory_mb", "600", "600"),
     ("ops.listen", "10.0.0.1:9090", "10.0.0.1:9090"),
     ("traces.otlp_url", "http://collector:4318/", "http://collector:4318"),
     ("traces.sample", "0.25", "0.25"),

@@ -25,6 +25,7 @@ fn route(host: &Host, updated_at_millis: i64) -> Route {
         expires_at: None,
         is_suspended: false,
         updated_at: now,
+        held_from: None,
         manifest: Manifest::default(),
     }
 }

@@ -130,6 +130,7 @@ pub fn route(files: Vec<ManifestFile>) -> Route {
         expires_at: None,
         is_suspended: false,
         updated_at: CHANGED_AT,
+        held_from: None,
         manifest: Manifest::new(files),
     }
 }

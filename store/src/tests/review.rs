@@ -26,6 +26,7 @@ impl Bed {
             status,
             evidence: EVIDENCE.to_owned(),
             rules,
+            content: None,
             now,
         };
         self.store.judge(judgement).await.unwrap();

@@ -17,6 +17,7 @@ impl Bed {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(START.plus(rules * MINUTE)).to_string(),
+            content: None,
             status,
             evidence: if status == PASS { "[]" } else { "[{}]" }.to_owned(),
             rules,

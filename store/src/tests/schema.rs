@@ -31,6 +31,7 @@ impl Bed {
             "artifacts_listed",
             "tokens_by_minter",
             "audit_by_person",
+            "versions_pending",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -54,6 +55,7 @@ impl Bed {
         }
         self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
         self.sql("ALTER TABLE reports DROP COLUMN category").await;
+        self.sql("ALTER TABLE routes DROP COLUMN held_from").await;
         for table in [
             "rescan_walks",
             "rulings",
@@ -63,6 +65,7 @@ impl Bed {
             "blocked_contents",
             "held_pages",
             "appeals",
+            "content_verdicts",
         ] {
             self.sql(&format!("DROP TABLE {table}")).await;
         }

@@ -56,6 +56,7 @@ impl Bed {
             status,
             evidence: "[]".into(),
             rules,
+            content: None,
             now: START,
         }
     }
@@ -85,7 +86,7 @@ on_both_databases! {
         assert_eq!((bed.storage(one).await, bed.storage(other).await), (13, 5));
         for page in [told[0][1], told[0][2], told[1][1]] {
             assert_eq!(bed.store.route(&page.host).await.unwrap().unwrap().version, page.version);
-            assert!(bed.store.manifest(page.version).await.unwrap().is_some());
+            assert!(bed.store.scan_subject(page.version).await.unwrap().is_some());
             assert_eq!(
                 bed.store.outcome(page.version.into()).await.unwrap(),
                 Some(Outcome::Published(Box::new(page.clone())))

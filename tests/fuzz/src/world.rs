@@ -17,7 +17,7 @@ use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
     Board, BoardShown, FileStoreWatch, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned,
-    PublishBounds, PublishTask, Push, Rules, ScanGate, Service, Steered, TokenUses, VerdictCommits,
+    PublishBounds, PublishTask, Push, Rules, ScanTerms, Scans, Service, Steered, TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -105,7 +105,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
         chance,
         token_uses: TokenUses::default(),
         publish_bounds: PublishBounds::default(),
-        scan_gate: ScanGate::default(),
+        scans: Scans::new(ScanTerms { permits: 1, quota: None }),
         verdicts: VerdictCommits::start(store.clone()),
         card: CardRail::default(),
         rules,
@@ -161,7 +161,7 @@ async fn carry_out(service: &Service, envelope: &JobEnvelope) -> anyhow::Result<
             let reply_to = envelope.reply_to.as_deref();
             service.carry_out_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
         }
-        Job::Scan(job) => service.scan(*job).await.context("scan"),
+        Job::Scan(job) => service.scan(*job).await.context("scan").map(|_| ()),
         other => bail!("nobody here asks for {other:?}"),
     }
 }

@@ -23,7 +23,7 @@ impl Visitor {
 
     /// Opens a path, or an address that the API has given; either way at this visitor's edge.
     pub fn open(&self, place: &str) -> Call {
-        self.call(Method::GET, place)
+        self.call(Method::GET, place).waiting_for_check()
     }
 
     /// Opens a path of the site that a publish has answered with.

@@ -71,6 +71,7 @@ mod rescans;
 mod rolling_upgrade;
 mod route_callers;
 mod safe_defaults;
+mod scans;
 mod schedules;
 mod scopes;
 mod secrets_in_publishes;

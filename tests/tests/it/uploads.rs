@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use futures::future::join_all;
 use handbill_tests::{
-    Agent, Call, Method, Mode, PATIENCE, Value, World, eventually, fields_of, in_both_modes, json, program,
+    Agent, Call, Method, Mode, PATIENCE, Reply, Value, World, eventually, fields_of, in_both_modes, json,
+    program,
 };
 
 use crate::expectations::{PAGE, assert_serves, millis_from_now, page_saying};
@@ -14,7 +16,7 @@ use crate::mcp::{failed, told};
 const MINUTE: Duration = Duration::from_secs(60);
 
 in_both_modes! {
-    async fn a_site_is_uploaded_as_the_curl_line_says_and_published_as_often_as_it_takes(world: World) {
+    async fn a_site_is_uploaded_as_the_curl_line_says_and_published_by_name(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let staged = stage(&agent).await;
         assert_eq!(fields_of(&staged), ["curl", "expires_at", "hint", "upload", "url"]);
@@ -36,14 +38,11 @@ in_both_modes! {
         assert!(kept.string("hint").contains("publish_upload"), "{kept:?}");
         assert_eq!(agent.artifacts().await.expect(200).json(), json!([]), "an upload is no publish");
 
-        for version in 1..=2 {
-            let published = told(&publish(&agent, "my-page", &staged).await);
-            assert_eq!(published["version"], version);
-            let url = published["url"].as_str().unwrap();
-            assert_serves(&visitor.open(url).await, PAGE);
-            let sheet = visitor.open(&format!("{url}css/app.css")).await.expect(200);
-            assert_eq!(sheet.text(), "h1 { color: teal }");
-        }
+        let published = told(&publish(&agent, "my-page", &staged).await);
+        let url = published["url"].as_str().unwrap();
+        assert_serves(&visitor.open(url).await, PAGE);
+        let sheet = visitor.open(&format!("{url}css/app.css")).await.expect(200);
+        assert_eq!(sheet.text(), "h1 { color: teal }");
         let versions = agent.artifact("my-page").await.expect(200).at("versions");
         assert_eq!((&versions[0]["created_via"], &versions[0]["file_count"]), (&json!("mcp"), &json!(2)));
     }
@@ -68,6 +67,36 @@ in_both_modes! {
         assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, PAGE);
     }
 
+    async fn an_upload_ends_with_the_publish_that_used_it(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+        told(&publish(&agent, "my-page", &staged).await);
+        for slug in ["my-page", "other-page"] {
+            let ended = failed(&publish(&agent, slug, &staged).await, "not_found");
+            assert!(ended["hint"].as_str().unwrap().contains("stage_upload"), "{ended}");
+        }
+        assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
+        // Its address takes nothing else.
+        address(&world, &staged).field("html", PAGE).await.refused(409, "upload_taken");
+    }
+
+    async fn publishes_of_one_upload_at_the_same_time_make_one_version(world: World) {
+        let agent = world.agent().await;
+        let staged = stage(&agent).await;
+        address(&world, &staged).field("html", PAGE).await.expect(201);
+        let replies = join_all((0..6).map(|_| publish(&agent, "my-page", &staged))).await;
+        let is_published = |reply: &&Reply| reply.at("result.isError") != json!(true);
+        assert!(replies.iter().filter(is_published).count() > 0, "{replies:?}");
+        for reply in &replies {
+            match is_published(&reply) {
+                true => assert_eq!(told(reply)["version"], 1),
+                false => assert_eq!(failed(reply, "not_found")["code"], "not_found"),
+            }
+        }
+        assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
+    }
+
     async fn an_address_takes_one_upload(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let staged = stage(&agent).await;
@@ -85,17 +114,16 @@ in_both_modes! {
 
     async fn an_address_and_what_was_put_there_have_their_time(world: World) {
         let (agent, _) = crate::teams::claimed_by(&world, "ada").await;
-        let (early, late) = (stage(&agent).await, stage(&agent).await);
+        let (early, late, never) = (stage(&agent).await, stage(&agent).await, stage(&agent).await);
         address(&world, &early).field("html", PAGE).await.expect(201);
-        world.advance(14 * MINUTE);
-        told(&publish(&agent, "my-page", &early).await);
-        world.advance(2 * MINUTE);
+        address(&world, &never).field("html", PAGE).await.expect(201);
+        world.advance(16 * MINUTE);
         let refused = address(&world, &late).field("html", PAGE).await.refused(404, "not_found");
         assert!(refused.string("message").contains("any more"), "{refused:?}");
         assert!(refused.string("hint").contains("stage_upload"), "{refused:?}");
         told(&publish(&agent, "my-page", &early).await);
         world.advance(45 * MINUTE);
-        let lapsed = failed(&publish(&agent, "my-page", &early).await, "not_found");
+        let lapsed = failed(&publish(&agent, "my-page", &never).await, "not_found");
         assert!(lapsed["hint"].as_str().unwrap().contains("stage_upload"), "{lapsed}");
     }
 

@@ -102,7 +102,9 @@ impl Look<'_> {
             let versions = answer["versions"].as_array().cloned().unwrap_or_default();
             let verdicts: Vec<_> =
                 versions.iter().rev().map(|version| &version["moderation_status"]).collect();
-            if !verdicts.iter().any(|verdict| *verdict == "pending") {
+            // What is in review had its scan given up during an outage; the sweep has it scanned again.
+            let is_open = verdicts.iter().any(|verdict| **verdict == "pending" || **verdict == "review");
+            if !is_open {
                 let mut model = self.site.model.lock().unwrap();
                 let contents = Contents::of(&model);
                 let deserved = |version: &OpId| {

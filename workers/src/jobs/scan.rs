@@ -3,34 +3,67 @@
 //! A first verdict by older rules is better than none, so any process gives one; a second is worth nothing unless it is
 //! by the rules that were asked for.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use domain::{RescanJob, ScanJob};
-use service::{Rescanned, Service};
+use service::{Rescanned, Scanned, Service};
 
 use crate::{Attempt, LeftToAnother};
 
+/// How long a rescan that cannot be done here is left to other processes.
+const RESCAN_LEFT_FOR: Duration = Duration::from_secs(30);
+
+/// What waits too long for a permit comes again, and that costs no attempt.
 pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> anyhow::Result<()> {
-    told_if_last(service.scan(*job).await, job, attempt)
+    let scanned = service.scan(*job).await.with_context(|| format!("scan version {}", job.version));
+    match scanned {
+        Ok(Scanned::Done) => Ok(()),
+        Ok(Scanned::NotNow { retry_after }) => Err(LeftToAnother { retry_after }.into()),
+        Err(error) => {
+            let noted = note_failure(service, *job, &error, attempt).await;
+            if let Err(error) = noted {
+                tracing::error!(
+                    version.id = %job.version,
+                    error = format!("{error:#}"),
+                    "a version whose scan failed could not be held back"
+                );
+            }
+            Err(error)
+        }
+    }
 }
 
 /// What cannot be done here costs no attempt.
 pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
-    match told_if_last(service.rescan(job).await, &job.scan, attempt)? {
-        Rescanned::Done => Ok(()),
-        Rescanned::NotHere => Err(LeftToAnother.into()),
+    let version = job.scan.version;
+    match service.rescan(job).await.with_context(|| format!("scan version {version} again")) {
+        Ok(Rescanned::Done) => Ok(()),
+        Ok(Rescanned::NotHere) => Err(LeftToAnother { retry_after: RESCAN_LEFT_FOR }.into()),
+        Err(error) => {
+            log_if_last(&job.scan, &error, attempt);
+            Err(error)
+        }
     }
 }
 
-fn told_if_last<T>(scanned: anyhow::Result<T>, job: &ScanJob, attempt: Attempt) -> anyhow::Result<T> {
-    let scanned = scanned.with_context(|| format!("scan version {}", job.version));
-    if let Err(error) = &scanned
-        && attempt.is_last()
-    {
+/// Until the next attempt the page of a provisional account is held back; after the last one, moderators judge it.
+async fn note_failure(
+    service: &Service,
+    job: ScanJob,
+    error: &anyhow::Error,
+    attempt: Attempt,
+) -> anyhow::Result<()> {
+    log_if_last(&job, error, attempt);
+    if attempt.is_last() { service.give_up_scan(job).await } else { service.hold_back(job).await }
+}
+
+fn log_if_last(job: &ScanJob, error: &anyhow::Error, attempt: Attempt) {
+    if attempt.is_last() {
         tracing::error!(
             version.id = %job.version,
             error = format!("{error:#}"),
             "a version could not be scanned; the sweep tries again, ever more rarely"
         );
     }
-    scanned
 }

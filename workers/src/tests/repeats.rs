@@ -80,7 +80,7 @@ on_both! {
     async fn a_job_that_is_left_to_another_process_waits_again_and_costs_no_attempt(bed: Bed) {
         let queue = bed.ready().await;
         let starts = Starts::default();
-        let older = Pool::start(&bed.queues, starts.then(|_, _| async { Err(LeftToAnother.into()) }.boxed()));
+        let older = Pool::start(&bed.queues, starts.then(|_, _| async { Err(LeftToAnother { retry_after: Duration::from_secs(30) }.into()) }.boxed()));
         let job = rescan();
         queue.push(job.clone()).await.unwrap();
         // Somebody waits for it, so it is due at once.

@@ -1,6 +1,6 @@
 //! What the two publishing tools share: the slug, and the sequence of steps from the content to the published version.
 
-use domain::{Activation, Slug, Target};
+use domain::{Activation, Slug, Target, UploadId};
 use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
@@ -23,6 +23,7 @@ pub enum Content {
 /// The files of a publish, and the memory that they take besides the request.
 struct Loaded {
     files: Vec<UploadedFile>,
+    upload: Option<UploadId>,
     _room: Option<RoomTaken>,
 }
 
@@ -46,7 +47,7 @@ pub async fn publish(
     let Visit { service, caller, turn, .. } = visit;
     turn.foresee(Work::Publish)?;
     service.check_publish(caller, Addressed::ByBody, None, None).await?;
-    let Loaded { files, _room } = content.load(visit).await?;
+    let Loaded { files, upload, _room } = content.load(visit).await?;
     let request = PublishRequest {
         slug: slug.map(|given| given.0),
         files,
@@ -54,6 +55,7 @@ pub async fn publish(
         activation: Activation::Live,
         payment: None,
         idempotency_key: None,
+        upload,
         created_via: CREATED_VIA,
         message: None,
     };
@@ -67,11 +69,12 @@ impl Content {
     /// An upload has a queue of its own, and takes memory that the request did not reserve.
     async fn load(self, visit: &Visit) -> Result<Loaded, RefusedCall> {
         let upload = match self {
-            Content::Files(files) => return Ok(Loaded { files, _room: None }),
+            Content::Files(files) => return Ok(Loaded { files, upload: None, _room: None }),
             Content::Upload(upload) => upload,
         };
         visit.turn.go_over_to(Work::Upload).await?;
         let room = visit.room.take_for_largest().await?;
-        Ok(Loaded { files: visit.service.uploaded(&visit.caller, &upload).await?, _room: Some(room) })
+        let (upload, files) = visit.service.uploaded(&visit.caller, &upload).await?;
+        Ok(Loaded { files, upload: Some(upload), _room: Some(room) })
     }
 }

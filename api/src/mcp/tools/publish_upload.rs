@@ -25,7 +25,7 @@ impl Tool for PublishUpload {
     const DESCRIPTION: &'static str = "\
 Publish the files of a staged upload and get their public URL. Use it after stage_upload, once the files are uploaded. \
 The slug works as in publish_artifact: a new slug (or none) makes a new artifact, and the slug of an artifact that you \
-have adds a version and keeps the URL. An upload can be published for an hour, as often as needed.
+have adds a version and keeps the URL. An upload is published once, within an hour of its address.
 
 Returns the same as publish_artifact. Give url to your human; for a private artifact, give signed_url instead. If \
 account.expires_at is not null, also give them the claim_url of get_account, which they open to keep the page.

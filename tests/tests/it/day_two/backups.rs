@@ -344,6 +344,7 @@ async fn age(backup: &Path) {
     let undone = "DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
         ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;
         DROP TABLE card_payments; DROP TABLE early_card_reversals;
+        DROP TABLE content_verdicts; DROP INDEX versions_pending; ALTER TABLE routes DROP COLUMN held_from;
         ALTER TABLE blobs DROP COLUMN lost_at; DROP INDEX artifacts_by_account;
         DROP INDEX artifacts_listed; DROP INDEX tokens_by_minter; DROP INDEX audit_by_person;
         ALTER TABLE audit DROP COLUMN user_id; ALTER TABLE audit DROP COLUMN via;
@@ -367,6 +368,7 @@ async fn age(backup: &Path) {
         "appeals",
         "held_pages",
         "blocked_contents",
+        "content_verdicts",
     ] {
         manifest["rows"].as_object_mut().unwrap().remove(table);
     }

@@ -1,0 +1,137 @@
+//! The computing of a verdict, off the async threads, until it is done or nobody waits for it any more.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use bytes::Bytes;
+use domain::{BlobHash, Manifest, ModerationStatus};
+use scanner::{ScannedFile, Status, Terms, Verdict};
+use store::{KeptVerdict, ScanSubject};
+
+use super::gate::Permit;
+use super::{is_blind, pass_or_wait};
+use crate::Service;
+use crate::compute::compute;
+
+/// Versions of up to so many bytes are read before their scan has a permit.
+const SMALL_BYTES_MAX: u64 = 256 * 1024;
+
+/// What a scan reads.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    files: Vec<FileToScan>,
+    is_provisional: bool,
+}
+
+#[derive(Debug)]
+struct FileToScan {
+    path: String,
+    /// As the edge sends it.
+    content_type: String,
+    bytes: Bytes,
+}
+
+/// Stops the computing when it is dropped: nobody waits for the result any more.
+#[derive(Default)]
+struct StopWhenDropped(Arc<AtomicBool>);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn is_small(manifest: &Manifest) -> bool {
+    manifest.total_bytes() <= SMALL_BYTES_MAX
+}
+
+impl Service {
+    /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
+    /// say in what a browser makes of it.
+    pub(super) async fn read_files(&self, subject: &ScanSubject) -> anyhow::Result<Files> {
+        if is_blind() {
+            return Ok(Files::default());
+        }
+        let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
+        let mut files = Vec::new();
+        for file in subject.manifest.files() {
+            let bytes = match read.get(&file.hash) {
+                Some(bytes) => bytes.clone(),
+                None => self.0.blobs.read(file.hash, 0..file.size_bytes).await?,
+            };
+            read.insert(file.hash, bytes.clone());
+            let (path, content_type) = (file.path.to_string(), file.content_type.clone());
+            files.push(FileToScan { path, content_type, bytes });
+        }
+        Ok(Files { files, is_provisional: subject.is_provisional })
+    }
+}
+
+impl Files {
+    /// Computes the verdict. The permit is given back when the computing ends, which is soon after nobody waits for it any
+    /// more.
+    pub(super) async fn judge(self, permit: Permit) -> anyhow::Result<KeptVerdict> {
+        pass_or_wait("scan.compute").await?;
+        let stop = StopWhenDropped::default();
+        let is_cancelled = stop.0.clone();
+        let total_bytes = self.files.iter().map(|file| file.bytes.len() as u64).sum();
+        let judge = move || {
+            let judged = self.verdict(&is_cancelled);
+            drop(permit);
+            judged
+        };
+        let verdict = compute(total_bytes, judge).await.context("scan a version")??;
+        let evidence = serde_json::to_string(&verdict.findings)?;
+        Ok(KeptVerdict { status: status_of(verdict.status), evidence })
+    }
+
+    fn verdict(&self, is_cancelled: &AtomicBool) -> anyhow::Result<Verdict> {
+        let files: Vec<_> = self.files.iter().map(FileToScan::scanned).collect();
+        let terms = Terms { is_provisional: self.is_provisional, is_cancelled, ..Terms::default() };
+        Ok(scanner::scan(&files, &terms)?)
+    }
+}
+
+impl FileToScan {
+    fn scanned(&self) -> ScannedFile<'_> {
+        ScannedFile { path: &self.path, bytes: &self.bytes, content_type: &self.content_type }
+    }
+}
+
+fn status_of(status: Status) -> ModerationStatus {
+    match status {
+        Status::Pass => ModerationStatus::Pass,
+        Status::Review => ModerationStatus::Review,
+        Status::Blocked => ModerationStatus::Blocked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use domain::{AccountId, Chance, Time};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::scan::gate::{Scan, ScanGate, ScanTerms};
+
+    /// Far less than such a scan takes where tests are run.
+    const SOON: Duration = Duration::from_secs(5);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_scan_that_nobody_waits_for_stops_and_gives_its_permit_back() {
+        let gate = ScanGate::new(ScanTerms { permits: 1, quota: None });
+        let account = AccountId::new(Time::from_millis(0), &Chance::seeded(1));
+        let html = "<label>PIN<input></label>".repeat(400_000);
+        let file =
+            FileToScan { path: "index.html".into(), content_type: "text/html".into(), bytes: html.into() };
+        let files = Files { files: vec![file], is_provisional: false };
+        let permit = gate.permit(account, Scan::First).await.unwrap();
+        let given_up = timeout(Duration::from_millis(100), files.judge(permit)).await;
+        assert!(given_up.is_err(), "the scan was done before it could be given up");
+        timeout(SOON, gate.permit(account, Scan::First)).await.expect("the permit is back").unwrap();
+    }
+}

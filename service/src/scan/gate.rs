@@ -1,0 +1,333 @@
+//! Which scan computes next. So many compute at a time as processor and memory allow; the accounts whose scans wait take
+//! turns, and one that has used up its quota of scan time waits until no other account does.
+//!
+//! Scans that wait are jobs that occupy slots of their worker. So that the scans of one account do not occupy all of them,
+//! only the oldest waits for its permit however long that takes; the others go back to the queue as soon as they see that
+//! their account is not served promptly.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use domain::AccountId;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+
+/// How long an account's line may stand still before only its oldest scan waits on.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// A scan that has no permit by then goes back to the queue, whatever its place in the line.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// The same for a rescan, so that it does not use up its attempt by waiting.
+const RESCAN_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How far apart the scans of an account that go back to the queue come again, and how late at most.
+const RETRY_APART: Duration = Duration::from_secs(1);
+const RETRY_MAX: Duration = Duration::from_secs(30);
+/// Over this time a quota is used up and comes back.
+const QUOTA_PERIOD: Duration = Duration::from_secs(60);
+/// Accounts that are remembered although none of their scans waits.
+const ACCOUNTS_MAX: usize = 1_000;
+
+/// Which scan of a version it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scan {
+    First,
+    /// The version has a verdict, so this one waits until no first scan does.
+    Again,
+}
+
+/// How much of a process the scans may use.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanTerms {
+    /// Scans that compute at a time, at least one.
+    pub permits: usize,
+    /// Scan time of an account in a minute, beyond which it comes after all others. None: any.
+    pub quota: Option<Duration>,
+}
+
+impl ScanTerms {
+    /// So many permits as fit into the memory, on half of the cores at most, so that publishes always find one. One in any
+    /// case.
+    pub fn of(memory_mb: usize, quota: Option<Duration>) -> Self {
+        let cores = available_parallelism().map_or(1, usize::from);
+        Self { permits: permits_of(cores, memory_mb), quota }
+    }
+}
+
+/// Hands out the permits of a process.
+#[derive(Clone, Debug)]
+pub struct ScanGate(Arc<Gate>);
+
+#[derive(Debug)]
+struct Gate {
+    state: Mutex<State>,
+    quota: Option<Duration>,
+}
+
+/// No permit came in time: the scan goes back to the queue for so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoPermit {
+    pub(super) retry_after: Duration,
+}
+
+/// The right to compute one scan. It is given back when it is dropped, which is when the computing has ended and not when
+/// nobody waits for its result any more.
+#[derive(Debug)]
+pub(super) struct Permit {
+    gate: Arc<Gate>,
+    account: AccountId,
+    scan: Scan,
+    since: Instant,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    free: usize,
+    /// In the order in which they came.
+    waiting: Vec<Waiting>,
+    accounts: HashMap<AccountId, AccountUse>,
+    /// Counts waiting scans and permits, to number them.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    account: AccountId,
+    scan: Scan,
+    permit: oneshot::Sender<Permit>,
+}
+
+/// What an account had of this process.
+#[derive(Debug)]
+struct AccountUse {
+    /// The number of its latest permit.
+    served: u64,
+    /// Since when it was not served, while one of its scans waits.
+    standing_since: Instant,
+    /// Scan time that still counts, as of a moment.
+    used: Duration,
+    used_at: Instant,
+    /// When the latest of its scans that went back to the queue comes again.
+    retry_at: Instant,
+}
+
+/// The order of permits: smallest first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    scan: Scan,
+    is_over_quota: bool,
+    /// Whose turn was longest ago.
+    served: u64,
+    number: u64,
+}
+
+impl ScanGate {
+    pub fn new(terms: ScanTerms) -> Self {
+        let state = State { free: terms.permits.max(1), ..State::default() };
+        Self(Arc::new(Gate { state: Mutex::new(state), quota: terms.quota }))
+    }
+
+    /// Waits for a permit.
+    pub(super) async fn permit(&self, account: AccountId, scan: Scan) -> Result<Permit, NoPermit> {
+        let wait_max = if scan == Scan::First { WAIT_MAX } else { RESCAN_WAIT_MAX };
+        let waiting = self.wait(account, scan);
+        let permit = match waiting {
+            Some((number, mut permit)) => {
+                let _leaving = Leaving { gate: &self.0, number };
+                timeout(wait_max, self.served_in_time(account, scan, number, &mut permit))
+                    .await
+                    .ok()
+                    .flatten()
+            }
+            None => None,
+        };
+        permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
+    }
+
+    /// Joins the account's line, unless that stands still.
+    fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<Permit>)> {
+        let (sender, receiver) = oneshot::channel();
+        let number = self.0.state().join(Waiting { number: 0, account, scan, permit: sender })?;
+        self.0.serve();
+        Some((number, receiver))
+    }
+
+    /// None: the account's line stands still, and older scans of it wait already.
+    async fn served_in_time(
+        &self,
+        account: AccountId,
+        scan: Scan,
+        number: u64,
+        permit: &mut oneshot::Receiver<Permit>,
+    ) -> Option<Permit> {
+        loop {
+            if let Ok(served) = timeout(PATIENCE, &mut *permit).await {
+                return served.ok();
+            }
+            if scan == Scan::First && self.0.state().is_in_vain(account, number) {
+                return None;
+            }
+        }
+    }
+}
+
+impl Gate {
+    /// Nothing panics while it holds the lock, and nothing half done would be left if something did.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives what is free to those whose turn it is.
+    fn serve(self: &Arc<Self>) {
+        loop {
+            let mut state = self.state();
+            let Some(next) = state.take_next(self.quota) else { return };
+            let Waiting { account, scan, permit, .. } = next;
+            drop(state);
+            // A scan that has stopped waiting drops its permit, which serves the next one.
+            let _ = permit.send(Permit { gate: self.clone(), account, scan, since: Instant::now() });
+        }
+    }
+}
+
+impl State {
+    fn account(&mut self, account: AccountId) -> &mut AccountUse {
+        if self.accounts.len() >= ACCOUNTS_MAX && !self.accounts.contains_key(&account) {
+            self.forget_idle();
+        }
+        let now = Instant::now();
+        let new = || AccountUse {
+            served: 0,
+            standing_since: now,
+            used: Duration::ZERO,
+            used_at: now,
+            retry_at: now,
+        };
+        self.accounts.entry(account).or_insert_with(new)
+    }
+
+    /// Forgets accounts of which no scan waits, those first that were not served for longest, down to half of the bound.
+    fn forget_idle(&mut self) {
+        let mut idle: Vec<(u64, AccountId)> = self
+            .accounts
+            .iter()
+            .filter(|(account, _)| !self.waiting.iter().any(|waiting| waiting.account == **account))
+            .map(|(account, known)| (known.served, *account))
+            .collect();
+        idle.sort_unstable();
+        for (_, account) in idle.into_iter().take(ACCOUNTS_MAX / 2) {
+            self.accounts.remove(&account);
+        }
+    }
+
+    fn take_next(&mut self, quota: Option<Duration>) -> Option<Waiting> {
+        if self.free == 0 {
+            return None;
+        }
+        let rank = |(_, waiting): &(usize, &Waiting)| {
+            let known = self.accounts.get(&waiting.account);
+            Rank {
+                scan: waiting.scan,
+                is_over_quota: known.is_some_and(|known| known.is_over(quota)),
+                served: known.map_or(0, |known| known.served),
+                number: waiting.number,
+            }
+        };
+        let (place, _) = self.waiting.iter().enumerate().min_by_key(rank)?;
+        let next = self.waiting.remove(place);
+        self.free -= 1;
+        self.count += 1;
+        let served = self.count;
+        let known = self.account(next.account);
+        (known.served, known.standing_since) = (served, Instant::now());
+        Some(next)
+    }
+
+    /// The number under which the scan waits. None: others of its account wait already, and none was served lately.
+    fn join(&mut self, waiting: Waiting) -> Option<u64> {
+        let account = waiting.account;
+        if waiting.scan == Scan::First {
+            let is_oldest = self.oldest_of(account).is_none();
+            let known = self.account(account);
+            if is_oldest {
+                known.standing_since = Instant::now();
+            } else if known.standing_since.elapsed() > PATIENCE {
+                return None;
+            }
+        }
+        self.count += 1;
+        self.waiting.push(Waiting { number: self.count, ..waiting });
+        Some(self.count)
+    }
+
+    /// Whether an older scan of the account waits, and none was served lately.
+    fn is_in_vain(&mut self, account: AccountId, number: u64) -> bool {
+        self.oldest_of(account) != Some(number) && self.account(account).standing_since.elapsed() >= PATIENCE
+    }
+
+    /// The first scan of the account that has waited longest.
+    fn oldest_of(&self, account: AccountId) -> Option<u64> {
+        let mut line = self.waiting.iter();
+        line.find(|waiting| waiting.account == account && waiting.scan == Scan::First)
+            .map(|oldest| oldest.number)
+    }
+
+    /// The account's scans come again one after the other.
+    fn retry_after(&mut self, account: AccountId) -> Duration {
+        let now = Instant::now();
+        let known = self.account(account);
+        known.retry_at = (known.retry_at.max(now) + RETRY_APART).min(now + RETRY_MAX);
+        known.retry_at - now
+    }
+}
+
+impl AccountUse {
+    /// Use that counts now: a quota comes back evenly over its period.
+    fn used_now(&self, quota: Duration) -> Duration {
+        let restored = self.used_at.elapsed().as_secs_f64() / QUOTA_PERIOD.as_secs_f64();
+        self.used.saturating_sub(quota.mul_f64(restored))
+    }
+
+    fn is_over(&self, quota: Option<Duration>) -> bool {
+        quota.is_some_and(|quota| self.used_now(quota) >= quota)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        {
+            let mut state = self.gate.state();
+            state.free += 1;
+            // What an operator has judged again is not the account's doing.
+            if let (Scan::First, Some(quota)) = (self.scan, self.gate.quota) {
+                let known = state.account(self.account);
+                known.used = known.used_now(quota) + self.since.elapsed();
+                known.used_at = Instant::now();
+            }
+        }
+        self.gate.serve();
+    }
+}
+
+/// Takes a scan out of the line when it stops waiting.
+struct Leaving<'a> {
+    gate: &'a Gate,
+    number: u64,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.gate.state().waiting.retain(|waiting| waiting.number != self.number);
+    }
+}
+
+fn permits_of(cores: usize, memory_mb: usize) -> usize {
+    (cores / 2).min(memory_mb / SCAN_MEMORY_MB).max(1)
+}
+
+/// What the scan of one version takes at most.
+const SCAN_MEMORY_MB: usize = 300;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+use domain::{Chance, Time};
+use tokio::task::{JoinHandle, yield_now};
+
+use super::*;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn accounts<const COUNT: usize>() -> [AccountId; COUNT] {
+    let chance = Chance::seeded(1);
+    std::array::from_fn(|_| AccountId::new(Time::from_millis(0), &chance))
+}
+
+fn gate(permits: usize) -> ScanGate {
+    ScanGate::new(ScanTerms { permits, quota: None })
+}
+
+/// A scan that waits. It is in the line when this returns.
+async fn waiting(gate: &ScanGate, account: AccountId, scan: Scan) -> JoinHandle<Result<Permit, NoPermit>> {
+    let gate = gate.clone();
+    let waiting = tokio::spawn(async move { gate.permit(account, scan).await });
+    yield_now().await;
+    waiting
+}
+
+async fn first(gate: &ScanGate, account: AccountId) -> JoinHandle<Result<Permit, NoPermit>> {
+    waiting(gate, account, Scan::First).await
+}
+
+async fn served(waiting: JoinHandle<Result<Permit, NoPermit>>) -> Permit {
+    waiting.await.unwrap().unwrap()
+}
+
+async fn sent_back(waiting: JoinHandle<Result<Permit, NoPermit>>) -> Duration {
+    waiting.await.unwrap().unwrap_err().retry_after
+}
+
+async fn computes_for(permit: Permit, time: Duration) {
+    tokio::time::sleep(time).await;
+    drop(permit);
+    yield_now().await;
+}
+
+#[test]
+fn scans_compute_within_their_memory_on_half_of_the_cores_and_always_on_one() {
+    assert_eq!([1, 2, 3, 8].map(|cores| permits_of(cores, 1_200)), [1, 1, 1, 4]);
+    assert_eq!([1, 299, 600, 899, 1_200].map(|memory_mb| permits_of(64, memory_mb)), [1, 1, 2, 2, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_scans_compute_at_a_time_than_there_are_permits() {
+    let (gate, [one, two, three]) = (gate(2), accounts());
+    let (first_permit, _second) =
+        (served(first(&gate, one).await).await, served(first(&gate, two).await).await);
+    let third = first(&gate, three).await;
+    tokio::time::sleep(SECOND).await;
+    assert!(!third.is_finished());
+    drop(first_permit);
+    served(third).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn accounts_take_turns_however_many_scans_one_has() {
+    let (gate, [busy, other, third]) = (gate(1), accounts());
+    let computing = served(first(&gate, busy).await).await;
+    let again = first(&gate, busy).await;
+    let (others, thirds) = (first(&gate, other).await, first(&gate, third).await);
+    computes_for(computing, MILLISECOND).await;
+    let permit = served(others).await;
+    assert!(!again.is_finished());
+    // Its second scan comes after the third account's first.
+    let others = first(&gate, other).await;
+    computes_for(permit, MILLISECOND).await;
+    assert!(!again.is_finished() && !others.is_finished());
+    computes_for(served(thirds).await, MILLISECOND).await;
+    computes_for(served(again).await, MILLISECOND).await;
+    served(others).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_oldest_scan_of_an_account_waits_while_none_of_them_is_served() {
+    let (gate, [flood, other]) = (gate(1), accounts());
+    let computing = served(first(&gate, flood).await).await;
+    let oldest = first(&gate, flood).await;
+    let (second, third) = (first(&gate, flood).await, first(&gate, flood).await);
+    let waited = Instant::now();
+    let mut retries = [sent_back(second).await, sent_back(third).await];
+    retries.sort_unstable();
+    assert_eq!(retries, [SECOND, 2 * SECOND]);
+    assert!(waited.elapsed() < 2 * PATIENCE, "{:?}", waited.elapsed());
+    // A scan that comes later does not wait at all.
+    let waited = Instant::now();
+    sent_back(first(&gate, flood).await).await;
+    assert_eq!(waited.elapsed(), Duration::ZERO);
+    let others = first(&gate, other).await;
+    tokio::time::sleep(SECOND).await;
+    assert!(!oldest.is_finished() && !others.is_finished());
+    computes_for(computing, MILLISECOND).await;
+    computes_for(served(others).await, MILLISECOND).await;
+    served(oldest).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn scans_of_an_account_that_is_served_promptly_all_wait() {
+    let (gate, [account]) = (gate(1), accounts());
+    let mut permit = served(first(&gate, account).await).await;
+    let mut line = Vec::new();
+    for _ in 0..50 {
+        line.push(first(&gate, account).await);
+    }
+    for next in line {
+        computes_for(permit, 100 * MILLISECOND).await;
+        permit = served(next).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn scans_that_go_back_come_again_one_after_the_other_and_within_half_a_minute() {
+    let (gate, [flood]) = (gate(1), accounts());
+    let _computing = served(first(&gate, flood).await).await;
+    let _oldest = first(&gate, flood).await;
+    tokio::time::sleep(SECOND).await;
+    let mut retries = Vec::new();
+    for _ in 0..100 {
+        retries.push(sent_back(first(&gate, flood).await).await);
+    }
+    assert!(retries.is_sorted() && retries.iter().all(|retry| (SECOND..=RETRY_MAX).contains(retry)));
+    assert_eq!((retries[0], retries[99]), (SECOND, RETRY_MAX));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_over_its_quota_comes_after_all_others_until_the_quota_is_back() {
+    let (gate, [heavy, light]) =
+        (ScanGate::new(ScanTerms { permits: 1, quota: Some(10 * SECOND) }), accounts());
+    computes_for(served(first(&gate, heavy).await).await, 11 * SECOND).await;
+    computes_for(served(first(&gate, light).await).await, MILLISECOND).await;
+    // Its turn was longer ago, but the quota counts for more.
+    let computing = served(first(&gate, light).await).await;
+    let (heavys, lights) = (first(&gate, heavy).await, first(&gate, light).await);
+    computes_for(computing, MILLISECOND).await;
+    let permit = served(lights).await;
+    assert!(!heavys.is_finished());
+    // Nobody else waits, so it is served although it is over the quota.
+    computes_for(permit, MILLISECOND).await;
+    drop(served(heavys).await);
+
+    tokio::time::sleep(QUOTA_PERIOD).await;
+    computes_for(served(first(&gate, light).await).await, MILLISECOND).await;
+    let computing = served(first(&gate, light).await).await;
+    let (heavys, _lights) = (first(&gate, heavy).await, first(&gate, light).await);
+    computes_for(computing, MILLISECOND).await;
+    served(heavys).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_scans_go_before_rescans_whichever_came_first() {
+    let (gate, [one, other]) = (gate(1), accounts());
+    let computing = served(first(&gate, one).await).await;
+    let rescan = waiting(&gate, other, Scan::Again).await;
+    tokio::time::sleep(SECOND).await;
+    let (firsts, of_the_same) = (first(&gate, one).await, first(&gate, other).await);
+    computes_for(computing, MILLISECOND).await;
+    for next in [of_the_same, firsts] {
+        let permit = served(next).await;
+        assert!(!rescan.is_finished());
+        computes_for(permit, MILLISECOND).await;
+    }
+    served(rescan).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scan_that_stops_waiting_holds_up_no_other() {
+    let (gate, [one, two, three]) = (gate(1), accounts());
+    let computing = served(first(&gate, one).await).await;
+    let (gone, stays) = (first(&gate, two).await, first(&gate, three).await);
+    gone.abort();
+    yield_now().await;
+    drop(computing);
+    served(stays).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rescan_that_gets_no_permit_goes_back() {
+    let (gate, [one, other]) = (gate(1), accounts());
+    let _computing = served(first(&gate, one).await).await;
+    let waited = Instant::now();
+    sent_back(waiting(&gate, other, Scan::Again).await).await;
+    assert_eq!(waited.elapsed(), RESCAN_WAIT_MAX);
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_accounts_are_remembered_as_bounded() {
+    let gate = gate(1);
+    for account in accounts::<{ ACCOUNTS_MAX * 2 }>() {
+        drop(served(first(&gate, account).await).await);
+    }
+    assert!(gate.0.state().accounts.len() <= ACCOUNTS_MAX);
+}

@@ -1,0 +1,34 @@
+//! First scans that fail: meanwhile a provisional account's page is held back, and in the end a moderator judges it.
+
+use domain::{Host, ScanJob};
+use store::GivenUpScan;
+
+use crate::Service;
+
+/// What moderators read where a finding would be.
+const EVIDENCE: &str = r#"[{"rule":"scan_failed","file":"","field":"","words":[]}]"#;
+
+impl Service {
+    /// Has the version of a failed scan held back by the edges until it has a verdict, if its account is provisional.
+    pub async fn hold_back(&self, job: ScanJob) -> anyhow::Result<()> {
+        let host = self.0.store.hold_back(job.version, self.0.clock.now()).await?;
+        self.tell_edges(host).await;
+        Ok(())
+    }
+
+    /// Sends a version that could not be scanned to the moderators, unless it has a verdict.
+    pub async fn give_up_scan(&self, job: ScanJob) -> anyhow::Result<()> {
+        let now = self.0.clock.now();
+        let decision_id = self.0.chance.ulid(now).to_string();
+        let given_up = GivenUpScan { job, decision_id, evidence: EVIDENCE.to_owned(), now };
+        let host = self.0.store.give_up_scan(&given_up).await?;
+        self.tell_edges(host).await;
+        Ok(())
+    }
+
+    async fn tell_edges(&self, host: Option<Host>) {
+        if let Some(host) = host {
+            self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
+        }
+    }
+}

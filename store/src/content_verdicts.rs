@@ -1,0 +1,100 @@
+//! Verdicts by content: what was judged once, for whichever account, is not judged again by the same rules.
+
+use anyhow::Context;
+use domain::{AccountStatus, Manifest, ModerationStatus, ScannedContent, Time, VersionId};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{ExprTrait, OnConflict};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter};
+
+use crate::many::insert_rows;
+use crate::{Store, rows};
+use entity::content_verdict::{ActiveModel, Column, Entity};
+
+/// What a scan of a version needs to know of it.
+#[derive(Clone, Debug)]
+pub struct ScanSubject {
+    pub manifest: Manifest,
+    /// Whether its account is provisional.
+    pub is_provisional: bool,
+}
+
+/// What a scan concluded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptVerdict {
+    pub status: ModerationStatus,
+    pub evidence: String,
+}
+
+/// A verdict that is to be kept by its content.
+pub(crate) struct NewVerdict<'a> {
+    pub content: ScannedContent,
+    pub rules: i32,
+    pub status: ModerationStatus,
+    pub evidence: &'a str,
+    pub now: Time,
+}
+
+#[derive(FromQueryResult)]
+struct SubjectRow {
+    manifest: String,
+    account_status: String,
+}
+
+impl Store {
+    /// What a version holds and whose it is; none when it is gone.
+    pub async fn scan_subject(&self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
+        let sql = "SELECT version.manifest, account.status AS account_status FROM versions AS version
+             JOIN accounts AS account ON account.id = version.account_id WHERE version.id = $1";
+        let found: Vec<SubjectRow> = self
+            .find(sql.to_owned(), [version.to_string().into()])
+            .await
+            .context("read a version to scan")?;
+        let subject = |row: SubjectRow| {
+            let manifest = rows::manifest(&row.manifest)?;
+            let is_provisional = row.account_status == AccountStatus::Provisional.as_str();
+            Ok(ScanSubject { manifest, is_provisional })
+        };
+        found.into_iter().next().map(subject).transpose()
+    }
+
+    /// The verdict of the rules on a content, if they have judged it lately.
+    pub async fn content_verdict(
+        &self,
+        content: ScannedContent,
+        rules: u32,
+    ) -> anyhow::Result<Option<KeptVerdict>> {
+        let id = (content.to_string(), i32::try_from(rules)?);
+        let found = Entity::find_by_id(id).one(&self.database.reader).await.context("read a kept verdict")?;
+        let verdict = |row: entity::content_verdict::Model| {
+            Ok(KeptVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
+        };
+        found.map(verdict).transpose()
+    }
+
+    /// Deletes verdicts of older rules than these, and those that were given before a moment. How many there were.
+    pub async fn sweep_content_verdicts(&self, rules: u32, judged_before: Time) -> anyhow::Result<u64> {
+        let is_old = Column::Rules.lt(i32::try_from(rules)?).or(Column::JudgedAt.lt(judged_before.millis()));
+        let swept = Entity::delete_many().filter(is_old).exec(&self.database.writer).await;
+        Ok(swept.context("delete old verdicts")?.rows_affected)
+    }
+}
+
+/// Keeps verdicts, within the transaction that writes them to their versions. One that is kept already stays.
+pub(crate) async fn keep(
+    connection: &impl ConnectionTrait,
+    mut verdicts: Vec<NewVerdict<'_>>,
+) -> anyhow::Result<()> {
+    // Two transactions that keep the same verdicts in another order would wait for each other.
+    verdicts.sort_by_key(|verdict| (verdict.content, verdict.rules));
+    verdicts.dedup_by_key(|verdict| (verdict.content, verdict.rules));
+    let row = |verdict: &NewVerdict<'_>| ActiveModel {
+        content: Set(verdict.content.to_string()),
+        rules: Set(verdict.rules),
+        status: Set(verdict.status.as_str().to_owned()),
+        evidence: Set(verdict.evidence.to_owned()),
+        judged_at: Set(verdict.now.millis()),
+    };
+    let mut once = OnConflict::columns([Column::Content, Column::Rules]);
+    once.do_nothing();
+    insert_rows::<Entity>(connection, verdicts.iter().map(row), Some(once)).await.context("keep verdicts")
+}

@@ -1,0 +1,94 @@
+//! Versions that nobody has judged yet, and whose first scan is late, has failed or was given up.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use domain::{Host, ModeratedBy, ModerationStatus, Route, ScanJob, Time, VersionId};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
+
+use crate::accounts::lock_account;
+use crate::moderation::{Decision, mark, note};
+use crate::scans::shown_at;
+use crate::{Store, routes, rows};
+
+/// A version that has been pending for so much longer says nothing of scans today: an operator cancelled its scan, for
+/// example.
+const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(3600);
+
+/// A first scan for which no further attempt is made now.
+#[derive(Clone, Debug)]
+pub struct GivenUpScan {
+    pub job: ScanJob,
+    pub decision_id: String,
+    /// What moderators read as the reason.
+    pub evidence: String,
+    pub now: Time,
+}
+
+#[derive(FromQueryResult)]
+struct Oldest {
+    created_at: i64,
+}
+
+impl Store {
+    /// From when on scans count as late for a version that was published at this moment and is pending: since the oldest
+    /// pending version, itself or an earlier one, has waited for too long. An edge's login may read no more of versions.
+    pub(crate) async fn scans_late_from(&self, published_at: Time) -> anyhow::Result<Option<Time>> {
+        // Word for word the condition of the index `versions_pending`.
+        let sql = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= $1
+             ORDER BY created_at LIMIT 1";
+        let counted_from = published_at.minus(LEFT_BEHIND_AFTER).millis();
+        let oldest: Vec<Oldest> = self
+            .find(sql.to_owned(), [counted_from.into()])
+            .await
+            .context("find the oldest pending version")?;
+        Ok(oldest.first().map(|row| Time::from_millis(row.created_at).plus(Route::SCAN_WAIT_MAX)))
+    }
+
+    /// Has the documents of a provisional account's pending version held back from now on. The host whose edges must be
+    /// told; none when the version is not live, has a verdict, or is held back already.
+    pub async fn hold_back(&self, version: VersionId, now: Time) -> anyhow::Result<Option<Host>> {
+        use entity::route::{Column, Entity};
+        let held = Entity::update_many()
+            .col_expr(Column::HeldFrom, Expr::value(now.millis()))
+            .col_expr(Column::UpdatedAt, routes::changed_at(now))
+            .filter(Column::VersionId.eq(version.to_string()))
+            .filter(Column::ModerationStatus.eq(ModerationStatus::Pending.as_str()))
+            .filter(Column::ExpiresAt.is_not_null())
+            .filter(Column::HeldFrom.is_null())
+            .exec_with_returning(&self.database.writer)
+            .await
+            .context("hold back a version whose scan failed")?;
+        held.first().map(|route| rows::parse(&route.host, "a host")).transpose()
+    }
+
+    /// Sends a version whose first scan was given up to the moderators. A later scan may still judge it. The host whose
+    /// edges must be told; none when the version is not live, or is not pending any more.
+    pub async fn give_up_scan(&self, given_up: &GivenUpScan) -> anyhow::Result<Option<Host>> {
+        let transaction = self.database.begin().await?;
+        lock_account(&transaction, given_up.job.account).await?;
+        let id = given_up.job.version.to_string();
+        let found = entity::version::Entity::find_by_id(id.as_str()).one(&transaction).await?;
+        let is_pending = |version: &entity::version::Model| {
+            version.moderation_status == ModerationStatus::Pending.as_str()
+        };
+        let Some(version) = found.filter(is_pending) else { return Ok(None) };
+        let (status, source) = (ModerationStatus::Review, ModeratedBy::Scan);
+        let decision = Decision {
+            id: given_up.decision_id.clone(),
+            version: &version,
+            status,
+            source,
+            evidence: &given_up.evidence,
+            scanner_version: None,
+            decided_by: None,
+            now: given_up.now,
+        };
+        note(&transaction, &decision).await?;
+        mark(&transaction, &version, status, source, given_up.now).await?;
+        let host = shown_at(&transaction, vec![id]).await?.into_values().next();
+        transaction.commit().await.context("commit that a scan was given up")?;
+        Ok(host)
+    }
+}

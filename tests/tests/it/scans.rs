@@ -1,0 +1,143 @@
+//! Scans under load: the same content is judged once, no account starves another, and what is not judged in time is not
+//! shown for a provisional account.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use handbill_tests::{
+    Agent, Method, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, program,
+};
+
+use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
+use crate::moderation::{SEED_PHRASE_FORM, becomes};
+use crate::teams::claimed_by;
+
+/// A scan of the longest that the budget allows.
+const SCAN_TIME: Duration = Duration::from_secs(3);
+/// By how much the scans of one account may delay those of another.
+const DELAY_MAX: Duration = Duration::from_secs(5);
+const FLOOD: usize = 12;
+const ACCOUNTS: usize = 6;
+
+in_both_modes! {
+    #[settings(
+        "HANDBILL_TEST_FAULTS" = "scan.compute:pause_ms=3000",
+        "HANDBILL_WORKERS__SCAN_MEMORY_MB" = "300",
+        "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100"
+    )]
+    async fn a_flood_of_one_account_delays_the_verdict_of_another_by_less_than_five_seconds(world: World) {
+        let (flood, other) = (world.agent().await, world.agent().await);
+        let floods = (0..FLOOD).map(|number| {
+            let flood = &flood;
+            async move {
+                let slug = format!("flood-{number}");
+                flood.publish(&slug, page_saying(&format!("flood {number}"))).await.expect(201);
+            }
+        });
+        join_all(floods).await;
+        other.publish("my-page", SEED_PHRASE_FORM).await.expect(201);
+        let published = Instant::now();
+        becomes(&other, "my-page", "blocked").await;
+        let waited = published.elapsed();
+        assert!(waited < SCAN_TIME + DELAY_MAX, "{waited:?}");
+        // The flood was not done before, so it was overtaken.
+        let left = world.jobs("scan").await.iter().filter(|scan| scan.status != "Done").count();
+        assert!(left > FLOOD / 2, "only {left} scans of the flood are left");
+        assert!(world.jobs("scan").await.iter().all(|scan| scan.attempts <= 1), "waiting uses up no attempt");
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.compute:pause_ms=3000", "HANDBILL_WORKERS__SCAN_MEMORY_MB" = "300")]
+    async fn the_same_content_is_judged_once_whichever_account_publishes_it(world: World) {
+        let agents = join_all((0..ACCOUNTS).map(|_| world.agent())).await;
+        join_all(agents.iter().map(async |agent| agent.publish("my-page", PAGE).await.expect(201))).await;
+        let published = Instant::now();
+        for agent in &agents {
+            becomes(agent, "my-page", "pass").await;
+        }
+        let waited = published.elapsed();
+        assert!(waited < 3 * SCAN_TIME, "{ACCOUNTS} scans of {SCAN_TIME:?} took {waited:?}");
+
+        // Another process finds the verdict in the database: computing would fail there.
+        world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "scan.compute:fail")]).await;
+        let late = world.agent().await;
+        late.publish("my-page", PAGE).await.expect(201);
+        becomes(&late, "my-page", "pass").await;
+        late.publish("other-page", page_saying("other")).await.expect(201);
+        eventually(PATIENCE, "a scan that fails", async || {
+            world.jobs("scan").await.iter().any(|scan| scan.status == "Failed").then_some(())
+        })
+        .await;
+        assert_eq!(late.artifact("other-page").await.expect(200).string("moderation_status"), "pending");
+    }
+
+    async fn while_scans_wait_new_pages_of_provisional_accounts_are_held_back(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let (claimed, _) = claimed_by(&world, "ada").await;
+        steer(&world, "scan", "pause").await;
+        world.worker().restart_with(&[]).await;
+        let files: [(&str, &[u8]); 3] =
+            [("index.html", PAGE.as_bytes()), ("app.css", b"p { color: teal }"), ("a.svg", b"<svg/>")];
+        let page = agent.publish_files("my-page", &files).await.expect(201);
+        assert_serves(&front_page(&visitor, &page).await, PAGE);
+
+        world.advance(Duration::from_secs(31));
+        for document in ["", "a.svg"] {
+            let held = visitor.open_site(&page, document).at_once().await.expect(503);
+            assert!(held.text().contains("This page is being checked"), "{held:?}");
+            assert_eq!((held.header("Cache-Control"), held.header("Retry-After")), ("no-store", "10"));
+        }
+        assert_eq!(visitor.open_site(&page, "app.css").at_once().await.expect(200).text(), "p { color: teal }");
+        // A backlog holds back what is published from now on at once.
+        let next = world.agent().await.publish("next-page", page_saying("next")).await.expect(201);
+        first_answer(&visitor, &next).await.expect(503);
+        let of_claimed = claimed.publish("my-page", page_saying("claimed")).await.expect(201);
+        first_answer(&visitor, &of_claimed).await.expect(200);
+
+        steer(&world, "scan", "resume").await;
+        becomes(&agent, "my-page", "pass").await;
+        assert_serves(&front_page(&visitor, &page).await, PAGE);
+        assert_serves(&front_page(&visitor, &next).await, &page_saying("next"));
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.compute:fail")]
+    async fn a_page_whose_scan_fails_is_held_back_until_it_has_a_verdict(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let page = agent.publish("my-page", PAGE).await.expect(201);
+        eventually(PATIENCE, "the page is held back", async || {
+            (first_answer(&visitor, &page).await.status == 503).then_some(())
+        })
+        .await;
+        world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "")]).await;
+        becomes(&agent, "my-page", "pass").await;
+        assert_serves(&front_page(&visitor, &page).await, PAGE);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_whose_scan_is_given_up_is_left_to_the_moderators() {
+    /// Eight attempts, with their waits.
+    const TO_DIE: Duration = Duration::from_secs(150);
+    let world = World::with(Mode::Embedded, program!())
+        .env("HANDBILL_TEST_FAULTS", "scan.compute:fail")
+        .start()
+        .await;
+    let (agent, visitor) = (world.agent().await, world.visitor());
+    let page = agent.publish("my-page", PAGE).await.expect(201);
+    eventually(TO_DIE, "the version is in review", async || in_review(&agent).await).await;
+    assert_serves(&first_answer(&visitor, &page).await, PAGE);
+    assert!(world.jobs("scan").await.iter().all(|scan| scan.status == "Killed"));
+}
+
+async fn in_review(agent: &Agent) -> Option<()> {
+    let detail = agent.artifact("my-page").await.expect(200);
+    (detail.string("moderation_status") == "review").then_some(())
+}
+
+async fn first_answer(visitor: &Visitor, published: &Reply) -> Reply {
+    visitor.open_site(published, "").at_once().await
+}
+
+async fn steer(world: &World, queue: &str, word: &str) {
+    let call = world.operator().call(Method::POST, &format!("/internal/queues/{queue}/{word}"));
+    call.header("X-Operator", "Ada").await.expect(200);
+}
