@@ -100,22 +100,29 @@ impl Manifest {
     }
 }
 
-/// The content types of what a browser runs as a page or as a script.
-const RUN_TYPES: [&str; 5] = [
-    "text/html",
-    "application/xhtml+xml",
-    "text/javascript",
-    "application/javascript",
-    "application/x-javascript",
-];
-
 impl ManifestFile {
-    /// Whether it is an HTML or a script file.
-    pub fn is_html_or_script(&self) -> bool {
-        let essence = self.content_type.split(';').next().unwrap_or_default().trim_end();
-        RUN_TYPES.contains(&essence)
+    /// The content type without its parameters.
+    pub fn essence(&self) -> &str {
+        self.content_type.split(';').next().unwrap_or_default().trim_end()
+    }
+
+    /// Whether a browser that opens it shows a document that may run scripts, with all the rights of the site. SVG is
+    /// one, and so is any other XML, which may hold XHTML or SVG.
+    pub fn runs_as_document(&self) -> bool {
+        let essence = self.essence();
+        essence == "text/html" || essence.ends_with("+xml") || essence.ends_with("/xml")
+    }
+
+    /// Whether a browser runs it as a document or as a script of one.
+    pub fn runs_as_document_or_script(&self) -> bool {
+        let (_, subtype) = self.essence().split_once('/').unwrap_or_default();
+        self.runs_as_document() || SCRIPT_SUBTYPES.contains(&subtype)
     }
 }
+
+/// The subtypes of the content types of scripts, each below `text/` or `application/`.
+const SCRIPT_SUBTYPES: [&str; 6] =
+    ["javascript", "x-javascript", "ecmascript", "x-ecmascript", "jscript", "livescript"];
 
 /// The content type that a file name stands for, with a charset where text needs one.
 pub fn content_type_of(path: &SitePath) -> String {
@@ -150,10 +157,17 @@ mod tests {
     }
 
     #[test]
-    fn html_and_scripts_are_known_by_their_content_type() {
-        let found = ["a.html", "a.htm", "a.xhtml", "a.js", "a.mjs", "a.css", "a.svg", "a.json", "a.txt", "a"]
-            .map(|path| file(path).is_html_or_script());
-        assert_eq!(found, [true, true, true, true, true, false, false, false, false, false]);
+    fn documents_and_scripts_are_known_by_their_content_type() {
+        for document in ["a.html", "a.htm", "a.xhtml", "a.svg", "a.xml", "a.xsl", "a.rss", "a.atom"] {
+            assert!(file(document).runs_as_document(), "{document}");
+        }
+        for script in ["a.js", "a.mjs", "a.es"] {
+            assert!(!file(script).runs_as_document(), "{script}");
+            assert!(file(script).runs_as_document_or_script(), "{script}");
+        }
+        for other in ["a.css", "a.json", "a.txt", "a.png", "a"] {
+            assert!(!file(other).runs_as_document_or_script(), "{other}");
+        }
     }
 
     #[test]

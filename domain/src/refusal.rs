@@ -299,7 +299,7 @@ impl Refusal {
             Refusal::DecidedMeanwhile { status } => {
                 format!("something was decided after the page was looked at: it is {} now", status.as_str())
             }
-            Refusal::AlreadyAppealed => "the live version has been appealed for already".into(),
+            Refusal::AlreadyAppealed => "You have already appealed this version.".into(),
             Refusal::NothingToAppeal { status } => {
                 format!("there is nothing to appeal: the moderation status of the page is {}", status.as_str())
             }

@@ -120,9 +120,7 @@ impl Closed {
             Closed::TooManyMisses { .. } => {
                 "Too many pages that do not exist were requested from your network. Please try again in a minute."
             }
-            Closed::Blocked => {
-                "It breaks the rules of this service, or waits for a moderator, and is not shown."
-            }
+            Closed::Blocked => "This page was blocked or is waiting for review.",
             Closed::Suspended => "The account that published it is suspended.",
             Closed::Unchecked => {
                 "Every new page is checked for abuse, and this takes longer than usual. Please try again in a moment."

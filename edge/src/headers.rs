@@ -5,7 +5,6 @@ use domain::{ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::door::Visit;
-use crate::form::is_document;
 use crate::gate::Pass;
 
 /// The headers that depend on settings.
@@ -60,18 +59,11 @@ impl HeaderPolicy {
         if let Some(last_modified) = visit.site.last_modified(visit.now) {
             headers.insert(header::LAST_MODIFIED, last_modified.clone());
         }
-        if may_run_scripts(file) {
+        if file.runs_as_document() {
             headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security.clone());
         }
         headers
     }
-}
-
-/// What a browser that opens it shows as a document of its own, with all the rights of the site. A drawing is one, and
-/// so is any XML, which may hold a page or a drawing.
-fn may_run_scripts(file: &ManifestFile) -> bool {
-    let essence = file.content_type.split(';').next().unwrap_or_default().trim_end();
-    is_document(file) || essence.ends_with("+xml") || essence.ends_with("/xml")
 }
 
 /// Spec 4.12: inline scripts and styles, `data:` and `blob:` addresses, and a web-font host; else the own site only.

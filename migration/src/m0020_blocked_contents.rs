@@ -1,8 +1,12 @@
 //! Contents that no new version may bring, pages that a moderator holds back, appeals of owners, and what kind of abuse a
 //! report is about.
 //!
-//! Processes of the last release write none of these: what they publish is checked against the list with its scan, and
-//! a page that they block holds back none of its next versions.
+//! Processes of the last release neither read nor write these tables. As long as one runs beside:
+//! - What it publishes is served until its scan, if a process of this release scans it: that one compares it with the
+//!   list, and holds back a version that is newer than the hold of its page.
+//! - A scan by an older process passes what only the list has blocked, and so it is until a later scan.
+//! - A version that waits for a moderator is served if an older process makes it live again.
+//! - A page that an older process blocks holds back none of its next versions, and its files are not listed.
 
 use sea_orm_migration::prelude::*;
 
@@ -12,7 +16,8 @@ use crate::{IN_ONE_GO, wait_briefly};
 pub struct Migration;
 
 /// A blocked content outlives the page that brought it, so it has no foreign key. The pages that are held at first are
-/// those whose live version a moderator has blocked.
+/// those whose live version a moderator has blocked. Their condition repeats that of the index `routes_objected_to` word for
+/// word, so that SQLite uses it, and then says which of the two it is.
 const SQL: &str = "
 ALTER TABLE reports ADD COLUMN category TEXT;
 CREATE TABLE blocked_contents (

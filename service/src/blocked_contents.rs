@@ -1,6 +1,6 @@
 //! The list of contents that no new version may bring, for the operator's people.
 
-use domain::{BlobHash, Job, JobEnvelope, JobId, Missing, OperatorName, Refusal};
+use domain::{BlobHash, Job, JobEnvelope, JobId, Missing, OperatorName, Refusal, Time};
 use store::{AskedFor, BlockedContent, BlockedContentPlace};
 
 use crate::{Answer, Service};
@@ -35,20 +35,30 @@ impl Service {
             return Err(Refusal::NotFound(Missing::BlockedContent).into());
         }
         tracing::info!(content.hash = %hash, operator.name = %who, "content taken off the list of blocked ones");
-        Ok(self.rescan_holders(vec![hash]).await?)
+        self.sweep_scans_soon().await;
+        Ok(())
     }
 
-    /// Has the versions scanned again that these contents have blocked.
-    pub(crate) async fn rescan_holders(&self, contents: Vec<BlobHash>) -> anyhow::Result<()> {
-        if contents.is_empty() {
-            return Ok(());
-        }
+    /// Asks for scans of versions that were settled while contents were blocked at this time: what was scanned before the
+    /// block was committed was not compared with it.
+    pub(crate) async fn compare_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
-        let marked = self.0.store.ask_for_rescans(&AskedFor::HoldersOf(contents), now).await?;
-        if marked.is_some_and(|marked| marked > 0) {
-            let id = JobId::new(now, &self.0.chance);
-            self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::SweepScans }).await?;
+        match self.0.store.ask_for_rescans(&AskedFor::BlockedAt(blocked_at), now).await {
+            Ok(None | Some(0)) => {}
+            Ok(Some(_)) => self.sweep_scans_soon().await,
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::error!(error, "versions published during a block are not scanned again");
+            }
         }
-        Ok(())
+    }
+
+    /// Queues the sweep that finds the scans that were asked for. If that fails, the schedule's next sweep finds them.
+    pub(crate) async fn sweep_scans_soon(&self) {
+        let id = JobId::new(self.0.clock.now(), &self.0.chance);
+        let sweep = JobEnvelope { id, reply_to: None, trace: None, job: Job::SweepScans };
+        if let Err(error) = self.0.queue.push(sweep).await {
+            tracing::warn!(error = format!("{error:#}"), "the sweep for scans waits for its schedule");
+        }
     }
 }

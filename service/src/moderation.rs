@@ -109,8 +109,7 @@ impl Service {
             contents: case.and_then(|case| case.live).as_ref().map(objected_to).unwrap_or_default(),
             now: self.0.clock.now(),
         };
-        self.rule(&word, [Missing::Artifact, Missing::Version]).await?;
-        self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
+        self.rule(&word, &artifact.host, [Missing::Artifact, Missing::Version]).await?;
         let moderation = ruling.status();
         tracing::info!(
             artifact.host = %artifact.host,
@@ -142,8 +141,8 @@ impl Service {
             now: self.0.clock.now(),
         };
         wait_if_told("moderation.before_rule").await;
-        let has_more_versions = self.rule(&word, [Missing::ReviewedHost, Missing::ReviewedVersion]).await?;
-        self.0.bus.notify_edges(std::slice::from_ref(&request.host)).await;
+        let missing = [Missing::ReviewedHost, Missing::ReviewedVersion];
+        let has_more_versions = self.rule(&word, &request.host, missing).await?;
         let moderation = request.ruling.status();
         tracing::info!(
             artifact.host = %request.host,
@@ -184,6 +183,7 @@ impl Service {
         }
         if !blocked.hosts.is_empty() {
             self.0.bus.notify_edges(&blocked.hosts).await;
+            self.compare_since(word.now).await;
             tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked elsewhere");
         }
         blocked
@@ -204,12 +204,17 @@ impl Service {
         self.0.store.rule(&word, &self.0.chance).await
     }
 
-    /// Whether more versions hold what is objected to than the word is on. What it is told that is missing: the page,
-    /// its version.
-    async fn rule(&self, word: &ModeratorsWord, [page, version]: [Missing; 2]) -> Answer<bool> {
+    /// Makes a decision, and has the edges hear of it. Whether more versions hold what is objected to than the word is
+    /// on. What it is told that is missing: the page, its version.
+    async fn rule(&self, word: &ModeratorsWord, host: &Host, [page, version]: [Missing; 2]) -> Answer<bool> {
         match self.0.store.rule(word, &self.0.chance).await? {
             Ruled::Done { has_more, unblocked } => {
-                self.rescan_holders(unblocked).await?;
+                self.0.bus.notify_edges(std::slice::from_ref(host)).await;
+                match word.ruling {
+                    Ruling::Block => self.compare_since(word.now).await,
+                    Ruling::Pass if unblocked.is_empty() => {}
+                    Ruling::Pass => self.sweep_scans_soon().await,
+                }
                 Ok(has_more)
             }
             Ruled::Gone => Err(Refusal::NotFound(page).into()),

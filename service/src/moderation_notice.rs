@@ -47,7 +47,7 @@ impl ModerationNotice {
         let findings = live.evidence.as_deref().map(read_findings).unwrap_or_default();
         let finding = findings.into_iter().next().filter(|finding| decides(finding, live.moderated_by));
         let (rule, message) = match (live.moderated_by, &finding) {
-            (_, Some(finding)) => (finding.rule.clone(), found(finding, live.status)),
+            (by, Some(finding)) => (finding.rule.clone(), found(finding, by, live.status)),
             (by, None) => decided(by, live.status),
         };
         let appeal = match live.appeal {
@@ -102,7 +102,7 @@ pub fn rule_in_words(rule: &str) -> String {
         "redirects_away" => "does nothing but redirect to another site".to_owned(),
         "hidden_content" => "shows content that is unknown until its script runs".to_owned(),
         "scan_failed" => "could not be checked".to_owned(),
-        BLOCKED_CONTENT => "is a content that a moderator has blocked".to_owned(),
+        BLOCKED_CONTENT => "contains a file that a moderator has blocked".to_owned(),
         other => other.replace('_', " "),
     }
 }
@@ -112,11 +112,14 @@ fn decides(finding: &Finding, by: ModeratedBy) -> bool {
     matches!(by, ModeratedBy::Scan | ModeratedBy::Nobody) || finding.rule == BLOCKED_CONTENT
 }
 
-fn found(finding: &Finding, status: ModerationStatus) -> String {
+fn found(finding: &Finding, by: ModeratedBy, status: ModerationStatus) -> String {
     let file = if finding.file.is_empty() { "The page" } else { &finding.file };
     let reason = format!("{file} {}.", rule_in_words(&finding.rule));
-    match status {
-        ModerationStatus::Blocked => format!("{reason} This version is not served."),
+    match (by, status) {
+        (_, ModerationStatus::Blocked) => format!("{reason} This version is not served."),
+        (ModeratedBy::Moderator, _) => {
+            format!("{reason} This version is not served until a moderator passes it.")
+        }
         _ => format!("{reason} This version is served while it waits for a moderator."),
     }
 }
@@ -162,6 +165,14 @@ mod tests {
     fn notice(status: ModerationStatus, moderated_by: ModeratedBy, evidence: &str) -> ModerationNotice {
         let evidence = Some(evidence.to_owned());
         ModerationNotice::of(&LiveModeration { status, moderated_by, evidence, appeal: AppealState::None })
+    }
+
+    #[test]
+    fn the_owner_of_a_held_page_with_a_blocked_file_reads_that_it_is_not_served() {
+        let held = notice(Review, ModeratedBy::Moderator, LISTED);
+        let message = held.message.unwrap();
+        let said = "app.js contains a file that a moderator has blocked. This version is not served until";
+        assert!(message.starts_with(said), "{message}");
     }
 
     #[test]

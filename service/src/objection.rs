@@ -9,16 +9,8 @@ use crate::review::findings_of;
 
 /// The site's own page for what is missing.
 const NOT_FOUND: &str = "404.html";
-/// What is read as a page of its own. A script or a style may be anybody's.
-const DOCUMENT_TYPES: [&str; 7] = [
-    "text/html",
-    "application/xhtml+xml",
-    "image/svg+xml",
-    "text/plain",
-    "text/markdown",
-    "text/xml",
-    "application/xml",
-];
+/// What is read as a page of its own beside the documents that may run scripts.
+const TEXT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 
 /// What a moderator objects to who blocks a page: the contents of those documents that the evidence names, else of the
 /// document that it begins with. What many pages have in common says nothing of another one.
@@ -48,9 +40,9 @@ pub fn first_document(files: &[ManifestFile]) -> Option<&ManifestFile> {
     called(Manifest::INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
 }
 
+/// A script or a style is none: it may be anybody's.
 fn is_document(file: &&ManifestFile) -> bool {
-    let essence = file.content_type.split(';').next().unwrap_or_default().trim_end();
-    DOCUMENT_TYPES.contains(&essence)
+    file.runs_as_document() || TEXT_TYPES.contains(&file.essence())
 }
 
 #[cfg(test)]

@@ -169,7 +169,9 @@ impl Store {
             .one(&transaction)
             .await?;
         let Some(mut version) = version else { return Ok(Activated::NoSuchVersion) };
-        blocked_contents::block_if_brought(&transaction, &mut version, change.chance, now).await?;
+        if artifact.live_version_id.as_ref() != Some(&version.id) {
+            blocked_contents::block_if_brought(&transaction, &mut version, change.chance, now).await?;
+        }
         held_pages::hold_if_refused(&transaction, &version, now).await?;
         artifact.live_version_id = Some(version.id.clone());
         artifact.updated_at = now.millis();
@@ -209,6 +211,7 @@ impl Store {
         };
         entity::account::Entity::update(one_less).exec_without_returning(&transaction).await?;
         entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(&transaction).await?;
+        held_pages::release(&transaction, &artifact.id).await?;
         let id = rows::parse(&artifact.id, "an artifact id")?;
         reports::answer(&transaction, id, Answered::All, now).await?;
         appeals::close(&transaction, id, appeals::Closing::All, now).await?;

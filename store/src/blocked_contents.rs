@@ -9,21 +9,22 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use domain::{
-    BlobHash, Chance, Host, Manifest, ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Origin,
-    Time, Via,
+    AccountStatus, BlobHash, Chance, Host, Manifest, ManifestFile, ModeratedBy, ModerationStatus,
+    OperatorName, Origin, SitePath, Time, Via,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter,
-    QuerySelect, Statement,
+    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, FromQueryResult,
+    QueryFilter, QuerySelect, Statement,
 };
 use serde_json::{Value, json};
 
 use crate::audit::{self, Entry};
 use crate::many::{among, insert_rows};
-use crate::moderation::{Decision, note};
-use crate::rulings::NO_FINDINGS;
+use crate::moderation::{Decision, ModeratorsWord, actor, note};
+use crate::scans::last_findings;
+use crate::scans_asked::ask_for_holders;
 use crate::{Store, rows};
 
 /// The rule that the evidence of a version names which brought a blocked content.
@@ -121,7 +122,8 @@ impl Store {
         among_hashes(&self.database.reader, hashes.iter().copied()).await
     }
 
-    /// Takes a content off the list, in the name of one of the operator's people. Whether it was on it.
+    /// Takes a content off the list, in the name of one of the operator's people, and asks for scans of the versions
+    /// that it has blocked. Whether it was on it.
     pub async fn unblock_content(
         &self,
         hash: BlobHash,
@@ -130,9 +132,11 @@ impl Store {
         chance: &Chance,
     ) -> anyhow::Result<bool> {
         let transaction = self.database.begin().await?;
+        lock(&transaction).await?;
         let found = entity::blocked_content::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
         let Some(content) = found else { return Ok(false) };
         entity::blocked_content::Entity::delete_by_id(hash.to_string()).exec(&transaction).await?;
+        ask_for_holders(&transaction, &[hash], now).await?;
         let entry = Entry {
             actor: audit::operator(operator.as_str()),
             origin: Some(Origin { via: Via::Operator, address: None }),
@@ -161,44 +165,62 @@ impl ListedRow {
     }
 }
 
-/// Blocks the contents of a version's HTML and script files. Left out is what is empty, and what a live page of another
-/// account holds that has passed: a library that many use must not take their next versions with it.
+/// Lets one transaction at a time change the list: of two blocks at once, neither may leave a file out for the page that
+/// the other one blocks. Taken before any other lock. SQLite has one writer at a time anyway.
+pub(crate) async fn lock(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        let sql = "LOCK TABLE blocked_contents IN SHARE ROW EXCLUSIVE MODE";
+        transaction.execute_unprepared(sql).await.context("lock the list of blocked contents")?;
+    }
+    Ok(())
+}
+
+/// Blocks the files of a version that the moderator objects to, and its other documents and scripts, but for those that
+/// other accounts use too: a shared library must not block the next versions of their pages. The paths left out for that
+/// reason. Empty files are never blocked.
 pub(crate) async fn block(
     transaction: &DatabaseTransaction,
+    word: &ModeratorsWord,
     version: &entity::version::Model,
     host: &str,
-    blocked_by: &str,
-    now: Time,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<SitePath>> {
     let manifest = rows::manifest(&version.manifest)?;
-    let mut files: Vec<&ManifestFile> = manifest.files().iter().filter(|file| may_be_blocked(file)).collect();
-    let shared = held_by_others(transaction, &files, &version.account_id, now).await?;
-    // In the order of their hashes, so that two blocks of the same contents wait for each other in the same order.
+    let is_objected_to = |file: &ManifestFile| word.contents.contains(&file.hash);
+    let may_be_blocked = |file: &&ManifestFile| {
+        file.size_bytes > 0 && (is_objected_to(file) || file.runs_as_document_or_script())
+    };
+    let mut files: Vec<&ManifestFile> = manifest.files().iter().filter(may_be_blocked).collect();
     files.sort_by_key(|file| file.hash);
     files.dedup_by_key(|file| file.hash);
-    let new = files.into_iter().filter(|file| !shared.contains(&file.hash.to_string()));
-    let rows = new.map(|file| entity::blocked_content::ActiveModel {
+    let others = files.iter().filter(|file| !is_objected_to(file)).map(|file| file.hash);
+    let shared = used_by_others(transaction, others, &version.account_id, word.now).await?;
+    let (left_out, new): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| shared.contains(&file.hash.to_string()));
+    let rows = new.into_iter().map(|file| entity::blocked_content::ActiveModel {
         hash: Set(file.hash.to_string()),
         path: Set(file.path.to_string()),
         size_bytes: Set(rows::number(file.size_bytes)),
         host: Set(host.to_owned()),
-        blocked_by: Set(blocked_by.to_owned()),
-        created_at: Set(now.millis()),
+        blocked_by: Set(actor(&word.moderator)),
+        created_at: Set(word.now.millis()),
     });
     let mut known_stay = OnConflict::column(entity::blocked_content::Column::Hash);
     known_stay.do_nothing();
     insert_rows::<entity::blocked_content::Entity>(transaction, rows, Some(known_stay))
         .await
-        .context("block the contents of a page")
+        .context("block the contents of a page")?;
+    Ok(left_out.into_iter().map(|file| file.path.clone()).collect())
 }
 
-/// Takes what a version holds off the list. The contents that were on it.
+/// Takes what a version holds off the list, and asks for scans of the versions that it has blocked. The contents that
+/// were on the list.
 pub(crate) async fn unblock(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
+    now: Time,
 ) -> anyhow::Result<Vec<BlobHash>> {
     let manifest = rows::manifest(&version.manifest)?;
-    let listed = among_hashes(transaction, run_by(&manifest)).await?;
+    let listed: Vec<BlobHash> = among_hashes(transaction, hashes_of(&manifest)).await?.into_iter().collect();
     if listed.is_empty() {
         return Ok(Vec::new());
     }
@@ -207,12 +229,13 @@ pub(crate) async fn unblock(
         .exec(transaction)
         .await
         .context("take the contents of a page off the list")?;
-    Ok(listed.into_iter().collect())
+    ask_for_holders(transaction, &listed, now).await?;
+    Ok(listed)
 }
 
-/// The contents of a manifest that the list may have.
-pub(crate) fn run_by(manifest: &Manifest) -> impl Iterator<Item = BlobHash> + '_ {
-    manifest.files().iter().filter(|file| may_be_blocked(file)).map(|file| file.hash)
+/// What is compared with the list: every file of a manifest, whatever its name, as its scan does too.
+pub(crate) fn hashes_of(manifest: &Manifest) -> impl Iterator<Item = BlobHash> + '_ {
+    manifest.files().iter().map(|file| file.hash)
 }
 
 /// Which of these contents are on the list.
@@ -292,11 +315,12 @@ pub(crate) async fn block_if_brought(
         return Ok(());
     }
     let manifest = rows::manifest(&version.manifest)?;
-    let listed = among_hashes(transaction, run_by(&manifest)).await?;
+    let listed = among_hashes(transaction, hashes_of(&manifest)).await?;
     if listed.is_empty() {
         return Ok(());
     }
-    let evidence = evidence(NO_FINDINGS, &manifest, &listed)?;
+    let findings = last_findings(transaction, &version.id).await?;
+    let evidence = evidence(&findings, &manifest, &listed)?;
     let (blocked, by) = (ModerationStatus::Blocked, ModeratedBy::Scan);
     let decision = Decision { evidence: &evidence, ..Decision::of_people(version, blocked, by, chance, now) };
     note(transaction, &decision).await?;
@@ -322,27 +346,31 @@ pub(crate) fn evidence(
     let files = manifest.files().iter().filter(|file| blocked.contains(&file.hash));
     let brought =
         files.map(|file| json!({ "rule": BLOCKED_CONTENT, "file": file.path, "field": "", "words": [] }));
-    let all: Vec<Value> = brought.chain(findings).collect();
+    // Those that an earlier comparison has kept are made anew.
+    let found = findings.into_iter().filter(|finding| finding["rule"] != BLOCKED_CONTENT);
+    let all: Vec<Value> = brought.chain(found).collect();
     Ok(serde_json::to_string(&all)?)
 }
 
-fn may_be_blocked(file: &ManifestFile) -> bool {
-    file.is_html_or_script() && file.size_bytes > 0
-}
-
-/// Which of these contents a live page of another account holds that has passed.
-async fn held_by_others(
+/// Which of these contents an honest page of another account holds: one that is served, and that a moderator has passed
+/// or whose account is claimed. What a scan has passed says too little of an account that anybody makes in a second.
+async fn used_by_others(
     transaction: &DatabaseTransaction,
-    files: &[&ManifestFile],
+    contents: impl IntoIterator<Item = BlobHash>,
     account: &str,
     now: Time,
 ) -> anyhow::Result<HashSet<String>> {
     use entity::route::Column;
-    if files.is_empty() {
+    let contents: Vec<String> = contents.into_iter().map(|hash| hash.to_string()).collect();
+    if contents.is_empty() {
         return Ok(HashSet::new());
     }
     let (blob, blob_ref, route) = (entity::blob::Entity, entity::blob_ref::Entity, entity::route::Entity);
+    let (version, owner) = (entity::version::Entity, entity::account::Entity);
     let is_live = Condition::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(now.millis()));
+    let is_trusted = Condition::any()
+        .add(entity::account::Column::Status.eq(AccountStatus::Claimed.as_str()))
+        .add(entity::version::Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()));
     let page = Query::select()
         .expr(Expr::val(1))
         .from(blob_ref)
@@ -350,17 +378,24 @@ async fn held_by_others(
             route,
             Expr::col((route, Column::VersionId)).equals((blob_ref, entity::blob_ref::Column::VersionId)),
         )
+        .inner_join(
+            version,
+            Expr::col((version, entity::version::Column::Id)).equals((route, Column::VersionId)),
+        )
+        .inner_join(owner, Expr::col((owner, entity::account::Column::Id)).equals((route, Column::AccountId)))
         .and_where(
             Expr::col((blob_ref, entity::blob_ref::Column::Hash)).equals((blob, entity::blob::Column::Hash)),
         )
         .and_where(Column::AccountId.ne(account))
         .and_where(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
+        .and_where(Column::SuspendedAt.is_null())
         .cond_where(is_live)
+        .cond_where(is_trusted)
         .to_owned();
     let found: Vec<String> = entity::blob::Entity::find()
         .select_only()
         .column(entity::blob::Column::Hash)
-        .filter(entity::blob::Column::Hash.is_in(files.iter().map(|file| file.hash.to_string())))
+        .filter(among(transaction, entity::blob::Column::Hash, contents))
         .filter(Expr::exists(page))
         .into_tuple()
         .all(transaction)

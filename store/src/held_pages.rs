@@ -1,13 +1,13 @@
 //! Pages that a moderator has blocked. A new version of such a page starts in review and is not served until a moderator
 //! passes it: the status of the version is `review` by a moderator, and its route says `blocked`.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{ModeratedBy, ModerationStatus, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::many::{among, insert_rows};
 
@@ -51,22 +51,19 @@ pub(crate) async fn release(transaction: &DatabaseTransaction, artifact: &str) -
     Ok(())
 }
 
-/// Which of these artifacts are held back.
-pub(crate) async fn held_among(
+/// Which of these artifacts are held back, and since when.
+pub(crate) async fn held_since(
     transaction: &DatabaseTransaction,
     artifacts: Vec<String>,
-) -> anyhow::Result<HashSet<String>> {
+) -> anyhow::Result<HashMap<String, i64>> {
     use entity::held_page::Column;
     if artifacts.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(HashMap::new());
     }
-    let found: Vec<String> = entity::held_page::Entity::find()
-        .select_only()
-        .column(Column::ArtifactId)
+    let found = entity::held_page::Entity::find()
         .filter(among(transaction, Column::ArtifactId, artifacts))
-        .into_tuple()
         .all(transaction)
         .await
         .context("look for pages that are held back")?;
-    Ok(found.into_iter().collect())
+    Ok(found.into_iter().map(|row| (row.artifact_id, row.created_at)).collect())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::Context;
 use domain::{
     AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, ModeratedBy, ModerationStatus,
-    Moderator, Origin, ReportId, Ruling, RulingNote, Time, VersionId, Via,
+    Moderator, Origin, ReportId, Ruling, RulingNote, SitePath, Time, VersionId, Via,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Condition, Expr, Query};
@@ -24,6 +24,9 @@ use crate::{Store, artifacts, blocked_contents, held_pages, routes, rows};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
+
+/// How many of the files that a block has left out its audit entry names.
+const LEFT_OUT_NAMED_MAX: usize = 5;
 
 /// A moderator's word on what an artifact shows now.
 #[derive(Clone, Debug)]
@@ -120,6 +123,7 @@ impl Store {
     /// came after what was seen.
     pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
         let transaction = self.database.begin().await?;
+        blocked_contents::lock(&transaction).await?;
         if lock_account(&transaction, word.account).await?.is_none() {
             return Ok(Ruled::Gone);
         }
@@ -145,7 +149,8 @@ impl Store {
         for version in std::iter::once(&version).chain(&others) {
             decide(&transaction, word, version, &artifact.host, chance).await?;
         }
-        let unblocked = apply_to_page(&transaction, word, &version, &artifact.host).await?;
+        let Applied { unblocked, left_out } =
+            apply_to_page(&transaction, word, &version, &artifact.host).await?;
         let answered = word.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
         reports::answer(&transaction, word.artifact, answered, word.now).await?;
         let closing = word.seen.map_or(Closing::All, |seen| Closing::UpTo(seen.appeal));
@@ -157,7 +162,7 @@ impl Store {
             origin: Some(origin(&word.moderator)),
             action: "version.moderated",
             subject: version.id.as_str().into(),
-            detail: told(word, &artifact.host, appeals > 0),
+            detail: told(word, &artifact.host, appeals > 0, &left_out),
         };
         audit::note(&transaction, chance, word.now, entry).await?;
         transaction.commit().await.context("commit a moderator's word")?;
@@ -165,23 +170,33 @@ impl Store {
     }
 }
 
+/// What a word has changed beyond the versions of the page.
+#[derive(Default)]
+struct Applied {
+    /// Contents that are no longer blocked.
+    unblocked: Vec<BlobHash>,
+    /// Files that are not blocked, since other accounts use them too.
+    left_out: Vec<SitePath>,
+}
+
 /// What a word means for the page beyond its versions. A block holds the page's next versions back and blocks the
-/// contents of the live one wherever they come again; a pass ends both. The contents that are no longer blocked.
+/// contents of the live one wherever they come again; a pass ends both.
 async fn apply_to_page(
     transaction: &DatabaseTransaction,
     word: &ModeratorsWord,
     version: &entity::version::Model,
     host: &str,
-) -> anyhow::Result<Vec<BlobHash>> {
+) -> anyhow::Result<Applied> {
     match word.ruling {
         Ruling::Block => {
             held_pages::hold(transaction, &version.artifact_id, word.now).await?;
-            blocked_contents::block(transaction, version, host, &actor(&word.moderator), word.now).await?;
-            Ok(Vec::new())
+            let left_out = blocked_contents::block(transaction, word, version, host).await?;
+            Ok(Applied { left_out, ..Applied::default() })
         }
         Ruling::Pass => {
             held_pages::release(transaction, &version.artifact_id).await?;
-            blocked_contents::unblock(transaction, version).await
+            let unblocked = blocked_contents::unblock(transaction, version, word.now).await?;
+            Ok(Applied { unblocked, ..Applied::default() })
         }
     }
 }
@@ -251,7 +266,7 @@ pub(crate) async fn newest_decision(
 }
 
 /// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
-fn actor(moderator: &Moderator) -> String {
+pub(crate) fn actor(moderator: &Moderator) -> String {
     match moderator {
         Moderator::Person(user) => user.to_string(),
         Moderator::Operator(name) => audit::operator(name.as_str()),
@@ -267,12 +282,19 @@ fn origin(moderator: &Moderator) -> Origin {
     Origin { via, address: None }
 }
 
-fn told(word: &ModeratorsWord, host: &str, is_appealed: bool) -> String {
+fn told(word: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePath]) -> String {
     let status = word.ruling.status().as_str();
     let appeal = if is_appealed { ", which closes an appeal" } else { "" };
+    let named: Vec<&str> = left_out.iter().take(LEFT_OUT_NAMED_MAX).map(SitePath::as_str).collect();
+    let left_out = match left_out.len() {
+        0 => String::new(),
+        count => {
+            format!(" ({count} files are not blocked, as other accounts use them: {})", named.join(", "))
+        }
+    };
     match &word.note {
-        Some(note) => format!("{host} is now {status}{appeal}: {}", note.as_str()),
-        None => format!("{host} is now {status}{appeal}"),
+        Some(note) => format!("{host} is now {status}{appeal}{left_out}: {}", note.as_str()),
+        None => format!("{host} is now {status}{appeal}{left_out}"),
     }
 }
 

@@ -14,8 +14,10 @@ use sea_orm::{
 use crate::accounts::{lock_account, lock_free_accounts};
 use crate::blocked_contents::{self, Brought};
 use crate::content_verdicts::{self, NewVerdict};
+use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
+use crate::rulings::NO_FINDINGS;
 use crate::{Store, rows};
 
 /// A scan's word on a version.
@@ -109,6 +111,8 @@ struct Known {
     earlier: Vec<entity::moderation_decision::Model>,
     /// What it holds that is on the list of blocked contents.
     brought: Vec<Brought>,
+    /// Whether it is newer than the hold of its page: a process that knows of no holds has published it.
+    is_held_back: bool,
     is_judged: bool,
     /// Whether its pages must be told of the status.
     is_shown: bool,
@@ -147,10 +151,18 @@ impl Verdicts {
             .context("read versions that were scanned")?;
         let mut earlier = earlier_decisions(transaction, &ids).await?;
         let mut brought = blocked_contents::brought_by(transaction, &ids).await?;
+        let artifacts: HashSet<String> = versions.iter().map(|version| version.artifact_id.clone()).collect();
+        let held = held_since(transaction, artifacts.into_iter().collect()).await?;
         let known = versions.into_iter().map(|version| {
-            let earlier = earlier.remove(&version.id).unwrap_or_default();
-            let brought = brought.remove(&version.id).unwrap_or_default();
-            (version.id.clone(), Known { version, earlier, brought, is_judged: false, is_shown: false })
+            let known = Known {
+                earlier: earlier.remove(&version.id).unwrap_or_default(),
+                brought: brought.remove(&version.id).unwrap_or_default(),
+                is_held_back: held.get(&version.artifact_id).is_some_and(|since| version.created_at > *since),
+                is_judged: false,
+                is_shown: false,
+                version,
+            };
+            (known.version.id.clone(), known)
         });
         Ok(Self {
             known: known.collect(),
@@ -172,20 +184,27 @@ impl Verdicts {
             return Ok(());
         }
         let standing = Standing::of(&known.version, &known.earlier)?;
+        let shown_before = status_for_edge(&known.version).to_owned();
         let judgement = known.with_the_list(judgement)?;
         if !has_said_the_same(&known.earlier, &judgement) {
             let row = row_of(&decision(&judgement, &known.version, &judgement.rules.to_string()));
             self.decisions.push(entity::moderation_decision::ActiveModel::from(row.clone()).reset_all());
             known.earlier.insert(0, row);
         }
-        let (after, by) = after_scan(&standing, judgement.status);
+        let (after, by) = match standing.by {
+            ModeratedBy::Moderator => (standing.status, standing.by),
+            _ if known.is_held_back => HELD,
+            _ => after_scan(&standing, judgement.status),
+        };
         after.as_str().clone_into(&mut known.version.moderation_status);
         by.as_str().clone_into(&mut known.version.moderated_by);
         known.version.scanned_by = Some(rules);
         known.is_judged = true;
-        known.is_shown |= after != standing.status;
+        let shown = status_for_edge(&known.version);
+        let has_changed = shown != shown_before;
+        known.is_shown |= has_changed;
         // Whoever wrote a block before us may have died before the edges heard of it.
-        let edges_must_hear = after != standing.status || after == ModerationStatus::Blocked;
+        let edges_must_hear = has_changed || shown == ModerationStatus::Blocked.as_str();
         self.judged.push(Answer::Noted { version: id, edges_must_hear });
         Ok(())
     }
@@ -203,7 +222,7 @@ impl Verdicts {
                 said.entry((status, &version.moderated_by, version.scanned_by)).or_default().push(id);
             }
             if *is_shown {
-                shown.entry(status).or_default().push(id);
+                shown.entry(status_for_edge(version)).or_default().push(id);
             }
         }
         for ((status, by, rules), versions) in said {
@@ -284,6 +303,17 @@ async fn earlier_decisions(
         by_version.entry(decision.version_id.clone()).or_default().push(decision);
     }
     Ok(by_version)
+}
+
+/// What the last scan of a version found.
+pub(crate) async fn last_findings(
+    transaction: &DatabaseTransaction,
+    version: &str,
+) -> anyhow::Result<String> {
+    let earlier = earlier_decisions(transaction, &[version.to_owned()]).await?.remove(version);
+    let mut scans = earlier.unwrap_or_default().into_iter();
+    let last = scans.find(|decision| decision.source == ModeratedBy::Scan.as_str());
+    Ok(last.map_or_else(|| NO_FINDINGS.to_owned(), |decision| decision.evidence))
 }
 
 fn has_said_the_same(earlier: &[entity::moderation_decision::Model], judgement: &Judgement) -> bool {

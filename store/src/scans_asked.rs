@@ -7,8 +7,12 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use domain::{BlobHash, Host, ModeratedBy, ModerationStatus, Time, VersionId};
 use sea_orm::sea_query::{Expr, ExprTrait, LockType, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
+    QuerySelect,
+};
 
+use crate::many::among;
 use crate::scans_due::WITHOUT_VERDICT;
 use crate::{Store, rows};
 use entity::version::{Column, Entity};
@@ -30,8 +34,9 @@ pub enum AskedFor {
     Everything,
     /// Every version of the artifact that this host shows.
     Host(Host),
-    /// What a scan has blocked and holds one of these contents, which are no longer on the list of blocked ones.
-    HoldersOf(Vec<BlobHash>),
+    /// What was published since contents came on the list of blocked ones at this time, and holds one of them. It may
+    /// have been settled and scanned before the list was committed.
+    BlockedAt(Time),
 }
 
 /// How far the scans are. No number goes further than [`COUNTED_MAX`] and one.
@@ -84,16 +89,14 @@ impl Store {
                 let is_its = Column::ArtifactId.eq(artifact.id.to_string());
                 Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
             }
-            AskedFor::HoldersOf(contents) => {
-                let holders = Query::select()
-                    .column(entity::blob_ref::Column::VersionId)
-                    .from(entity::blob_ref::Entity)
-                    .and_where(entity::blob_ref::Column::Hash.is_in(contents.iter().map(BlobHash::to_string)))
+            AskedFor::BlockedAt(at) => {
+                let listed = Query::select()
+                    .column(entity::blocked_content::Column::Hash)
+                    .from(entity::blocked_content::Entity)
+                    .and_where(entity::blocked_content::Column::CreatedAt.eq(at.millis()))
                     .to_owned();
-                let is_blocked_by_scan = Column::ModerationStatus
-                    .eq(ModerationStatus::Blocked.as_str())
-                    .and(Column::ModeratedBy.eq(ModeratedBy::Scan.as_str()));
-                let which = Column::Id.in_subquery(holders).and(is_blocked_by_scan).and(is_judged);
+                let holds_one = holds(entity::blob_ref::Column::Hash.in_subquery(listed));
+                let which = holds_one.and(Column::CreatedAt.gte(at.millis())).and(is_undecided());
                 Ok(Some(self.mark_in_chunks(which, Some(now)).await?))
             }
         }
@@ -174,29 +177,64 @@ impl Store {
                 .all(&self.database.reader)
                 .await?;
             let Some(last) = ids.last().cloned() else { return Ok(marked) };
-            marked += self.mark(ids, which.clone(), asked_at).await?;
+            let which = Column::Id.is_in(ids).and(which.clone());
+            marked += mark(&self.database.writer, which, asked_at).await?;
             after = last;
         }
     }
+}
 
-    /// Rows are locked in the order of their ids, like everywhere where many are.
-    async fn mark(&self, ids: Vec<String>, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
-        let locked = Query::select()
-            .column(Column::Id)
-            .from(Entity)
-            .and_where(Column::Id.is_in(ids))
-            .and_where(which)
-            .order_by(Column::Id, sea_orm::Order::Asc)
-            .lock(LockType::NoKeyUpdate)
-            .to_owned();
-        let mut update = Entity::update_many()
-            .col_expr(Column::ScanTries, Expr::value(0))
-            .col_expr(Column::ScanAgainAt, Expr::value(0_i64))
-            .filter(Column::Id.in_subquery(locked));
-        if let Some(asked_at) = asked_at {
-            update = update.col_expr(Column::RescanAskedAt, Expr::value(asked_at.millis()));
-        }
-        let marked = update.exec(&self.database.writer).await.context("mark versions to be scanned again")?;
-        Ok(marked.rows_affected)
+/// Marks what these contents may have blocked, which are no longer on the list: what a scan has blocked, and what a scan
+/// may be about to block that has read the list before.
+pub(crate) async fn ask_for_holders(
+    transaction: &DatabaseTransaction,
+    contents: &[BlobHash],
+    now: Time,
+) -> anyhow::Result<()> {
+    let hashes = contents.iter().map(BlobHash::to_string);
+    let may_be_blocked = Column::ModerationStatus
+        .eq(ModerationStatus::Blocked.as_str())
+        .or(Column::ModeratedBy.eq(ModeratedBy::Nobody.as_str()));
+    let holds_one = holds(among(transaction, entity::blob_ref::Column::Hash, hashes));
+    mark(transaction, holds_one.and(may_be_blocked).and(is_undecided()), Some(now)).await?;
+    Ok(())
+}
+
+/// A version that holds a content of which this is true.
+fn holds(content: SimpleExpr) -> SimpleExpr {
+    let holders = Query::select()
+        .column(entity::blob_ref::Column::VersionId)
+        .from(entity::blob_ref::Entity)
+        .and_where(content)
+        .to_owned();
+    Column::Id.in_subquery(holders)
+}
+
+/// A version on which no moderator has decided: no scan changes any other.
+fn is_undecided() -> SimpleExpr {
+    Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str())
+}
+
+/// Rows are locked in the order of their ids, like everywhere where many are.
+async fn mark(
+    connection: &impl ConnectionTrait,
+    which: SimpleExpr,
+    asked_at: Option<Time>,
+) -> anyhow::Result<u64> {
+    let locked = Query::select()
+        .column(Column::Id)
+        .from(Entity)
+        .and_where(which)
+        .order_by(Column::Id, sea_orm::Order::Asc)
+        .lock(LockType::NoKeyUpdate)
+        .to_owned();
+    let mut update = Entity::update_many()
+        .col_expr(Column::ScanTries, Expr::value(0))
+        .col_expr(Column::ScanAgainAt, Expr::value(0_i64))
+        .filter(Column::Id.in_subquery(locked));
+    if let Some(asked_at) = asked_at {
+        update = update.col_expr(Column::RescanAskedAt, Expr::value(asked_at.millis()));
     }
+    let marked = update.exec(connection).await.context("mark versions to be scanned again")?;
+    Ok(marked.rows_affected)
 }

@@ -35,7 +35,7 @@ impl Tab {
             Tab::Moderation => "Moderation",
             Tab::Audit => "Audit",
             Tab::Queues => "Queues",
-            Tab::Contents => "Blocked contents",
+            Tab::Contents => "Blocked files",
         }
     }
 
@@ -83,7 +83,7 @@ fn done(request: &Request) -> Option<String> {
     let told: Told = request.params().unwrap_or_default();
     match told.done.as_str() {
         "unblocked" => {
-            let done = "The content is off the list. Pages that only it has blocked are scanned again.";
+            let done = "The file is off the list. Pages that only it has blocked are scanned again.";
             return Some(done.to_owned());
         }
         "blocked-all" => return Some(format!("Blocked: {}.", pages_in_words(told.pages))),

@@ -18,7 +18,8 @@ typed_texts! {
 #[derive(Object)]
 #[oai(example)]
 pub struct Decide {
-    /// `block` shows a 451 page instead of the content, `pass` serves it. It holds until the next version.
+    /// `block` shows a 451 page instead of the content, `pass` serves it. A block also holds
+    /// back later versions until one is passed.
     pub action: Action,
     /// For those who come later; only the operator's people see it.
     pub note: Option<TypedNote>,

@@ -95,7 +95,10 @@ pub fn read_report(
     let host = read_host(&named_in(host.trim(), addresses))?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
-    let unknown = || Refusal::invalid("category", "is none of those that the form offers");
+    let unknown = || {
+        let known = domain::ReportCategory::ALL.map(domain::ReportCategory::as_str).join(", ");
+        Refusal::invalid("category", format!("must be one of: {known}"))
+    };
     let category = category.filter(|name| !name.is_empty());
     let category =
         category.map(|name| domain::ReportCategory::parse(name).ok_or_else(unknown)).transpose()?;

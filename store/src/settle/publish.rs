@@ -160,8 +160,8 @@ fn new_version(
     })
 }
 
-/// A version that brings a blocked content begins as blocked, and one of a page that a moderator holds back waits for a
-/// moderator.
+/// A version of a page that a moderator holds back waits for a moderator, whatever it brings. Any other one that brings
+/// a blocked content begins as blocked.
 fn moderate(
     sites: &mut Sites<'_>,
     deed: &PublishDeed,
@@ -172,15 +172,16 @@ fn moderate(
     let (blocked, is_held) = (sites.blocked_in(&deed.manifest), sites.is_held_back(artifact));
     let (status, by) = match (blocked.is_empty(), is_held) {
         (true, false) => return Ok(()),
-        (true, true) => HELD,
-        (false, true) => (ModerationStatus::Blocked, ModeratedBy::Moderator),
+        (_, true) => HELD,
         (false, false) => (ModerationStatus::Blocked, ModeratedBy::Scan),
     };
     status.as_str().clone_into(&mut version.moderation_status);
     by.as_str().clone_into(&mut version.moderated_by);
     if !blocked.is_empty() {
         let evidence = blocked_contents::evidence(NO_FINDINGS, &deed.manifest, &blocked)?;
-        let decision = Decision::of_people(version, status, ModeratedBy::Scan, &terms.chance, terms.now);
+        // What its scan will say as well, also where the page is held back.
+        let (verdict, scan) = (ModerationStatus::Blocked, ModeratedBy::Scan);
+        let decision = Decision::of_people(version, verdict, scan, &terms.chance, terms.now);
         sites.add_decision(row_of(&Decision { evidence: &evidence, ..decision }));
     }
     Ok(())

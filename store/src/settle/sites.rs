@@ -21,7 +21,7 @@ pub(super) struct Sites<'a> {
     /// Those of the contents that are published which no new version may bring.
     blocked: HashSet<BlobHash>,
     /// The artifacts that a moderator holds back.
-    held_back: HashSet<String>,
+    held_back: HashMap<String, i64>,
     versions: Vec<entity::version::ActiveModel>,
     /// Why versions begin as blocked.
     decisions: Vec<entity::moderation_decision::ActiveModel>,
@@ -52,11 +52,11 @@ impl<'a> Sites<'a> {
             batches.iter().flat_map(|batch| batch.deeds).filter_map(publish_of).collect();
         let artifacts = artifacts(transaction, &publishes).await?;
         let known = artifacts.values().map(|shelved| shelved.row.id.clone()).collect();
-        let brought = publishes.iter().flat_map(|deed| blocked_contents::run_by(&deed.manifest));
+        let brought = publishes.iter().flat_map(|deed| blocked_contents::hashes_of(&deed.manifest));
         Ok(Self {
             held: held(transaction, &publishes).await?,
             blocked: blocked_contents::among_hashes(transaction, brought).await?,
-            held_back: held_pages::held_among(transaction, known).await?,
+            held_back: held_pages::held_since(transaction, known).await?,
             artifacts,
             versions: Vec::new(),
             decisions: Vec::new(),
@@ -76,12 +76,12 @@ impl<'a> Sites<'a> {
 
     /// Whether a moderator holds an artifact back.
     pub(super) fn is_held_back(&self, artifact: &entity::artifact::Model) -> bool {
-        self.held_back.contains(&artifact.id)
+        self.held_back.contains_key(&artifact.id)
     }
 
     /// What a manifest brings that no new version may.
     pub(super) fn blocked_in(&self, manifest: &Manifest) -> HashSet<BlobHash> {
-        blocked_contents::run_by(manifest).filter(|hash| self.blocked.contains(hash)).collect()
+        blocked_contents::hashes_of(manifest).filter(|hash| self.blocked.contains(hash)).collect()
     }
 
     /// Keeps why a version begins as blocked.

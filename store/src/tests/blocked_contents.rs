@@ -17,18 +17,28 @@ impl Bed {
     }
 
     async fn decide_on_seen(&self, published: &Published, ruling: Ruling, seen: Option<Seen>) -> Ruled {
-        let word = ModeratorsWord {
+        let word = ModeratorsWord { seen, ..self.word_of_ada(published, ruling) };
+        self.store.rule(&word, &self.chance).await.unwrap()
+    }
+
+    async fn block_objecting_to(&self, published: &Published, content: &[u8]) {
+        let contents = vec![BlobHash::of(content)];
+        let word = ModeratorsWord { contents, ..self.word_of_ada(published, Ruling::Block) };
+        self.store.rule(&word, &self.chance).await.unwrap();
+    }
+
+    fn word_of_ada(&self, published: &Published, ruling: Ruling) -> ModeratorsWord {
+        ModeratorsWord {
             account: published.account,
             artifact: published.artifact,
             ruling,
             moderator: Moderator::Operator(ada()),
             note: None,
             looked_at: None,
-            seen,
+            seen: None,
             contents: vec![],
             now: START,
-        };
-        self.store.rule(&word, &self.chance).await.unwrap()
+        }
     }
 
     async fn listed(&self) -> Vec<BlobHash> {
@@ -100,6 +110,82 @@ on_both_databases! {
         assert_eq!(bed.shown(&late).await, BLOCKED);
     }
 
+    async fn what_is_scanned_before_a_block_is_committed_is_scanned_again(bed: &Bed) {
+        let (one, other) = (bed.claimed().await, bed.claimed().await);
+        let page = bed.publish(one, "page", b"bad").await;
+        let late = bed.publish(other, "late", b"bad").await;
+        bed.judge(&late, 1, PASS).await;
+        bed.block_objecting_to(&page, b"bad").await;
+        let asked = AskedFor::BlockedAt(START);
+        assert_eq!(bed.store.ask_for_rescans(&asked, START).await.unwrap(), Some(1));
+        bed.judge(&late, 1, PASS).await;
+        assert_eq!(bed.shown(&late).await, BLOCKED);
+    }
+
+    async fn only_a_page_that_is_trusted_keeps_a_content_off_and_none_what_is_objected_to(bed: &Bed) {
+        let (one, provisional) = (bed.claimed().await, bed.account().await);
+        let copy = bed.publish(provisional, "copy", b"shared").await;
+        bed.judge(&copy, 1, PASS).await;
+        let page = bed.publish(one, "page", b"shared").await;
+        bed.decide(&page, Ruling::Block).await;
+        assert_eq!(bed.listed().await, [BlobHash::of(b"shared")]);
+        bed.decide(&copy, Ruling::Pass).await;
+        bed.decide(&page, Ruling::Block).await;
+        assert_eq!(bed.listed().await, []);
+        let trail = entity::audit::Entity::find().all(&bed.store.database.reader).await.unwrap();
+        assert!(trail.iter().any(|entry| entry.detail.contains("other accounts use them: index.html")));
+        bed.block_objecting_to(&page, b"shared").await;
+        assert_eq!(bed.listed().await, [BlobHash::of(b"shared")]);
+    }
+
+    async fn a_version_of_a_held_page_that_brings_a_blocked_content_waits_for_a_moderator(bed: &Bed) {
+        let account = bed.claimed().await;
+        let first = bed.publish(account, "page", b"bad").await;
+        bed.decide(&first, Ruling::Block).await;
+        let again = bed.publish(account, "page", b"bad").await;
+        assert_eq!(bed.status_of(&again).await, (REVIEW, ModeratedBy::Moderator));
+        assert_eq!(bed.shown(&again).await, BLOCKED);
+        assert_eq!(bed.waits(WaitingFor::Review).await, ["page"]);
+        let evidence = bed.store.live_moderation(again.version).await.unwrap().unwrap().evidence.unwrap();
+        assert!(evidence.contains(crate::BLOCKED_CONTENT), "{evidence}");
+    }
+
+    async fn a_version_that_an_older_process_makes_of_a_held_page_is_held_by_its_scan(bed: &Bed) {
+        let page = bed.publish(bed.claimed().await, "page", b"one").await;
+        let transaction = bed.store.database.begin().await.unwrap();
+        let before = START.minus(Duration::from_millis(1));
+        crate::held_pages::hold(&transaction, &page.artifact.to_string(), before).await.unwrap();
+        transaction.commit().await.unwrap();
+        bed.judge(&page, 1, PASS).await;
+        assert_eq!(bed.status_of(&page).await, (REVIEW, ModeratedBy::Moderator));
+        assert_eq!(bed.shown(&page).await, BLOCKED);
+        assert_eq!(bed.waits(WaitingFor::Review).await, ["page"]);
+    }
+
+    async fn a_page_that_is_deleted_is_held_no_more(bed: &Bed) {
+        let account = bed.claimed().await;
+        let page = bed.publish(account, "page", b"one").await;
+        bed.decide(&page, Ruling::Block).await;
+        bed.store.delete_artifact(&bed.change(account, START), &page.slug).await.unwrap();
+        let held = entity::held_page::Entity::find().all(&bed.store.database.reader).await.unwrap();
+        assert_eq!(held, []);
+    }
+
+    async fn an_activation_keeps_what_the_scan_found_and_blocks_nothing_that_is_live_already(bed: &Bed) {
+        let (one, other) = (bed.claimed().await, bed.claimed().await);
+        let page = bed.publish(one, "page", b"bad").await;
+        bed.judge(&page, 1, REVIEW).await;
+        let copy = bed.publish(other, "copy", b"bad").await;
+        bed.decide(&copy, Ruling::Block).await;
+        bed.roll_back(&page, 1).await;
+        assert_eq!(bed.shown(&page).await, REVIEW);
+        bed.publish(one, "page", b"good").await;
+        bed.roll_back(&page, 1).await;
+        assert_eq!(bed.shown(&page).await, BLOCKED);
+        let evidence = bed.store.live_moderation(page.version).await.unwrap().unwrap().evidence.unwrap();
+        assert!(evidence.contains(crate::BLOCKED_CONTENT) && evidence.contains("{}"), "{evidence}");
+    }
+
     async fn what_is_taken_off_the_list_is_judged_by_its_scan_again(bed: &Bed) {
         let (one, other) = (bed.claimed().await, bed.claimed().await);
         let page = bed.publish(one, "page", b"bad").await;
@@ -110,10 +196,13 @@ on_both_databases! {
         assert_eq!((listed[0].live_versions, listed[0].path.as_str()), (2, "index.html"));
         assert_eq!(listed[0].host, page.host);
         let hash = listed[0].hash;
+        let unscanned = bed.publish(other, "unscanned", b"bad").await;
         assert!(bed.store.unblock_content(hash, &ada(), START, &bed.chance).await.unwrap());
         assert!(!bed.store.unblock_content(hash, &ada(), START, &bed.chance).await.unwrap());
-        let holders = AskedFor::HoldersOf(vec![hash]);
-        assert_eq!(bed.store.ask_for_rescans(&holders, START).await.unwrap(), Some(1));
+        // Also the one whose first scan may be running.
+        let due = bed.due(1, START).await;
+        assert!(due.len() == 2 && due.contains(&(again.version, 0)), "{due:?}");
+        assert!(due.contains(&(unscanned.version, 0)), "{due:?}");
         bed.judge(&again, 1, PASS).await;
         assert_eq!(bed.shown(&again).await, PASS);
         // The page that the moderator has blocked stays blocked.

@@ -40,6 +40,10 @@ in_both_modes! {
         let styled: [(&str, &[u8]); 2] = [("index.html", html.as_bytes()), ("style.css", b"h1 { color: red }")];
         let styled = other.publish_files("styled", &styled).await.expect(201);
         front_page(&visitor, &styled).await.expect(200);
+        // What is on the list is compared with every file, whatever it is called.
+        let parts: [(&str, &[u8]); 2] = [("index.html", html.as_bytes()), ("notes.txt", b"<h1>Bad</h1>")];
+        let renamed = other.publish_files("renamed", &parts).await.expect(201);
+        front_page(&visitor, &renamed).await.expect(451);
 
         // The owner takes it out, and the next version is judged as any other.
         other.publish("part", page_saying("harmless")).await.expect(201);
@@ -74,8 +78,8 @@ in_both_modes! {
     async fn what_honest_pages_hold_is_not_listed_and_a_pass_takes_off_what_was(world: World) {
         let (one, other) = (world.agent().await, world.agent().await);
         let honest: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("library.js", LIBRARY)];
-        other.publish_files("honest", &honest).await.expect(201);
-        becomes(&other, "honest", "pass").await;
+        let passed = other.publish_files("honest", &honest).await.expect(201);
+        decide(&world, &passed.string("host"), &json!({ "action": "pass" })).await.expect(200);
         let html = page_saying("bad");
         let files: [(&str, &[u8]); 3] = [("index.html", html.as_bytes()), ("library.js", LIBRARY), ("empty.js", b"")];
         let bad = one.publish_files("bad", &files).await.expect(201);
@@ -162,7 +166,7 @@ in_both_modes! {
         let host = bad.string("host");
         decide(&world, &host, &json!({ "action": "block" })).await.expect(200);
         let case = human.get(&format!("/admin/moderation/{host}")).await.expect(200).text();
-        assert!(case.contains("href=\"/admin/contents\">blocked content</a>"), "{case}");
+        assert!(case.contains("href=\"/admin/contents\">blocked file</a>"), "{case}");
         let shown = human.get("/admin/contents").await.expect(200).text();
         assert!(shown.contains(&host) && shown.contains("index.html") && shown.contains("Ada"), "{shown}");
         let hash = blocked_contents(&world).await.expect(200).string("items.0.sha256");
@@ -170,7 +174,7 @@ in_both_modes! {
         human.on_a_page_of("http://evil.example").post("/admin/contents").form(&form).await.refused(403, "forbidden");
         let done = human.post("/admin/contents").form(&form).await.expect(302);
         let shown = human.get(done.header("Location")).await.expect(200).text();
-        assert!(shown.contains("off the list") && shown.contains("No content is blocked."), "{shown}");
+        assert!(shown.contains("off the list") && shown.contains("No file is blocked."), "{shown}");
         human.post("/admin/contents").form(&form).await.refused(404, "not_found");
         human.post("/admin/contents").form(&[("hash", "x")]).await.refused(400, "invalid_request").naming("hash");
         assert_eq!(audit(&world, "?moderators=true").await.expect(200).at("items").as_array().map(Vec::len), Some(1));
