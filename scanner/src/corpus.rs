@@ -1,4 +1,4 @@
-//! The scanner over the labelled pages in `tests/corpus`: `<set>/<label>/<page>`, a file or a folder of files.
+//! The scanner over the labelled pages in `corpus`: `<set>/<label>/<page>`, a file or a folder of files.
 //! It prints precision and recall by class and holds them to a floor.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Status::{Blocked, Pass, Review};
 use super::*;
 
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus");
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 const LABELS: [Status; 3] = [Pass, Review, Blocked];
 const PAGES_MIN: usize = 1_000;
 

@@ -40,7 +40,7 @@ fn named(path: PathBuf) -> (String, Vec<u8>) {
 
 /// The labelled pages of the scanner's own tests: each page by itself, a folder as one site.
 fn labelled_sites() -> Vec<(String, Vec<u8>)> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scanner/corpus");
     let pages =
         files_in(&corpus).into_iter().flat_map(|label| files_in(&label)).flat_map(|kind| files_in(&kind));
     pages
