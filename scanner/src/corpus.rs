@@ -1,26 +1,37 @@
-//! The scanner over the labelled pages in `corpus`: `<set>/<label>/<page>`, a file or a folder of files.
-//! It prints precision and recall by class and holds them to a floor.
+//! The scanner over the labelled pages in `corpus`: `<set>/<label>/<page>`, a file or a folder of files. It prints
+//! precision and recall by class. No page that is judged right may become wrong.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::Status::{Blocked, Pass, Review};
+use scanner::Status::{self, Blocked, Pass, Review};
+
 use super::*;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 const LABELS: [Status; 3] = [Pass, Review, Blocked];
-const PAGES_MIN: usize = 1_000;
+const PAGES_MIN: usize = 2_000;
 
-/// What must not be fallen below, in per mille. The goal for pages that nobody has seen is 980, and 990 for the
-/// precision of blocking; on these pages, which everyone has seen, it must be better.
-const RIGHT_MIN: usize = 988;
-const BLOCKED_PRECISION_MIN: usize = 990;
+/// The pages that are judged wrong. The list may only become shorter.
+const WRONG: [&str; 12] = [
+    "elder/blocked/seed-with-hidden-educational-excuse.html",
+    "granite/blocked/cuadros-numeros.html",
+    "granite/blocked/paper-card-24.html",
+    "granite/blocked/plastic-talk.html",
+    "granite/blocked/receipt-fo",
+    "meadow/pass/web-component-storybook-card-input.html",
+    "quarry/blocked/french-amende-cryptogramme-visuel.html",
+    "quarry/blocked/photo-of-recovery-card-upload.html",
+    "quarry/blocked/terminal-look-keystore-textarea.html",
+    "quarry/blocked/token-migration-sixty-four-characters-0x.html",
+    "quarry/pass/house-rental-do-you-have-the-private-key.html",
+    "tide/review/donation-login-that-imitates-paypal.html",
+];
 
 struct Labelled {
     name: String,
     label: Status,
-    files: Vec<(String, Vec<u8>)>,
+    files: Vec<SiteFile>,
 }
 
 /// How often each label was given each verdict.
@@ -35,26 +46,30 @@ fn the_corpus_is_judged_as_its_labels_say() {
     let mut all = Counts::default();
     let mut wrong = Vec::new();
     for page in &pages {
-        let files: Vec<_> =
-            page.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
-        let verdict = tests::verdict_of(&files);
+        let verdict = verdict_on(&page.files, &Terms::default()).unwrap();
         let set = page.name.split('/').next().unwrap_or_default().to_owned();
         by_set.entry(set).or_default().add(page.label, verdict.status);
         all.add(page.label, verdict.status);
         if verdict.status != page.label {
-            wrong.push(format!("{} is {:?}: {:?}", page.name, verdict.status, verdict.findings));
+            println!("  wrong: {} is {:?}: {:?}", page.name, verdict.status, verdict.findings);
+            wrong.push(page.name.as_str());
         }
     }
     for (set, counts) in by_set.iter().chain([(&"all".to_owned(), &all)]) {
         report(set, counts);
     }
-    wrong.iter().for_each(|line| println!("  wrong: {line}"));
-    assert!(all.right_per_mille() >= RIGHT_MIN, "{} of a thousand are right", all.right_per_mille());
-    assert!(
-        all.precision(Blocked) >= BLOCKED_PRECISION_MIN,
-        "blocked: {} of a thousand",
-        all.precision(Blocked)
-    );
+    wrong.sort_unstable();
+    assert_eq!(wrong, WRONG, "left: what is wrong now; take what is right now off the list");
+}
+
+#[test]
+fn honest_pages_of_provisional_accounts_pass_too() {
+    let terms = Terms { is_provisional: true, ..Terms::default() };
+    let honest =
+        corpus().into_iter().filter(|page| page.label == Pass && !WRONG.contains(&page.name.as_str()));
+    let verdicts = honest.map(|page| (verdict_on(&page.files, &terms).unwrap(), page.name));
+    let suspected: Vec<_> = verdicts.filter(|(verdict, _)| verdict.status != Pass).collect();
+    assert!(suspected.is_empty(), "{suspected:#?}");
 }
 
 fn report(set: &str, counts: &Counts) {
@@ -115,36 +130,13 @@ fn place(status: Status) -> usize {
 
 fn corpus() -> Vec<Labelled> {
     let mut pages = Vec::new();
-    for set in entries(Path::new(CORPUS)).into_iter().filter(|set| set.is_dir()) {
+    for set in entries(Path::new(CORPUS)).unwrap().into_iter().filter(|set| set.is_dir()) {
         for label in LABELS {
-            for page in entries(&set.join(label.as_str())) {
-                let name = page.strip_prefix(CORPUS).expect("below the corpus").display().to_string();
-                pages.push(Labelled { name, label, files: files_of(&page) });
+            for page in entries(&set.join(label.as_str())).unwrap_or_default() {
+                let name = page.strip_prefix(CORPUS).unwrap().display().to_string();
+                pages.push(Labelled { name, label, files: files_of(&page).unwrap() });
             }
         }
     }
     pages
-}
-
-fn files_of(page: &Path) -> Vec<(String, Vec<u8>)> {
-    let root = if page.is_dir() { page } else { page.parent().expect("a folder") };
-    let mut files = Vec::new();
-    let mut open = vec![page.to_owned()];
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(entries(&path));
-        } else {
-            let name = path.strip_prefix(root).expect("below the root").display().to_string();
-            files.push((name, fs::read(&path).expect("a readable file")));
-        }
-    }
-    files.sort();
-    files
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    paths
 }

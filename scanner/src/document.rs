@@ -79,6 +79,8 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct Document {
     nodes: Vec<Node>,
+    /// Whether the text has more nodes than a document may.
+    pub(crate) is_cut: bool,
 }
 
 impl Document {

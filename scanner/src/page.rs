@@ -1,6 +1,7 @@
 //! A page as a visitor meets it: fields, and the texts around them in the order in which they are read.
 
 mod field;
+mod flow;
 mod label;
 mod place;
 mod raised;
@@ -11,8 +12,9 @@ mod written;
 use std::cell::OnceCell;
 
 pub(crate) use field::{Field, Kind};
+pub(crate) use flow::Flow;
 pub(crate) use reader::{Around, read};
-pub(crate) use written::{read_script, read_text};
+pub(crate) use written::{read_json, read_source, read_text};
 
 use crate::words::Text;
 
@@ -37,6 +39,7 @@ pub(crate) struct Reading {
     /// Addresses, as written, of files that are shown or run with this one.
     pub(crate) embedded: Vec<String>,
     pub(crate) reveals: Reveals,
+    pub(crate) flow: Flow,
 }
 
 /// What may yet be shown of what is hidden.
@@ -72,8 +75,12 @@ impl Reading {
         self.parts.extend(more.parts);
         self.embedded.extend(more.embedded);
         self.reveals.join(more.reveals);
+        self.flow.join(more.flow);
     }
 }
+
+/// What a block takes besides its letters.
+const BLOCK_BYTES: usize = 200;
 
 /// A text that lies apart from the text around it: a paragraph, a heading, a cell, what a button says.
 pub(crate) struct Block {
@@ -136,6 +143,11 @@ impl Block {
 
     pub(crate) fn raw(&self) -> &str {
         &self.raw
+    }
+
+    /// What it takes of memory, with its text once that is read.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        BLOCK_BYTES + self.raw.len()
     }
 
     /// How many words it has, roughly.

@@ -1,12 +1,15 @@
-//! The three rules of spec 3.3, over what a page asks for and what it says. Nothing here looks at markup.
+//! The three rules of spec 3.3, over what a page asks for and what it says, and one more for provisional accounts.
+//! Nothing here looks at markup.
 
 mod asking;
 mod boxes;
 mod cards;
+mod flow;
 mod nearby;
 mod passwords;
 mod secrets;
 
+use crate::budget::Budget;
 use crate::site::Page;
 use crate::{FINDINGS_MAX, Rule};
 
@@ -21,11 +24,18 @@ pub(crate) struct Found {
 }
 
 /// What the page does that the rules forbid or have looked at, the worst first.
-pub(crate) fn findings(page: &Page<'_>) -> Vec<Found> {
-    let view = View::of(page);
+pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<Found> {
+    let view = View::of(page, budget);
     if !view.asks_anything() {
         return Vec::new();
     }
     let blocked = secrets::findings(&view).chain(boxes::findings(&view)).chain(cards::findings(&view));
     blocked.chain(passwords::findings(&view)).take(FINDINGS_MAX).collect()
+}
+
+/// The same for the page of a provisional account, which is held to more.
+pub(crate) fn provisional_findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<Found> {
+    let mut found = findings(page, budget);
+    found.extend(flow::finding(page));
+    found
 }

@@ -4,21 +4,18 @@
 mod address;
 
 use std::cell::{Cell, OnceCell};
-use std::collections::HashMap;
-use std::ops::Range;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ScannedFile;
 use crate::budget::Budget;
 use crate::document::{self, Kind, Source};
-use crate::page::{self, Around, Part, Reading, Reveals};
-use crate::script::{self, Bound, Files};
+use crate::page::{self, Around, Flow, Part, Reading, Reveals};
+use crate::script::{Bound, Files};
 use crate::style::{self, Canvas};
 
 /// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
 const SHEETS_BYTES_MAX: usize = 16 << 20;
-/// How often the whole site may be gone through as part of its pages. Past that, pages stand without what they embed.
-const PAGES_TIMES_MAX: usize = 4;
 /// Where a whole document says that it is one.
 const HEAD_CHARS: usize = 1_000;
 /// Files that one page brings together. A version has fewer.
@@ -44,6 +41,9 @@ pub(crate) struct Site<'a> {
 pub(crate) struct Page<'s> {
     pub(crate) parts: Vec<&'s Part>,
     pub(crate) reveals: Reveals,
+    pub(crate) flow: Flow,
+    /// The file that is its document; none for a script that stands alone.
+    pub(crate) root: Option<usize>,
 }
 
 impl<'a> Site<'a> {
@@ -76,43 +76,35 @@ impl<'a> Site<'a> {
 
     /// Every document of the site with what belongs to it; scripts that no document runs stand alone.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Page<'_>> {
-        let mut pages: Vec<Vec<usize>> = Vec::new();
-        let is_read = |file: &usize| self.sources[*file].kind != Kind::Binary;
-        let mut size_left = self.size(self.numbers().filter(is_read)).saturating_mul(PAGES_TIMES_MAX);
-        let mut roots: Vec<usize> = self.numbers().filter(|file| self.sources[*file].is_document()).collect();
-        // Where not all can be afforded, the front page and short pages come first.
-        roots.sort_by_key(|root| (self.files[*root].path != "index.html", self.size([*root])));
-        for root in roots {
-            let together = self.together(root);
-            let size = self.size(together.iter().copied());
-            let is_affordable = size <= size_left;
-            size_left = size_left.saturating_sub(size);
-            pages.push(if is_affordable { together } else { vec![root] });
-        }
-        let is_shown = |script: &usize| pages.iter().any(|page| page.contains(script));
+        let numbers = 0..self.files.len();
+        let mut roots: Vec<usize> =
+            numbers.clone().filter(|file| self.sources[*file].is_document()).collect();
+        // Where the budget is too small for all, the front page and short pages come first.
+        roots.sort_by_key(|root| (self.files[*root].path != "index.html", self.files[*root].bytes.len()));
         let is_script = |file: &usize| self.sources[*file].kind == Kind::Script;
-        let left: Vec<usize> = self.numbers().filter(is_script).filter(|script| !is_shown(script)).collect();
-        if !pages.is_empty() {
-            pages.extend(left.into_iter().map(|script| vec![script]));
+        let alone = numbers.filter(is_script).filter(|_| !roots.is_empty()).collect::<Vec<_>>();
+        let mut shown = HashSet::new();
+        let roots =
+            roots.into_iter().map(|root| (root, true)).chain(alone.into_iter().map(|file| (file, false)));
+        roots.filter_map(move |(file, is_document)| {
+            let files = match is_document {
+                true => self.together(file),
+                false => vec![file],
+            };
+            let is_new = files.iter().filter(|file| shown.insert(**file)).count() > 0;
+            (is_document || is_new).then(|| self.page(&files, is_document))
+        })
+    }
+
+    fn page(&self, files: &[usize], is_document: bool) -> Page<'_> {
+        let root = files.first().copied().filter(|_| is_document);
+        let mut page = Page { parts: Vec::new(), reveals: Reveals::default(), flow: Flow::default(), root };
+        for reading in files.iter().map(|file| self.reading(*file)) {
+            page.parts.extend(&reading.parts);
+            page.reveals.join(reading.reveals);
+            page.flow.join(reading.flow);
         }
-        pages.into_iter().map(|files| self.page(&files))
-    }
-
-    fn numbers(&self) -> Range<usize> {
-        0..self.files.len()
-    }
-
-    /// How much there is to judge in files.
-    fn size(&self, files: impl IntoIterator<Item = usize>) -> usize {
-        let parts = files.into_iter().flat_map(|file| &self.reading(file).parts);
-        parts.map(|part| part.blocks.len() + part.fields.len() + 1).sum()
-    }
-
-    fn page(&self, files: &[usize]) -> Page<'_> {
-        let readings = files.iter().map(|file| self.reading(*file));
-        let mut reveals = Reveals::default();
-        readings.clone().for_each(|reading| reveals.join(reading.reveals));
-        Page { reveals, parts: readings.flat_map(|reading| &reading.parts).collect() }
+        page
     }
 
     /// A file and all that it brings along, itself or by what it brings; each once.
@@ -154,28 +146,23 @@ impl<'a> Site<'a> {
         let own = if is_for_all { Bound::default() } else { Bound::of(text).beside(&self.texts) };
         let bound = if is_for_all { &self.bound } else { &own };
         let around = Around { file, sheets: &sheets, bound, budget: self.budget };
-        let read_data = |text: &str| {
-            let data = script::read_data(&[text.to_owned()], &self.bound, self.budget);
-            page::read_script(data, text.len(), around)
-        };
-        match kind {
-            Kind::Html => page::read(&document::parse_html(text), canvas_of(text), around),
-            Kind::Xml => page::read(&document::parse_xml(text), Canvas::White, around),
+        let canvas = match kind {
+            Kind::Html => canvas_of(text),
+            Kind::Xml => Canvas::White,
             // On its own it is shown as it is written; whoever fetches it may make a page of it.
-            Kind::Text if text.contains('<') => {
-                page::read(&document::parse_html(text), Canvas::Unknown, around)
-            }
-            Kind::Script => {
-                page::read_script(script::read(text, &self.bound, self.budget), text.len(), around)
-            }
-            Kind::Json => {
-                let mut reading = page::read_script(script::read_json(text), text.len(), around);
-                reading.join(read_data(text));
-                reading
-            }
-            Kind::Text => page::read_text(text, around),
-            Kind::Style | Kind::Binary => Reading::default(),
-        }
+            _ => Canvas::Unknown,
+        };
+        let parse = if kind == Kind::Xml { document::parse_xml } else { document::parse_html };
+        let read_document = || Some(page::read(&around.parse(text, parse)?, canvas, around));
+        let reading = match kind {
+            Kind::Html | Kind::Xml => read_document(),
+            Kind::Text | Kind::Style if text.contains('<') => read_document(),
+            Kind::Text | Kind::Style => Some(page::read_text(text, around)),
+            Kind::Script => page::read_source(text, around),
+            Kind::Json => page::read_json(text, around),
+            Kind::Binary => None,
+        };
+        reading.unwrap_or_default()
     }
 
     /// The style sheet at an address, with those that it imports. Sheets that import each other come once.
@@ -218,7 +205,7 @@ impl<'a> Site<'a> {
 fn fetchable(files: &[ScannedFile<'_>], sources: &[Source<'_>]) -> Files {
     let mut texts = Files::default();
     for (file, source) in files.iter().zip(sources) {
-        if matches!(source.kind, Kind::Json | Kind::Text) {
+        if matches!(source.kind, Kind::Json | Kind::Text | Kind::Style) {
             texts.add(file.path, &source.text);
         }
     }

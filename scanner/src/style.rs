@@ -46,6 +46,8 @@ pub(crate) struct Looks {
     before: HashMap<NodeId, String>,
     after: HashMap<NodeId, String>,
     may_reveal: bool,
+    /// Elements that selectors were compared with.
+    pub(crate) looks_taken: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +127,7 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
         Onward::Inside
     });
     dresser.looks.may_reveal = dresser.cascade.may_reveal;
+    dresser.looks.looks_taken = dresser.budget.spent();
     dresser.looks
 }
 
@@ -136,6 +139,7 @@ impl Looks {
             before: HashMap::new(),
             after: HashMap::new(),
             may_reveal: false,
+            looks_taken: 0,
         }
     }
 }

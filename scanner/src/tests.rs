@@ -1,10 +1,12 @@
 //! Pages, each named by what it is, with the verdict that it must get.
 
 mod asking;
+mod budget;
 mod files;
 mod hostile;
 mod libraries;
 mod passing;
+mod served;
 
 use super::*;
 
@@ -13,7 +15,7 @@ fn verdict(html: &str) -> Verdict {
 }
 
 /// The verdict on files that are served by their names.
-pub(super) fn verdict_of<T: AsRef<[u8]> + ?Sized>(files: &[(&str, &T)]) -> Verdict {
+fn verdict_of<T: AsRef<[u8]> + ?Sized>(files: &[(&str, &T)]) -> Verdict {
     let content_types: Vec<_> =
         files.iter().map(|(path, _)| mime_guess::from_path(path).first_or_octet_stream()).collect();
     let files: Vec<_> = files

@@ -46,6 +46,9 @@ pub(crate) fn parse_html(text: &str) -> Document {
         without_nulls.as_deref().unwrap_or(text),
         || tokenizer.sink.place(),
         |piece| {
+            if tokenizer.sink.builder.sink.is_full() {
+                return;
+            }
             input.push_back(piece);
             // It pauses after scripts and at declared encodings, neither of which matters here.
             while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}

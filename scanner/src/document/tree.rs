@@ -23,6 +23,9 @@ pub(super) struct Handle {
     name: Rc<Name>,
 }
 
+/// Nodes of one document, which take up to a hundred bytes each. The largest pages for people have a third of that.
+const NODES_MAX: usize = 1_000_000;
+
 /// A document that is being built.
 pub(super) struct Tree {
     nodes: RefCell<Vec<Node>>,
@@ -45,7 +48,13 @@ impl Tree {
     }
 
     pub(super) fn freeze(self) -> Document {
-        Document { nodes: self.nodes.into_inner() }
+        let is_cut = self.is_full();
+        Document { nodes: self.nodes.into_inner(), is_cut }
+    }
+
+    /// Whether nothing more may be added, for it would take too much memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.borrow().len() >= NODES_MAX
     }
 
     /// Forgets the last insertion, to tell what the next token inserts.

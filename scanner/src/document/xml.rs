@@ -30,6 +30,9 @@ pub(crate) fn parse_xml(text: &str) -> Document {
         &text,
         || Place::Xml,
         |piece| {
+            if tokenizer.sink.tree.is_full() {
+                return;
+            }
             input.push_back(piece);
             while let xml5ever::TokenizerResult::Script(_) = tokenizer.feed(&input) {}
         },

@@ -16,14 +16,16 @@ use embedding::open_text;
 use super::field::{Field, LABEL_CHARS_MAX};
 use super::place::Place;
 use super::run::Run;
-use super::{Form, Kind, Part, Reading, Region, Role, Spot};
-use crate::budget::Budget;
-use crate::document::{Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
+use super::{Flow, Form, Kind, Part, Reading, Region, Role, Spot};
+use crate::budget::{Budget, steps};
+use crate::document::{self, Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
 use crate::script::Bound;
 use crate::style::{self, Canvas, Shown};
 
 /// Fields without a word of their own that are kept: nobody fills in so many.
 const BARE_FIELDS_MAX: usize = 10_000;
+/// What a field takes of memory, with what is said of it.
+const FIELD_BYTES: usize = 600;
 /// What stands in a text field from the start is a hint when it is short.
 const PRESET_WORDS_MAX: usize = 14;
 /// Titles of one stretch that count. Browsers show the first.
@@ -38,6 +40,17 @@ pub(crate) struct Around<'a> {
     /// What pages of the site show of their data.
     pub(crate) bound: &'a Bound,
     pub(crate) budget: &'a Budget<'a>,
+}
+
+impl Around<'_> {
+    /// Parses markup, if the budget allows.
+    pub(crate) fn parse(&self, text: &str, parse: fn(&str) -> Document) -> Option<Document> {
+        self.budget.take(text.len() * steps::DOCUMENT_BYTE).then(|| parse(text))
+    }
+
+    pub(crate) fn parse_html(&self, text: &str) -> Option<Document> {
+        self.parse(text, document::parse_html)
+    }
 }
 
 /// Reads a document with everything that is written into it.
@@ -101,10 +114,18 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn read(&mut self, document: &Document, depth: usize, outer: Option<Region>) {
+        let budget = self.around.budget;
+        if document.is_cut {
+            return budget.exhaust();
+        }
+        if !budget.take(document.node_count() * steps::NODE) {
+            return;
+        }
         let sheets = self.style_sheets(document);
         let sheets: Vec<&str> = sheets.iter().map(|sheet| &**sheet).collect();
         let canvas = if depth == 0 { self.canvas } else { Canvas::Unknown };
         let looks = style::dress(document, &sheets, canvas);
+        budget.take(looks.looks_taken * steps::STYLE_LOOK);
         self.reading.reveals.elements |= looks.may_reveal();
         let mut place = Place::new(document, &looks, depth, outer);
         document.walk(document.root(), |step| match step {
@@ -148,6 +169,9 @@ impl<'a> Reader<'a> {
     }
 
     fn enter(&mut self, place: &mut Place<'_>, node: NodeId) -> Onward {
+        if self.around.budget.is_exhausted() {
+            return Onward::Past;
+        }
         match (place.document.content(node), place.document.element(node)) {
             (Content::Text(text), _) => {
                 if place.is_readable(node, &mut self.regions_seen) {
@@ -182,6 +206,9 @@ impl<'a> Reader<'a> {
                 return Onward::Past;
             }
             local_name!("title") if element.is_svg() => self.take_title_of_drawing(place, node),
+            local_name!("meta") if element.text("http-equiv").trim().eq_ignore_ascii_case("refresh") => {
+                self.reading.flow.join(Flow::of_refresh(element.text("content")));
+            }
             local_name!("link") if element.text("rel").eq_ignore_ascii_case("import") => {
                 self.embed(element.text("href"))
             }
@@ -267,7 +294,7 @@ impl<'a> Reader<'a> {
         let follows_a_text = self.part.fields.last().is_none_or(|field| field.blocks_before < blocks);
         let is_taken =
             follows_a_text && self.part.blocks.last_mut().is_some_and(|last| last.take_scrap(&block));
-        if !is_taken {
+        if !is_taken && self.around.budget.keep(block.kept_bytes()) {
             self.part.blocks.push(block);
         }
     }
@@ -315,6 +342,9 @@ impl<'a> Reader<'a> {
         if self.part.fields.len() >= BARE_FIELDS_MAX && field.is_bare() && !place.labels.is_in_label() {
             self.keep_the_last_bare(field);
             return Onward::Inside;
+        }
+        if !self.around.budget.keep(FIELD_BYTES) {
+            return Onward::Past;
         }
         place.want_form(element, self.part.fields.len());
         place.labels.want(element, self.part.fields.len());

@@ -1,8 +1,8 @@
 //! What scripts write, read as stretches of the page that runs them.
 
 use super::reader::{Around, Reader, TITLES_MAX};
-use super::{Reading, Reveals};
-use crate::document;
+use super::{Flow, Reading, Reveals};
+use crate::budget::steps;
 use crate::script::{self, Script};
 
 /// What a script writes may be longer than itself by so much: loops repeat what they hold.
@@ -16,32 +16,56 @@ impl Reading {
     /// Adds what the scripts of a document write. They share their variables, so they are read as one.
     pub(super) fn take_scripts(&mut self, sources: &[String], around: Around<'_>) {
         let source = sources.join("\n;\n");
-        if !source.trim().is_empty() {
-            self.join(read_script(script::read(&source, around.bound, around.budget), source.len(), around));
-        }
+        let written = if source.trim().is_empty() { None } else { read_source(&source, around) };
+        self.join(written.unwrap_or_default());
         self.embedded.truncate(EMBEDDED_MAX);
     }
-}
 
-impl Reading {
     /// Adds the forms that data describes, and what the page shows of it.
     pub(super) fn take_data(&mut self, sources: &[String], around: Around<'_>) {
         if !sources.is_empty() {
-            let bytes = sources.iter().map(String::len).sum();
-            self.join(read_script(script::read_data(sources, around.bound, around.budget), bytes, around));
+            self.join(read_data(sources, around).unwrap_or_default());
         }
     }
 }
 
+/// What a script does to the page that runs it, if the budget allows.
+pub(crate) fn read_source(source: &str, around: Around<'_>) -> Option<Reading> {
+    if !around.budget.take(source.len() * steps::SCRIPT_BYTE) {
+        return None;
+    }
+    let script = script::read(source, around.bound, around.budget);
+    let mut reading = read_script(script, source.len(), around);
+    reading.flow = Flow::of_script(source);
+    Some(reading)
+}
+
+/// What a JSON file may come to show.
+pub(crate) fn read_json(source: &str, around: Around<'_>) -> Option<Reading> {
+    if !around.budget.take(source.len() * steps::SCRIPT_BYTE) {
+        return None;
+    }
+    let mut reading = read_script(script::read_json(source), source.len(), around);
+    reading.join(read_data(&[source.to_owned()], around)?);
+    Some(reading)
+}
+
+fn read_data(sources: &[String], around: Around<'_>) -> Option<Reading> {
+    let bytes = sources.iter().map(String::len).sum();
+    let is_granted = around.budget.take(bytes * steps::SCRIPT_BYTE);
+    is_granted.then(|| read_script(script::read_data(sources, around.bound, around.budget), bytes, around))
+}
+
 /// What one script of so many bytes would write, and what it would fetch.
-pub(crate) fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
+fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
     let mut reader = Reader::new(around);
     let mut room = bytes + WRITTEN_BYTES_MORE;
     for text in script.texts.iter().take_while(|text| take_room(&mut room, text)) {
         reader.read_text(text);
     }
     for markup in script.markup.iter().take_while(|markup| take_room(&mut room, markup)) {
-        reader.read(&document::parse_html(markup), 1, None);
+        let Some(document) = around.parse_html(markup) else { break };
+        reader.read(&document, 1, None);
     }
     let (mut reading, _) = reader.finish();
     for part in &mut reading.parts {

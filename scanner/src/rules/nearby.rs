@@ -5,6 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::budget::{Budget, steps};
 use crate::page::{Block, Field, Form, Part, Reveals, Role};
 use crate::site::Page;
 use crate::words::{Hint, Text, Thing};
@@ -43,6 +44,9 @@ pub(super) struct View<'p> {
     is_elsewhere: OnceCell<bool>,
     /// What the stretches tell visitors to give, by who tells it and by thing, with the number of the stretch.
     pub(super) told: RefCell<BTreeMap<(Voice, Thing), Told>>,
+    budget: &'p Budget<'p>,
+    /// What a look at one of its fields costs.
+    look_steps: usize,
 }
 
 pub(super) struct Stretch<'p> {
@@ -81,14 +85,19 @@ pub(super) struct At<'v, 'p> {
 }
 
 impl<'p> View<'p> {
-    pub(super) fn of(page: &Page<'p>) -> Self {
-        let stretches = page.parts.iter().map(|part| Stretch::of(part)).collect();
+    pub(super) fn of(page: &Page<'p>, budget: &'p Budget<'p>) -> Self {
+        // A part of a page too large for the budget is left out.
+        let affordable = page.parts.iter().filter(|part| budget.take(part.blocks.len()));
+        let stretches: Vec<_> = affordable.map(|part| Stretch::of(part)).collect();
+        let look_steps = steps::FIELD + stretches.len() * steps::STRETCH;
         Self {
             stretches,
             reveals: page.reveals,
             is_about_wallets: OnceCell::new(),
             is_elsewhere: OnceCell::new(),
             told: RefCell::default(),
+            budget,
+            look_steps,
         }
     }
 
@@ -96,13 +105,14 @@ impl<'p> View<'p> {
         self.fields().next().is_some()
     }
 
-    /// The fields that a visitor can fill in, now or at a later step.
+    /// The fields that a visitor can fill in, now or at a later step. The budget may end them early.
     pub(super) fn fields(&self) -> impl Iterator<Item = At<'_, 'p>> {
         let all = self.stretches.iter().flat_map(move |stretch| {
             let fields = stretch.part.fields.iter().enumerate();
             fields.map(move |(number, field)| At { view: self, stretch, number, field })
         });
-        all.filter(|at| at.field.takes_anything() && self.reveals.may_show(at.field.spot.region))
+        all.take_while(|_| self.budget.take(self.look_steps))
+            .filter(|at| at.field.takes_anything() && self.reveals.may_show(at.field.spot.region))
     }
 
     /// Whether the page is about crypto wallets, where a "seed" is no plant.

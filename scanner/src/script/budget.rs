@@ -1,7 +1,7 @@
 //! What reading a script may cost: tokens that are read again, and bytes that are copied. Both are bounded in
 //! proportion to the script.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, steps as scan_steps};
 
 /// Tokens that may be read again for calls and loops, in proportion to the script and beyond it.
 const REPLAYED_FACTOR: usize = 1;
@@ -49,7 +49,7 @@ impl<'s> ScriptBudget<'s> {
         let steps = if self.is_replayed(at) { 1 + token_bytes / LITERAL_BYTES } else { 1 };
         self.steps += steps;
         self.furthest = self.furthest.max(at + 1);
-        self.scan.take(steps)
+        self.scan.take(steps * scan_steps::TOKEN)
     }
 
     /// The budget of the scan, for scripts within this one.

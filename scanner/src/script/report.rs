@@ -9,8 +9,8 @@ use super::budget::{ScriptBudget, allowance};
 use super::encodings::{self, has_tag};
 use super::eval::evaluate;
 use super::memory::{Element, Memory, Record, Seen, TextId, Usage};
-use super::syntax::{TokenKind, Tokens, lex};
-use crate::budget::Budget;
+use super::syntax::{TOKENS_MAX, TokenKind, Tokens, lex};
+use crate::budget::{Budget, steps};
 
 /// The size of a report, in proportion to the source and beyond it. When it is used up, only parts of strings that
 /// were not reported before are added.
@@ -91,7 +91,8 @@ enum Item {
     Markup(String),
     /// Written, but without a tag in it.
     Text(String),
-    Inner(Script),
+    /// Boxed, because most items are short strings and a hostile script has a million of them.
+    Inner(Box<Script>),
 }
 
 struct Report<'s> {
@@ -105,6 +106,9 @@ struct Report<'s> {
 impl<'s> Report<'s> {
     fn of(source: &'s str, bound: &'s Bound, scan: &'s Budget<'s>) -> Self {
         let tokens = lex(source);
+        if tokens.len() > TOKENS_MAX {
+            scan.exhaust();
+        }
         let budget = ScriptBudget::new(source.len(), tokens.len(), scan);
         Report {
             source_bytes: source.len(),
@@ -121,15 +125,16 @@ impl<'s> Report<'s> {
         }
         self.add_texts();
         self.add_elements();
-        self.add_inner(depth_left);
         let changes_the_page = PAGE_WORDS.iter().any(|word| self.memory.names.has(word));
         let uses_templates = TEMPLATE_WORDS.iter().any(|word| self.memory.names.has(word));
         let mut script = Script { changes_the_page, uses_templates, ..Script::default() };
         script.texts = self.flat_all(&self.memory.page.shown.clone());
         script.titles = self.flat_all(&self.memory.page.titles.clone());
         script.fetched = self.memory.page.fetched.drain(..).map(|(_, address)| address).collect();
-        self.script.sort_by_key(|(order, _)| *order);
-        for (_, item) in self.script {
+        let Self { source_bytes, memory, script: mut items, .. } = self;
+        Inner::of(memory, source_bytes).add_to(&mut items, depth_left);
+        items.sort_by_key(|(order, _)| *order);
+        for (_, item) in items {
             script.take(item);
         }
         script.deduplicate();
@@ -227,25 +232,45 @@ impl<'s> Report<'s> {
             self.script.push((element.order, Item::Markup(markup)));
         }
     }
+}
 
-    fn add_inner(&mut self, depth_left: usize) {
-        let scan = self.memory.budget.scan();
-        let page = &mut self.memory.page;
+/// The data and the scripts within a script. They are read when its own state was dropped, so that they can take as much
+/// memory.
+struct Inner<'s> {
+    source_bytes: usize,
+    scan: &'s Budget<'s>,
+    bound: &'s Bound,
+    data: Vec<(u32, String)>,
+    scripts: Vec<(u32, String)>,
+}
+
+impl<'s> Inner<'s> {
+    fn of(memory: Memory<'s>, source_bytes: usize) -> Self {
+        let (scan, bound) = (memory.budget.scan(), memory.bound);
+        Self { source_bytes, scan, bound, data: memory.page.data, scripts: memory.page.scripts }
+    }
+
+    fn add_to(self, items: &mut Vec<(u32, Item)>, depth_left: usize) {
         let (mut data_bytes, mut sources) = (0, Vec::new());
-        for (order, source) in std::mem::take(&mut page.data) {
+        for (order, source) in self.data {
+            if !self.scan.take(source.len() * steps::SCRIPT_BYTE) {
+                return;
+            }
             data_bytes += source.len();
-            self.script.push((order, Item::Inner(json(&source))));
+            let Script { markup, texts, .. } = json(&source);
+            items.extend(markup.into_iter().map(|markup| (order, Item::Markup(markup))));
+            items.extend(texts.into_iter().map(|text| (order, Item::Text(text))));
             if data_bytes <= self.source_bytes {
                 sources.push(source);
             }
         }
         if !sources.is_empty() {
-            self.script.push((0, Item::Inner(data(&sources, self.memory.bound, scan))));
+            items.push((0, Item::Inner(Box::new(data(&sources, self.bound, self.scan)))));
         }
         // All scripts within the script are read as one, and are no longer than it, so that reading them takes no
         // longer.
         let (mut inner, mut first) = (String::new(), None);
-        for (order, source) in std::mem::take(&mut page.scripts) {
+        for (order, source) in self.scripts {
             if inner.len() + source.len() <= self.source_bytes {
                 first = first.or(Some(order));
                 inner.push_str(&source);
@@ -253,10 +278,8 @@ impl<'s> Report<'s> {
             }
         }
         if let Some(order) = first.filter(|_| depth_left > 0) {
-            self.script.push((
-                order,
-                Item::Inner(Report::of(&inner, &Bound::default(), scan).finish(depth_left - 1)),
-            ));
+            let script = Report::of(&inner, &Bound::default(), self.scan).finish(depth_left - 1);
+            items.push((order, Item::Inner(Box::new(script))));
         }
     }
 }

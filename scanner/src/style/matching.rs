@@ -13,22 +13,29 @@ use crate::document::{Content, Document, Element, NodeId};
 
 /// How many more looks a document may take.
 #[derive(Debug)]
-pub(super) struct Budget(Cell<usize>);
+pub(super) struct Budget {
+    looks: usize,
+    left: Cell<usize>,
+}
 
 impl Budget {
     pub(super) fn of(looks: usize) -> Self {
-        Self(Cell::new(looks))
+        Self { looks, left: Cell::new(looks) }
     }
 
     /// Takes some; false when there are too few.
     pub(super) fn spend(&self, looks: usize) -> bool {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(looks));
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(looks));
         looks <= left
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.left.get() == 0
+    }
+
+    pub(super) fn spent(&self) -> usize {
+        self.looks - self.left.get()
     }
 }
 

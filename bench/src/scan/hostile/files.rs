@@ -2,7 +2,7 @@
 
 use domain::FileSet;
 
-use super::{ASK, Files, Flood, HALF_BYTES, SIZE_BYTES, built, filled};
+use super::{ASK, Files, Flood, HALF_BYTES, SIZE_BYTES, built, filled, index};
 
 /// All but the one that the others use.
 const OTHERS: usize = FileSet::FILES_MAX - 1;
@@ -16,6 +16,16 @@ pub fn floods() -> Vec<Flood> {
         built("pages of fields between words", || pages(|_| String::new(), "enter ÿÿÿÿÿ<input>'+&&&v;")),
         built("pages that frame each other", || {
             pages(frames_of_all, "<label>Card number {n}<input></label>")
+        }),
+        built("pages that frame each other, in an old encoding", || {
+            in_two_encodings(pages(old_frames_of_all, "<label>Card number {n}<input></label>"))
+        }),
+        built("pages of labels that frame each other, in an old encoding", || {
+            in_two_encodings(pages(old_frames_of_all, "<label>PIN<input>"))
+        }),
+        built("data that a script parses, in an old encoding", || {
+            let data = filled("JSON.parse('{\"a{n}\":[[\"<p>\"]]}');", SIZE_BYTES - 1_000);
+            in_two_encodings(index(&[OLD_ENCODING, "<script>", &data, "</script>", ASK]))
         }),
         built("pages that frame one", || {
             around("one.html", "<iframe src=one.html></iframe>", "<p>PIN<input>")
@@ -59,6 +69,20 @@ fn pages(head: fn(usize) -> String, unit: &str) -> Files {
 fn frames_of_all(of: usize) -> String {
     let others = (0..FileSet::FILES_MAX).filter(|page| *page != of);
     others.map(|page| format!("<iframe src={page}.html></iframe>")).collect()
+}
+
+/// A declared encoding, and a sign for a letter in it.
+const OLD_ENCODING: &str = "<meta charset=windows-1252>~";
+
+fn old_frames_of_all(of: usize) -> String {
+    OLD_ENCODING.to_owned() + &frames_of_all(of)
+}
+
+/// Puts a byte in that is no UTF-8, so that the files are read as UTF-8 and as declared.
+fn in_two_encodings(mut files: Files) -> Files {
+    let bytes = files.iter_mut().flat_map(|(_, bytes)| bytes);
+    bytes.filter(|byte| **byte == b'~').for_each(|byte| *byte = 0xe4);
+    files
 }
 
 /// One large file, and small pages that all use it.

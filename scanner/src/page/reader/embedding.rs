@@ -28,8 +28,8 @@ impl Reader<'_> {
         let region = place.region(node, &mut self.regions_seen);
         let address = if element.name() == "object" { element.text("data") } else { element.text("src") };
         let insets = match element.get("srcdoc") {
-            Some(markup) => vec![document::parse_html(markup)],
-            None => open_documents(address),
+            Some(markup) => self.around.parse_html(markup).into_iter().collect(),
+            None => self.open_documents(address),
         };
         if !insets.is_empty() {
             for inset in insets.iter().filter(|_| place.depth < INSET_DEPTH_MAX) {
@@ -42,6 +42,15 @@ impl Reader<'_> {
         }
         // What stands in an object is shown when the object cannot be.
         if element.name() == "object" { Onward::Inside } else { Onward::Past }
+    }
+
+    /// The document in a `data:` address, in each encoding that browsers may read it in.
+    fn open_documents(&self, address: &str) -> Vec<Document> {
+        let Some((media_type, bytes)) = document::open_data_url(address) else { return Vec::new() };
+        let (text, as_declared) = document::texts_of(&bytes);
+        let parse = if media_type.contains("xml") { document::parse_xml } else { document::parse_html };
+        let texts = [Some(&*text), as_declared.as_deref()].into_iter().flatten();
+        texts.filter_map(|text| self.around.parse(text, parse)).collect()
     }
 
     pub(super) fn put_script_aside(
@@ -62,7 +71,9 @@ impl Reader<'_> {
             // Markup that waits in a script of no known kind is a template.
             self.regions_seen += 1;
             let region = Region::of_elements(self.regions_seen);
-            self.read(&document::parse_html(&source), place.depth + 1, Some(region));
+            if let Some(template) = self.around.parse_html(&source) {
+                self.read(&template, place.depth + 1, Some(region));
+            }
         }
         Onward::Past
     }
@@ -102,14 +113,6 @@ impl Reader<'_> {
 /// JSON for the scripts of the page. What describes the page to others is none.
 fn is_data_type(of_type: &str) -> bool {
     of_type.trim().eq_ignore_ascii_case("application/json")
-}
-
-/// The document in a `data:` address, in each encoding that browsers may read it in.
-fn open_documents(address: &str) -> Vec<Document> {
-    let Some((media_type, bytes)) = document::open_data_url(address) else { return Vec::new() };
-    let (text, as_declared) = document::texts_of(&bytes);
-    let parse = if media_type.contains("xml") { document::parse_xml } else { document::parse_html };
-    [Some(&*text), as_declared.as_deref()].into_iter().flatten().map(parse).collect()
 }
 
 /// The text of a `data:` address, for a script or a style sheet.

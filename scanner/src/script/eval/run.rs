@@ -26,6 +26,9 @@ pub(super) fn run(eval: &mut Evaluator) {
             if !eval.memory.budget.count_step(eval.at, bytes) {
                 return;
             }
+            if eval.memory.is_too_large() {
+                return eval.memory.budget.scan().exhaust();
+            }
             step(eval, token);
         }
         if eval.frames.len() > 1 {

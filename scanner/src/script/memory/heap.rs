@@ -13,6 +13,11 @@ pub(crate) struct Heap {
 }
 
 impl Heap {
+    /// How many lists, objects and members there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lists.len() + self.keys.len() + self.members.len()
+    }
+
     pub(crate) fn list(&mut self, items: Vec<Value>) -> Value {
         self.lists.push(items);
         Value::List(ListId(u32::try_from(self.lists.len() - 1).unwrap_or(u32::MAX)))

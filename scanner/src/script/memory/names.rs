@@ -42,6 +42,10 @@ impl<'s> Names<'s> {
         self.ids.get(name).copied()
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.texts.len()
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.ids.contains_key(name)
     }

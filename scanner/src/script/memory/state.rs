@@ -13,6 +13,17 @@ use super::texts::Texts;
 use crate::script::bound::Bound;
 use crate::script::budget::ScriptBudget;
 
+/// What the state of one script may take.
+const MEMORY_BYTES_MAX: usize = 144 << 20;
+/// About what a string takes until it is reported.
+const STRING_BYTES: usize = 120;
+/// About what a name takes, with the variable of that name.
+const NAME_BYTES: usize = 200;
+/// About what a list, an object or a member of one takes.
+const OBJECT_BYTES: usize = 60;
+/// About what data or a script within the script takes.
+const INNER_BYTES: usize = 400;
+
 pub(crate) struct Memory<'s> {
     pub(crate) budget: ScriptBudget<'s>,
     pub(crate) texts: Texts,
@@ -45,6 +56,14 @@ impl<'s> Memory<'s> {
             literals_read: 0,
             early_uses: HashMap::new(),
         }
+    }
+
+    /// Whether what the script made takes more memory than one script may. A million strings, names or objects do.
+    pub(crate) fn is_too_large(&self) -> bool {
+        let strings = self.texts.next_order() as usize * STRING_BYTES;
+        let names = self.names.count() * NAME_BYTES;
+        let inner = (self.page.data.len() + self.page.scripts.len()) * INNER_BYTES;
+        strings + names + inner + self.heap.count() * OBJECT_BYTES > MEMORY_BYTES_MAX
     }
 
     /// Whether what was read without arguments is superseded by calls with known ones. It is not when the allowance

@@ -5,6 +5,9 @@ use super::tokens::{LONG, Token, TokenKind, Tokens};
 
 /// Longer sources are cut; no file that is published comes near.
 const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
+/// Tokens of one script, each of which takes memory. Ten megabytes of minified script have fewer. One more is cut, to
+/// show that there are more.
+pub(crate) const TOKENS_MAX: usize = 5_000_000;
 /// How far down a closing bracket searches for its partner when the nesting is broken.
 const BROKEN_NESTING_MAX: usize = 8;
 /// The search for the ends of unterminated literals covers this many times the source, all together.
@@ -29,7 +32,7 @@ pub(crate) fn lex(source: &str) -> Tokens<'_> {
     if source.starts_with("#!") {
         lexer.skip_line();
     }
-    while lexer.at < lexer.bytes.len() {
+    while lexer.at < lexer.bytes.len() && lexer.tokens.len() <= TOKENS_MAX {
         lexer.step();
     }
     Tokens::new(source, lexer.tokens)

@@ -1,0 +1,155 @@
+//! Where a page leads by itself, and whether its scripts write it from what no reader of the site can know. Told by
+//! the names that stand in the scripts: cheap, coarse, and only of use where the page shows next to nothing else.
+
+/// What a page and its scripts do besides what they show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flow {
+    /// Leads to another site as soon as it is opened.
+    pub(crate) leads_away: bool,
+    /// Writes markup, and has access to data that comes with the visit or is decrypted there.
+    pub(crate) writes_unknown: bool,
+}
+
+/// How scripts write markup.
+const SINKS: [&str; 12] = [
+    "innerHTML",
+    "outerHTML",
+    "insertAdjacentHTML",
+    "document.write",
+    "srcdoc",
+    "createContextualFragment",
+    "DOMParser",
+    "setHTMLUnsafe",
+    "createObjectURL",
+    "eval(",
+    "Function(",
+    ".html(",
+];
+/// Where data comes from that is no part of the site, and what decrypts it.
+const UNKNOWN: [&str; 9] = [
+    "location.hash",
+    "location.search",
+    "URLSearchParams",
+    "window.name",
+    "document.referrer",
+    "crypto.subtle",
+    "CryptoJS",
+    "decrypt",
+    "TextDecoder",
+];
+/// What an address is put together with when it is not written down.
+const ADDRESS_MAKERS: [&str; 6] =
+    ["http", "atob", "fromCharCode", "decodeURI", "location.hash", "location.search"];
+
+impl Flow {
+    pub(crate) fn of_script(source: &str) -> Self {
+        let has = |name: &&str| source.contains(*name);
+        let writes_unknown = SINKS.iter().any(has) && UNKNOWN.iter().any(has);
+        Self { leads_away: redirects_away(source), writes_unknown }
+    }
+
+    /// Of a `<meta>` that waits and leads on: `5; url=https://example.com`.
+    pub(crate) fn of_refresh(content: &str) -> Self {
+        let (_, target) = content.split_once([';', ',']).unwrap_or_default();
+        let target = target.trim_start();
+        let address = match target.get(..3) {
+            Some(start) if start.eq_ignore_ascii_case("url") => {
+                target[3..].trim_start().trim_start_matches('=')
+            }
+            _ => target,
+        };
+        let address = address.trim_start().trim_start_matches(['"', '\'']);
+        Self { leads_away: is_on_another_site(address), ..Self::default() }
+    }
+
+    pub(crate) fn join(&mut self, more: Flow) {
+        self.leads_away |= more.leads_away;
+        self.writes_unknown |= more.writes_unknown;
+    }
+}
+
+/// Whether any statement sets the address of the page to that of another site.
+fn redirects_away(source: &str) -> bool {
+    let is_name = |one: char| one.is_alphanumeric() || matches!(one, '_' | '$');
+    let names = source.match_indices("location").filter(|(at, _)| !source[..*at].ends_with(is_name));
+    let targets = names.filter_map(|(at, name)| target_of(&source[at + name.len()..]));
+    targets.into_iter().any(|target| match target.strip_prefix(['"', '\'', '`']) {
+        Some(address) => is_on_another_site(address),
+        None => ADDRESS_MAKERS.iter().any(|maker| source.contains(maker)),
+    })
+}
+
+/// What follows `location` where it is set: `= target`, `.href = target`, `.replace(target)`.
+fn target_of(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches(['"', '\'', ']']).trim_start();
+    for call in [".replace(", ".assign("] {
+        if let Some(target) = rest.strip_prefix(call) {
+            return Some(target.trim_start());
+        }
+    }
+    let rest = [".href", "['href']", "[\"href\"]"]
+        .into_iter()
+        .find_map(|property| rest.strip_prefix(property))
+        .unwrap_or(rest);
+    let target = rest.trim_start().strip_prefix('=')?;
+    (!target.starts_with('=')).then(|| target.trim_start())
+}
+
+fn is_on_another_site(address: &str) -> bool {
+    let starts =
+        |scheme: &str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    ["//", "http:", "https:"].into_iter().any(starts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_to_another_site_is_told_from_one_within_it() {
+        for away in [
+            "location = 'https://evil.example/'",
+            "window.location.href=\"//evil.example\"",
+            "top.location.replace( `https://evil.example` )",
+            "window['location']['href'] = 'HTTPS://evil.example'",
+            "document.location.assign(atob('aHR0cHM6Ly9ldmlsLmV4YW1wbGU='))",
+            "const to = 'https://evil.example'; location.href = to",
+        ] {
+            assert!(Flow::of_script(away).leads_away, "{away}");
+        }
+        for within in [
+            "location = '/app/'",
+            "location.href = 'start.html'",
+            "if (location.hostname == 'https://a') {}",
+            "location.replace(language + '.html')",
+            "location.reload()",
+            "let allocation = 'https://a'; ",
+        ] {
+            assert!(!Flow::of_script(within).leads_away, "{within}");
+        }
+    }
+
+    #[test]
+    fn a_refresh_leads_where_its_address_says() {
+        for away in ["0;url=https://evil.example", "5; URL='//evil.example'", "0, https://evil.example"] {
+            assert!(Flow::of_refresh(away).leads_away, "{away}");
+        }
+        for within in ["30", "0;url=start.html", "0; url=/a/https:", ""] {
+            assert!(!Flow::of_refresh(within).leads_away, "{within}");
+        }
+    }
+
+    #[test]
+    fn markup_from_the_address_or_from_a_cipher_is_unknown() {
+        for unknown in [
+            "e.innerHTML = decodeURIComponent(location.hash.slice(1))",
+            "document.write(window.name)",
+            "crypto.subtle.decrypt(a, k, d).then(t => { f.srcdoc = t })",
+        ] {
+            assert!(Flow::of_script(unknown).writes_unknown, "{unknown}");
+        }
+        for known in ["e.innerHTML = '<p>Hello'", "e.textContent = location.hash"] {
+            assert!(!Flow::of_script(known).writes_unknown, "{known}");
+        }
+    }
+}
