@@ -252,7 +252,7 @@ impl State {
             let known = self.account(account);
             if is_oldest {
                 known.standing_since = Instant::now();
-            } else if known.standing_since.elapsed() > PATIENCE {
+            } else if known.standing_since.elapsed() >= PATIENCE {
                 return None;
             }
         }
