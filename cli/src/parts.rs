@@ -266,6 +266,7 @@ mod tests {
         let remedies = || -> Vec<String> {
             folders_open_to_others(&settings).unwrap().iter().map(OpenFolder::remedy).collect()
         };
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
         assert!(remedies().is_empty(), "it is its owner's alone");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for name in

@@ -15,6 +15,7 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
         "account_suspended" => {
             "`handbill account` shows the reason; only the operator can lift the suspension"
         }
+        "already_appealed" | "nothing_to_appeal" => "`handbill show SLUG` shows the moderation status",
         "insufficient_scope" => {
             "use a token that has it; one that may can mint it: `handbill tokens mint --scopes …`"
         }

@@ -105,7 +105,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::DecidedMeanwhile => {
             "Something was decided of the version after a moderator had looked at it, so nothing more was."
         }
-        RefusalKind::AlreadyAppealed => "The live version of the page was appealed for before.",
+        RefusalKind::AlreadyAppealed => "The live version of the page was appealed before.",
         RefusalKind::NothingToAppeal => {
             "The page is neither in review nor blocked, so there is nothing to appeal."
         }

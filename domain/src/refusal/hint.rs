@@ -136,7 +136,7 @@ impl Refusal {
             }
             Refusal::AlreadyAppealed => {
                 "GET /v1/artifacts/{slug} shows the moderation status; to change the page, send POST \
-                 /v1/artifacts/{slug}/versions, and a new version can be appealed for again"
+                 /v1/artifacts/{slug}/versions, and you can appeal the new version"
                     .into()
             }
             Refusal::NothingToAppeal { .. } => {

@@ -8,7 +8,7 @@ use crate::{ModeratorsWord, QueueWanted, Ruled, WaitingFor};
 
 on_both_databases! {
     async fn the_queue_is_filtered_by_rule_account_and_waiting_time(bed: &Bed) {
-        let (one, other) = (bed.claimed().await, bed.account().await);
+        let (one, other) = (bed.claimed().await, bed.claimed().await);
         let old = bed.publish(one, "old", b"one").await;
         let young = bed.publish(other, "young", b"two").await;
         bed.scanned(&old, ModerationStatus::Review, START).await;
