@@ -374,6 +374,7 @@ fn settled(mut body: Value) -> Value {
     match &mut body {
         Value::Object(fields) => {
             fields.remove("moderation_status");
+            fields.remove("moderation");
             fields.values_mut().for_each(|value| *value = settled(value.take()));
         }
         Value::Array(items) => items.iter_mut().for_each(|item| *item = settled(item.take())),
