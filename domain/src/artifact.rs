@@ -99,8 +99,8 @@ pub struct Route {
     pub is_suspended: bool,
     /// When what visitors get last changed: by a publish, a claim, a verdict or a new visibility.
     pub updated_at: Time,
-    /// From when on visitors are shown no documents while the version is pending: its scan failed, or scans are late. Only
-    /// pages of provisional accounts are held back.
+    /// From when on visitors are shown no documents until the version has a verdict: its scan failed, or scans are late.
+    /// Only pages of provisional accounts are held back.
     pub held_from: Option<Time>,
     pub manifest: Manifest,
 }
@@ -109,9 +109,11 @@ impl Route {
     /// How long the oldest version without a verdict may wait before pending pages of provisional accounts are held back.
     pub const SCAN_WAIT_MAX: Duration = Duration::from_secs(30);
 
-    /// Whether documents are held back until the version has a verdict.
+    /// Whether documents are held back until the version has a verdict. A version that was reported, or whose scan was
+    /// given up, is in review without one.
     pub fn is_held_back(&self, now: Time) -> bool {
         let is_held = self.held_from.is_some_and(|from| from <= now);
-        is_held && self.moderation == ModerationStatus::Pending && self.expires_at.is_some()
+        let has_no_verdict = matches!(self.moderation, ModerationStatus::Pending | ModerationStatus::Review);
+        is_held && has_no_verdict && self.expires_at.is_some()
     }
 }

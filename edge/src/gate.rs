@@ -85,13 +85,7 @@ pub fn admit(
 /// Keeps back what a browser would show as a page of its own, while the route's version waits for a late scan. Pictures,
 /// styles and scripts are nothing without one.
 pub fn admit_file(route: &Route, file: &ManifestFile, now: Time) -> Result<(), Closed> {
-    if route.is_held_back(now) && is_rendered(file) { Err(Closed::Unchecked) } else { Ok(()) }
-}
-
-/// HTML, and all XML: with a namespace, any of it may hold HTML and scripts.
-fn is_rendered(file: &ManifestFile) -> bool {
-    let essence = file.content_type.split(';').next().unwrap_or_default().trim();
-    matches!(essence, "text/html" | "text/xml" | "application/xml") || essence.ends_with("+xml")
+    if route.is_held_back(now) && file.runs_as_document() { Err(Closed::Unchecked) } else { Ok(()) }
 }
 
 fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {

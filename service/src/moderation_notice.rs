@@ -78,7 +78,7 @@ impl Service {
 }
 
 /// The rules that a finding can name.
-pub const RULES: [&str; 9] = [
+pub const RULES: [&str; 10] = [
     "seed_phrase",
     "private_key",
     "card_with_cvv",
@@ -87,6 +87,7 @@ pub const RULES: [&str; 9] = [
     "nul_bytes",
     "redirects_away",
     "hidden_content",
+    "scan_failed",
     BLOCKED_CONTENT,
 ];
 

@@ -355,19 +355,27 @@ pub(crate) async fn mark(
     };
     entity::version::Entity::update(change).exec_without_returning(transaction).await?;
     if version.moderation_status != status.as_str() {
-        show(transaction, &[version.id.as_str()], status, now).await?;
+        let after = entity::version::Model {
+            moderation_status: status.as_str().to_owned(),
+            moderated_by: by.as_str().to_owned(),
+            ..version.clone()
+        };
+        show(transaction, &[version.id.as_str()], status, routes::held_from(&after), now).await?;
     }
     Ok(())
 }
 
-/// Writes a status to the routes of versions. The hosts of those that are live, by version.
+/// Writes a status to the routes of versions, and from when on these are held back. The hosts of those that are live, by
+/// version.
 pub(crate) async fn show(
     transaction: &DatabaseTransaction,
     versions: &[&str],
     status: ModerationStatus,
+    held_from: Option<i64>,
     now: Time,
 ) -> anyhow::Result<HashMap<String, Host>> {
     let routes = entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::HeldFrom, Expr::value(held_from))
         .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
         .filter(among(

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use domain::{AccountId, BlobHash, Host, ModerationStatus, Route, Time, VersionId, Visibility};
+use domain::{AccountId, BlobHash, Host, ModeratedBy, ModerationStatus, Route, Time, VersionId, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
@@ -112,8 +112,17 @@ pub(crate) fn row(
         manifest: version.manifest.clone(),
         updated_at: now.millis(),
         suspended_at: owner.suspended_at,
-        held_from: None,
+        held_from: held_from(version),
     }
+}
+
+/// From when on a version is held back that no scan and no moderator has judged although it is in review: it was reported,
+/// or its scan was given up. A report must not open what waits for a scan.
+pub(crate) fn held_from(version: &entity::version::Model) -> Option<i64> {
+    let is_unjudged = version.scanned_by.is_none()
+        && version.moderation_status == ModerationStatus::Review.as_str()
+        && version.moderated_by != ModeratedBy::Moderator.as_str();
+    is_unjudged.then(|| Time::from_millis(version.created_at).plus(Route::SCAN_WAIT_MAX).millis())
 }
 
 /// Points routes at other versions, within the transaction that moves the live pointers. No host may come twice.

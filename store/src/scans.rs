@@ -18,7 +18,7 @@ use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::rulings::NO_FINDINGS;
-use crate::{Store, rows};
+use crate::{Store, routes, rows};
 
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
@@ -185,6 +185,7 @@ impl Verdicts {
         }
         let standing = Standing::of(&known.version, &known.earlier)?;
         let shown_before = status_for_edge(&known.version).to_owned();
+        let was_held = routes::held_from(&known.version).is_some();
         let judgement = known.with_the_list(judgement)?;
         if !has_said_the_same(&known.earlier, &judgement) {
             let row = row_of(&decision(&judgement, &known.version, &judgement.rules.to_string()));
@@ -201,7 +202,7 @@ impl Verdicts {
         known.version.scanned_by = Some(rules);
         known.is_judged = true;
         let shown = status_for_edge(&known.version);
-        let has_changed = shown != shown_before;
+        let has_changed = shown != shown_before || was_held;
         known.is_shown |= has_changed;
         // Whoever wrote a block before us may have died before the edges heard of it.
         let edges_must_hear = has_changed || shown == ModerationStatus::Blocked.as_str();
@@ -249,7 +250,7 @@ impl Verdicts {
         }
         let mut hosts = HashMap::new();
         for (status, versions) in shown {
-            hosts.extend(show(transaction, &versions, rows::moderation(status)?, self.now).await?);
+            hosts.extend(show(transaction, &versions, rows::moderation(status)?, None, self.now).await?);
         }
         let unheard = self.judged.iter().filter_map(|answer| match answer {
             Answer::Noted { version, edges_must_hear: true } if !hosts.contains_key(version) => Some(version),

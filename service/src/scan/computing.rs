@@ -9,11 +9,11 @@ use bytes::Bytes;
 use domain::{BlobHash, Manifest, ModerationStatus};
 use scanner::{ScannedFile, Status, Terms, Verdict};
 use store::{KeptVerdict, ScanSubject};
+use tokio::task::spawn_blocking;
 
 use super::gate::Permit;
 use super::{is_blind, pass_or_wait};
 use crate::Service;
-use crate::compute::compute;
 
 /// Versions of up to so many bytes are read before their scan has a permit.
 const SMALL_BYTES_MAX: u64 = 256 * 1024;
@@ -76,13 +76,13 @@ impl Files {
         pass_or_wait("scan.compute").await?;
         let stop = StopWhenDropped::default();
         let is_cancelled = stop.0.clone();
-        let total_bytes = self.files.iter().map(|file| file.bytes.len() as u64).sum();
         let judge = move || {
             let judged = self.verdict(&is_cancelled);
             drop(permit);
             judged
         };
-        let verdict = compute(total_bytes, judge).await.context("scan a version")??;
+        // Never in place: a few kilobytes can take long to judge.
+        let verdict = spawn_blocking(judge).await.context("scan a version")??;
         let evidence = serde_json::to_string(&verdict.findings)?;
         Ok(KeptVerdict { status: status_of(verdict.status), evidence })
     }

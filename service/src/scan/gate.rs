@@ -302,7 +302,8 @@ impl Drop for Permit {
             // What an operator has judged again is not the account's doing.
             if let (Scan::First, Some(quota)) = (self.scan, self.gate.quota) {
                 let known = state.account(self.account);
-                known.used = known.used_now(quota) + self.since.elapsed();
+                // Bounded, or an account could be in debt for hours and its scans never done beside others.
+                known.used = (known.used_now(quota) + self.since.elapsed()).min(quota * 2);
                 known.used_at = Instant::now();
             }
         }

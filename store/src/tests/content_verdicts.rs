@@ -118,7 +118,7 @@ on_both_databases! {
         let page = bed.publish(account, "page", b"one").await;
         assert_eq!(bed.give_up_scan_of(&page).await, Some(page.host.clone()));
         assert_eq!(bed.shown(&page).await, REVIEW);
-        assert_eq!(bed.held_from_of(&page).await, None);
+        assert_eq!(bed.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
         let case = bed.store.review_case(&page.host).await.unwrap().unwrap().live.unwrap();
         assert_eq!(case.scan.unwrap().evidence, "[{}]");
         assert_eq!(bed.give_up_scan_of(&page).await, None);
@@ -127,6 +127,7 @@ on_both_databases! {
         assert_eq!(bed.late(now).await, [(page.version, 0)]);
         bed.judge(&page, 1, ModerationStatus::Pass).await;
         assert_eq!(bed.shown(&page).await, ModerationStatus::Pass);
+        assert_eq!(bed.held_from_of(&page).await, None);
         assert_eq!(bed.give_up_scan_of(&page).await, None);
     }
 }

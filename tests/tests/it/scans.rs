@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use handbill_tests::{
-    Agent, Method, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, program,
+    Agent, Method, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, json, program,
 };
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
@@ -93,8 +93,12 @@ in_both_modes! {
         let of_claimed = claimed.publish("my-page", page_saying("claimed")).await.expect(201);
         first_answer(&visitor, &of_claimed).await.expect(200);
 
+        // A report does not open what waits for a scan.
+        world.stranger().post("/v1/reports").json(&json!({ "host": page.string("host") })).await.expect(201);
+        first_answer(&visitor, &page).await.expect(503);
+
         steer(&world, "scan", "resume").await;
-        becomes(&agent, "my-page", "pass").await;
+        becomes(&agent, "my-page", "review").await;
         assert_serves(&front_page(&visitor, &page).await, PAGE);
         assert_serves(&front_page(&visitor, &next).await, &page_saying("next"));
     }
@@ -124,7 +128,7 @@ async fn a_version_whose_scan_is_given_up_is_left_to_the_moderators() {
     let (agent, visitor) = (world.agent().await, world.visitor());
     let page = agent.publish("my-page", PAGE).await.expect(201);
     eventually(TO_DIE, "the version is in review", async || in_review(&agent).await).await;
-    assert_serves(&first_answer(&visitor, &page).await, PAGE);
+    first_answer(&visitor, &page).await.expect(503);
     assert!(world.jobs("scan").await.iter().all(|scan| scan.status == "Killed"));
 }
 
