@@ -14,6 +14,7 @@ NOBODY_S_ID = "00000000000000000000000000"
 THERE_IS = json.loads(os.environ["HANDBILL_TEST_THERE_IS"])
 CALLS = itertools.count()
 PAUSE = "POST /internal/queues/{queue}/pause"
+SUSPEND = "POST /internal/accounts/{handle}/suspend"
 QUEUES = ["publish", "scan", "views", "upkeep", "rescan"]
 
 
@@ -47,6 +48,9 @@ def before_call(context, case, kwargs):
     # Everything else is tried while a queue is paused: it must be the one that nothing waits for.
     if case.operation.label == PAUSE and case.path_parameters.get("queue") in QUEUES:
         case.path_parameters["queue"] = "rescan"
+    # A suspended account could not try the rest.
+    if case.operation.label == SUSPEND:
+        case.path_parameters["handle"] = "acct_000000000000"
     there_is = THERE_IS.get(case.operation.label, {})
     holders = [holder for holder in (case.path_parameters, case.body) if isinstance(holder, dict)]
     for holder in holders:

@@ -143,7 +143,7 @@ async fn what_is_wrong_with_a_page_stands_beside_it() {
     assert!(seat.browser.text("table").await.contains("blocked"));
     seat.inspect("pages-blocked").await;
     seat.open("/pages/bad-page").await;
-    assert!(seat.browser.text(".facts").await.contains("visitors see a page that says so"));
+    assert!(seat.browser.text("main").await.contains("This version is not served."));
     seat.inspect("page-blocked").await;
 }
 

@@ -148,7 +148,8 @@ async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
         join_all(publishing).await.into_iter().map(|reply| told(&reply.unwrap())).collect();
     versions.sort_by_key(|published| published["version"].as_u64());
     let versions: Vec<_> = versions.iter().map(|published| published["version"].clone()).collect();
-    assert_eq!(versions, [1, 2, 3, 4]);
+    // An upload is published once, however often its publish is repeated.
+    assert_eq!(versions, [1, 1, 1, 1]);
 }
 
 /// A publish of a page that is long enough to pause for a while, in two parts.
