@@ -191,6 +191,8 @@ mod tests {
         {
             assert!(!opens(&late, document), "{document}");
         }
+        let reported = Route { moderation: ModerationStatus::Review, ..late.clone() };
+        assert!(!opens(&reported, "index.html"), "it was reported before its scan");
         for other in ["a.css", "a.js", "a.png", "a.txt", "a.json", "a.pdf", "a.woff2", "LICENSE"] {
             assert!(opens(&late, other), "{other}");
         }
@@ -198,7 +200,6 @@ mod tests {
             Route { held_from: Some(NOW.plus(Duration::from_millis(1))), ..late.clone() },
             Route { held_from: None, ..late.clone() },
             Route { moderation: ModerationStatus::Pass, ..late.clone() },
-            Route { moderation: ModerationStatus::Review, ..late.clone() },
             Route { expires_at: None, ..late },
         ] {
             assert!(opens(&open, "index.html"), "{open:?}");
