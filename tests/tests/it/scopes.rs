@@ -112,6 +112,8 @@ in_both_modes! {
         }
         // Checkout knows tokens only to send them elsewhere.
         documented.remove("POST /v1/credits/checkout");
+        // An appeal needs a page that is not passed: it is tried among the appeals.
+        documented.remove("POST /v1/artifacts/{slug}/appeal");
         let listed: BTreeSet<_> = kinds().iter().map(|kind| format!("{} {}", kind.method, kind.path)).collect();
         assert_eq!(listed, documented);
     }

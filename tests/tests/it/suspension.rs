@@ -414,7 +414,9 @@ in_both_modes! {
 fn without_what_changes_by_itself(mut body: Value) -> Value {
     match &mut body {
         Value::Object(fields) => {
-            fields.retain(|name, _| !["last_used_at", "moderation_status"].contains(&name.as_str()));
+            fields.retain(|name, _| {
+                !["last_used_at", "moderation", "moderation_status"].contains(&name.as_str())
+            });
             fields.values_mut().for_each(|field| *field = without_what_changes_by_itself(field.take()));
         }
         Value::Array(items) => {
