@@ -38,6 +38,7 @@ mod site_path;
 mod slug;
 mod suspension;
 mod tariff;
+mod time;
 mod token;
 mod upload_ticket;
 mod username;
@@ -52,7 +53,7 @@ pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visi
 pub use audit::{AuditEntry, CalledBy, Origin, Via};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
-pub use clock::{Clock, ClockReading, Day, Month, TestShift, Time};
+pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
 pub use deed::{
     Activation, CardPayment, CardReversal, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed,
@@ -94,6 +95,7 @@ pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};
 pub use suspension::{Suspension, SuspensionReason, must_take_writes};
 pub use tariff::{Settlement, Standing, Tariff};
+pub use time::{Day, Month, Time};
 pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
 pub use upload_ticket::UploadTicket;
 pub use username::{MalformedUsername, Username};
