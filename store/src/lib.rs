@@ -46,6 +46,7 @@ mod revocations;
 mod routes;
 mod rows;
 mod rulings;
+mod scan_standing;
 mod scans;
 mod scans_asked;
 mod scans_due;

@@ -18,6 +18,7 @@ use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
 use crate::moderation::{Decision, row_of, show};
 use crate::rulings::NO_FINDINGS;
+use crate::scan_standing::{Standing, after_scan};
 use crate::{Store, routes, rows};
 
 /// A scan's word on a version.
@@ -336,72 +337,4 @@ pub(crate) async fn shown_at(
         .all(transaction)
         .await?;
     routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
-}
-
-/// What is known of a version when a scan's verdict comes.
-#[derive(Clone, Copy)]
-struct Standing {
-    status: ModerationStatus,
-    by: ModeratedBy,
-    /// A report has sent it to review, though a scan may have blocked it since.
-    is_reported: bool,
-}
-
-impl Standing {
-    fn of(
-        version: &entity::version::Model,
-        earlier: &[entity::moderation_decision::Model],
-    ) -> anyhow::Result<Self> {
-        let by = rows::moderated_by(version)?;
-        let is_report =
-            |decision: &entity::moderation_decision::Model| decision.source == ModeratedBy::Report.as_str();
-        Ok(Self {
-            status: rows::moderation(&version.moderation_status)?,
-            by,
-            is_reported: by == ModeratedBy::Report || earlier.iter().any(is_report),
-        })
-    }
-}
-
-/// A scan may raise and lower what scans have said. It never changes a moderator's word, and takes nothing from
-/// `review` that a report has sent there but to `blocked`.
-fn after_scan(standing: &Standing, verdict: ModerationStatus) -> (ModerationStatus, ModeratedBy) {
-    match standing.by {
-        ModeratedBy::Moderator => (standing.status, ModeratedBy::Moderator),
-        _ if standing.is_reported && verdict != ModerationStatus::Blocked => {
-            (ModerationStatus::Review, ModeratedBy::Report)
-        }
-        _ => (verdict, ModeratedBy::Scan),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ModeratedBy::{Moderator, Nobody, Report, Scan};
-    use ModerationStatus::{Blocked, Pass, Pending, Review};
-
-    #[test]
-    fn a_late_scan_never_lowers_what_people_have_set() {
-        let after =
-            |status, by, verdict| after_scan(&Standing { status, by, is_reported: by == Report }, verdict);
-        assert_eq!(after(Pending, Nobody, Pass), (Pass, Scan));
-        assert_eq!(after(Review, Scan, Pass), (Pass, Scan));
-        assert_eq!(after(Blocked, Scan, Pass), (Pass, Scan));
-        assert_eq!(after(Pass, Scan, Blocked), (Blocked, Scan));
-        assert_eq!(after(Review, Report, Pass), (Review, Report));
-        assert_eq!(after(Review, Report, Review), (Review, Report));
-        assert_eq!(after(Review, Report, Blocked), (Blocked, Scan));
-        assert_eq!(after(Pass, Moderator, Blocked), (Pass, Moderator));
-        assert_eq!(after(Blocked, Moderator, Pass), (Blocked, Moderator));
-    }
-
-    #[test]
-    fn a_rescan_that_clears_what_a_scan_has_blocked_leaves_a_report_to_people() {
-        let standing = Standing { status: Blocked, by: Scan, is_reported: true };
-        assert_eq!(after_scan(&standing, Pass), (Review, Report));
-        assert_eq!(after_scan(&standing, Blocked), (Blocked, Scan));
-        let answered = Standing { by: Moderator, ..standing };
-        assert_eq!(after_scan(&answered, Pass), (Blocked, Moderator));
-    }
 }

@@ -1,0 +1,73 @@
+//! What a scan's verdict may change: never what people have decided.
+
+use domain::{ModeratedBy, ModerationStatus};
+
+use crate::rows;
+
+/// What is known of a version when a scan's verdict comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing {
+    pub(crate) status: ModerationStatus,
+    pub(crate) by: ModeratedBy,
+    /// A report has sent it to review, though a scan may have blocked it since.
+    is_reported: bool,
+}
+
+impl Standing {
+    pub(crate) fn of(
+        version: &entity::version::Model,
+        earlier: &[entity::moderation_decision::Model],
+    ) -> anyhow::Result<Self> {
+        let by = rows::moderated_by(version)?;
+        let is_report =
+            |decision: &entity::moderation_decision::Model| decision.source == ModeratedBy::Report.as_str();
+        Ok(Self {
+            status: rows::moderation(&version.moderation_status)?,
+            by,
+            is_reported: by == ModeratedBy::Report || earlier.iter().any(is_report),
+        })
+    }
+}
+
+/// A scan may raise and lower what scans have said. It never changes a moderator's decision. What a report has sent to
+/// `review` it changes to `blocked` only.
+pub(crate) fn after_scan(standing: &Standing, verdict: ModerationStatus) -> (ModerationStatus, ModeratedBy) {
+    match standing.by {
+        ModeratedBy::Moderator => (standing.status, ModeratedBy::Moderator),
+        _ if standing.is_reported && verdict != ModerationStatus::Blocked => {
+            (ModerationStatus::Review, ModeratedBy::Report)
+        }
+        _ => (verdict, ModeratedBy::Scan),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ModeratedBy::{Moderator, Nobody, Report, Scan};
+    use ModerationStatus::{Blocked, Pass, Pending, Review};
+
+    #[test]
+    fn a_late_scan_never_lowers_what_people_have_set() {
+        let after =
+            |status, by, verdict| after_scan(&Standing { status, by, is_reported: by == Report }, verdict);
+        assert_eq!(after(Pending, Nobody, Pass), (Pass, Scan));
+        assert_eq!(after(Review, Scan, Pass), (Pass, Scan));
+        assert_eq!(after(Blocked, Scan, Pass), (Pass, Scan));
+        assert_eq!(after(Pass, Scan, Blocked), (Blocked, Scan));
+        assert_eq!(after(Review, Report, Pass), (Review, Report));
+        assert_eq!(after(Review, Report, Review), (Review, Report));
+        assert_eq!(after(Review, Report, Blocked), (Blocked, Scan));
+        assert_eq!(after(Pass, Moderator, Blocked), (Pass, Moderator));
+        assert_eq!(after(Blocked, Moderator, Pass), (Blocked, Moderator));
+    }
+
+    #[test]
+    fn a_rescan_that_clears_what_a_scan_has_blocked_leaves_a_report_to_people() {
+        let standing = Standing { status: Blocked, by: Scan, is_reported: true };
+        assert_eq!(after_scan(&standing, Pass), (Review, Report));
+        assert_eq!(after_scan(&standing, Blocked), (Blocked, Scan));
+        let answered = Standing { by: Moderator, ..standing };
+        assert_eq!(after_scan(&answered, Pass), (Blocked, Moderator));
+    }
+}
