@@ -82,7 +82,15 @@ impl Service {
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let verdicts_before = now.minus(VERDICTS_KEPT);
-        let mut deleted = self.0.store.sweep_content_verdicts(rules(), verdicts_before).await?;
+        let mut deleted = 0;
+        loop {
+            let swept =
+                self.0.store.sweep_content_verdicts(rules(), verdicts_before, RECORDS_AT_ONCE).await?;
+            deleted += swept;
+            if swept < RECORDS_AT_ONCE {
+                break;
+            }
+        }
         while self.0.store.sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await? == RECORDS_AT_ONCE {}
         loop {
             let chunk = self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;

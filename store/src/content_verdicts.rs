@@ -3,7 +3,7 @@
 use anyhow::Context;
 use domain::{AccountStatus, Manifest, ModerationStatus, ScannedContent, Time, VersionId};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{ExprTrait, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter};
 
 use crate::many::insert_rows;
@@ -71,10 +71,23 @@ impl Store {
         found.map(verdict).transpose()
     }
 
-    /// Deletes verdicts of older rules than these, and those that were given before a moment. How many there were.
-    pub async fn sweep_content_verdicts(&self, rules: u32, judged_before: Time) -> anyhow::Result<u64> {
+    /// Deletes verdicts of older rules than these, and those that were given before a moment, so many at most: one
+    /// statement for all would hold up every other writer. How many it deleted.
+    pub async fn sweep_content_verdicts(
+        &self,
+        rules: u32,
+        judged_before: Time,
+        at_most: u64,
+    ) -> anyhow::Result<u64> {
         let is_old = Column::Rules.lt(i32::try_from(rules)?).or(Column::JudgedAt.lt(judged_before.millis()));
-        let swept = Entity::delete_many().filter(is_old).exec(&self.database.writer).await;
+        let old = Query::select()
+            .columns([Column::Content, Column::Rules])
+            .from(Entity)
+            .and_where(is_old)
+            .limit(at_most)
+            .to_owned();
+        let key = Expr::tuple([Expr::col(Column::Content), Expr::col(Column::Rules)]);
+        let swept = Entity::delete_many().filter(key.in_subquery(old)).exec(&self.database.writer).await;
         Ok(swept.context("delete old verdicts")?.rows_affected)
     }
 }

@@ -203,7 +203,7 @@ impl Ending<'_> {
 }
 
 impl NewSession {
-    /// What opening this session is in the audit trail.
+    /// The entry of the audit trail for opening the session.
     pub(crate) fn event(&self, action: &'static str) -> Personal {
         Personal { user: self.user, origin: self.origin, action, now: self.created_at }
     }
