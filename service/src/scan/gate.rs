@@ -16,6 +16,9 @@ use tokio::time::{Instant, timeout};
 
 /// How long an account's line may stand still before only its oldest scan waits on.
 const PATIENCE: Duration = Duration::from_millis(250);
+/// An account that was not served for so long goes before all others. Without it a stream of new accounts, which were never
+/// served, would go before every known one.
+const STARVING_AFTER: Duration = Duration::from_secs(4);
 /// A scan that has no permit by then goes back to the queue, whatever its place in the line.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 /// The same for a rescan, so that it does not use up its attempt by waiting.
@@ -117,6 +120,9 @@ struct AccountUse {
 struct Rank {
     scan: Scan,
     is_over_quota: bool,
+    is_not_starving: bool,
+    /// Since when an account that is starving was not served.
+    starving_since: Option<Instant>,
     /// Whose turn was longest ago.
     served: u64,
     number: u64,
@@ -227,9 +233,12 @@ impl State {
         }
         let rank = |(_, waiting): &(usize, &Waiting)| {
             let known = self.accounts.get(&waiting.account);
+            let starving_since = known.and_then(AccountUse::starving_since);
             Rank {
                 scan: waiting.scan,
                 is_over_quota: known.is_some_and(|known| known.is_over(quota)),
+                is_not_starving: starving_since.is_none(),
+                starving_since,
                 served: known.map_or(0, |known| known.served),
                 number: waiting.number,
             }
@@ -287,6 +296,10 @@ impl AccountUse {
     fn used_now(&self, quota: Duration) -> Duration {
         let restored = self.used_at.elapsed().as_secs_f64() / QUOTA_PERIOD.as_secs_f64();
         self.used.saturating_sub(quota.mul_f64(restored))
+    }
+
+    fn starving_since(&self) -> Option<Instant> {
+        (self.standing_since.elapsed() >= STARVING_AFTER).then_some(self.standing_since)
     }
 
     fn is_over(&self, quota: Option<Duration>) -> bool {

@@ -78,6 +78,26 @@ async fn accounts_take_turns_however_many_scans_one_has() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_of_new_accounts_does_not_keep_a_known_one_waiting() {
+    const NEW: usize = 20;
+    let gate = gate(1);
+    let [known, others @ ..] = accounts::<{ NEW + 1 }>();
+    let mut permit = served(first(&gate, known).await).await;
+    let waiting = first(&gate, known).await;
+    let begun = Instant::now();
+    for other in others {
+        let new = first(&gate, other).await;
+        computes_for(permit, SECOND).await;
+        if waiting.is_finished() {
+            assert!(begun.elapsed() <= STARVING_AFTER + SECOND, "{:?}", begun.elapsed());
+            return;
+        }
+        permit = served(new).await;
+    }
+    panic!("the known account was never served");
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_the_oldest_scan_of_an_account_waits_while_none_of_them_is_served() {
     let (gate, [flood, other]) = (gate(1), accounts());
     let computing = served(first(&gate, flood).await).await;
