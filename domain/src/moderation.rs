@@ -129,7 +129,7 @@ impl AppealMessage {
 }
 
 impl RulingNote {
-    /// A note of nothing but space is none.
+    /// A note of white space only counts as no note.
     pub fn written(text: &str) -> Result<Option<Self>, MalformedReason> {
         let text = text.trim();
         if text.is_empty() { Ok(None) } else { text.parse().map(Some) }

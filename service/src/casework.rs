@@ -12,7 +12,7 @@ use crate::{Answer, DecisionMade, DecisionRequest, DecisionShown, Service};
 /// With how many pages one bulk decision deals: as many as a list shows.
 pub const BULK_MAX: usize = LIST_MAX;
 /// How many pages of a bulk decision are decided at a time. Each waits for the edges.
-const BULK_CONCURRENCY: usize = 8;
+const BULK_CONCURRENCY: usize = 2;
 
 /// The cases next to one in the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the owner of a page is told of its moderation, in plain words. The name and the note of a moderator are not for
+//! The moderation notice that the owner of a page reads, in plain words. The name and the note of a moderator are not for
 //! the owner.
 
 use domain::{Artifact, ModeratedBy, ModerationStatus};

@@ -128,8 +128,8 @@ impl Missing {
             Missing::Member => "GET /v1/account/members lists the members",
             Missing::Token => "GET /v1/tokens lists the tokens",
             Missing::Upload | Missing::LapsedUpload => {
-                "call the tool stage_upload for a fresh address, upload there within 15 minutes, and call \
-                 publish_upload within the hour"
+                "an upload ends when it is published: the tool list_artifacts shows whether it was. Otherwise call the tool \
+                 stage_upload for a fresh address, upload there within 15 minutes, and call publish_upload within the hour"
             }
             Missing::Job => {
                 "GET /internal/queues/{queue}/jobs lists the jobs; what is done is forgotten after 48 hours"
