@@ -6,7 +6,7 @@ use std::str::FromStr;
 use domain::Host;
 use service::{Seen, WaitingShown};
 
-/// Stands for an id where there is none.
+/// The value of an id field that is empty.
 const NONE: &str = "-";
 
 /// What the box of a page in the list sends: the page, its version and what was seen of it.

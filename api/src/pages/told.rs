@@ -79,7 +79,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             to("/", "Publish a page yourself"),
         ),
         Refusal::AccountSuspended => (
-            "The people of the account can read the reason on its dashboard. Only whoever runs this service can lift the \
+            "The people of the account can read the reason on its dashboard. Only the operator of this service can lift the \
              suspension.",
             dashboard(),
         ),

@@ -77,7 +77,7 @@ pub struct Moderated {
 }
 
 impl Report {
-    /// A reason of nothing but space is none.
+    /// A reason of white space only counts as no reason.
     pub fn read(&self, addresses: &Addresses) -> Result<ReportWritten, Refusal> {
         let reason = self.reason.as_ref().map(|reason| reason.0.as_str());
         let category = self.category.map(domain::ReportCategory::from);

@@ -52,7 +52,7 @@ impl Roles {
         let is_named = |queue: &Queue| named.iter().any(|share| share.queue == *queue);
         let queues = Queue::ALL.into_iter().filter(|queue| named.is_empty() || is_named(queue));
         let with_concurrency = queues.map(|queue| {
-            // Who asks for so many jobs of each queue means the work of the day, unless they name the rescans.
+            // `--concurrency` applies to rescans only where `--queues` names them.
             let is_meant = queue != Queue::Rescan || is_named(&queue);
             let asked = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
             (queue, asked.map_or_else(|| concurrency_of(queue, settings), usize::from))

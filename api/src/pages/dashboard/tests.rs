@@ -186,7 +186,7 @@ fn artifacts() -> Vec<(String, String)> {
     ]
 }
 
-/// What the owner of a page is told of its moderation.
+/// The moderation notice that the owner of a page reads.
 fn notice(artifact: &Artifact) -> ModerationNotice {
     let status = artifact.live.map_or(ModerationStatus::Pending, |live| live.moderation);
     if status != ModerationStatus::Blocked {
