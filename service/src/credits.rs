@@ -5,11 +5,10 @@ use domain::{
     CalledBy, Deed, GrantDeed, JobId, Micro, Missing, Moved, OperatorName, Origin, Outcome, Payment, Reason,
     Refusal, Repeating, RulingNote, TopUpDeed, ToppedUp,
 };
-use store::{KeyClaim, KeyHolder};
 use tokio::time::Instant;
 
 use crate::deadline::{Awaited, answer_until, failure_before, may_start_anew, repeating};
-use crate::publish::{Begun, KEY_KEPT};
+use crate::idempotency::{Begun, KeyedRequest, credit_hash};
 use crate::{Answer, Caller, Failure, Service};
 
 /// Credit that a caller wants, and what it offers for it.
@@ -89,10 +88,10 @@ impl Service {
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
         let until = answer_until();
-        let begun = self.top_up_of(caller, &request).await?;
+        let begun = self.begin_top_up(caller, &request).await?;
         let answer = self.top_up(caller, &request, begun, until).await;
         if matches!(begun, Begun::Earlier(_)) && may_start_anew(&answer, until) {
-            let begun = self.top_up_of(caller, &request).await?;
+            let begun = self.begin_top_up(caller, &request).await?;
             return self.top_up(caller, &request, begun, until).await;
         }
         answer
@@ -102,7 +101,7 @@ impl Service {
         &self,
         caller: &Caller,
         request: &CreditRequest,
-        begun: Begun<JobId>,
+        begun: Begun,
         until: Instant,
     ) -> Answer<ToppedUp> {
         let repeating = repeating(request.idempotency_key.as_deref());
@@ -123,36 +122,24 @@ impl Service {
         answer(self.settle(deed, &awaited).await?)
     }
 
-    /// The top-up that this request is: a new one, or that of an earlier request with the same key.
-    async fn top_up_of(&self, caller: &Caller, request: &CreditRequest) -> Answer<Begun<JobId>> {
-        let now = self.0.clock.now();
-        let fresh = JobId::new(now, &self.0.chance);
+    /// Nothing is claimed without a payment that fits, but a repeat of a request that was paid gets its response again.
+    async fn begin_top_up(&self, caller: &Caller, request: &CreditRequest) -> Answer<Begun> {
         let quote = self.tariff().settle_credit(request.amount, request.payment.as_ref());
+        let quote = quote.map_err(Refusal::PaymentRequired);
         let Some(key) = &request.idempotency_key else {
-            quote.map_err(Refusal::PaymentRequired)?;
-            return Ok(Begun::Fresh(fresh));
+            quote?;
+            return Ok(self.begin());
         };
-        let claim = KeyClaim {
+        let keyed = KeyedRequest {
             account: caller.account,
             key,
-            request_hash: &request_hash(request),
-            job: fresh,
-            now,
-            expires_at: now.plus(KEY_KEPT),
+            hash: credit_hash(request.amount),
+            repeating: Repeating::WithTheSameKey,
+            conflict: Refusal::IdempotencyConflict,
         };
-        let unknown = |error| failure_before(Repeating::WithTheSameKey, error);
-        let holder = match quote {
-            Ok(_) => self.0.store.claim_key(&claim).await.map_err(unknown)?,
-            // Nothing is claimed without a payment that fits, but what was answered before is answered again.
-            Err(challenge) => {
-                let holder = self.0.store.key_holder(&claim).await.map_err(unknown)?;
-                holder.ok_or(Refusal::PaymentRequired(challenge))?
-            }
-        };
-        match holder {
-            KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
-            KeyHolder::Earlier(job) => Ok(Begun::Earlier(job)),
-            KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
+        match quote {
+            Ok(_) => self.begin_keyed(keyed).await,
+            Err(unpaid) => self.earlier_keyed(keyed).await?.ok_or_else(|| unpaid.into()),
         }
     }
 }
@@ -162,10 +149,4 @@ fn answer(outcome: Outcome) -> Answer<ToppedUp> {
         Outcome::ToppedUp(topped_up) => Ok(topped_up),
         outcome => Err(Failure::behind(outcome)),
     }
-}
-
-/// What makes two requests the same; it is short enough to stand for itself. The payment is no part of it, as with a
-/// publish.
-fn request_hash(request: &CreditRequest) -> String {
-    format!("credits {}", request.amount.get())
 }

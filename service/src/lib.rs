@@ -21,6 +21,7 @@ mod credits;
 mod deadline;
 mod failure;
 mod first_publish;
+mod idempotency;
 mod insights;
 mod inspect;
 mod limits;

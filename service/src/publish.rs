@@ -7,13 +7,13 @@ use domain::{
     Activation, Content, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob, Published,
     Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket, VersionId, Warning, fault,
 };
-use sha2::{Digest, Sha256};
-use store::{KeyClaim, KeyHolder, KeyUse};
+use store::KeyUse;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
+use crate::idempotency::{Begun, KeyedRequest, publish_hash};
 use crate::uploads::key_of_upload;
 use crate::{Answer, Caller, Failure, Service};
 
@@ -21,8 +21,6 @@ use crate::{Answer, Caller, Failure, Service};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// A database that takes longer over it is asked again, so that a reply is not missed meanwhile.
 const LOOK_WAIT: Duration = Duration::from_secs(2);
-/// How long a key gives the same answer.
-pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// A publish that passed the door: parsed and within bounds.
 #[derive(Clone, Debug)]
@@ -116,12 +114,12 @@ impl Service {
     /// request starts a new attempt in what is left of its own time.
     pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
         let until = answer_until();
-        let begun = self.version_of(caller, &request).await?;
+        let begun = self.begin_publish(caller, &request).await?;
         let kept = matches!(begun, Begun::Earlier(_)).then(|| request.clone());
         let answer = self.attempt(caller, begun, request, until).await;
         match kept {
             Some(request) if may_start_anew(&answer, until) => {
-                let begun = self.version_of(caller, &request).await?;
+                let begun = self.begin_publish(caller, &request).await?;
                 self.attempt(caller, begun, request, until).await
             }
             _ => answer,
@@ -131,13 +129,13 @@ impl Service {
     async fn attempt(
         &self,
         caller: &Caller,
-        begun: Begun<VersionId>,
+        begun: Begun,
         request: PublishRequest,
         until: Instant,
     ) -> Answer<Published> {
         let repeating = request.repeating();
-        let (Begun::Fresh(version) | Begun::Earlier(version)) = begun;
-        let awaited = Awaited { account: caller.account, job: version.into(), kind: "publish", repeating };
+        let (Begun::Fresh(job) | Begun::Earlier(job)) = begun;
+        let awaited = Awaited { account: caller.account, job, kind: "publish", repeating };
         if let Begun::Earlier(_) = begun {
             let outcome = self.0.store.outcome(awaited.job).await;
             if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
@@ -147,6 +145,8 @@ impl Service {
                 return self.refused_for_good(&awaited, Refusal::past_deadline()).await;
             }
         }
+        // A publish is known by the version that it makes.
+        let version = VersionId::from_ulid(job.ulid());
         let prepared = match self.prepare(caller, version, request, until).await {
             Ok(prepared) => prepared,
             Err(Failure::Refused(refusal)) if matches!(begun, Begun::Earlier(_)) => {
@@ -199,29 +199,19 @@ impl Service {
         answer(outcome)
     }
 
-    /// The version that this request will make: a new one, or that of an earlier request with the same key.
-    async fn version_of(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun<VersionId>> {
-        let now = self.0.clock.now();
-        let fresh = VersionId::new(now, &self.0.chance);
-        let key = request.key();
-        let Some(key) = &key else { return Ok(Begun::Fresh(fresh)) };
-        let claim = KeyClaim {
+    async fn begin_publish(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun> {
+        let Some(key) = request.key() else { return Ok(self.begin()) };
+        let keyed = KeyedRequest {
             account: caller.account,
-            key,
-            request_hash: &request_hash(caller, request),
-            job: fresh.into(),
-            now,
-            expires_at: now.plus(KEY_KEPT),
+            key: &key,
+            hash: publish_hash(caller.pinned_to(), request),
+            repeating: request.repeating(),
+            conflict: match request.upload {
+                Some(_) => Refusal::NotFound(Missing::LapsedUpload),
+                None => Refusal::IdempotencyConflict,
+            },
         };
-        let holder = self.0.store.claim_key(&claim).await;
-        match holder.map_err(|error| failure_before(request.repeating(), error))? {
-            KeyHolder::Claimant => Ok(Begun::Fresh(fresh)),
-            KeyHolder::Earlier(job) => Ok(Begun::Earlier(VersionId::from_ulid(job.ulid()))),
-            KeyHolder::Conflict if request.upload.is_some() => {
-                Err(Refusal::NotFound(Missing::LapsedUpload).into())
-            }
-            KeyHolder::Conflict => Err(Refusal::IdempotencyConflict.into()),
-        }
+        self.begin_keyed(keyed).await
     }
 
     /// Everything that can fail before the job may be in the queue.
@@ -306,35 +296,9 @@ struct Prepared {
     deadline: Deadline,
 }
 
-/// What a request with a key stands for: something new, or what an earlier one with the same key began.
-#[derive(Clone, Copy)]
-pub(crate) enum Begun<Id> {
-    Fresh(Id),
-    Earlier(Id),
-}
-
 fn answer(outcome: Outcome) -> Answer<Published> {
     match outcome {
         Outcome::Published(published) => Ok(*published),
         outcome => Err(Failure::behind(outcome)),
     }
-}
-
-/// What makes two requests the same: where they go and what they hold. The payment is no part of it, since a
-/// request that was answered 402 comes again with one. The pin is: who may not go there hears no answer from there.
-fn request_hash(caller: &Caller, request: &PublishRequest) -> String {
-    let mut hash = Sha256::new();
-    let slug = request.slug.as_ref().map_or("", Slug::as_str);
-    hash.update(format!("publish\0{slug}\0{:?}\0{:?}\0", request.target, request.activation));
-    if let Some(pin) = caller.pinned_to() {
-        hash.update(format!("pin\0{pin}\0"));
-    }
-    if let Some(message) = &request.message {
-        hash.update(format!("message\0{message}\0"));
-    }
-    for file in &request.files {
-        hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
-        hash.update(&file.bytes);
-    }
-    hex::encode(hash.finalize())
 }

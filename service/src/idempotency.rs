@@ -1,0 +1,169 @@
+//! Requests with an `Idempotency-Key`: who holds the key, and by what two requests are the same.
+//!
+//! A key is stored with a hash of its request, and both live for a day. A repeat is compared with what an earlier
+//! release stored, so the bytes that are hashed must never change: they are spelled out here, field by field, and a
+//! test holds them. A change would answer every repeat across an upgrade with 409.
+
+use std::time::Duration;
+
+use domain::{AccountId, Activation, ArtifactId, JobId, Micro, Refusal, Repeating, Slug, Target};
+use sha2::{Digest, Sha256};
+use store::{KeyClaim, KeyHolder};
+
+use crate::deadline::failure_before;
+use crate::{Answer, PublishRequest, Service};
+
+/// How long a key gives the same response.
+pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// The job that responds to a request: a new one, or that of an earlier request with the same key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Begun {
+    Fresh(JobId),
+    Earlier(JobId),
+}
+
+/// A request with a key.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyedRequest<'a> {
+    pub(crate) account: AccountId,
+    pub(crate) key: &'a str,
+    /// By [`publish_hash`] or [`credit_hash`].
+    pub(crate) hash: String,
+    pub(crate) repeating: Repeating,
+    /// The response when the key belongs to a different request.
+    pub(crate) conflict: Refusal,
+}
+
+impl Service {
+    /// A request without a key is always new.
+    pub(crate) fn begin(&self) -> Begun {
+        Begun::Fresh(self.new_job())
+    }
+
+    /// Claims the key for a new job, unless an earlier request holds it.
+    pub(crate) async fn begin_keyed(&self, request: KeyedRequest<'_>) -> Answer<Begun> {
+        let claim = self.claim_of(&request);
+        let holder = self.0.store.claim_key(&claim).await;
+        let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
+        let job = claim.job;
+        request.begun(holder, job)
+    }
+
+    /// The job of the earlier request that holds the key, if there is one. Claims nothing.
+    pub(crate) async fn earlier_keyed(&self, request: KeyedRequest<'_>) -> Answer<Option<Begun>> {
+        let claim = self.claim_of(&request);
+        let holder = self.0.store.key_holder(&claim).await;
+        let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
+        let job = claim.job;
+        holder.map(|holder| request.begun(holder, job)).transpose()
+    }
+
+    fn claim_of<'a>(&self, request: &'a KeyedRequest<'_>) -> KeyClaim<'a> {
+        let now = self.0.clock.now();
+        KeyClaim {
+            account: request.account,
+            key: request.key,
+            request_hash: &request.hash,
+            job: self.new_job(),
+            now,
+            expires_at: now.plus(KEY_KEPT),
+        }
+    }
+
+    fn new_job(&self) -> JobId {
+        JobId::new(self.0.clock.now(), &self.0.chance)
+    }
+}
+
+impl KeyedRequest<'_> {
+    fn begun(self, holder: KeyHolder, job: JobId) -> Answer<Begun> {
+        match holder {
+            KeyHolder::Claimant => Ok(Begun::Fresh(job)),
+            KeyHolder::Earlier(job) => Ok(Begun::Earlier(job)),
+            KeyHolder::Conflict => Err(self.conflict.into()),
+        }
+    }
+}
+
+/// Two publishes are the same when they go to the same place and hold the same. The payment is not hashed, since a
+/// request that was answered 402 is repeated with one. The artifact that the token is pinned to is hashed, so that a
+/// token for another artifact gets no response of this one.
+pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishRequest) -> String {
+    let mut hash = Sha256::new();
+    let slug = request.slug.as_ref().map_or("", Slug::as_str);
+    let (target, activation) = (target_text(request.target), activation_text(request.activation));
+    hash.update(format!("publish\0{slug}\0{target}\0{activation}\0"));
+    if let Some(pin) = pinned_to {
+        hash.update(format!("pin\0{pin}\0"));
+    }
+    if let Some(message) = &request.message {
+        hash.update(format!("message\0{message}\0"));
+    }
+    for file in &request.files {
+        hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
+        hash.update(&file.bytes);
+    }
+    hex::encode(hash.finalize())
+}
+
+/// Short enough to be stored as it is. The payment is no part of it, as with a publish.
+pub(crate) fn credit_hash(amount: Micro) -> String {
+    format!("credits {}", amount.get())
+}
+
+fn target_text(target: Target) -> &'static str {
+    match target {
+        Target::NewOrExisting => "NewOrExisting",
+        Target::Existing => "Existing",
+    }
+}
+
+fn activation_text(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Live => "Live",
+        Activation::Staged => "Staged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::UploadedFile;
+
+    fn request() -> PublishRequest {
+        PublishRequest {
+            slug: None,
+            files: vec![UploadedFile { path: "index.html".parse().unwrap(), bytes: "<h1>Hi</h1>".into() }],
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            payment: None,
+            idempotency_key: Some("k".into()),
+            upload: None,
+            created_via: "api",
+            message: None,
+        }
+    }
+
+    /// The digests are of the bytes beside them, which earlier releases hash as well: a release that fails this test
+    /// refuses the repeats of the one before.
+    #[test]
+    fn requests_are_hashed_as_earlier_releases_hash_them() {
+        // publish\0\0NewOrExisting\0Live\0index.html\011\0<h1>Hi</h1>
+        let shortest = publish_hash(None, &request());
+        assert_eq!(shortest, "98981fcd0bccfe97262cfe836fd046298459186eb0dda58c036b8694300737a6");
+        // publish\0my-page\0Existing\0Staged\0pin\001AB…\0message\0Fix the title\0index.html\011\0<h1>Hi</h1>a/b.css\00\0
+        let pin = "01ABCDEFGHJKMNPQRSTVWXYZ00".parse().unwrap();
+        let mut longest = PublishRequest {
+            slug: Some("my-page".parse().unwrap()),
+            target: Target::Existing,
+            activation: Activation::Staged,
+            message: Some("Fix the title".parse().unwrap()),
+            ..request()
+        };
+        longest.files.push(UploadedFile { path: "a/b.css".parse().unwrap(), bytes: "".into() });
+        let longest = publish_hash(Some(pin), &longest);
+        assert_eq!(longest, "015812d08d773e446a0c67cdf9c2e5f945161af00d77d3cfabf78a2b4b92f939");
+        assert_eq!(credit_hash(Micro::new(2_500_000)), "credits 2500000");
+    }
+}
