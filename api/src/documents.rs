@@ -25,7 +25,7 @@ use poem::{Response, Route, RouteMethod, get};
 use self::llms::Llms;
 use self::reference::Reference;
 use self::skill::Skill;
-use crate::{pages, rest};
+use crate::{html, rest};
 
 pub use facts::Facts;
 pub use for_strangers::ForStrangers;
@@ -111,7 +111,7 @@ fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
 }
 
 fn template(template: impl Template + Send + Sync + 'static, content_type: &'static str) -> RouteMethod {
-    get(make_sync(move |_| pages::rendered(&template).map(|text| answer(text, content_type))))
+    get(make_sync(move |_| html::rendered(&template).map(|text| answer(text, content_type))))
 }
 
 fn answer(text: impl Into<poem::Body>, content_type: &'static str) -> Response {

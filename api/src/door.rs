@@ -20,13 +20,13 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 use crate::LoadTerms;
-use crate::body::{self, BodyTerms};
-use crate::catch_all::refusal_of;
-use crate::client_ip::TrustedProxies;
-use crate::pages::RefusalForm;
-use crate::paths::{ListedPath, Paths};
-use crate::turns::{Turn, Turns};
-use crate::upload::{BodyRoom, SmallRoom};
+use crate::html::RefusalForm;
+use crate::http::body::{self, BodyTerms};
+use crate::http::catch_all::refusal_of;
+use crate::http::client_ip::TrustedProxies;
+use crate::http::paths::{ListedPath, Paths};
+use crate::http::turns::{Turn, Turns};
+use crate::http::upload::{BodyRoom, SmallRoom};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;

@@ -7,8 +7,8 @@ use poem::http::Method;
 use poem::{Body, Request};
 use poem_openapi::payload::ParsePayload;
 
-use crate::refusal::RefusedCall;
-use crate::upload::Upload;
+use crate::http::refusal::RefusedCall;
+use crate::http::upload::Upload;
 
 /// The form of a publish that keeps all the rules.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,38 +2,20 @@
 //!
 //! A handler parses, finds the caller, makes one call to `service` and renders the answer. It must never decide a
 //! rule of the trade, name a table, or put a token, a code or a body into a log. Every error leaves with
-//! `{code, message, hint}`: [`refusal`] alone knows the statuses, and [`door`] is what every request goes through.
+//! `{code, message, hint}`: [`http::refusal`] alone knows the statuses, and [`door`] is what every request goes through.
 
 mod admin;
-mod answer;
-mod body;
-mod call_header;
-mod caller;
-mod catch_all;
-mod client_ip;
-mod dev_mode;
 mod documents;
 mod door;
 #[cfg(feature = "hostile")]
 pub mod hostile;
-mod json_body;
+mod html;
+mod http;
 mod mcp;
-mod operator;
-mod origin;
 mod pages;
-mod paging;
-mod path_part;
-mod paths;
 mod probes;
-mod refusal;
-mod representation;
 mod rest;
-mod same_site;
-mod service_of;
-mod session_cookie;
 pub mod told_in_json;
-mod turns;
-mod upload;
 mod wire;
 
 use ipnet::IpNet;
@@ -46,15 +28,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::documents::{Documents, Facts};
 use crate::door::Door;
-use crate::paths::Paths;
+use crate::http::paths::Paths;
+use crate::http::representation::Representation;
 use crate::probes::Probes;
-use crate::representation::Representation;
 
-pub use crate::body::BodyTerms;
-pub use crate::client_ip::{TrustedProxies, network_of};
 pub use crate::documents::{ForStrangers, openapi_document};
+pub use crate::http::body::BodyTerms;
+pub use crate::http::client_ip::{TrustedProxies, network_of};
+pub use crate::http::turns::TurnTerms;
 pub use crate::probes::answer as answer_probe;
-pub use crate::turns::TurnTerms;
 
 /// What the API needs to know beside the service.
 #[derive(Clone, Default)]
@@ -83,7 +65,7 @@ pub struct LoadTerms {
 impl Default for LoadTerms {
     fn default() -> Self {
         let (turns, bodies) = (TurnTerms::default(), BodyTerms::default());
-        Self { turns, bodies, upload_bytes_max: upload::ROOM_BYTES }
+        Self { turns, bodies, upload_bytes_max: http::upload::ROOM_BYTES }
     }
 }
 
@@ -97,7 +79,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let is_https = service.addresses().base_url.starts_with("https://");
     let routes = routes.with(CookieJarManager::new()).data(service);
     let routes =
-        routes.map(move |response| async move { session_cookie::under_both_names(response, is_https) });
+        routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());
     let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
@@ -115,7 +97,7 @@ fn paths_of(facts: &Facts) -> (Route, Paths) {
         .with_pages(documents::METHODS);
     let routes = mcp::add_to(admin::add_to(pages::add_to(documents.routes()))).nest(
         "/",
-        pages::with_front_page(rest::open_api(&facts.base_url).around(operator::hide_from_strangers)),
+        pages::with_front_page(rest::open_api(&facts.base_url).around(http::operator::hide_from_strangers)),
     );
     (routes, paths)
 }

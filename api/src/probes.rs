@@ -9,7 +9,7 @@ use poem::{Endpoint, Request, Response};
 use service::Service;
 use telemetry::{Audience, Told, Vitals};
 
-use crate::operator::SECRET_HEADER;
+use crate::http::operator::SECRET_HEADER;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");

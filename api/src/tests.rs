@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::client_ip::TrustedProxies;
 use crate::documents::Facts;
 use crate::door::Door;
-use crate::json_body::JsonBody;
-use crate::paths::Paths;
-use crate::upload::Upload;
+use crate::http::client_ip::TrustedProxies;
+use crate::http::json_body::JsonBody;
+use crate::http::paths::Paths;
+use crate::http::upload::Upload;
 use crate::{LoadTerms, pages, paths_of, wire};
 
 /// The real paths behind the door.
@@ -68,7 +68,7 @@ impl Samples {
     }
 
     #[oai(path = "/v1/publish", method = "post")]
-    async fn upload(&self, upload: Upload) -> crate::answer::Answer<Json<Vec<String>>, Uploads> {
+    async fn upload(&self, upload: Upload) -> crate::http::answer::Answer<Json<Vec<String>>, Uploads> {
         let uploaded = upload.read().await?;
         let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
         let files = uploaded.files.iter().map(|file| format!("{} {}", file.path, file.bytes.len()));
@@ -76,7 +76,7 @@ impl Samples {
     }
 }
 
-crate::answer::refusals! {
+crate::http::answer::refusals! {
     Uploads: InvalidRequest, TooLarge;
 }
 

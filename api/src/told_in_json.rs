@@ -78,5 +78,5 @@ pub fn ran(schedule: &str, queue: Queue, job: JobId) -> String {
 
 /// As any route answers what it refuses.
 pub fn refused(refusal: &Refusal) -> String {
-    crate::refusal::told(refusal).to_string()
+    crate::http::refusal::told(refusal).to_string()
 }

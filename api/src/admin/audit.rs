@@ -10,10 +10,10 @@ use service::{DecisionsWanted, Service};
 
 use super::frame::{Frame, Tab};
 use super::log::DecisionRow;
-use crate::pages::faults::Faults;
-use crate::pages::page;
-use crate::pages::signin::again;
-use crate::refusal::RefusedCall;
+use crate::html::again;
+use crate::html::faults::Faults;
+use crate::html::page;
+use crate::http::refusal::RefusedCall;
 
 const PATH: &str = "/admin/audit";
 

@@ -13,10 +13,10 @@ use super::list::List;
 use super::queue::{BulkShownAgain, shown};
 use super::reasons::note_of;
 use super::seen::read_ticked;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::{accepts_html, found_at, page};
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{accepts_html, found_at, page};
+use crate::http::refusal::{RefusedCall, status_of};
 
 const FIELDS: &[&str] = &["note"];
 

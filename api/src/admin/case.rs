@@ -18,10 +18,10 @@ use super::list::List;
 use super::log::DecisionRow;
 use super::reasons::REASONS;
 use super::words::{rule_in_words, source_in_words};
-use crate::pages::faults::Faults;
-use crate::pages::figures::{Moment, Size, SuspendedSince};
-use crate::pages::page_framing;
-use crate::refusal::RefusedCall;
+use crate::html::faults::Faults;
+use crate::html::figures::{Moment, Size, SuspendedSince};
+use crate::html::page_framing;
+use crate::http::refusal::RefusedCall;
 
 /// Files that are listed; a version has hardly more.
 const FILES_SHOWN_MAX: usize = 50;

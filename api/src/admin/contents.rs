@@ -9,10 +9,10 @@ use serde::Deserialize;
 use service::{BlockedContent, Service};
 
 use super::frame::{Frame, Tab, at_desk};
-use crate::pages::fields::Fields;
-use crate::pages::figures::{Count, Moment, Size};
-use crate::pages::{found_at, page};
-use crate::refusal::RefusedCall;
+use crate::html::fields::Fields;
+use crate::html::figures::{Count, Moment, Size};
+use crate::html::{found_at, page};
+use crate::http::refusal::RefusedCall;
 
 pub const PATH: &str = "/admin/contents";
 /// Characters of a hash that are shown; the whole one is in the form.

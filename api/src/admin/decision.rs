@@ -11,10 +11,10 @@ use super::frame::{at_desk, path_after};
 use super::list::List;
 use super::reasons::note_of;
 use super::seen::id_of;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::{accepts_html, found_at};
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{accepts_html, found_at};
+use crate::http::refusal::{RefusedCall, status_of};
 
 const FIELDS: &[&str] = &["note"];
 

@@ -8,7 +8,7 @@ use service::DecisionMade;
 use super::guard::AtDesk;
 use super::list::List;
 use super::queues::done::Done;
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// Who looks, where, and what they have just done.
 #[derive(Clone, Debug)]

@@ -9,12 +9,12 @@ use service::{AdminDoor, Service};
 
 use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
-use crate::dev_mode;
-use crate::operator::{is_operator, name_told};
-use crate::pages::{accepts_html, found_at};
-use crate::refusal::RefusedCall;
-use crate::same_site;
-use crate::service_of::service_of;
+use crate::html::{accepts_html, found_at};
+use crate::http::dev_mode;
+use crate::http::operator::{is_operator, name_told};
+use crate::http::refusal::RefusedCall;
+use crate::http::same_site;
+use crate::http::service_of::service_of;
 
 const LAPSED: &str = "This preview has had its hour. Open the page around it again.";
 

@@ -5,7 +5,7 @@ use anyhow::Context;
 use lol_html::html_content::Element;
 use lol_html::{HandlerResult, Settings, element, rewrite_str};
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// What a link may be in a preview. The names are those that are written out: a `rel` with anything escaped is no style.
 const LINKS_KEPT: [&str; 2] = ["stylesheet", "alternate"];

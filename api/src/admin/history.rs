@@ -5,7 +5,7 @@ use service::{AccountReport, HistoryShown};
 
 use super::list::{List, Shelf};
 use super::log::DecisionRow;
-use crate::pages::figures::{Count, Moment};
+use crate::html::figures::{Count, Moment};
 
 pub struct HistoryRows {
     pub created_at: Moment,

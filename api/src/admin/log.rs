@@ -4,7 +4,7 @@ use domain::{ModeratedBy, ModerationStatus};
 use service::DecisionShown;
 
 use super::words::{rule_in_words, source_in_words};
-use crate::pages::figures::Moment;
+use crate::html::figures::Moment;
 
 pub struct DecisionRow {
     pub at: Moment,

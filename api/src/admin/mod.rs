@@ -29,7 +29,8 @@ mod words;
 
 use poem::{EndpointExt, Response, Route, get, handler, post};
 
-use crate::pages::{PageRoute, found_at};
+use crate::html::found_at;
+use crate::pages::PageRoute;
 
 /// The queue: where one lands.
 const QUEUE: &str = "/admin/moderation";

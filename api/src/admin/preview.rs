@@ -15,9 +15,9 @@ use service::{Service, ShownFile, text_of};
 use super::case::host_of;
 use super::guard::Ticketed;
 use super::hints::without_hints;
-use crate::pages::accepts_html;
-use crate::pages::faults::Faults;
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::accepts_html;
+use crate::html::faults::Faults;
+use crate::http::refusal::{RefusedCall, status_of};
 
 const SANDBOX: HeaderValue = HeaderValue::from_static(
     "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; \

@@ -13,11 +13,11 @@ use super::list::{List, Shelf};
 use super::reasons::REASONS;
 use super::seen::ticked;
 use super::words::rule_in_words;
-use crate::pages::faults::Faults;
-use crate::pages::figures::{Count, Moment};
-use crate::pages::page;
-use crate::pages::signin::again;
-use crate::refusal::RefusedCall;
+use crate::html::again;
+use crate::html::faults::Faults;
+use crate::html::figures::{Count, Moment};
+use crate::html::page;
+use crate::http::refusal::RefusedCall;
 
 /// The filters that can be wrong.
 const FIELDS: &[&str] = &["account"];

@@ -9,12 +9,12 @@ use serde::Deserialize;
 use service::Service;
 
 use super::{QUEUE, SIGN_IN, cookie};
-use crate::client_ip::ClientIp;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::signin::again;
-use crate::pages::{NextPath, accepts_html, found, found_at, page, with_cookie};
-use crate::refusal::RefusedCall;
+use crate::html::again;
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{NextPath, accepts_html, found, found_at, page, with_cookie};
+use crate::http::client_ip::ClientIp;
+use crate::http::refusal::RefusedCall;
 
 const FIELDS: &[&str] = &["name", "password"];
 

@@ -8,11 +8,11 @@ use service::Service;
 
 use super::case::{DecisionShownAgain, host_of, shown};
 use super::frame::at_desk;
-use crate::client_ip::client_of;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::{accepts_html, found_at};
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{accepts_html, found_at};
+use crate::http::client_ip::client_of;
+use crate::http::refusal::{RefusedCall, status_of};
 
 const FIELDS: &[&str] = &["reason"];
 

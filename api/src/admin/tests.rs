@@ -23,8 +23,8 @@ use super::list::{List, Shelf};
 use super::log::DecisionRow;
 use super::queue::{BulkShownAgain, QueuePage};
 use super::signin::{SignInPage, faults_of};
-use crate::pages::NextPath;
-use crate::pages::faults::Faults;
+use crate::html::NextPath;
+use crate::html::faults::Faults;
 
 const URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
 

@@ -6,7 +6,7 @@ use domain::{Refusal, RefusalEntry};
 use serde_json::{Map, Value};
 
 use super::{examples, extra_operations};
-use crate::refusal::{status_of, told};
+use crate::http::refusal::{status_of, told};
 
 /// The document with all that.
 pub fn complete(document: &str) -> String {

@@ -6,8 +6,8 @@ use domain::Refusal;
 use poem::Response;
 use poem::http::StatusCode;
 
-use crate::pages::page;
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::page;
+use crate::http::refusal::{RefusedCall, status_of};
 
 #[derive(Template)]
 #[template(path = "errors.html")]

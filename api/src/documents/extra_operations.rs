@@ -13,7 +13,7 @@ use self::schemas::{
     sign_in_form, text,
 };
 use super::{HTML, JSON, MARKDOWN, TEXT};
-use crate::answer::{self, ToldStatus};
+use crate::http::answer::{self, ToldStatus};
 use crate::pages;
 
 const FORM: &str = "application/x-www-form-urlencoded";

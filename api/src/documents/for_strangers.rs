@@ -10,7 +10,7 @@ use poem::{EndpointExt, Response, Route, get, handler};
 use service::Service;
 
 use super::{TEXT, answer};
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
 

@@ -14,14 +14,14 @@ use service::{Caller, Service};
 use tracing::Span;
 
 use super::{malformed, measure};
-use crate::dev_mode::DevPayment;
 use crate::door::Traced;
-use crate::origin::origin_of;
-use crate::refusal::{RefusedCall, respond};
-use crate::service_of::service_of;
-use crate::turns::Turn;
-use crate::upload::{BodyShare, RoomTaken};
-use crate::{caller, same_site};
+use crate::http::dev_mode::DevPayment;
+use crate::http::origin::origin_of;
+use crate::http::refusal::{RefusedCall, respond};
+use crate::http::service_of::service_of;
+use crate::http::turns::Turn;
+use crate::http::upload::{BodyShare, RoomTaken};
+use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
 

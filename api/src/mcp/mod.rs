@@ -22,7 +22,7 @@ use poem::{Route, post};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::body::MCP_BYTES_MAX;
+use crate::http::body::MCP_BYTES_MAX;
 use endpoint::McpEndpoint;
 use server::Server;
 

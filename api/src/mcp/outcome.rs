@@ -5,7 +5,7 @@ use domain::{Challenge, Micro, Refusal};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
-use crate::refusal::{RefusedCall, told};
+use crate::http::refusal::{RefusedCall, told};
 use crate::wire::CreditPurchase;
 
 /// A call of a tool, as far as a refusal of it is told by that.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::endpoint::Visit;
 use super::outcome::Called;
 use super::{arguments, outcome};
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// A tool. It makes the call to `service` that the endpoint of the same purpose makes.
 pub trait Tool: 'static {

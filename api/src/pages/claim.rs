@@ -12,18 +12,19 @@ use service::{Claimable, Credentials, Person, Service, TokenFate};
 
 use super::dashboard::arrival::{Arrival, How};
 use super::dashboard::tokens::minter_in_words;
-use super::faults::Faults;
-use super::fields::Fields;
-use super::figures::{Count, Moment};
-use super::signin::{self, Action, FilledIn, again};
+use super::signin::{self, Action, FilledIn};
 use super::time_left::TimeLeft;
-use super::{
-    NextPath, PageLink, RefusalForm, accepts_html, asks_for_json, found, links_of, page, person_if_any,
-    with_cookie,
+use super::{PageLink, links_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::{Count, Moment};
+use crate::html::{
+    NextPath, RefusalForm, accepts_html, again, asks_for_json, found, page, person_if_any, with_cookie,
 };
-use crate::origin::Client;
-use crate::refusal::RefusedCall;
-use crate::{same_site, session_cookie, wire};
+use crate::http::origin::Client;
+use crate::http::refusal::RefusedCall;
+use crate::http::{same_site, session_cookie};
+use crate::wire;
 
 #[derive(Template)]
 #[template(path = "claim.html")]

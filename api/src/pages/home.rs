@@ -13,18 +13,18 @@ use poem::{FromRequest, Request, RequestBody, Response, handler};
 use poem_openapi::payload::ParsePayload;
 use service::{FirstPublish, Publication, PublishRequest, Service, SignUpTurn, UploadedFile};
 
-use super::faults::Faults;
-use super::signin::again;
 use super::time_left::TimeLeft;
-use super::{accepts_html, page};
-use crate::body;
-use crate::client_ip::ClientIp;
 use crate::documents::Facts;
-use crate::origin::origin_of;
-use crate::refusal::RefusedCall;
-use crate::same_site;
-use crate::turns::{Turn, Work};
-use crate::upload::{RoomTaken, Upload, Uploaded};
+use crate::html::again;
+use crate::html::faults::Faults;
+use crate::html::{accepts_html, page};
+use crate::http::body;
+use crate::http::client_ip::ClientIp;
+use crate::http::origin::origin_of;
+use crate::http::refusal::RefusedCall;
+use crate::http::same_site;
+use crate::http::turns::{Turn, Work};
+use crate::http::upload::{RoomTaken, Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
 const CREATED_VIA: &str = "web";

@@ -9,9 +9,9 @@ use poem::{Request, Response, handler};
 use service::Service;
 
 use super::dashboard::arrival::{Arrival, How};
-use super::{NextPath, found, page, person_if_any};
-use crate::caller;
-use crate::refusal::RefusedCall;
+use crate::html::{NextPath, found, page, person_if_any};
+use crate::http::caller;
+use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
 #[template(path = "invite.html")]

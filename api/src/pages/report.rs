@@ -9,13 +9,13 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{ReportTaken, Service};
 
-use super::faults::Faults;
-use super::fields::Fields;
-use super::signin::again;
-use super::{accepts_html, page};
-use crate::client_ip::ClientIp;
-use crate::refusal::RefusedCall;
-use crate::same_site;
+use crate::html::again;
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{accepts_html, page};
+use crate::http::client_ip::ClientIp;
+use crate::http::refusal::RefusedCall;
+use crate::http::same_site;
 use crate::wire::{ReportWritten, read_report};
 
 const FIELDS: &[&str] = &["host", "reason", "category"];

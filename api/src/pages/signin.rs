@@ -3,19 +3,19 @@
 
 use askama::Template;
 use domain::{Password, Refusal};
-use poem::http::{StatusCode, header};
+use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{Credentials, Service, SignedIn};
 
-use super::faults::Faults;
-use super::fields::Fields;
-use super::{NextPath, accepts_html, found, found_at, page, person_if_any, with_cookie};
-use crate::origin::Client;
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{NextPath, accepts_html, again, found, found_at, page, person_if_any, with_cookie};
+use crate::http::origin::Client;
+use crate::http::refusal::RefusedCall;
+use crate::http::{same_site, session_cookie};
 use crate::rest::end_session;
-use crate::{same_site, session_cookie};
 
 /// The fields of a sign-in, wherever one is asked for.
 const FIELDS: &[&str] = &["username", "password"];
@@ -143,15 +143,6 @@ pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
         ),
         refusal => Faults::of(refusal, FIELDS, path),
     }
-}
-
-/// A form once more, with what was wrong; the status is that of the refusal.
-pub fn again(refusal: &Refusal, template: &impl Template) -> Result<Response, RefusedCall> {
-    let mut page = page(status_of(refusal), template)?;
-    if let Some(seconds) = refusal.retry_after_seconds() {
-        page.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-    }
-    Ok(page)
 }
 
 #[cfg(test)]

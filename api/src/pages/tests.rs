@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use domain::link::{Addresses, UrlStyle};
-
-use super::{RefusalForm, claim, dashboard, home, invite, origin_of_pages, report, signin, you};
+use super::{claim, dashboard, home, invite, report, signin, you};
+use crate::html::RefusalForm;
 
 /// Every page in each of its states, by name.
 fn pages() -> Vec<(String, String)> {
@@ -73,17 +72,4 @@ fn every_page_has_one_heading_and_every_description_is_there() {
             assert!(page.contains(&format!("id=\"{id}\"")), "{name} has no {id}");
         }
     }
-}
-
-#[test]
-fn pages_may_be_framed_from_where_they_are_served_only() {
-    let addresses = |url_style| Addresses {
-        base_url: "https://handbill.example".into(),
-        serve_url: "https://pages.example:8443".into(),
-        edge_domain: "pages.example".into(),
-        url_style,
-    };
-    assert_eq!(origin_of_pages(&addresses(UrlStyle::Path)), "https://pages.example:8443");
-    let by_host = "https://*.pages.example:8443 https://pages.example:8443";
-    assert_eq!(origin_of_pages(&addresses(UrlStyle::Host)), by_host);
 }

@@ -10,13 +10,13 @@ use service::{PasswordWish, Person, Service, SessionShown, SignedIn};
 
 use super::dashboard::audit::TrailRow;
 use super::dashboard::desk::{done, shown, to_show, to_sign_in};
-use super::dashboard::figures::{Count, Moment};
-use super::faults::Faults;
-use super::fields::Fields;
-use super::{found_at, person_if_any, with_cookie};
-use crate::origin::Client;
-use crate::refusal::RefusedCall;
-use crate::{caller, same_site, session_cookie};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::{Count, Moment};
+use crate::html::{found_at, person_if_any, with_cookie};
+use crate::http::origin::Client;
+use crate::http::refusal::RefusedCall;
+use crate::http::{caller, same_site, session_cookie};
 
 pub const PATH: &str = "/you";
 /// The field that says whom a page was of.

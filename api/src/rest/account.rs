@@ -6,9 +6,9 @@ use poem_openapi::payload::Json;
 use service::{AgentJoin, Service};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::{Token, TokenOrSession};
-use crate::json_body::JsonBody;
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::{Token, TokenOrSession};
+use crate::http::json_body::JsonBody;
 use crate::wire;
 
 #[derive(Default)]

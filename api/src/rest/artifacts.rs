@@ -9,12 +9,12 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{Service, VisibilityRequest};
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::call_header::{Header, PaymentOffer};
-use crate::caller::Token;
-use crate::json_body::JsonBody;
-use crate::paging::{After, Around, Limit, Listed, Paging};
-use crate::path_part::Path;
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::call_header::{Header, PaymentOffer};
+use crate::http::caller::Token;
+use crate::http::json_body::JsonBody;
+use crate::http::paging::{After, Around, Limit, Listed, Paging};
+use crate::http::path_part::Path;
 use crate::wire;
 
 #[derive(Default)]

@@ -9,14 +9,15 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::SignedIn;
-use crate::dev_mode::DevMode;
-use crate::json_body::JsonBody;
-use crate::origin::Client;
-use crate::pages::NextPath;
-use crate::refusal::RefusedCall;
-use crate::{same_site, session_cookie, wire};
+use crate::html::NextPath;
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::SignedIn;
+use crate::http::dev_mode::DevMode;
+use crate::http::json_body::JsonBody;
+use crate::http::origin::Client;
+use crate::http::refusal::RefusedCall;
+use crate::http::{same_site, session_cookie};
+use crate::wire;
 
 #[derive(Default)]
 pub struct Auth;

@@ -8,9 +8,9 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::{InPerson, named_account};
-use crate::json_body::JsonBody;
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::{InPerson, named_account};
+use crate::http::json_body::JsonBody;
 use crate::wire;
 
 #[derive(Default)]

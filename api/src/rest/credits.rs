@@ -8,10 +8,10 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{CreditRequest, Service};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
-use crate::caller::Token;
-use crate::json_body::JsonBody;
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
+use crate::http::caller::Token;
+use crate::http::json_body::JsonBody;
 use crate::wire;
 
 #[derive(Default)]

@@ -9,11 +9,11 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::Header;
-use crate::client_ip::client_of;
-use crate::json_body::JsonBody;
-use crate::operator::{DecidedBy, Operator};
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::Header;
+use crate::http::client_ip::client_of;
+use crate::http::json_body::JsonBody;
+use crate::http::operator::{DecidedBy, Operator};
 use crate::wire;
 
 #[derive(Default)]

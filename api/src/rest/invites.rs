@@ -8,10 +8,10 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::caller::TokenOrSession;
-use crate::json_body::JsonBody;
-use crate::paging::{After, Limit, Listed, Paging};
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::caller::TokenOrSession;
+use crate::http::json_body::JsonBody;
+use crate::http::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]

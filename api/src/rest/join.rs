@@ -6,9 +6,9 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::json_body::JsonBody;
-use crate::origin::Client;
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::json_body::JsonBody;
+use crate::http::origin::Client;
 use crate::wire;
 
 #[derive(Default)]

@@ -7,9 +7,9 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::TokenOrSession;
-use crate::paging::{After, Limit, Listed, Paging};
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::TokenOrSession;
+use crate::http::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]

@@ -7,11 +7,11 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::SignedIn;
-use crate::dev_mode::DevMode;
-use crate::json_body::JsonBody;
-use crate::path_part::Path;
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::SignedIn;
+use crate::http::dev_mode::DevMode;
+use crate::http::json_body::JsonBody;
+use crate::http::path_part::Path;
 use crate::wire;
 
 #[derive(Default)]

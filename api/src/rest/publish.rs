@@ -9,12 +9,12 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{Addressed, Caller, PublishRequest, Service};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
-use crate::caller::Token;
-use crate::refusal::RefusedCall;
-use crate::turns::Work;
-use crate::upload::{Upload, Uploaded};
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
+use crate::http::caller::Token;
+use crate::http::refusal::RefusedCall;
+use crate::http::turns::Work;
+use crate::http::upload::{Upload, Uploaded};
 use crate::wire;
 
 const CREATED_VIA: &str = "api";

@@ -9,11 +9,11 @@ use poem_openapi::payload::Json;
 use service::{DecisionsWanted, Service, WaitingFor};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::Header;
-use crate::json_body::JsonBody;
-use crate::operator::{DecidedBy, Operator};
-use crate::path_part::Path;
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::Header;
+use crate::http::json_body::JsonBody;
+use crate::http::operator::{DecidedBy, Operator};
+use crate::http::path_part::Path;
 use crate::wire;
 
 #[derive(Default)]

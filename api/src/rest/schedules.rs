@@ -7,10 +7,10 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::Header;
-use crate::operator::{DecidedBy, Operator};
-use crate::path_part::{Path, ScheduleName};
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::Header;
+use crate::http::operator::{DecidedBy, Operator};
+use crate::http::path_part::{Path, ScheduleName};
 use crate::wire;
 
 #[derive(Default)]

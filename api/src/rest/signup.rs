@@ -6,8 +6,8 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::client_ip::ClientIp;
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::client_ip::ClientIp;
 use crate::wire;
 
 #[derive(Default)]

@@ -8,12 +8,12 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::Header;
-use crate::client_ip::client_of;
-use crate::json_body::JsonBody;
-use crate::operator::{DecidedBy, Operator};
-use crate::path_part::{AccountName, Path};
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::Header;
+use crate::http::client_ip::client_of;
+use crate::http::json_body::JsonBody;
+use crate::http::operator::{DecidedBy, Operator};
+use crate::http::path_part::{AccountName, Path};
 use crate::wire;
 
 #[derive(Default)]

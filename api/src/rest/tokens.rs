@@ -7,11 +7,11 @@ use poem_openapi::payload::Json;
 use service::{Service, TokenFate};
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::caller::Token;
-use crate::client_ip::ClientIp;
-use crate::json_body::JsonBody;
-use crate::paging::{After, Limit, Listed, Paging};
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::caller::Token;
+use crate::http::client_ip::ClientIp;
+use crate::http::json_body::JsonBody;
+use crate::http::paging::{After, Limit, Listed, Paging};
 use crate::wire;
 
 #[derive(Default)]

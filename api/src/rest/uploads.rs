@@ -7,10 +7,10 @@ use poem_openapi::param::Path;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, Created, refusals};
-use crate::refusal::RefusedCall;
-use crate::turns::Work;
-use crate::upload::StagedUpload;
+use crate::http::answer::{Answer, Created, refusals};
+use crate::http::refusal::RefusedCall;
+use crate::http::turns::Work;
+use crate::http::upload::StagedUpload;
 use crate::wire;
 
 /// Below this, a body is an upload of whatever content type.

@@ -6,8 +6,8 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::caller::Token;
+use crate::http::answer::{Answer, refusals};
+use crate::http::caller::Token;
 use crate::wire;
 
 #[derive(Default)]

@@ -10,12 +10,12 @@ use service::{Addressed, Service};
 
 use super::Tag;
 use super::publish::{Deal, Published, publish};
-use crate::answer::{Answer, refusals};
-use crate::call_header::{Header, IdempotencyKey, PaymentOffer};
-use crate::caller::Token;
-use crate::json_body::JsonBody;
-use crate::path_part::Path;
-use crate::upload::Upload;
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
+use crate::http::caller::Token;
+use crate::http::json_body::JsonBody;
+use crate::http::path_part::Path;
+use crate::http::upload::Upload;
 use crate::wire;
 
 #[derive(Default)]

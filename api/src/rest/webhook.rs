@@ -11,9 +11,9 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OpenApi}
 use service::{CardCall, Service};
 
 use super::Tag;
-use crate::answer::{Answer, refusals};
-use crate::call_header::{CallHeader, Header};
-use crate::refusal::RefusedCall;
+use crate::http::answer::{Answer, refusals};
+use crate::http::call_header::{CallHeader, Header};
+use crate::http::refusal::RefusedCall;
 use crate::wire;
 
 /// Where the processor sends its events.

@@ -1,4 +1,4 @@
-//! The bodies of everything that is not a success. Status and headers are given in [`crate::refusal`], words in
+//! The bodies of everything that is not a success. Status and headers are given in [`crate::http::refusal`], words in
 //! `domain`; none must be made up here.
 
 use domain::Refusal;

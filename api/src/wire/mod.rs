@@ -58,7 +58,7 @@ pub use value::{Amount, Timestamp, Usd};
 
 use domain::List;
 
-use crate::paging::ListedRow;
+use crate::http::paging::ListedRow;
 
 macro_rules! listed {
     ($($row:ty: $($list:ident),+;)+) => {$(

@@ -13,10 +13,10 @@ use super::jobs::{WhenTold, when};
 use super::span::Second;
 use super::{job_in, path_of, path_of_job, queue_in};
 use crate::admin::frame::{Frame, Tab, at_desk};
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::{accepts_html, found_at, live_page};
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::{accepts_html, found_at, live_page};
+use crate::http::refusal::{RefusedCall, status_of};
 
 #[derive(Template)]
 #[template(path = "admin/job.html")]

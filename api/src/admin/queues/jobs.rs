@@ -13,10 +13,10 @@ use super::done::Done;
 use super::span::{Second, Span};
 use super::{path_of_job, path_of_state, queue_in, shortened};
 use crate::admin::frame::{Frame, Tab, at_desk};
-use crate::pages::fields::Fields;
-use crate::pages::figures::Count;
-use crate::pages::{found_at, live_page};
-use crate::refusal::RefusedCall;
+use crate::html::fields::Fields;
+use crate::html::figures::Count;
+use crate::html::{found_at, live_page};
+use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
 #[template(path = "admin/queue_jobs.html")]

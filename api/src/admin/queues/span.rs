@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::Time;
 
-use crate::pages::figures::DayOfMonth;
+use crate::html::figures::DayOfMonth;
 
 /// A length of time in the one unit that tells most of it: `42 s`, `5 min`.
 #[derive(Clone, Copy, Debug)]

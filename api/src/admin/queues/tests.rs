@@ -16,7 +16,7 @@ use super::job::JobPage;
 use super::jobs::JobsPage;
 use crate::admin::frame::{Frame, Tab};
 use crate::admin::tests::{frame, now};
-use crate::pages::faults::Faults;
+use crate::html::faults::Faults;
 use crate::told_in_json;
 
 fn before(seconds: u64) -> Time {

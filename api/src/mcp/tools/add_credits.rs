@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use service::CreditRequest;
 
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 pub struct AddCredits;

@@ -4,10 +4,10 @@ use domain::{InviteTerms, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, Whole};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 pub struct CreateInvite;

@@ -5,11 +5,11 @@ use poem_openapi::Object;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::http::paging;
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, Whole};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::paging;
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 /// What fits a model's context, unless it asks for another number.

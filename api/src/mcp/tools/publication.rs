@@ -4,11 +4,11 @@ use domain::{Activation, Slug, Target, UploadId};
 use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
+use crate::http::refusal::RefusedCall;
+use crate::http::turns::Work;
+use crate::http::upload::RoomTaken;
 use crate::mcp::arguments::GivenSlug;
 use crate::mcp::endpoint::Visit;
-use crate::refusal::RefusedCall;
-use crate::turns::Work;
-use crate::upload::RoomTaken;
 use crate::wire;
 
 const CREATED_VIA: &str = "mcp";

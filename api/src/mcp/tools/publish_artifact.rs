@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use service::UploadedFile;
 
 use super::publication::{self, Content};
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 pub struct PublishArtifact;

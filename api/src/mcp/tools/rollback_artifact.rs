@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug, Whole};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 const VERSION_MAX: u32 = i32::MAX as u32;

@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::NoArguments;
+use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
 use crate::mcp::endpoint::Visit;
 use crate::mcp::tool::{Effect, Tool};
-use crate::refusal::RefusedCall;
 use crate::wire;
 
 pub struct StageUpload;

@@ -7,7 +7,7 @@ use domain::link::Addresses;
 use poem::web::cookie::{Cookie, SameSite};
 use poem::{Request, Response};
 
-use crate::pages::with_cookie;
+use crate::html::with_cookie;
 
 const NAME: &str = "svc_arrival";
 /// The dashboard is opened right after.

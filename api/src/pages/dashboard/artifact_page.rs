@@ -10,13 +10,13 @@ use serde::Deserialize;
 use service::{ArtifactDetail, ModerationNotice, Service, VisibilityRequest};
 
 use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
-use super::figures::{Count, Dollars, Moment, Size};
 use super::pager::{Pager, page_of};
 use super::question::Question;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::{accepts_html, found_at, framing_page};
-use crate::refusal::{RefusedCall, status_of};
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::{Count, Dollars, Moment, Size};
+use crate::html::{accepts_html, found_at, framing_page};
+use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire::read_appeal;
 
 #[derive(Template)]

@@ -9,9 +9,9 @@ use poem::{Request, Response, handler};
 use service::Service;
 
 use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
-use super::figures::{Count, Size};
 use super::pager::{Pager, page_of};
-use crate::refusal::RefusedCall;
+use crate::html::figures::{Count, Size};
+use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
 #[template(path = "dashboard/artifacts.html")]

@@ -7,9 +7,9 @@ use poem::{Request, Response, handler};
 use service::Service;
 
 use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
-use super::figures::Moment;
 use super::pager::{Pager, page_of};
-use crate::refusal::RefusedCall;
+use crate::html::figures::Moment;
+use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
 #[template(path = "dashboard/audit.html")]

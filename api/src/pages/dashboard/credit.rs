@@ -10,14 +10,14 @@ use service::{CreditRequest, Failure, Service, Wish};
 
 use super::artifact_page::visibility_named;
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
-use super::figures::Dollars;
 use super::ledger::{EntryRow, Slugs, artifact_of};
 use super::pager::{Pager, page_of};
-use crate::dev_mode::DevPayment;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::found_at;
-use crate::refusal::RefusedCall;
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::Dollars;
+use crate::html::found_at;
+use crate::http::dev_mode::DevPayment;
+use crate::http::refusal::RefusedCall;
 use crate::wire::{CreditPurchase, Purchasable};
 
 /// What is offered to be bought when nobody says how much.

@@ -7,11 +7,11 @@ use poem::{Request, Response};
 use serde::Deserialize;
 use service::{Caller, Membership, Person, Service};
 
-use crate::pages::figures::SuspendedSince;
-use crate::pages::signin::again;
-use crate::pages::{accepts_html, found_at, page, person_if_any, with_cookie};
-use crate::refusal::RefusedCall;
-use crate::{caller, same_site, session_cookie};
+use crate::html::again;
+use crate::html::figures::SuspendedSince;
+use crate::html::{accepts_html, found_at, page, person_if_any, with_cookie};
+use crate::http::refusal::RefusedCall;
+use crate::http::{caller, same_site, session_cookie};
 
 /// A person at one of their accounts.
 pub struct Desk {

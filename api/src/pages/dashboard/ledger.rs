@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::{ArtifactId, LedgerEntry, Slug};
 
-use super::figures::{Dollars, Moment};
+use crate::html::figures::{Dollars, Moment};
 
 /// How reasons begin that name a page.
 const OF_VISIBILITY: &str = "visibility";

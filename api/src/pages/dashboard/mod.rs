@@ -9,7 +9,6 @@ mod artifacts;
 pub mod audit;
 mod credit;
 pub mod desk;
-pub mod figures;
 mod ledger;
 mod pager;
 mod question;
@@ -24,9 +23,10 @@ use poem::web::Data;
 use poem::{Request, Response, get, handler};
 use service::Service;
 
-use super::told::page_to_open;
-use super::{PageRoute, found_at, person_if_any};
-use crate::refusal::RefusedCall;
+use super::PageRoute;
+use crate::html::told::page_to_open;
+use crate::html::{found_at, person_if_any};
+use crate::http::refusal::RefusedCall;
 use arrival::Arrival;
 use desk::{done, shown, to_sign_in};
 

@@ -4,8 +4,8 @@ use domain::{Cursor, List, Page, PageStart, Paged, Refusal};
 use poem::Request;
 use serde::Deserialize;
 
-use super::figures::Count;
-use crate::paging::cursor;
+use crate::html::figures::Count;
+use crate::http::paging::cursor;
 
 /// How many rows a page of the dashboard shows.
 const ROWS: u32 = 100;

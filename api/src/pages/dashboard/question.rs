@@ -6,7 +6,7 @@ use poem::{Request, Response};
 use service::Service;
 
 use super::desk::{Frame, shown};
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 #[derive(Clone, Debug)]
 pub struct Question {

@@ -11,13 +11,13 @@ use serde::Deserialize;
 use service::{AgentJoin, Member, Service};
 
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
-use super::figures::Moment;
 use super::pager::{Pager, page_of};
 use super::question::Question;
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::found_at;
-use crate::refusal::RefusedCall;
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::Moment;
+use crate::html::found_at;
+use crate::http::refusal::RefusedCall;
 
 pub const INVITE_FIELDS: &[&str] = &["role", "max_uses", "ttl_hours"];
 

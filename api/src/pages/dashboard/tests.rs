@@ -16,14 +16,14 @@ use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
 use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
 use super::desk::{AccountLink, Desk, Frame, Tab, done};
-use super::figures::{Count, Dollars, Moment, Size, SuspendedSince};
 use super::ledger::{EntryRow, Slugs};
 use super::pager::Pager;
 use super::question::AskPage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
 use super::tokens::{self, MintForm, MintedShown, TokenRow, TokensPage};
 use super::usage::UsagePage;
-use crate::pages::faults::Faults;
+use crate::html::faults::Faults;
+use crate::html::figures::{Count, Dollars, Moment, Size, SuspendedSince};
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
 const PAGE_URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";

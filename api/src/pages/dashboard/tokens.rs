@@ -15,15 +15,15 @@ use serde::Deserialize;
 use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
-use super::figures::Moment;
 use super::ledger::Slugs;
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
 use super::team::{maker_in_words, names_of};
-use crate::pages::faults::Faults;
-use crate::pages::fields::Fields;
-use crate::pages::found_at;
-use crate::refusal::RefusedCall;
+use crate::html::faults::Faults;
+use crate::html::fields::Fields;
+use crate::html::figures::Moment;
+use crate::html::found_at;
+use crate::http::refusal::RefusedCall;
 
 const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
 /// More pages than these are no use in a menu.

@@ -8,8 +8,8 @@ use poem::{Request, Response, handler};
 use service::Service;
 
 use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
-use super::figures::{Count, DayOfMonth, Dollars, MonthName, Size};
-use crate::refusal::RefusedCall;
+use crate::html::figures::{Count, DayOfMonth, Dollars, MonthName, Size};
+use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
 #[template(path = "dashboard/usage.html")]

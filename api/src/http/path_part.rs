@@ -5,7 +5,7 @@ use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// A type that a part of a path is read into.
 pub trait PathName: Sized + Send {

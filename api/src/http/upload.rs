@@ -2,7 +2,7 @@
 //! the `message` of the version.
 //!
 //! An [`Upload`] is not read until a handler has looked at the caller, so that a sure no costs nobody an upload. It
-//! is read as it streams, within the bounds of [`crate::body`] and [`FileSet`]: a byte too many ends it at once.
+//! is read as it streams, within the bounds of [`crate::http::body`] and [`FileSet`]: a byte too many ends it at once.
 
 use std::error::Error;
 
@@ -20,9 +20,9 @@ use service::UploadedFile;
 use tokio::sync::Mutex;
 use tokio::task::yield_now;
 
-use crate::body;
-use crate::refusal::RefusedCall;
-use crate::turns::Turn;
+use crate::http::body;
+use crate::http::refusal::RefusedCall;
+use crate::http::turns::Turn;
 
 mod file_name;
 mod room;

@@ -10,9 +10,9 @@ use poem::{Endpoint, Request, RequestBody};
 use poem_openapi::registry::{MetaSchema, MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use crate::call_header::CallHeader;
-use crate::refusal::RefusedCall;
-use crate::service_of::service_of;
+use crate::http::call_header::CallHeader;
+use crate::http::refusal::RefusedCall;
+use crate::http::service_of::service_of;
 
 const PATHS: &str = "/internal/";
 pub const SECRET_HEADER: &str = "X-Internal-Secret";

@@ -6,7 +6,7 @@ use poem::web::{Form, Json};
 use poem::{FromRequest, Request, RequestBody};
 use serde::de::DeserializeOwned;
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 

@@ -6,8 +6,9 @@ use poem::http::header;
 use poem::{Request, Response};
 
 use super::told::Told;
-use super::{accepts_html, is_page_path, page};
-use crate::refusal::respond;
+use super::{accepts_html, page};
+use crate::http::refusal::respond;
+use crate::pages::is_page_path;
 
 /// In which form a request is told a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl RefusalForm {
     /// The page of each end that a link may have come to.
     pub fn samples() -> Vec<(String, String)> {
         let of = |refusal: Refusal, path: &str| {
-            let status = crate::refusal::status_of(&refusal).as_u16();
+            let status = crate::http::refusal::status_of(&refusal).as_u16();
             let template = RefusedPage { status, code: refusal.code(), told: Told::of(&refusal, path) };
             (format!("refused-{}", refusal.code()), template.render().unwrap())
         };

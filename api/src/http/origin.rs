@@ -4,7 +4,7 @@ use domain::{Origin, Via};
 use poem::http::header;
 use poem::{FromRequest, Request, RequestBody};
 
-use crate::client_ip::client_of;
+use crate::http::client_ip::client_of;
 use crate::{mcp, pages};
 
 /// What our own command line calls itself, before its version.

@@ -19,7 +19,7 @@ use serde_json::Value;
 use service::{Failure, Service};
 use url::form_urlencoded;
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// How many rows of a whole list are read at a time.
 const ROWS_AT_ONCE: u32 = 500;

@@ -22,8 +22,8 @@ use poem::{Body, Request};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-use crate::turns::Turn;
-use crate::upload::{BodyShare, RoomTaken};
+use crate::http::turns::Turn;
+use crate::http::upload::{BodyShare, RoomTaken};
 use crate::{mcp, rest};
 
 /// The content of a publish, and what multipart and its field names may take besides.

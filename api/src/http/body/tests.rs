@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::stream;
 
 use super::*;
-use crate::client_ip::TrustedProxies;
-use crate::turns::{TurnTerms, Turns};
-use crate::upload::{BodyRoom, SmallRoom};
+use crate::http::client_ip::TrustedProxies;
+use crate::http::turns::{TurnTerms, Turns};
+use crate::http::upload::{BodyRoom, SmallRoom};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 

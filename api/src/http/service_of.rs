@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use poem::Request;
 use service::{Failure, Service};
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 pub fn service_of(request: &Request) -> Result<&Service, RefusedCall> {
     request

@@ -6,9 +6,9 @@ use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use crate::dev_mode::DevPayment;
-use crate::refusal::RefusedCall;
-use crate::service_of::service_of;
+use crate::http::dev_mode::DevPayment;
+use crate::http::refusal::RefusedCall;
+use crate::http::service_of::service_of;
 
 /// A type that a header's value is read into.
 pub trait CallHeader: Sized + Send {

@@ -15,7 +15,7 @@ use poem::Request;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::client_ip::{client_of, network_of};
+use crate::http::client_ip::{client_of, network_of};
 
 /// Bytes of uploads that may be in memory at a time, over all requests of a process, unless it is told otherwise.
 pub const ROOM_BYTES: usize = 256 * 1_048_576;
@@ -189,7 +189,7 @@ impl Drop for RoomTaken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client_ip::TrustedProxies;
+    use crate::http::client_ip::TrustedProxies;
 
     const LARGEST: usize = FileSet::BYTES_MAX as usize;
 

@@ -1,7 +1,7 @@
 //! Who is calling: the one place where the credentials of a request become a [`Caller`] or a [`Person`].
 //!
 //! A bearer token outranks a cookie. A call that rests on the cookie must never come from another site's page; see
-//! [`crate::same_site`].
+//! [`crate::http::same_site`].
 
 use domain::Refusal;
 use poem::{Request, RequestBody};
@@ -9,10 +9,10 @@ use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::{Caller, Person, Service};
 
-use crate::origin::origin_of;
-use crate::refusal::RefusedCall;
-use crate::service_of::service_of;
-use crate::{dev_mode, same_site, session_cookie};
+use crate::http::origin::origin_of;
+use crate::http::refusal::RefusedCall;
+use crate::http::service_of::service_of;
+use crate::http::{dev_mode, same_site, session_cookie};
 
 /// Names the account that a person's call is about.
 const ACCOUNT_HEADER: &str = "X-Account";

@@ -11,7 +11,7 @@ use poem::{Body, Endpoint, IntoResponse, Middleware, Request, Response};
 use quick_cache::sync::Cache;
 use tokio::task::spawn_blocking;
 
-use crate::refusal::RefusedCall;
+use crate::http::refusal::RefusedCall;
 
 /// Less is not worth an encoding: it fits into one packet anyway.
 const ENCODED_BYTES_MIN: usize = 1_024;

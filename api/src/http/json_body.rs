@@ -12,8 +12,8 @@ use poem_openapi::types::{ParseFromJSON, Type};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use serde_json::{Map, Value};
 
-use crate::catch_all::plain;
-use crate::refusal::RefusedCall;
+use crate::http::catch_all::plain;
+use crate::http::refusal::RefusedCall;
 
 /// A fault may quote what the client sent; this much of it is told.
 const QUOTE_LENGTH_MAX: usize = 100;

@@ -9,9 +9,9 @@ use poem::http::{HeaderMap, Uri, header};
 use poem::{FromRequest, Request, RequestBody};
 use service::Service;
 
-use crate::client_ip::{is_forwarded, is_from_here};
-use crate::refusal::RefusedCall;
-use crate::service_of::service_of;
+use crate::http::client_ip::{is_forwarded, is_from_here};
+use crate::http::refusal::RefusedCall;
+use crate::http::service_of::service_of;
 
 /// Proof that the service runs in dev mode and that the request may use it. It stands before whatever asks who calls.
 pub struct DevMode;

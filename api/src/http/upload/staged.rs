@@ -13,7 +13,7 @@ use super::{
     BodyShare, RoomTaken, Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind,
     requiring,
 };
-use crate::turns::Turn;
+use crate::http::turns::Turn;
 
 /// A body that has not been read yet.
 pub enum StagedUpload {

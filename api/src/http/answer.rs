@@ -1,7 +1,7 @@
 //! What a handler returns: its success, or a refusal that documents itself.
 //!
 //! A handler says by a type which refusals it may give; that type is what `/openapi.json` lists. What a refusal means
-//! stands in the catalogue and its status is decided in [`crate::refusal`], never here.
+//! stands in the catalogue and its status is decided in [`crate::http::refusal`], never here.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use poem_openapi::types::{ToJSON, Type};
 use poem_openapi::{ApiResponse, ResponseContent};
 use service::Failure;
 
-use crate::refusal::{RefusedCall, status_of};
+use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire;
 
 /// The success of an operation, or one of the refusals that it may meet.
@@ -39,10 +39,10 @@ macro_rules! refusals {
     ($($name:ident: $($kind:ident),+;)+) => {$(
         pub enum $name {}
 
-        impl $crate::answer::Operation for $name {
-            fn refusals() -> &'static [$crate::answer::ToldStatus] {
-                static TOLD: std::sync::LazyLock<Vec<$crate::answer::ToldStatus>> =
-                    std::sync::LazyLock::new(|| $crate::answer::told(&[$(domain::RefusalKind::$kind),+]));
+        impl $crate::http::answer::Operation for $name {
+            fn refusals() -> &'static [$crate::http::answer::ToldStatus] {
+                static TOLD: std::sync::LazyLock<Vec<$crate::http::answer::ToldStatus>> =
+                    std::sync::LazyLock::new(|| $crate::http::answer::told(&[$(domain::RefusalKind::$kind),+]));
                 &TOLD
             }
         }

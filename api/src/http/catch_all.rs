@@ -12,9 +12,9 @@ use poem_openapi::error::{
     AuthorizationError, ContentTypeError, ParseParamError, ParsePathError, ParseRequestPayloadError,
 };
 
-use crate::body;
-use crate::paths::ListedPath;
-use crate::refusal::RefusedCall;
+use crate::http::body;
+use crate::http::paths::ListedPath;
+use crate::http::refusal::RefusedCall;
 
 /// A fault may quote what the client sent; this much of it is told.
 const FAULT_LENGTH_MAX: usize = 300;

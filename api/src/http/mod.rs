@@ -1,0 +1,23 @@
+//! HTTP as every route needs it: bodies within bounds, uploads, who calls and from where, cookies, refusals, lists. It
+//! names no route and no page: what differs from route to route is handed to it.
+
+pub mod answer;
+pub mod body;
+pub mod call_header;
+pub mod caller;
+pub mod catch_all;
+pub mod client_ip;
+pub mod dev_mode;
+pub mod json_body;
+pub mod operator;
+pub mod origin;
+pub mod paging;
+pub mod path_part;
+pub mod paths;
+pub mod refusal;
+pub mod representation;
+pub mod same_site;
+pub mod service_of;
+pub mod session_cookie;
+pub mod turns;
+pub mod upload;
