@@ -227,6 +227,32 @@ mod tests {
         }
     }
 
+    /// As releases before this one write it, field by field: jobs of either release are in the queue during an upgrade.
+    const PUBLISH: &str = r#"{"id":"01ABCDEFGHJKMNPQRSTVWXYZ00","reply_to":"api-1","trace":"00-1-2-01","kind":"publish",
+        "payload":{"account":"01ABCDEFGHJKMNPQRSTVWXYZ01","version":"01ABCDEFGHJKMNPQRSTVWXYZ00","slug":"my-page",
+        "target":"new_or_existing","activation":"live","pinned_to":"01ABCDEFGHJKMNPQRSTVWXYZ02","payment":{"dev":5000},
+        "created_via":"mcp","message":"Fix the title","created_by":"01ABCDEFGHJKMNPQRSTVWXYZ03",
+        "called_by":{"actor":"ada","via":"mcp","address":"192.0.2.1"},
+        "files":[{"path":"index.html","size_bytes":2}],"content":{"inline":"SGk="},"deadline":1767225600000}}"#;
+    const LEAST_PUBLISH: &str = r#"{"id":"01ABCDEFGHJKMNPQRSTVWXYZ00","kind":"publish",
+        "payload":{"account":"01ABCDEFGHJKMNPQRSTVWXYZ01","version":"01ABCDEFGHJKMNPQRSTVWXYZ00","slug":"my-page",
+        "target":"existing","activation":"staged","pinned_to":null,"payment":null,"created_via":"web","message":null,
+        "created_by":null,"files":[],"content":"spooled"}}"#;
+
+    #[test]
+    fn a_publish_is_written_as_earlier_releases_write_it() {
+        for text in [PUBLISH, LEAST_PUBLISH] {
+            let written: serde_json::Value = serde_json::from_str(text).unwrap();
+            let envelope: JobEnvelope = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_value(&envelope).unwrap(), written);
+        }
+        let nulls = [r#""pinned_to":null,"#, r#""payment":null,"#, r#""message":null,"#];
+        let without = nulls.iter().fold(LEAST_PUBLISH.to_owned(), |text, null| text.replace(null, ""));
+        let envelopes: [JobEnvelope; 2] =
+            [LEAST_PUBLISH, &without].map(|text| serde_json::from_str(text).unwrap());
+        assert_eq!(envelopes[0], envelopes[1], "what may be absent");
+    }
+
     #[test]
     fn every_queue_is_known_by_a_name_of_its_own_and_stands_in_its_place() {
         for (place, queue) in Queue::ALL.into_iter().enumerate() {
