@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use domain::{
-    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreditDeed, CreditSource, Deed,
-    Manifest, ManifestFile, Micro, Moved, Outcome, Page, Payment, PublishDeed, Published, Refusal,
-    SweepNumber, Target, Tariff, Time, VersionId,
+    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreatedVia, CreditDeed,
+    CreditSource, Deed, Manifest, ManifestFile, Micro, Moved, Outcome, Page, Payment, PublishDeed,
+    PublishOrder, Published, Refusal, SweepNumber, Target, Tariff, Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -89,20 +89,22 @@ impl Bed {
             variants: vec![],
         };
         PublishDeed {
-            account: self.account,
-            version: VersionId::new(self.clock.now(), &self.chance),
-            slug: slug.parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            pinned_to: None,
+            order: PublishOrder {
+                account: self.account,
+                version: VersionId::new(self.clock.now(), &self.chance),
+                slug: slug.parse().unwrap(),
+                target: Target::NewOrExisting,
+                activation: Activation::Live,
+                pinned_to: None,
+                payment: None,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: None,
+                called_by: None,
+            },
             manifest: Manifest::new(vec![file]),
             blobs_as_of: SweepNumber::default(),
-            payment: None,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: None,
-            called_by: None,
         }
     }
 
@@ -183,13 +185,13 @@ on_both_databases! {
     async fn a_deed_that_is_handed_in_again_settles_once(bed: &Bed) {
         let ledgers = bed.strict_ledgers().await;
         let mut deed = bed.publish("paid-page");
-        deed.payment = Some(Payment::Dev(Micro::new(5_000)));
+        deed.order.payment = Some(Payment::Dev(Micro::new(5_000)));
         let tries = (0..8).map(|_| ledgers.settle(Deed::Publish(Box::new(deed.clone()))));
         let outcomes: Vec<_> = join_all(tries).await.into_iter().map(|outcome| published(outcome.unwrap())).collect();
         assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
         assert_eq!(outcomes[0].receipt.as_ref().unwrap().amount, Micro::new(5_000));
         assert_eq!(bed.balance().await, Micro::ZERO);
-        let artifact = bed.store.artifact(bed.account, &deed.slug).await.unwrap().unwrap();
+        let artifact = bed.store.artifact(bed.account, &deed.order.slug).await.unwrap().unwrap();
         assert_eq!(bed.store.versions(bed.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
     }
 
@@ -201,7 +203,7 @@ on_both_databases! {
             let Outcome::Refused(refusal) = outcome else { panic!("{outcome:?}") };
             assert!(matches!(*refusal, Refusal::PaymentRequired(_)), "{refusal:?}");
         }
-        assert!(bed.store.artifact(bed.account, &deed.slug).await.unwrap().is_none());
+        assert!(bed.store.artifact(bed.account, &deed.order.slug).await.unwrap().is_none());
     }
 
     async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(bed: &Bed) {
@@ -243,10 +245,10 @@ on_both_databases! {
         ledgers.settle(Deed::Publish(Box::new(first.clone()))).await.unwrap();
         // A version id that another account's deed has used: the database refuses it, whatever is tried.
         let mut bad = bed.publish("bad-deed");
-        bad.account = insert_account(&bed.store, &bed.clock, &bed.chance).await;
+        bad.order.account = insert_account(&bed.store, &bed.clock, &bed.chance).await;
         ledgers.settle(Deed::Publish(Box::new(bad.clone()))).await.unwrap();
         let mut same_id = bed.publish("same-id");
-        same_id.version = bad.version;
+        same_id.order.version = bad.order.version;
         let neighbours = (0..10).map(|_| Deed::Publish(Box::new(bed.publish("taken"))));
         let deeds = neighbours.chain([Deed::Publish(Box::new(same_id))]);
         let outcomes = join_all(deeds.map(|deed| ledgers.settle(deed))).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ArtifactId, Host, Manifest, Message, Slug, Time, VersionId};
+use crate::{AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, Slug, Time, VersionId};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,7 +78,7 @@ pub struct Version {
     pub seq: u32,
     pub total_bytes: u64,
     pub file_count: u32,
-    pub created_via: String,
+    pub created_via: CreatedVia,
     pub message: Option<Message>,
     pub created_at: Time,
     pub moderation: ModerationStatus,

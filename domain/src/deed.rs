@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Message, Micro, Payment, Reason,
-    Receipt, Refusal, Slug, Time, TokenId, VersionId, Visibility,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Micro, Payment, PublishOrder, Reason,
+    Receipt, Refusal, Slug, Time, VersionId, Visibility,
 };
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
@@ -23,48 +23,16 @@ pub enum Deed {
 /// A version whose blobs are in place, to be written, paid and made live in one transaction.
 #[derive(Clone, Debug)]
 pub struct PublishDeed {
-    pub account: AccountId,
-    pub version: VersionId,
-    pub slug: Slug,
-    pub target: Target,
-    pub activation: Activation,
-    /// The artifact that the token is pinned to, if it is.
-    pub pinned_to: Option<ArtifactId>,
+    pub order: PublishOrder,
     pub manifest: Manifest,
     /// As of when the manifest's blobs are known to be in place.
     pub blobs_as_of: SweepNumber,
-    pub payment: Option<Payment>,
-    pub created_via: String,
-    pub message: Option<Message>,
-    pub created_by: Option<TokenId>,
-    pub deadline: Option<Time>,
-    /// For the audit trail; unknown for a job that an earlier release pushed.
-    pub called_by: Option<CalledBy>,
 }
 
 /// How many sweeps at once there had been when blobs were looked for. A publish settles only if there was none since,
 /// or what it counts on may be gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SweepNumber(pub i64);
-
-/// Which artifact a publish may go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// The artifact that bears the slug, or a new one.
-    NewOrExisting,
-    /// Only one that exists: `POST …/versions`.
-    Existing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Activation {
-    /// The new version becomes the live one.
-    Live,
-    /// The pointer stays where it is.
-    Staged,
-}
 
 /// An artifact that is to be seen by more or fewer, with the first month of what is not public.
 #[derive(Clone, Debug)]
@@ -175,7 +143,7 @@ pub struct ChargeDeed {
 impl Deed {
     pub fn account(&self) -> AccountId {
         match self {
-            Deed::Publish(deed) => deed.account,
+            Deed::Publish(deed) => deed.order.account,
             Deed::Visibility(deed) => deed.account,
             Deed::TopUp(deed) => deed.account,
             Deed::Credit(deed) => deed.account,
@@ -189,7 +157,7 @@ impl Deed {
     /// has none is known by its reason.
     pub fn job(&self) -> Option<JobId> {
         match self {
-            Deed::Publish(deed) => Some(deed.job()),
+            Deed::Publish(deed) => Some(deed.order.job()),
             Deed::Visibility(deed) => Some(deed.job),
             Deed::TopUp(deed) => Some(deed.job),
             Deed::Grant(deed) => Some(deed.job),
@@ -201,7 +169,7 @@ impl Deed {
     /// and metered charges have no deadline, because they are repeated until they are settled.
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Deed::Publish(deed) => deed.deadline,
+            Deed::Publish(deed) => deed.order.deadline,
             Deed::Visibility(deed) => deed.deadline,
             Deed::TopUp(deed) => deed.deadline,
             Deed::Grant(deed) => deed.deadline,
@@ -236,13 +204,6 @@ impl Deed {
 impl CardReversalDeed {
     pub fn reason(&self) -> Reason {
         Reason::CardRefund(self.reversal.id.clone())
-    }
-}
-
-impl PublishDeed {
-    /// A publish is known by the version that it makes.
-    pub fn job(&self) -> JobId {
-        self.version.into()
     }
 }
 

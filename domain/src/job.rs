@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::deed::{Activation, Target};
-use crate::{
-    AccountId, ArtifactId, CalledBy, Host, JobId, Message, Payment, SitePath, Slug, Time, TokenId, VersionId,
-};
+use crate::{AccountId, Host, JobId, PublishOrder, SitePath, Time, VersionId};
 
 /// Work for the queue, with what is needed to do it and to answer who asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,32 +134,13 @@ impl Job {
     }
 }
 
-/// A publish as the API accepted it: checked, parsed, with the bytes beside it or in the spool.
+/// A publish with its content: the bytes beside it, or in the spool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishJob {
-    pub account: AccountId,
-    pub version: VersionId,
-    pub slug: Slug,
-    pub target: Target,
-    pub activation: Activation,
-    #[serde(default)]
-    pub pinned_to: Option<ArtifactId>,
-    #[serde(default)]
-    pub payment: Option<Payment>,
-    pub created_via: String,
-    #[serde(default)]
-    pub message: Option<Message>,
-    #[serde(default)]
-    pub created_by: Option<TokenId>,
-    /// For the audit trail. A job that an earlier release pushed has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub called_by: Option<CalledBy>,
+    #[serde(flatten)]
+    pub order: PublishOrder,
     pub files: Vec<SpooledFile>,
     pub content: Content,
-    /// When the publish must be settled, by the database's clock; from then on it is refused. A job of the release
-    /// before has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Time>,
 }
 
 /// One file's place in the content: files stand one behind the other, in this order.

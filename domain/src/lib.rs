@@ -28,6 +28,7 @@ mod operator;
 mod page;
 mod password;
 mod payment;
+mod publish_order;
 mod reason;
 mod refusal;
 mod role;
@@ -56,9 +57,9 @@ pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
 pub use deed::{
-    Activation, CardPayment, CardReversal, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed,
-    GrantDeed, Moved, Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, Target, TopUpDeed,
-    ToppedUp, VisibilityDeed, VisibilitySet,
+    CardPayment, CardReversal, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed,
+    Moved, Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, TopUpDeed, ToppedUp,
+    VisibilityDeed, VisibilitySet,
 };
 pub use file_set::FileSet;
 pub use id::{
@@ -85,6 +86,7 @@ pub use operator::{
 pub use page::{Cursor, List, MalformedCursor, Page, PageStart, Paged};
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt};
+pub use publish_order::{Activation, CreatedVia, PublishOrder, Target};
 pub use reason::Reason;
 pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind, Repeating};
 pub use role::{Role, UnknownRole};

@@ -32,9 +32,10 @@ impl Service {
     /// whatever it left undone is done.
     pub async fn carry_out_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
         let outcome = self.settled(task).await?;
+        let order = &task.job.order;
         fault::pass("publish.after_commit")?;
         if let Outcome::Published(published) = &outcome {
-            if task.job.activation == Activation::Live {
+            if order.activation == Activation::Live {
                 self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
             }
             tracing::info!(
@@ -46,21 +47,21 @@ impl Service {
         }
         fault::pass("publish.after_notice")?;
         if let Some(instance) = task.reply_to {
-            self.0.bus.reply(instance, task.job.version.into(), &outcome).await;
+            self.0.bus.reply(instance, order.job(), &outcome).await;
         }
         fault::pass("publish.after_reply")?;
         // After commit nothing may fail the job: a scan that is not queued here is queued by the sweep.
         if matches!(outcome, Outcome::Published(_))
             && let Err(error) =
-                self.enqueue_scan(ScanJob { account: task.job.account, version: task.job.version }).await
+                self.enqueue_scan(ScanJob { account: order.account, version: order.version }).await
         {
-            tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a scan waits for the sweep");
+            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a scan waits for the sweep");
         }
         fault::pass("publish.after_scan_push")?;
         if matches!(task.job.content, Content::Spooled)
-            && let Err(error) = self.0.blobs.delete_spooled(task.job.version).await
+            && let Err(error) = self.0.blobs.delete_spooled(order.version).await
         {
-            tracing::warn!(error = format!("{error:#}"), version.id = %task.job.version, "a spooled upload waits for the sweep");
+            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a spooled upload waits for the sweep");
         }
         Ok(())
     }
@@ -75,8 +76,8 @@ impl Service {
     /// was refused after an attempt goes on to the settling: only there the contents that the attempt put are noted, and
     /// without a note nothing would ever delete them.
     async fn ended(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
-        let (job, id) = (task.job, task.job.version.into());
-        let seems_late = job.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
+        let (job, id) = (task.job, task.job.order.job());
+        let seems_late = job.order.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
         if !task.is_redelivery && !seems_late {
             return Ok(None);
         }
@@ -87,7 +88,7 @@ impl Service {
         if outcome.is_some() {
             return Ok(outcome);
         }
-        match job.deadline {
+        match job.order.deadline {
             Some(deadline) if self.0.store.now().await? >= deadline => {
                 self.refuse(job, Refusal::past_deadline()).await.map(Some)
             }
@@ -106,17 +107,17 @@ impl Service {
         }
         let content = match content::inline(job)? {
             Some(content) => content,
-            None => match self.0.blobs.spooled(job.version).await? {
+            None => match self.0.blobs.spooled(job.order.version).await? {
                 Some(content) => content,
                 // Whoever took the upload away had settled the deed.
-                None => match self.0.store.outcome(job.version.into()).await? {
+                None => match self.0.store.outcome(job.order.job()).await? {
                     Some(outcome) => return Ok(outcome),
                     None => bail!("the upload of a publish is gone and it was never settled"),
                 },
             },
         };
         fault::pass("publish.before_blob_put")?;
-        let storing = telemetry::spans::store_blobs(job.version, job.files.len());
+        let storing = telemetry::spans::store_blobs(job.order.version, job.files.len());
         let files = content::split(&job.files, content)?;
         let (manifest, blobs_as_of) = match self.store_files(files).instrument(storing).await {
             Ok(stored) => stored,
@@ -124,22 +125,7 @@ impl Service {
             Err(Undone::Failed(error)) => return Err(error),
         };
         fault::pass("publish.after_blob_put")?;
-        let deed = PublishDeed {
-            account: job.account,
-            version: job.version,
-            slug: job.slug.clone(),
-            target: job.target,
-            activation: job.activation,
-            pinned_to: job.pinned_to,
-            manifest,
-            blobs_as_of,
-            payment: job.payment.clone(),
-            created_via: job.created_via.clone(),
-            message: job.message.clone(),
-            created_by: job.created_by,
-            deadline: job.deadline,
-            called_by: job.called_by.clone(),
-        };
+        let deed = PublishDeed { order: job.order.clone(), manifest, blobs_as_of };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {
             telemetry::published_bytes(total_bytes);
@@ -150,8 +136,8 @@ impl Service {
     /// Kept like any outcome: the caller may have to look for it, and no other attempt is made.
     async fn refuse(&self, job: &PublishJob, refusal: Refusal) -> anyhow::Result<Outcome> {
         let now = self.0.clock.now();
-        let refused = Refused { account: job.account, kind: "publish", refusal, now };
-        self.0.store.refuse(job.version.into(), refused).await
+        let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
+        self.0.store.refuse(job.order.job(), refused).await
     }
 
     /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.

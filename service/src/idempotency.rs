@@ -128,6 +128,8 @@ fn activation_text(activation: Activation) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use domain::CreatedVia;
+
     use super::*;
     use crate::UploadedFile;
 
@@ -140,7 +142,7 @@ mod tests {
             payment: None,
             idempotency_key: Some("k".into()),
             upload: None,
-            created_via: "api",
+            created_via: CreatedVia::Api,
             message: None,
         }
     }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Activation, Content, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob, Published,
-    Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket, VersionId, Warning, fault,
+    Activation, Content, CreatedVia, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob,
+    PublishOrder, Published, Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket,
+    VersionId, Warning, fault,
 };
 use store::KeyUse;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -33,7 +34,7 @@ pub struct PublishRequest {
     pub idempotency_key: Option<String>,
     /// The upload that the files were staged in. It ends with the publish.
     pub upload: Option<UploadId>,
-    pub created_via: &'static str,
+    pub created_via: CreatedVia,
     pub message: Option<Message>,
 }
 
@@ -237,20 +238,22 @@ impl Service {
         };
         fault::pass("publish.before_push").map_err(anyhow::Error::from)?;
         let job = PublishJob {
-            account: caller.account,
-            version,
-            slug: request.slug.unwrap_or_else(|| Slug::generate(&self.0.chance)),
-            target: request.target,
-            activation: request.activation,
-            pinned_to: caller.pinned_to(),
-            payment: request.payment,
-            created_via: request.created_via.to_owned(),
-            message: request.message,
-            created_by: caller.token(),
-            called_by: Some(caller.called_by()),
+            order: PublishOrder {
+                account: caller.account,
+                version,
+                slug: request.slug.unwrap_or_else(|| Slug::generate(&self.0.chance)),
+                target: request.target,
+                activation: request.activation,
+                pinned_to: caller.pinned_to(),
+                payment: request.payment,
+                created_via: request.created_via,
+                message: request.message,
+                created_by: caller.token(),
+                called_by: Some(caller.called_by()),
+                deadline: Some(deadline.at),
+            },
             files,
             content,
-            deadline: Some(deadline.at),
         };
         let envelope = JobEnvelope {
             id: JobId::from(version),

@@ -334,7 +334,7 @@ impl VersionRow {
             seq: u32::try_from(self.seq).unwrap_or(0),
             total_bytes: rows::count(self.total_bytes),
             file_count: u32::try_from(self.file_count).unwrap_or(0),
-            created_via: self.created_via,
+            created_via: rows::created_via(&self.created_via)?,
             message: self.message.map(Message::try_from).transpose().context("a message")?,
             created_at: Time::from_millis(self.created_at),
             moderation: rows::moderation(&self.moderation_status)?,

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, LedgerEntry, LiveVersion, Maker, Manifest, Micro, ModeratedBy,
-    ModerationStatus, Route, Suspension, Time, Visibility,
+    Account, AccountStatus, Artifact, CreatedVia, LedgerEntry, LiveVersion, Maker, Manifest, Micro,
+    ModeratedBy, ModerationStatus, Route, Suspension, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -24,6 +24,11 @@ pub(crate) fn visibility(text: &str) -> anyhow::Result<Visibility> {
         .into_iter()
         .find(|visibility| visibility.as_str() == text)
         .context("unknown visibility in the database")
+}
+
+pub(crate) fn created_via(text: &str) -> anyhow::Result<CreatedVia> {
+    let found = CreatedVia::ALL.into_iter().find(|via| via.as_str() == text);
+    found.context("unknown interface of a version in the database")
 }
 
 pub(crate) fn moderation(text: &str) -> anyhow::Result<ModerationStatus> {

@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, Deed, Host, JobId, Maker, Manifest,
-    ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page, PublishDeed, Published, Refusal, Slug,
-    SweepNumber, Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, Via, ViewCount, ViewsJob,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, CreatedVia, Deed, Host, JobId, Maker,
+    Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page, PublishDeed, PublishOrder,
+    Published, Refusal, Slug, SweepNumber, Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, Via,
+    ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
@@ -89,20 +90,22 @@ impl Bed {
         let size_bytes = content.len() as u64;
         let file = ManifestFile { path, hash, size_bytes, content_type: "text/html".into(), variants };
         let deed = Deed::Publish(Box::new(PublishDeed {
-            account,
-            version: VersionId::new(START, &self.chance),
-            slug: slug.parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation,
-            pinned_to: None,
+            order: PublishOrder {
+                account,
+                version: VersionId::new(START, &self.chance),
+                slug: slug.parse().unwrap(),
+                target: Target::NewOrExisting,
+                activation,
+                pinned_to: None,
+                payment: None,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: None,
+                called_by: None,
+            },
             manifest: Manifest::new(vec![file]),
             blobs_as_of: SweepNumber::default(),
-            payment: None,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: None,
-            called_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         match self.store.settle(account, &[deed], &terms).await.unwrap().pop() {

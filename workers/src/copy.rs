@@ -245,7 +245,7 @@ fn spooled_version(row: &JobRow) -> Option<VersionId> {
     // A row that holds no job was never a publish that somebody waits for.
     let envelope: JobEnvelope = serde_json::from_slice(&row.job).ok()?;
     match envelope.job {
-        Job::Publish(publish) if publish.content == Content::Spooled => Some(publish.version),
+        Job::Publish(publish) if publish.content == Content::Spooled => Some(publish.order.version),
         _ => None,
     }
 }

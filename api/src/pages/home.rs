@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use askama::Template;
 use bytes::Bytes;
-use domain::{Activation, Refusal, SitePath, Target, Warning};
+use domain::{Activation, CreatedVia, Refusal, SitePath, Target, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody, Response, handler};
@@ -27,7 +27,6 @@ use crate::http::turns::{Turn, Work};
 use crate::http::upload::{RoomTaken, Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
-const CREATED_VIA: &str = "web";
 /// So much of what was pasted is shown again. As HTML it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
 
@@ -162,7 +161,7 @@ fn request_of(uploaded: Uploaded) -> (PublishRequest, RoomTaken) {
         payment: None,
         idempotency_key: None,
         upload: None,
-        created_via: CREATED_VIA,
+        created_via: CreatedVia::Web,
         message,
     };
     (request, room)

@@ -1,7 +1,7 @@
 //! Publishing, and the part of it that a new version shares. The body must never be read before the caller has been
 //! looked at: a sure no costs nobody an upload.
 
-use domain::{Activation, Refusal, Slug, Target};
+use domain::{Activation, CreatedVia, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
@@ -16,8 +16,6 @@ use crate::http::refusal::RefusedCall;
 use crate::http::turns::Work;
 use crate::http::upload::{Upload, Uploaded};
 use crate::wire;
-
-const CREATED_VIA: &str = "api";
 
 #[derive(Default)]
 pub struct Publish;
@@ -105,7 +103,7 @@ pub async fn publish(
         payment,
         idempotency_key: deal.key,
         upload: None,
-        created_via: CREATED_VIA,
+        created_via: CreatedVia::Api,
         message,
     };
     turn.go_over_to(Work::Publish).await?;

@@ -284,7 +284,7 @@ impl Version {
             seq: version.seq,
             total_bytes: version.total_bytes,
             file_count: version.file_count,
-            created_via: version.created_via.clone(),
+            created_via: version.created_via.as_str().to_owned(),
             message: version.message.as_ref().map(ToString::to_string),
             created_at: version.created_at.into(),
             moderation_status: version.moderation.into(),

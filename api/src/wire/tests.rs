@@ -144,7 +144,7 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
         seq,
         total_bytes: 9,
         file_count: 1,
-        created_via: "api".into(),
+        created_via: domain::CreatedVia::Api,
         message: Some("Fix the typo".parse().unwrap()),
         created_at: NOW,
         moderation,

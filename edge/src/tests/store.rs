@@ -1,8 +1,8 @@
 //! Over the real database: what was published is found, and what changed is seen at once.
 
 use domain::{
-    Account, AccountId, AccountStatus, Activation, Chance, Deed, Host, Maker, Manifest, Micro, Origin,
-    Outcome, PublishDeed, SweepNumber, Target, Tariff, VersionId, Via,
+    Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Deed, Host, Maker, Manifest, Micro,
+    Origin, Outcome, PublishDeed, PublishOrder, SweepNumber, Target, Tariff, VersionId, Via,
 };
 use store::{Change, NewToken, Terms};
 
@@ -34,20 +34,22 @@ fn change(account: AccountId, chance: &Chance) -> Change<'_> {
 
 async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str) -> Host {
     let deed = PublishDeed {
-        account,
-        version: VersionId::new(NOW, chance),
-        slug: "my-page".parse().unwrap(),
-        target: Target::NewOrExisting,
-        activation: Activation::Live,
-        pinned_to: None,
+        order: PublishOrder {
+            account,
+            version: VersionId::new(NOW, chance),
+            slug: "my-page".parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            payment: None,
+            created_via: CreatedVia::Api,
+            message: None,
+            created_by: None,
+            deadline: None,
+            called_by: None,
+        },
         manifest: Manifest::new(vec![house.file("index.html", text.to_owned()).await]),
         blobs_as_of: SweepNumber::default(),
-        payment: None,
-        created_via: "test".into(),
-        message: None,
-        created_by: None,
-        deadline: None,
-        called_by: None,
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
     let outcomes = house.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();

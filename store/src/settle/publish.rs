@@ -26,7 +26,7 @@ pub(super) fn settle(
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     let account = book.account_id()?;
-    let existing = sites.artifact(account, &deed.slug);
+    let existing = sites.artifact(account, &deed.order.slug);
     if let Some(refusal) = may_publish(book, deed, existing, terms)? {
         return Ok(refused(refusal));
     }
@@ -34,7 +34,7 @@ pub(super) fn settle(
     if let Some(refusal) = exceeds_storage(book, added_bytes, terms) {
         return Ok(refused(refusal));
     }
-    let settlement = match terms.tariff.settle_publish(book.standing(), deed.payment.as_ref()) {
+    let settlement = match terms.tariff.settle_publish(book.standing(), deed.order.payment.as_ref()) {
         Ok(settlement) => settlement,
         Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
@@ -43,23 +43,23 @@ pub(super) fn settle(
         Some(artifact) => moved(book, deed, artifact),
         None => new_artifact(book, deed, terms),
     };
-    sites.put_artifact(account, &deed.slug, artifact.clone());
+    sites.put_artifact(account, &deed.order.slug, artifact.clone());
     let mut version = new_version(book, deed, &artifact)?;
     moderate(sites, deed, &artifact, &mut version, terms)?;
     let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
-    if deed.activation == Activation::Live {
+    if deed.order.activation == Activation::Live {
         sites.point(routes::row(&book.account, &artifact, &version, book.now));
     }
     sites.add_version(deed, version)?;
     book.count_publish();
     book.add_storage(added_bytes);
-    let receipt = pay(book, settlement, deed.job(), &Reason::Publish(deed.version));
+    let receipt = pay(book, settlement, deed.order.job(), &Reason::Publish(deed.order.version));
     Ok(Outcome::Published(Box::new(Published {
         account,
         artifact: rows::parse(&artifact.id, "an artifact id")?,
         host: rows::parse(&artifact.host, "a host")?,
-        slug: deed.slug.clone(),
-        version: deed.version,
+        slug: deed.order.slug.clone(),
+        version: deed.order.version,
         seq,
         free_publishes_left: terms.tariff.free_publishes_left(book.standing()),
         balance: book.balance(),
@@ -75,7 +75,7 @@ fn may_publish(
     existing: Option<&entity::artifact::Model>,
     terms: &Terms,
 ) -> anyhow::Result<Option<Refusal>> {
-    if let Some(pin) = deed.pinned_to {
+    if let Some(pin) = deed.order.pinned_to {
         let target =
             existing.map(|artifact| rows::parse::<ArtifactId>(&artifact.id, "an artifact id")).transpose()?;
         if target != Some(pin) {
@@ -85,7 +85,7 @@ fn may_publish(
     if existing.is_some() {
         return Ok(None);
     }
-    if deed.target == Target::Existing {
+    if deed.order.target == Target::Existing {
         return Ok(Some(Refusal::NotFound(Missing::Artifact)));
     }
     let artifacts_max = terms.tariff.claimed_artifacts_max;
@@ -111,9 +111,9 @@ fn new_artifact(book: &mut Book, deed: &PublishDeed, terms: &Terms) -> entity::a
     entity::artifact::Model {
         id: ArtifactId::new(terms.now, &terms.chance).to_string(),
         account_id: book.account.id.clone(),
-        slug: deed.slug.to_string(),
+        slug: deed.order.slug.to_string(),
         // Somebody may have this host; then the unique constraint fails the commit, and its retry draws again.
-        host: Host::generate(&deed.slug, &terms.chance).to_string(),
+        host: Host::generate(&deed.order.slug, &terms.chance).to_string(),
         visibility: Visibility::Public.as_str().to_owned(),
         live_version_id: live_after(deed, None),
         last_seq: FIRST_SEQ,
@@ -139,16 +139,16 @@ fn new_version(
     artifact: &entity::artifact::Model,
 ) -> anyhow::Result<entity::version::Model> {
     Ok(entity::version::Model {
-        id: deed.version.to_string(),
+        id: deed.order.version.to_string(),
         artifact_id: artifact.id.clone(),
         account_id: book.account.id.clone(),
         seq: artifact.last_seq,
         manifest: serde_json::to_string(&deed.manifest)?,
         total_bytes: rows::number(deed.manifest.total_bytes()),
         file_count: i32::try_from(deed.manifest.files().len()).unwrap_or(i32::MAX),
-        created_via: deed.created_via.clone(),
-        created_by: deed.created_by.map(|token| token.to_string()),
-        message: deed.message.clone().map(String::from),
+        created_via: deed.order.created_via.as_str().to_owned(),
+        created_by: deed.order.created_by.map(|token| token.to_string()),
+        message: deed.order.message.clone().map(String::from),
         moderation_status: ModerationStatus::Pending.as_str().to_owned(),
         moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
         created_at: book.now.millis(),
@@ -188,8 +188,8 @@ fn moderate(
 }
 
 fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String> {
-    match deed.activation {
-        Activation::Live => Some(deed.version.to_string()),
+    match deed.order.activation {
+        Activation::Live => Some(deed.order.version.to_string()),
         Activation::Staged => live_before,
     }
 }

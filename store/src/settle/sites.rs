@@ -121,7 +121,7 @@ impl<'a> Sites<'a> {
             hash: Set(hash.to_string()),
             account_id: Set(row.account_id.clone()),
         }));
-        self.held.extend(hashes.into_iter().map(|hash| (deed.account, hash)));
+        self.held.extend(hashes.into_iter().map(|hash| (deed.order.account, hash)));
         self.as_of = Some(self.as_of.map_or(deed.blobs_as_of, |oldest| oldest.min(deed.blobs_as_of)));
         self.versions.push(row.into_active_model());
         Ok(())
@@ -202,7 +202,7 @@ async fn artifacts(
 ) -> anyhow::Result<HashMap<(AccountId, Slug), Shelved>> {
     use entity::artifact::Column;
     let named: BTreeSet<(String, String)> =
-        publishes.iter().map(|deed| (deed.account.to_string(), deed.slug.to_string())).collect();
+        publishes.iter().map(|deed| (deed.order.account.to_string(), deed.order.slug.to_string())).collect();
     let key = (Column::AccountId, Column::Slug);
     let found = rows_of_pairs::<entity::artifact::Entity>(transaction, key, named, "deleted_at IS NULL")
         .await
@@ -224,7 +224,7 @@ async fn held(
     use entity::blob_ref::Column;
     let wanted: BTreeSet<(AccountId, String)> = publishes
         .iter()
-        .flat_map(|deed| deed.manifest.files().iter().map(|file| (deed.account, file.hash.to_string())))
+        .flat_map(|deed| deed.manifest.files().iter().map(|file| (deed.order.account, file.hash.to_string())))
         .collect();
     let wanted = wanted.into_iter().map(|(account, hash)| (account.to_string(), hash));
     let found =

@@ -20,7 +20,7 @@ pub(super) fn entries_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> impl Itera
 fn inline_credit_of<'a>(deed: &Deed, outcome: &Outcome) -> Option<Entry<'a>> {
     let (job, called_by, receipt) = match (deed, outcome) {
         (Deed::Publish(deed), Outcome::Published(published)) => {
-            (deed.job(), &deed.called_by, published.receipt.as_ref()?)
+            (deed.order.job(), &deed.order.called_by, published.receipt.as_ref()?)
         }
         (Deed::Visibility(deed), Outcome::VisibilitySet(set)) => {
             (deed.job, &deed.called_by, set.receipt.as_ref()?)
@@ -59,12 +59,12 @@ fn bought_credit<'a>(payment: JobId, amount: Micro, called_by: Option<&CalledBy>
 }
 
 fn publish<'a>(deed: &PublishDeed, published: &'a Published) -> Entry<'a> {
-    let entry = match (&deed.called_by, deed.created_by) {
+    let entry = match (&deed.order.called_by, deed.order.created_by) {
         // The job of an earlier release.
         (None, Some(token)) => Entry { actor: token.to_string(), ..Entry::default() },
         (called_by, _) => by(called_by.as_ref()),
     };
-    let staged = if deed.activation == Activation::Staged { ", staged" } else { "" };
+    let staged = if deed.order.activation == Activation::Staged { ", staged" } else { "" };
     Entry {
         action: "artifact.published",
         subject: published.host.as_str().into(),

@@ -23,20 +23,22 @@ impl Bed {
 
     fn publish_by(&self, account: AccountId, deadline: Time) -> PublishDeed {
         PublishDeed {
-            account,
-            version: VersionId::new(START, &self.chance),
-            slug: "page".parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            pinned_to: None,
+            order: PublishOrder {
+                account,
+                version: VersionId::new(START, &self.chance),
+                slug: "page".parse().unwrap(),
+                target: Target::NewOrExisting,
+                activation: Activation::Live,
+                pinned_to: None,
+                payment: None,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: Some(deadline),
+                called_by: None,
+            },
             manifest: Manifest::new(vec![]),
             blobs_as_of: SweepNumber::default(),
-            payment: None,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: Some(deadline),
-            called_by: None,
         }
     }
 
@@ -87,8 +89,9 @@ on_both_databases! {
         for deed in deeds {
             assert_eq!(bed.settle_by(account, deed.clone()).await, expired(), "{deed:?}");
             let in_time = match deed {
-                Deed::Publish(deed) => {
-                    Deed::Publish(Box::new(PublishDeed { deadline: Some(bed.soon().await), ..*deed }))
+                Deed::Publish(mut deed) => {
+                    deed.order.deadline = Some(bed.soon().await);
+                    Deed::Publish(deed)
                 }
                 Deed::TopUp(deed) => Deed::TopUp(TopUpDeed { deadline: Some(bed.soon().await), ..deed }),
                 Deed::Grant(deed) => Deed::Grant(GrantDeed { deadline: Some(bed.soon().await), ..deed }),
@@ -113,7 +116,7 @@ on_both_databases! {
         let give_up = async |deed: &PublishDeed| {
             let refusal = Refusal::past_deadline();
             let refused = Refused { account, kind: "publish", refusal, now: START };
-            bed.store.refuse(deed.job(), refused).await.unwrap()
+            bed.store.refuse(deed.order.job(), refused).await.unwrap()
         };
         let given_up = bed.publish_by(account, bed.soon().await);
         assert_eq!(give_up(&given_up).await, expired());

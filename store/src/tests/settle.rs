@@ -146,20 +146,22 @@ on_both_databases! {
         let tariff = Tariff { provisional_free_publishes: 0, ..Tariff::default() };
         let payment = Some(Payment::Dev(tariff.publish_price));
         let deed = PublishDeed {
-            account,
-            version: VersionId::new(START, &bed.chance),
-            slug: "page".parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            pinned_to: None,
+            order: PublishOrder {
+                account,
+                version: VersionId::new(START, &bed.chance),
+                slug: "page".parse().unwrap(),
+                target: Target::NewOrExisting,
+                activation: Activation::Live,
+                pinned_to: None,
+                payment,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: None,
+                called_by: None,
+            },
             manifest: Manifest::new(vec![]),
             blobs_as_of: SweepNumber::default(),
-            payment,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: None,
-            called_by: None,
         };
         let terms = Terms { tariff, chance: bed.chance.clone(), now: START };
         let outcomes = bed.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();

@@ -62,20 +62,22 @@ impl Bed {
         look: &Look,
     ) -> anyhow::Result<Outcome> {
         let deed = Deed::Publish(Box::new(PublishDeed {
-            account,
-            version: VersionId::new(START, &self.chance),
-            slug: slug.parse().unwrap(),
-            target,
-            activation: Activation::Live,
-            pinned_to: None,
+            order: PublishOrder {
+                account,
+                version: VersionId::new(START, &self.chance),
+                slug: slug.parse().unwrap(),
+                target,
+                activation: Activation::Live,
+                pinned_to: None,
+                payment: None,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: None,
+                called_by: None,
+            },
             manifest: look.manifest(),
             blobs_as_of: look.as_of,
-            payment: None,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: None,
-            called_by: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         Ok(self.store.settle(account, &[deed], &terms).await?.pop().unwrap())

@@ -15,20 +15,22 @@ impl Bed {
             variants: vec![],
         };
         PublishDeed {
-            account,
-            version: VersionId::new(START, &self.chance),
-            slug: slug.parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            pinned_to: None,
+            order: PublishOrder {
+                account,
+                version: VersionId::new(START, &self.chance),
+                slug: slug.parse().unwrap(),
+                target: Target::NewOrExisting,
+                activation: Activation::Live,
+                pinned_to: None,
+                payment: None,
+                created_via: CreatedVia::Api,
+                message: None,
+                created_by: None,
+                deadline: None,
+                called_by: None,
+            },
             manifest: Manifest::new(vec![file]),
             blobs_as_of: SweepNumber::default(),
-            payment: None,
-            created_via: "test".into(),
-            message: None,
-            created_by: None,
-            deadline: None,
-            called_by: None,
         }
     }
 
@@ -122,7 +124,7 @@ on_both_databases! {
         let (account, poor) = (bed.account().await, bed.account().await);
         let gone = AccountId::new(START, &bed.chance);
         let mut other_place = bed.page(poor, "page", b"refused");
-        other_place.target = Target::Existing;
+        other_place.order.target = Target::Existing;
         let nobodys = bed.deed(gone, "page", b"nobody's");
         let settled = bed.settle_ready(&[
             (gone, vec![nobodys.clone()]),

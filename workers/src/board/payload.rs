@@ -28,6 +28,7 @@ fn shown(job: &Job) -> Value {
 }
 
 fn publish(job: &PublishJob) -> Value {
+    let order = &job.order;
     let files: Vec<_> = job
         .files
         .iter()
@@ -37,24 +38,24 @@ fn publish(job: &PublishJob) -> Value {
         Content::Inline(base64) => json!({ "inline_base64_bytes": base64.len() }),
         Content::Spooled => json!("spooled"),
     };
-    let payment = job.payment.as_ref().map(|payment| match payment {
+    let payment = order.payment.as_ref().map(|payment| match payment {
         Payment::Dev(amount) => json!({ "amount_usd": amount.usd() }),
         Payment::Unreadable => json!("unreadable"),
     });
     json!({
-        "account": job.account,
-        "version": job.version,
-        "slug": job.slug.to_string(),
-        "target": job.target,
-        "activation": job.activation,
-        "pinned_to": job.pinned_to,
+        "account": order.account,
+        "version": order.version,
+        "slug": order.slug.to_string(),
+        "target": order.target,
+        "activation": order.activation,
+        "pinned_to": order.pinned_to,
         "payment": payment,
-        "created_via": job.created_via,
-        "created_by": job.created_by,
-        "message_chars": job.message.as_ref().map(|message| message.to_string().chars().count()),
+        "created_via": order.created_via,
+        "created_by": order.created_by,
+        "message_chars": order.message.as_ref().map(|message| message.to_string().chars().count()),
         "files": files,
         "content": content,
-        "deadline": job.deadline.map(|deadline| deadline.to_string()),
+        "deadline": order.deadline.map(|deadline| deadline.to_string()),
     })
 }
 
@@ -70,7 +71,10 @@ fn views(job: &ViewsJob) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use domain::{AccountId, Chance, JobId, Micro, SpooledFile, Target, Time, VersionId, ViewCount};
+    use domain::{
+        AccountId, Chance, CreatedVia, JobId, Micro, PublishOrder, SpooledFile, Target, Time, VersionId,
+        ViewCount,
+    };
 
     use super::*;
 
@@ -90,20 +94,22 @@ mod tests {
     fn a_publish_shows_its_files_and_what_is_paid_but_nothing_of_what_is_published() {
         let (account, version) = ids();
         let (shown, reply_to) = seen(Job::Publish(Box::new(PublishJob {
-            account,
-            version,
-            slug: "my-page".parse().unwrap(),
-            target: Target::Existing,
-            activation: domain::Activation::Staged,
-            pinned_to: None,
-            payment: Some(Payment::Dev(Micro::new(5_000))),
-            created_via: "rest".into(),
-            message: Some("a private word".parse().unwrap()),
-            created_by: None,
-            called_by: None,
+            order: PublishOrder {
+                account,
+                version,
+                slug: "my-page".parse().unwrap(),
+                target: Target::Existing,
+                activation: domain::Activation::Staged,
+                pinned_to: None,
+                payment: Some(Payment::Dev(Micro::new(5_000))),
+                created_via: CreatedVia::Api,
+                message: Some("a private word".parse().unwrap()),
+                created_by: None,
+                called_by: None,
+                deadline: None,
+            },
             files: vec![SpooledFile { path: "index.html".parse().unwrap(), size_bytes: 12 }],
             content: Content::Inline("c2VjcmV0IHRleHQ=".into()),
-            deadline: None,
         })));
         assert_eq!(reply_to.as_deref(), Some("api-1"));
         for hidden in ["c2VjcmV0", "private word"] {

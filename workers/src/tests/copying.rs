@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use domain::{
-    AccountId, Activation, Chance, Clock, Content, Job, JobEnvelope, OperatorName, PublishJob, Queue, Target,
-    VersionId,
+    AccountId, Activation, Chance, Clock, Content, CreatedVia, Job, JobEnvelope, OperatorName, PublishJob,
+    PublishOrder, Queue, Target, VersionId,
 };
 use futures::FutureExt;
 use service::{Board, JobHappening, JobState, JobsWanted};
@@ -15,20 +15,22 @@ use crate::{CopiedJobs, GiveUp, Opening, Queues};
 fn publish(content: Content) -> JobEnvelope {
     let id = new_id();
     let job = PublishJob {
-        account: AccountId::from_ulid(id.ulid()),
-        version: VersionId::from_ulid(id.ulid()),
-        slug: "my-page".parse().unwrap(),
-        target: Target::NewOrExisting,
-        activation: Activation::Live,
-        pinned_to: None,
-        payment: None,
-        created_via: "test".into(),
-        message: None,
-        created_by: None,
-        called_by: None,
+        order: PublishOrder {
+            account: AccountId::from_ulid(id.ulid()),
+            version: VersionId::from_ulid(id.ulid()),
+            slug: "my-page".parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            payment: None,
+            created_via: CreatedVia::Api,
+            message: None,
+            created_by: None,
+            called_by: None,
+            deadline: None,
+        },
         files: vec![],
         content,
-        deadline: None,
     };
     JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
 }

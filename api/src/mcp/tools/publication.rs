@@ -1,6 +1,6 @@
 //! What the two publishing tools share: the slug, and the sequence of steps from the content to the published version.
 
-use domain::{Activation, Slug, Target, UploadId};
+use domain::{Activation, CreatedVia, Slug, Target, UploadId};
 use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
@@ -10,8 +10,6 @@ use crate::http::upload::RoomTaken;
 use crate::mcp::arguments::GivenSlug;
 use crate::mcp::endpoint::Visit;
 use crate::wire;
-
-const CREATED_VIA: &str = "mcp";
 
 /// What is published.
 pub enum Content {
@@ -56,7 +54,7 @@ pub async fn publish(
         payment: None,
         idempotency_key: None,
         upload,
-        created_via: CREATED_VIA,
+        created_via: CreatedVia::Mcp,
         message: None,
     };
     turn.go_over_to(Work::Publish).await?;

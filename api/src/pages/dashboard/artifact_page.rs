@@ -2,7 +2,9 @@
 //! button; what costs says so before it is pressed.
 
 use askama::Template;
-use domain::{AppealMessage, Artifact, List, Micro, ModerationStatus, Refusal, Version, Visibility};
+use domain::{
+    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Refusal, Version, Visibility,
+};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
@@ -257,7 +259,7 @@ impl VersionRow {
             made_at: Moment(version.created_at),
             size: Size(version.total_bytes),
             files: Count(version.file_count.into()),
-            via: door_in_words(&version.created_via),
+            via: created_via_in_words(version.created_via),
             message: version.message.as_ref().map(ToString::to_string),
             moderation: version.moderation,
             place: Place::of(version.seq, live_seq),
@@ -281,13 +283,11 @@ fn preview(url: &str, live_seq: u32) -> String {
     format!("{url}{separator}version={live_seq}")
 }
 
-/// The door through which a version came.
-fn door_in_words(created_via: &str) -> &'static str {
+fn created_via_in_words(created_via: CreatedVia) -> &'static str {
     match created_via {
-        "api" => "by the API",
-        "mcp" => "by MCP",
-        "web" => "on the home page",
-        _ => "otherwise",
+        CreatedVia::Api => "by the API",
+        CreatedVia::Mcp => "by MCP",
+        CreatedVia::Web => "on the home page",
     }
 }
 

@@ -213,7 +213,7 @@ fn artifact_pages() -> Vec<(String, String)> {
             seq,
             total_bytes: 1_234 * u64::from(seq),
             file_count: seq,
-            created_via: ["api", "mcp", "web"][seq as usize % 3].into(),
+            created_via: domain::CreatedVia::ALL[seq as usize % 3],
             message: message.map(|text| text.parse::<Message>().unwrap()),
             created_at: now(),
             moderation: ModerationStatus::Pass,
