@@ -11,7 +11,7 @@ pub use event::{CardEvent, EventKind, Livemode, NotJson, PaidCheckout};
 pub use processor::{CardProcessor, CheckoutOrder, CheckoutSession, ProcessorAddress, ProcessorFault};
 pub use webhook::{BadSignature, WebhookSecret};
 
-/// What is configured of the card rail; what is not has no calls.
+/// What is configured of card payment; what is not has no calls.
 #[derive(Clone, Debug, Default)]
 pub struct CardRail {
     pub processor: Option<CardProcessor>,

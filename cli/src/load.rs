@@ -72,7 +72,7 @@ pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
 }
 
 pub(crate) fn api_door(settings: &Settings) -> DoorTerms {
-    let full = Refusal::overloaded("as many connections are open as may be");
+    let full = Refusal::overloaded("too many connections are open");
     let body = json!({ "code": full.code(), "message": full.message(), "hint": full.hint() });
     DoorTerms {
         key: "api.listen",

@@ -107,7 +107,7 @@ pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
     }
 }
 
-/// What is set of the card rail. A processor needs an address and a key.
+/// What is set of card payment. A processor needs an address and a key.
 pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
     let card = &settings.card;
     let processor = match (&card.api_url, &card.secret_key) {

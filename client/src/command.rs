@@ -150,7 +150,7 @@ pub enum Tokens {
     Revoke {
         /// The token's id, as the list has it; never the token itself.
         id: String,
-        /// Also revoke the tokens that it minted, those that they minted, and so on, and their open invites.
+        /// Also revoke the tokens that it created, those that they minted, and so on, and their open invites.
         #[arg(long)]
         with_minted: bool,
     },

@@ -12,7 +12,7 @@ impl CheckoutAmount {
     pub const CENTS_MIN: u32 = 500;
     pub const CENTS_MAX: u32 = 50_000;
 
-    /// None when the card rail does not take this amount.
+    /// None when card payment does not take this amount.
     pub fn new(amount: Micro) -> Option<Self> {
         let cents = amount.cents()?;
         (Self::CENTS_MIN..=Self::CENTS_MAX).contains(&cents).then_some(Self { cents })

@@ -230,54 +230,53 @@ impl Refusal {
     pub fn message(&self) -> String {
         match self {
             Refusal::Unauthorized => "the token is missing, unknown, revoked or expired".into(),
-            Refusal::NotSignedIn => "this call needs the session of a signed-in person".into(),
-            Refusal::AccountExpired => {
-                "this provisional account has expired; it can be read but not changed".into()
-            }
-            Refusal::ClaimExpired => "this account expired before anybody claimed it".into(),
+            Refusal::NotSignedIn => "sign-in required: this endpoint needs a person's session".into(),
+            Refusal::AccountExpired => "this provisional account has expired and is read-only".into(),
+            Refusal::ClaimExpired => "this account expired before it was claimed".into(),
             Refusal::AccountSuspended => {
-                "this account is suspended; it can be read but not changed, claimed or joined".into()
+                "this account is suspended: it is read-only and cannot be claimed or joined".into()
             }
             Refusal::PaymentRequired(challenge) => challenge.message.clone(),
             Refusal::InsufficientScope(right) => right.message().into(),
             Refusal::InvalidRequest { field, fault } => format!("{field}: {fault}"),
-            Refusal::InvalidBody { fault } => format!("the request body does not fit: {fault}"),
+            Refusal::InvalidBody { fault } => format!("invalid request body: {fault}"),
             Refusal::WeakPassword { rule } => format!("the password is too weak: {rule}"),
-            Refusal::InvalidCredentials => "the username or the password is wrong".into(),
+            Refusal::InvalidCredentials => "wrong username or password".into(),
             Refusal::RateLimited { retry_after_seconds } => {
-                format!("too many attempts; the next one is free in {retry_after_seconds} s")
+                format!("too many requests; try again in {retry_after_seconds} s")
             }
             Refusal::TooLarge { limit }
             | Refusal::PublishTooLarge { limit }
             | Refusal::StorageFull { limit } => format!("too large: {limit}"),
             Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
-            Refusal::AmbiguousSlug { slug } => format!("several artifacts bear the slug {slug:?}"),
+            Refusal::AmbiguousSlug { slug } => format!("several artifacts have the slug {slug:?}"),
             Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),
-            Refusal::MethodNotAllowed { allowed } => format!("this path answers {allowed} only"),
+            Refusal::MethodNotAllowed { allowed } => format!("this path supports only {allowed}"),
             Refusal::UnsupportedMediaType { expected } => format!("the content type must be {expected}"),
             Refusal::NotConfigured { what } => format!("{what} is not configured on this deployment"),
-            Refusal::SessionRequired => "this call needs a person's session, not a bearer token".into(),
-            Refusal::AgentJoinDisabled => "the owner has switched off joining by agents".into(),
+            Refusal::SessionRequired => "this endpoint needs a person's session, not a bearer token".into(),
+            Refusal::AgentJoinDisabled => "the owner does not allow agents to join".into(),
             Refusal::Forbidden { fault } => fault.clone(),
-            Refusal::NoAccount => "you are a member of no account yet".into(),
-            Refusal::ForeignAccount => "you are no member of the account that X-Account names".into(),
+            Refusal::NoAccount => "you are not a member of any account yet".into(),
+            Refusal::ForeignAccount => "you are not a member of the account in X-Account".into(),
             Refusal::OwnerStays => "the owner cannot be removed".into(),
             Refusal::UsernameTaken { username } => format!("the username {username:?} is taken"),
             Refusal::InviteRevoked => "this invite has been revoked".into(),
             Refusal::InviteExpired => "this invite has expired".into(),
             Refusal::InviteUsedUp => "this invite has been used up".into(),
             Refusal::AlreadyClaimed => "this account has been claimed already".into(),
-            Refusal::ForeignPage => "this call comes from another site's page".into(),
+            Refusal::ForeignPage => "cross-site requests are not allowed".into(),
             Refusal::DevModeIsLocal => {
-                "dev mode offers this to its own machine only, and the request came through a proxy or names another host"
+                "dev mode allows this only on the machine that runs the service; the request came through a \
+                 proxy or has another host name"
                     .into()
             }
-            Refusal::NotClaimed => "only a claimed account invites, and this one is provisional".into(),
+            Refusal::NotClaimed => "only claimed accounts can invite, and this one is provisional".into(),
             Refusal::ProcessorError => "the card processor refused to open a checkout".into(),
             Refusal::QuotaExceeded { limit } => format!("the account is at its limit: {limit}"),
-            Refusal::TooMany(crowd) => format!("the account has as many {} as it may have", crowd.name()),
+            Refusal::TooMany(crowd) => format!("the account has reached its limit of {}", crowd.name()),
             Refusal::TooManyAccounts { limit } => {
-                format!("you own as many accounts as one person may own: {limit}")
+                format!("you have reached the limit of {limit} accounts per person")
             }
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
@@ -289,24 +288,28 @@ impl Refusal {
                 )
             }
             Refusal::InvalidArguments { fault, .. } => fault.clone(),
-            Refusal::UploadTaken => {
-                "something was uploaded to this address already; it takes one upload".into()
-            }
+            Refusal::UploadTaken => "this upload URL has already been used; it accepts one upload".into(),
             Refusal::VersionChanged { live: Some(seq) } => {
-                format!("another version is live now than the one that was looked at: version {seq}")
+                format!("the live version has changed: it is now version {seq}")
             }
-            Refusal::VersionChanged { live: None } => "no version of the page is live any more".into(),
+            Refusal::VersionChanged { live: None } => "the page no longer has a live version".into(),
             Refusal::DecidedMeanwhile { status } => {
-                format!("something was decided after the page was looked at: it is {} now", status.as_str())
+                format!(
+                    "another decision was made since you opened the page; its status is now {}",
+                    status.as_str()
+                )
             }
-            Refusal::AlreadyAppealed => "You have already appealed this version.".into(),
+            Refusal::AlreadyAppealed => "this version has already been appealed".into(),
             Refusal::NothingToAppeal { status } => {
-                format!("there is nothing to appeal: the moderation status of the page is {}", status.as_str())
+                format!(
+                    "there is nothing to appeal: the moderation status of the page is {}",
+                    status.as_str()
+                )
             }
-            Refusal::JobIs { state } => format!("that cannot be done with a job that is {state}"),
+            Refusal::JobIs { state } => format!("this is not possible while the job is {state}"),
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::OutcomeUnknown(_) => {
-                "the database stopped answering, so it is unknown whether this was done".into()
+                "the database stopped responding, so it is unknown whether the request succeeded".into()
             }
             Refusal::Internal => "something went wrong on our side".into(),
         }

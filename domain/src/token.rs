@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(sooner.expires_at, Some(NOW.plus(HOUR / 2)));
         let (code, message) = code_and_message(minter.hand_on(until(NOW.plus(2 * HOUR)), NOW));
         assert_eq!(code, "insufficient_scope");
-        assert!(message.contains("outlive"), "{message}");
+        assert!(message.contains("later than"), "{message}");
         let (code, message) = code_and_message(Rights::all().hand_on(until(NOW), NOW));
         assert_eq!(code, "invalid_request");
         assert!(message.contains("expires_at"), "{message}");

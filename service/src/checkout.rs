@@ -41,7 +41,7 @@ impl Service {
     ) -> Answer<Checkout> {
         let processor = self.0.card.processor.as_ref();
         let processor =
-            processor.ok_or_else(|| Refusal::NotConfigured { what: "the card rail".to_owned() })?;
+            processor.ok_or_else(|| Refusal::NotConfigured { what: "card payment".to_owned() })?;
         let caller = self.caller_of(person, account).await?;
         caller.may_own(self.0.clock.now())?;
         let way_back = way_back(&caller.handle, wish.as_ref());

@@ -82,10 +82,10 @@ impl Service {
         }
         let error = self.0.disk.check().err()?;
         tracing::error!(error = format!("{error:#}"), "a publish is refused: the disk is full");
-        Some(Refusal::overloaded("there is no room on the disk; nothing was done"))
+        Some(Refusal::overloaded("the disk is full; your request was not processed"))
     }
 }
 
 fn file_store_is_away() -> Refusal {
-    Refusal::overloaded("the file store does not answer at present; nothing was done")
+    Refusal::overloaded("the file store is unavailable; your request was not processed")
 }

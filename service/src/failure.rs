@@ -65,7 +65,7 @@ impl From<LedgerError> for Failure {
             }
             LedgerError::Unknown => {
                 tracing::error!(error = %error, "a ledger did not answer in time");
-                Refusal::overloaded("the account's ledger did not answer in time").into()
+                Refusal::overloaded("the account's ledger did not respond in time").into()
             }
             LedgerError::Bug(_) => Failure::Bug(error.into()),
         }
@@ -74,8 +74,8 @@ impl From<LedgerError> for Failure {
 
 fn refusal_for(outage: Outage) -> Refusal {
     Refusal::overloaded(match outage {
-        Outage::Database => "the database does not answer at present",
-        Outage::FileStore => "the file store does not answer at present",
-        Outage::DiskFull => "there is no room on the disk",
+        Outage::Database => "the database is unavailable",
+        Outage::FileStore => "the file store is unavailable",
+        Outage::DiskFull => "the disk is full",
     })
 }

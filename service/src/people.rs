@@ -305,7 +305,7 @@ pub(crate) async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send +
         .await
         .map_err(|_| {
             telemetry::shed("api", "hashing");
-            Refusal::overloaded("too many people sign in at present")
+            Refusal::overloaded("too many people are signing in")
         })?
         .context("the hashing of passwords is closed")?;
     let done = spawn_blocking(move || {

@@ -275,7 +275,7 @@ impl Service {
             Err(_) => "no answer until the deadline".to_owned(),
         };
         tracing::error!(error, "a publish could not be queued");
-        Ok(Err(Refusal::overloaded("the queue does not take jobs at present; nothing was done")))
+        Ok(Err(Refusal::overloaded("the queue accepts no jobs now; your request was not processed")))
     }
 }
 

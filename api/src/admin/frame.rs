@@ -83,7 +83,8 @@ fn done(request: &Request) -> Option<String> {
     let told: Told = request.params().unwrap_or_default();
     match told.done.as_str() {
         "unblocked" => {
-            let done = "The file is off the list. Pages that only it has blocked are scanned again.";
+            let done = "File removed from the list. Pages that were blocked only because of it are scanned \
+                 again.";
             return Some(done.to_owned());
         }
         "blocked-all" => return Some(format!("Blocked: {}.", pages_in_words(told.pages))),
@@ -92,11 +93,11 @@ fn done(request: &Request) -> Option<String> {
     }
     let host: Host = told.host.parse().ok()?;
     let what = match told.done.as_str() {
-        "passed" => format!("Done: {host} passes and is served."),
-        "blocked" => format!("Done: {host} is blocked; visitors see a page that says so."),
-        "suspended" => format!("Done: the account of {host} is suspended. Visitors no longer see its pages."),
+        "passed" => format!("{host} passed and is served."),
+        "blocked" => format!("{host} is blocked. Visitors see a notice."),
+        "suspended" => format!("The account of {host} is suspended. Visitors no longer see its pages."),
         "lifted" => {
-            format!("Done: the account of {host} is no longer suspended. Visitors see its pages again.")
+            format!("The account of {host} is no longer suspended. Visitors see its pages again.")
         }
         _ => return None,
     };
@@ -105,7 +106,7 @@ fn done(request: &Request) -> Option<String> {
         1 => " 1 other page with the same content is blocked too.".to_owned(),
         count => format!(" {count} other pages with the same content are blocked too."),
     };
-    let more = if told.more { " There are more: block it once more to go on with them." } else { "" };
+    let more = if told.more { " There are more. Block it again to continue." } else { "" };
     Some(format!("{what}{elsewhere}{more}"))
 }
 
@@ -146,7 +147,7 @@ mod tests {
     fn what_was_done_is_told_in_our_own_words() {
         assert_eq!(
             told("done=passed&host=my-page-a1b2").as_deref(),
-            Some("Done: my-page-a1b2 passes and is served.")
+            Some("my-page-a1b2 passed and is served.")
         );
         let made = service::DecisionMade {
             host: "my-page-a1b2".parse().unwrap(),
@@ -160,7 +161,7 @@ mod tests {
         let path = path_after(&made, &list, Some(&next));
         assert!(path.starts_with("/admin/moderation/my-page-a1b2?"), "{path}");
         let words = told(path.split_once('?').unwrap().1).unwrap();
-        assert!(words.contains("2 other pages") && words.contains("once more"), "{words}");
+        assert!(words.contains("2 other pages") && words.contains("There are more"), "{words}");
         assert_eq!(told("done=blocked-all&pages=1").as_deref(), Some("Blocked: 1 page."));
         assert_eq!(told("done=passed-all&pages=7").as_deref(), Some("Passed: 7 pages."));
         let done = service::DecisionMade { has_more: false, ..made };

@@ -160,7 +160,7 @@ impl Shelf {
 
     pub fn name(self) -> &'static str {
         match self {
-            Shelf::Review => "To look at",
+            Shelf::Review => "To review",
             Shelf::Blocked => "Blocked",
             Shelf::Pending => "Not scanned yet",
         }

@@ -46,13 +46,11 @@ impl Faults {
 /// The field that a refusal is about, and what to tell beside it.
 fn named(refusal: &Refusal) -> Option<(&str, String)> {
     Some(match refusal {
-        Refusal::InvalidRequest { field, .. } if field == "username" => (
-            field,
-            "A username has 3 to 30 characters: letters, digits, - and _; the first is a letter or a digit."
-                .into(),
-        ),
+        Refusal::InvalidRequest { field, .. } if field == "username" => {
+            (field, "Use 3 to 30 letters, digits, - or _, starting with a letter or digit.".into())
+        }
         Refusal::InvalidRequest { field, .. } if field == "host" => {
-            (field, "That is no page of ours. Its name looks like my-page-a1b2.".into())
+            (field, "This is not a page on this service. A page's name looks like my-page-a1b2.".into())
         }
         Refusal::InvalidRequest { field, fault } => (field, sentence(&format!("this {fault}"))),
         Refusal::WeakPassword { rule } => ("password", sentence(&format!("too weak: {rule}"))),
@@ -60,10 +58,9 @@ fn named(refusal: &Refusal) -> Option<(&str, String)> {
             "username",
             format!("The username {username} is taken. Choose another, or sign in if it is yours."),
         ),
-        Refusal::NotFound(Missing::Host) => (
-            "host",
-            "There is no page of this name. Perhaps it is gone already, or a letter is wrong.".into(),
-        ),
+        Refusal::NotFound(Missing::Host) => {
+            ("host", "No page has this name. It may have been deleted, or the name may be misspelled.".into())
+        }
         _ => return None,
     })
 }

@@ -44,19 +44,17 @@ pub fn sentence(text: &str) -> String {
 fn what(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotSignedIn => "You are not signed in.".into(),
-        Refusal::NotFound(Missing::ClaimLink) => "This link leads to no account.".into(),
-        Refusal::NotFound(Missing::Invite) => "This link leads to no invite.".into(),
-        Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "There is no such page.".into(),
-        Refusal::NotFound(Missing::Version | Missing::ReviewedVersion) => {
-            "The page has no such version.".into()
-        }
-        Refusal::NotFound(Missing::Member) => "Nobody like that is on the account.".into(),
-        Refusal::NotFound(Missing::Token) => "There is no such token, or it is revoked.".into(),
-        Refusal::NotFound(Missing::Job) => "There is no such job in this queue.".into(),
-        Refusal::JobIs { state } => format!("The job is {state} by now, so nothing was done."),
-        Refusal::MethodNotAllowed { .. } => "This address cannot be used in this way.".into(),
-        Refusal::ForeignPage => "This came from another site's page, so nothing was done.".into(),
-        Refusal::RateLimited { .. } => "There were too many attempts.".into(),
+        Refusal::NotFound(Missing::ClaimLink) => "This claim link is not valid.".into(),
+        Refusal::NotFound(Missing::Invite) => "This invite link is not valid.".into(),
+        Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "Page not found.".into(),
+        Refusal::NotFound(Missing::Version | Missing::ReviewedVersion) => "Version not found.".into(),
+        Refusal::NotFound(Missing::Member) => "Member not found.".into(),
+        Refusal::NotFound(Missing::Token) => "Token not found or already revoked.".into(),
+        Refusal::NotFound(Missing::Job) => "Job not found in this queue.".into(),
+        Refusal::JobIs { state } => format!("Nothing was changed: the job is now {state}."),
+        Refusal::MethodNotAllowed { .. } => "This URL does not support that request.".into(),
+        Refusal::ForeignPage => "This request came from another site and was rejected.".into(),
+        Refusal::RateLimited { .. } => "Too many attempts.".into(),
         refusal => sentence(&refusal.message()),
     }
 }
@@ -71,76 +69,73 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         page => to(page, "Go back"),
     };
     let (next, link) = match refusal {
-        Refusal::Unauthorized | Refusal::NotSignedIn => ("Sign in, and go on from there.", sign_in(path)),
-        Refusal::InvalidCredentials => ("Check both, or create a sign-in.", sign_in(path)),
+        Refusal::Unauthorized | Refusal::NotSignedIn => ("Sign in to continue.", sign_in(path)),
+        Refusal::InvalidCredentials => ("Check both, or create an account.", sign_in(path)),
         Refusal::ClaimExpired | Refusal::AccountExpired => (
-            "Its pages are no longer served, and nobody can bring them back. Ask your agent to sign up and publish \
-             again: that takes a moment, and gives you a new claim link.",
+            "Its pages are gone for good. Ask your agent to sign up and publish again. You get a new claim \
+             link.",
             to("/", "Publish a page yourself"),
         ),
         Refusal::AccountSuspended => (
-            "The people of the account can read the reason on its dashboard. Only the operator of this service can lift the \
+            "Members can read the reason on the dashboard. Only the operator of this service can lift the \
              suspension.",
             dashboard(),
         ),
         Refusal::AlreadyClaimed => (
-            "If it was you who claimed it, it is on your dashboard. If not, ask whoever claimed it for an invite.",
+            "If you claimed it, you find it on your dashboard. If not, ask its owner for an invite.",
             dashboard(),
         ),
         Refusal::NotFound(Missing::ClaimLink) => (
-            "It may be cut short, or a newer link has replaced it, or the account is long gone. Ask your agent for a \
-             fresh claim link.",
-            to("/", "See what Handbill is"),
+            "It may be incomplete or replaced by a newer one, or the account may be deleted. Ask your agent \
+             for a new claim link.",
+            to("/", "About Handbill"),
         ),
         Refusal::NotFound(Missing::Invite) if !path.starts_with("/dashboard") => {
-            ("It may be cut short. Ask whoever sent it for a fresh one.", to("/", "See what Handbill is"))
+            ("It may be incomplete. Ask the sender for a new one.", to("/", "About Handbill"))
         }
         Refusal::InviteRevoked | Refusal::InviteExpired | Refusal::InviteUsedUp => (
-            "Ask whoever invited you for a fresh one. If you have joined already, the account is on your dashboard.",
+            "Ask for a new invite. If you have already joined, the account is on your dashboard.",
             dashboard(),
         ),
-        Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => (
-            "It may have been deleted. Look for it among the pages of the account.",
-            to(account_of(path), "See the pages"),
-        ),
-        Refusal::NotFound(_) => ("It may have been deleted. Look for it where you came from.", dashboard()),
-        Refusal::ForeignPage | Refusal::MethodNotAllowed { .. } => {
-            ("Open the page here, and press its button.", again("Open the page"))
+        Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => {
+            ("It may have been deleted.", to(account_of(path), "View all pages"))
         }
-        Refusal::DevModeIsLocal => (
-            "Open it on the machine that Handbill runs on, at the API's own address.",
-            to("/", "See what Handbill is"),
-        ),
+        Refusal::NotFound(_) => ("It may have been deleted.", dashboard()),
+        Refusal::ForeignPage | Refusal::MethodNotAllowed { .. } => {
+            ("Open the page and try again from there.", again("Open the page"))
+        }
+        Refusal::DevModeIsLocal => {
+            ("Open it on the machine that runs Handbill, at the API's address.", to("/", "About Handbill"))
+        }
         Refusal::RateLimited { retry_after_seconds } => {
             return (format!("Wait {}, then try again.", wait(*retry_after_seconds)), again("Try again"));
         }
         Refusal::Overloaded { .. } => ("Wait a few seconds, then try again.", again("Try again")),
         Refusal::OutcomeUnknown(_) => {
-            ("Wait a few seconds, then check whether it was done.", again("Back to the page"))
+            ("Wait a few seconds, then check whether it succeeded.", again("Back to the page"))
         }
-        Refusal::Internal | Refusal::ProcessorError => (
-            "Try again in a minute. If it happens again, tell whoever runs this service.",
-            again("Try again"),
-        ),
-        Refusal::NotConfigured { .. } => ("Ask whoever runs this service.", dashboard()),
-        Refusal::PaymentRequired(_) => ("Buy credit first, then do it again.", dashboard()),
+        Refusal::Internal | Refusal::ProcessorError => {
+            ("Try again in a minute. If it fails again, contact the operator.", again("Try again"))
+        }
+        Refusal::NotConfigured { .. } => ("Contact the operator.", dashboard()),
+        Refusal::PaymentRequired(_) => ("Buy credit, then try again.", dashboard()),
         Refusal::NotClaimed => ("Claim the account first: open its claim link.", dashboard()),
         Refusal::NoAccount | Refusal::ForeignAccount => ("Open a claim link or an invite.", dashboard()),
         Refusal::Forbidden { .. } | Refusal::InsufficientScope(_) => {
             ("Ask an admin or the owner of the account.", dashboard())
         }
         Refusal::QuotaExceeded { .. } | Refusal::TooMany(_) => {
-            ("Take away what is no longer needed, then try again.", dashboard())
+            ("Remove what you no longer need, then try again.", dashboard())
         }
         Refusal::TooManyAccounts { .. } => (
-            "Have your agent publish to one of your accounts: make a token for it on the dashboard. If you need more \
-             accounts, ask whoever runs this service.",
+            "Your agent can publish to one of your accounts: create a token for it on the dashboard. If you \
+             need more accounts, contact the operator.",
             to("/dashboard", "Go to your dashboard"),
         ),
         Refusal::AlreadyAppealed | Refusal::NothingToAppeal { .. } => {
-            ("Its page shows where it stands with the moderators.", again("Back to the page"))
+            ("The page's dashboard shows its moderation status.", again("Back to the page"))
         }
-        _ => ("Go back, correct it and send it again.", again("Back to the page")),
+        _ => ("Go back, correct it and try again.", again("Back to the page")),
     };
     (next.to_owned(), link)
 }
@@ -167,9 +162,9 @@ fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
     }
     let queue = Link { href: "/admin/moderation".to_owned(), words: "Go to the queue" };
     let next = match refusal {
-        Refusal::NotFound(_) => "It may have been deleted. Look for it in the queue.".to_owned(),
-        Refusal::VersionChanged { .. } => "Look at what is live now, then decide.".to_owned(),
-        Refusal::DecidedMeanwhile { .. } => "Look at what was decided, then decide.".to_owned(),
+        Refusal::NotFound(_) => "It may have been deleted.".to_owned(),
+        Refusal::VersionChanged { .. } => "Review the live version, then decide.".to_owned(),
+        Refusal::DecidedMeanwhile { .. } => "Review the new decision, then decide.".to_owned(),
         refusal => next_step(refusal, path).0,
     };
     (next, queue)
@@ -184,11 +179,10 @@ fn next_step_of_board(refusal: &Refusal, path: &str) -> (String, Link) {
     let board = Link { href: "/admin/queues".to_owned(), words: "Go to the queues" };
     let next = match refusal {
         Refusal::NotFound(Missing::Job) => {
-            "What is done is forgotten after 48 hours. In which queue a job is, the log tells as queue.name."
-                .to_owned()
+            "Completed jobs are deleted after 48 hours. The log shows a job's queue as queue.name.".to_owned()
         }
-        Refusal::NotFound(_) => "Look for it among the queues.".to_owned(),
-        Refusal::JobIs { .. } => "Look at what it is now, then decide.".to_owned(),
+        Refusal::NotFound(_) => "Choose a queue from the list.".to_owned(),
+        Refusal::JobIs { .. } => "Check its current state, then decide.".to_owned(),
         refusal => next_step(refusal, path).0,
     };
     (next, board)
@@ -266,7 +260,7 @@ mod tests {
             }
         }
         let late = told(Refusal::JobIs { state: "running".into() }, "/admin/queues/scan/01");
-        assert_eq!(late.what, "The job is running by now, so nothing was done.");
+        assert_eq!(late.what, "Nothing was changed: the job is now running.");
         assert_eq!(told(Refusal::NotFound(Missing::Host), "/admin/queuesx").link.href, "/admin/moderation");
     }
 

@@ -106,22 +106,22 @@ impl Turns {
         Self(Arc::new(Lines {
             requests: line(
                 "requests",
-                "more is asked for than can be answered in time; nothing was done of this",
+                "the server is overloaded; your request was not processed",
                 terms.requests_max,
             ),
             sign_ins: line(
                 "sign_ins",
-                "more people sign in than can at a time; nothing was done of this",
+                "too many people are signing in; your request was not processed",
                 terms.sign_ins_max,
             ),
             publishes: line(
                 "publishes",
-                "more is published than can be in time; nothing was done of this",
+                "too many publishes are in progress; your request was not processed",
                 terms.publishes_max,
             ),
             uploads: line(
                 "uploads",
-                "more is uploaded than can be stored in time; nothing was done of this",
+                "too many uploads are in progress; your request was not processed",
                 terms.uploads_max,
             ),
         }))

@@ -191,7 +191,8 @@ fn faults_of(refusal: &Refusal, action: Option<Action>, path: &str) -> Faults {
     match (refusal, action) {
         (Refusal::InvalidCredentials, None) => Faults::beside_field(
             "password",
-            "This username has another password. If it is yours, check the password; if not, choose another username.",
+            "The password is wrong for this username. If the username is yours, check the password. If not, \
+             choose another one.",
         ),
         (refusal, _) => signin::faults_of(refusal, path),
     }

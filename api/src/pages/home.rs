@@ -204,10 +204,9 @@ fn refused(
 /// Whatever was wrong with what was pasted is told beside the field.
 fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
-        Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => Faults::beside_field(
-            "html",
-            "That is too large for one page. A publish has at most 10 MB; link large pictures instead.",
-        ),
+        Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => {
+            Faults::beside_field("html", "This page is too large. A publish can have up to 10 MB.")
+        }
         Refusal::SecretInPublish { .. } => Faults::beside_field(
             "html",
             "This page contains an active token of this service. Remove the token, then publish again.",

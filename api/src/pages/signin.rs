@@ -137,10 +137,9 @@ async fn enter(form: SignInForm, from: Client, service: &Service) -> Result<Sign
 /// Wrong credentials are told in one place and in the same words, whether or not the name is known.
 pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
     match refusal {
-        Refusal::InvalidCredentials => Faults::beside_field(
-            "password",
-            "The username or the password is wrong. Check both, or create a sign-in.",
-        ),
+        Refusal::InvalidCredentials => {
+            Faults::beside_field("password", "Wrong username or password. Check both, or create an account.")
+        }
         refusal => Faults::of(refusal, FIELDS, path),
     }
 }

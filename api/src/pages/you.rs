@@ -201,11 +201,12 @@ fn client_name(user_agent: &str) -> String {
 fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
         Refusal::InvalidCredentials => {
-            Faults::beside_field("current_password", "This is not your present password.")
+            Faults::beside_field("current_password", "This is not your current password.")
         }
         Refusal::InvalidRequest { field, .. } if field == PAGE_OF => Faults::beside_field(
             "current_password",
-            "Somebody else is signed in here by now, as told above. Sign out to change another's password.",
+            "You are now signed in as someone else, as shown above. Sign out to change another user's \
+             password.",
         ),
         refusal => Faults::of(refusal, &["password"], PATH),
     }
@@ -248,7 +249,7 @@ pub fn samples() -> Vec<(String, String)> {
     let refused = |refusal: Refusal| (format!("you-{}", refusal.code()), page(None, faults_of(&refusal)));
     vec![
         ("you".into(), page(None, Faults::default())),
-        ("you-done".into(), page(Some("Done: the password is changed."), Faults::default())),
+        ("you-done".into(), page(Some("Password changed."), Faults::default())),
         refused(Refusal::InvalidCredentials),
         refused(Refusal::invalid(PAGE_OF, "is not who is signed in here by now")),
         refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }),

@@ -67,8 +67,8 @@ impl Queues {
 
     /// Look at one job
     ///
-    /// What it is about, how often it was tried, why it failed, and what happened to it in order. Contents and payments
-    /// are not shown. Without the operator's secret: 404.
+    /// What it is about, how often it was tried, why it failed, and what happened to it in order. File contents and
+    /// payments are not shown. Without the operator's secret: 404.
     #[oai(path = "/internal/queues/:queue/jobs/:id", method = "get", operation_id = "show_job")]
     async fn look(
         &self,

@@ -74,7 +74,7 @@ pub struct EventTaken {
 }
 
 impl OpenCheckout {
-    /// The amount as the card rail takes it, whose rules are those of the schema.
+    /// The amount as card payment takes it, whose rules are those of the schema.
     pub fn read(&self) -> Result<CheckoutAmount, Refusal> {
         CheckoutAmount::new(self.amount_usd.0).ok_or_else(|| Refusal::InvalidBody {
             fault: "amount_usd: must be from 5 to 500, in whole cents".to_owned(),

@@ -17,7 +17,7 @@ typed_texts! {
 #[derive(Object)]
 #[oai(example)]
 pub struct SuspendAccount {
-    /// The people and agents of the account read it.
+    /// The account's members and agents can see it.
     pub reason: TypedReason,
 }
 

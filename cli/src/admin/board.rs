@@ -38,7 +38,7 @@ pub(super) async fn resume(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     service.resume_queue(queue, by).await?;
-    form.answer(|| format!("{} goes on", queue.name()), || told_in_json::resumed(queue));
+    form.answer(|| format!("{} is resumed", queue.name()), || told_in_json::resumed(queue));
     Ok(())
 }
 
@@ -51,8 +51,8 @@ pub(super) async fn requeue_dead(
     let jobs = service.requeue_dead(queue, by).await?;
     let words = || match jobs {
         0 => format!("nothing to do: no job of {} is dead", queue.name()),
-        1 => format!("1 dead job of {} begins anew", queue.name()),
-        jobs => format!("{jobs} dead jobs of {} begin anew", queue.name()),
+        1 => format!("1 dead job of {} is queued again", queue.name()),
+        jobs => format!("{jobs} dead jobs of {} are queued again", queue.name()),
     };
     form.answer(words, || told_in_json::requeued(queue, jobs));
     Ok(())

@@ -138,7 +138,7 @@ pub(crate) struct AccountNamed {
 pub(crate) struct SuspensionOrder {
     #[command(flatten)]
     pub(crate) account: AccountNamed,
-    /// Why. The people and agents of the account read it.
+    /// Why. The account's members and agents can see it.
     #[arg(long)]
     pub(crate) reason: SuspensionReason,
 }

@@ -31,18 +31,16 @@ impl RefusalKind {
 fn meaning(kind: RefusalKind) -> &'static str {
     match kind {
         RefusalKind::Unauthorized => "The token is missing, malformed, unknown, revoked or expired.",
-        RefusalKind::NotSignedIn => "The call is for a signed-in person, and no session came with it.",
-        RefusalKind::AccountExpired => {
-            "The account is provisional and its time is over: it can be read, but not changed."
-        }
+        RefusalKind::NotSignedIn => "The endpoint is for signed-in people, and the request has no session.",
+        RefusalKind::AccountExpired => "The provisional account has expired. It is read-only.",
         RefusalKind::ClaimExpired => "The account expired before anyone claimed it.",
         RefusalKind::AccountSuspended => {
-            "The operator has suspended the account: it can be read, but not changed, claimed or joined, and its pages \
-             answer 451. `GET /v1/account` has the reason."
+            "The operator has suspended the account. It is read-only, cannot be claimed or joined, and its \
+             pages return 451. `GET /v1/account` gives the reason."
         }
         RefusalKind::PaymentRequired => {
-            "Allowance and credit are used up, the balance is negative, or an inline payment does not match. The \
-             body is the challenge, which says what settles this very request."
+            "Allowance and credit are used up, the balance is negative, or an inline payment does not \
+             match. The body is the challenge, which gives the price and how to pay for this request."
         }
         RefusalKind::InsufficientScope => "The token lacks a scope, or is pinned to another artifact.",
         RefusalKind::InvalidRequest => {
@@ -53,42 +51,52 @@ fn meaning(kind: RefusalKind) -> &'static str {
         }
         RefusalKind::WeakPassword => "The password breaks a rule; the message names it.",
         RefusalKind::InvalidCredentials => {
-            "Sign-in failed. The answer is the same whether or not the username exists."
+            "Sign-in failed. The response is the same whether or not the username exists."
         }
         RefusalKind::RateLimited => {
-            "Too many calls within a short time; `Retry-After` says when the next one is free."
+            "Too many requests in a short time. `Retry-After` says when to try again."
         }
-        RefusalKind::TooLarge => "The request's body is longer than the call takes.",
-        RefusalKind::PublishTooLarge => "A publish has more files or bytes than one may have.",
+        RefusalKind::TooLarge => "The request body is too long for this endpoint.",
+        RefusalKind::PublishTooLarge => "The publish has too many files or bytes.",
         RefusalKind::StorageFull => {
-            "A provisional account stores as much as it may; claiming it lifts the limit."
+            "The provisional account has reached its storage limit. Claiming the account removes the limit."
         }
-        RefusalKind::SlugTaken => "Another call on the account took this slug a moment ago.",
-        RefusalKind::AmbiguousSlug => "Several artifacts bear this slug; a host names just one.",
-        RefusalKind::NotFound => "There is no such thing, or none that the caller may know of.",
-        RefusalKind::MethodNotAllowed => "The path has no such method; `Allow` lists those that it has.",
-        RefusalKind::UnsupportedMediaType => "The body is of another content type than this call takes.",
-        RefusalKind::NotConfigured => "This deployment has no card rail, or no webhook secret.",
-        RefusalKind::SessionRequired => "The call is for people: a bearer token is no session.",
-        RefusalKind::AgentJoinDisabled => "The owner has switched off joining by agents.",
+        RefusalKind::SlugTaken => "Another request on the account took this slug a moment ago.",
+        RefusalKind::AmbiguousSlug => "Several artifacts have this slug. Use the host, which is unique.",
+        RefusalKind::NotFound => "The resource does not exist, or the caller may not see it.",
+        RefusalKind::MethodNotAllowed => {
+            "The path does not support this method. `Allow` lists the methods \
+             it supports."
+        }
+        RefusalKind::UnsupportedMediaType => "The endpoint does not accept the body's content type.",
+        RefusalKind::NotConfigured => {
+            "Card payments or the webhook secret are not configured on this \
+             deployment."
+        }
+        RefusalKind::SessionRequired => {
+            "The endpoint needs a person's session. Bearer tokens are not \
+             accepted."
+        }
+        RefusalKind::AgentJoinDisabled => "The owner does not allow agents to join.",
         RefusalKind::Forbidden => "The person's role is too low.",
-        RefusalKind::NoAccount => "The person who calls belongs to no account yet.",
-        RefusalKind::ForeignAccount => "`X-Account` names an account that the caller does not belong to.",
-        RefusalKind::OwnerStays => "The owner was to be removed, which nobody can do.",
+        RefusalKind::NoAccount => "The signed-in person is not a member of any account yet.",
+        RefusalKind::ForeignAccount => "The caller is not a member of the account in `X-Account`.",
+        RefusalKind::OwnerStays => "The owner of an account cannot be removed.",
         RefusalKind::UsernameTaken => "Somebody else has this username.",
         RefusalKind::InviteRevoked => "The invite has been revoked.",
-        RefusalKind::InviteExpired => "The invite's time is over.",
-        RefusalKind::InviteUsedUp => "The invite has been used as often as it may be.",
-        RefusalKind::AlreadyClaimed => "The account has an owner, so there is nothing to claim.",
-        RefusalKind::NotClaimed => "A team needs an owner, and nobody has claimed the account yet.",
-        RefusalKind::ForeignPage => "A browser sent the call from another site's page.",
+        RefusalKind::InviteExpired => "The invite has expired.",
+        RefusalKind::InviteUsedUp => "The invite has reached its number of uses.",
+        RefusalKind::AlreadyClaimed => "The account has already been claimed.",
+        RefusalKind::NotClaimed => "Only claimed accounts can have a team.",
+        RefusalKind::ForeignPage => "A browser sent the request from another site's page.",
         RefusalKind::DevModeIsLocal => {
-            "Only dev mode offers this, and only to its own machine: not through a proxy, and not under another host name."
+            "Only dev mode allows this, and only on the machine that runs the service, not through a proxy \
+             or under another host name."
         }
-        RefusalKind::ProcessorError => "The card processor refused to open a checkout, or did not answer.",
-        RefusalKind::QuotaExceeded => "The account has as many artifacts as it may have.",
-        RefusalKind::TooMany => "The account has as many tokens, invites or members as it may have.",
-        RefusalKind::TooManyAccounts => "The person owns as many accounts as one person may own.",
+        RefusalKind::ProcessorError => "The card processor refused to open a checkout, or did not respond.",
+        RefusalKind::QuotaExceeded => "The account has reached its limit of artifacts.",
+        RefusalKind::TooMany => "The account has reached its limit of tokens, invites or members.",
+        RefusalKind::TooManyAccounts => "The person has reached the limit of accounts.",
         RefusalKind::IdempotencyConflict => {
             "The `Idempotency-Key` was used for another request in the last 24 hours."
         }
@@ -98,29 +106,29 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::InvalidArguments => {
             "An MCP tool was called with an argument that is missing, unknown or malformed; the message names it."
         }
-        RefusalKind::UploadTaken => "The address of an upload takes one upload, and had it.",
+        RefusalKind::UploadTaken => "The upload URL has already been used. It accepts one upload.",
         RefusalKind::VersionChanged => {
-            "A moderator has looked at a version that is not the live one any more, so nothing was decided."
+            "The live version changed since the moderator opened the page. No decision was made."
         }
         RefusalKind::DecidedMeanwhile => {
-            "Something was decided of the version after a moderator had looked at it, so nothing more was."
+            "Another decision was made on the version since the moderator opened the page. The new decision \
+             was not applied."
         }
-        RefusalKind::AlreadyAppealed => "The live version of the page was appealed before.",
+        RefusalKind::AlreadyAppealed => "The live version of the page has already been appealed.",
         RefusalKind::NothingToAppeal => {
             "The page is neither in review nor blocked, so there is nothing to appeal."
         }
-        RefusalKind::JobIs => {
-            "An operator wanted to retry, cancel or discard a job that is in another state by now."
-        }
+        RefusalKind::JobIs => "The job's state does not allow retrying, cancelling or discarding it.",
         RefusalKind::Overloaded => {
-            "Busy, or a part of the service is down; `Retry-After` says when to try again. For a publish, a version, a \
-             visibility or credit this is final: nothing was done, and nothing will be."
+            "The server is overloaded, or a part of it is unavailable. `Retry-After` says when to try \
+             again. For a publish, a version, a visibility change or credit this is final: the request was \
+             not processed and will not be."
         }
         RefusalKind::OutcomeUnknown => {
-            "The database stopped answering while this was carried out: it was done within the last seconds, or never \
-             will be. The hint says how to repeat it."
+            "The database stopped responding during the request. The request either succeeded within the \
+             last seconds or never will. The hint says how to repeat it safely."
         }
-        RefusalKind::Internal => "A bug of ours; it is in our log under the answer's `X-Request-Id`.",
+        RefusalKind::Internal => "An internal error. It is logged under the `X-Request-Id` of the response.",
     }
 }
 
@@ -156,7 +164,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::UnsupportedMediaType => {
             Refusal::UnsupportedMediaType { expected: "application/json".into() }
         }
-        RefusalKind::NotConfigured => Refusal::NotConfigured { what: "the card rail".into() },
+        RefusalKind::NotConfigured => Refusal::NotConfigured { what: "card payment".into() },
         RefusalKind::SessionRequired => Refusal::SessionRequired,
         RefusalKind::AgentJoinDisabled => Refusal::AgentJoinDisabled,
         RefusalKind::Forbidden => {
@@ -189,7 +197,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::AlreadyAppealed => Refusal::AlreadyAppealed,
         RefusalKind::NothingToAppeal => Refusal::NothingToAppeal { status: ModerationStatus::Pass },
         RefusalKind::JobIs => Refusal::JobIs { state: "running".into() },
-        RefusalKind::Overloaded => Refusal::overloaded("the file store does not answer at present"),
+        RefusalKind::Overloaded => Refusal::overloaded("the file store is unavailable"),
         RefusalKind::OutcomeUnknown => Refusal::OutcomeUnknown(Repeating::WithTheSameKey),
         RefusalKind::Internal => Refusal::Internal,
     }

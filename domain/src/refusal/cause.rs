@@ -105,34 +105,39 @@ impl Missing {
 
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Missing::ClaimLink => "ask who gave you the link for a fresh one (POST /v1/account/claim-link)",
-            Missing::Account => "send it again with the account's handle, such as acct_k3x9m2, or its id",
-            Missing::Artifact => "GET /v1/artifacts lists what there is",
+            Missing::ClaimLink => "ask the sender for a new claim link (POST /v1/account/claim-link)",
+            Missing::Account => {
+                "send the request again with the account's handle, such as acct_k3x9m2, or \
+                 its id"
+            }
+            Missing::Artifact => "GET /v1/artifacts lists your artifacts",
             Missing::Host => {
-                "send it again with the page's host: the first part of its address, such as my-page-a1b2, or the part \
-                 after /site/"
+                "send the request again with the page's host: the first part of its URL, such as \
+                 my-page-a1b2, or the part after /site/"
             }
             Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
             Missing::ReviewedHost => {
-                "GET /internal/moderation lists the pages that wait, GET /internal/audit what was decided"
+                "GET /internal/moderation lists the waiting pages, and GET /internal/audit the decisions"
             }
             Missing::ReviewedVersion | Missing::ReviewedFile => {
-                "GET /internal/moderation/{host} tells the live version and its files; GET /internal/moderation lists the \
-                 pages that wait"
+                "GET /internal/moderation/{host} gives the live version and its files; GET \
+                 /internal/moderation lists the waiting pages"
             }
-            Missing::BlockedContent => "GET /internal/blocked-contents lists the contents that are blocked",
+            Missing::BlockedContent => "GET /internal/blocked-contents lists the blocked contents",
             Missing::Endpoint => {
-                "GET /openapi.json lists the routes of the API, GET /llms.txt the documents and the endpoint of MCP"
+                "GET /openapi.json lists the API's routes; GET /llms.txt lists the documents and the MCP \
+                 endpoint"
             }
-            Missing::Invite => "ask the account's owner for a fresh invite (POST /v1/account/invites)",
+            Missing::Invite => "ask the account's owner for a new invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",
             Missing::Token => "GET /v1/tokens lists the tokens",
             Missing::Upload | Missing::LapsedUpload => {
-                "an upload ends when it is published: the tool list_artifacts shows whether it was. Otherwise call the tool \
-                 stage_upload for a fresh address, upload there within 15 minutes, and call publish_upload within the hour"
+                "an upload can be published once: check with the tool list_artifacts whether it was. If \
+                 not, call the tool stage_upload for a new upload URL, upload there within 15 minutes, and \
+                 call publish_upload within the hour"
             }
             Missing::Job => {
-                "GET /internal/queues/{queue}/jobs lists the jobs; what is done is forgotten after 48 hours"
+                "GET /internal/queues/{queue}/jobs lists the jobs; completed jobs are deleted after 48 hours"
             }
             Missing::Queue => "GET /internal/queues lists the queues",
             Missing::Schedule => "GET /internal/schedules lists the schedules",
@@ -144,18 +149,20 @@ impl Repeating {
     pub(super) fn hint(self) -> &'static str {
         match self {
             Repeating::WithTheSameKey => {
-                "repeat the identical request with the same Idempotency-Key: it is done once at most, and you get its result"
+                "repeat the identical request with the same Idempotency-Key: it is processed at most once, \
+                 and you get its result"
             }
             Repeating::AfterACheck => {
-                "check with GET /v1/artifacts and GET /v1/usage whether it was done before you repeat it; send an \
-                 Idempotency-Key, and a repetition is always safe"
+                "before you repeat the request, check with GET /v1/artifacts and GET /v1/usage whether it \
+                 succeeded; with an Idempotency-Key, repeating is always safe"
             }
             Repeating::WithTheSameId => {
-                "repeat the identical request with the same id: the grant is made once at most, and you get its result"
+                "repeat the identical request with the same id: the credit is granted at most once, and you \
+                 get its result"
             }
             Repeating::AfterALedgerCheck => {
-                "check with `handbill ledger show ACCOUNT` whether it was done before you repeat it; send an id, and a \
-                 repetition is always safe"
+                "before you repeat the request, check with `handbill ledger show ACCOUNT` whether it \
+                 succeeded; with an id, repeating is always safe"
             }
             Repeating::AsItIs => "repeat the identical request: nothing is done or charged twice",
         }
@@ -170,25 +177,29 @@ impl MissingRight {
             MissingRight::TokensManage => "the token lacks the scope tokens:manage",
             MissingRight::AccountManage => "the token lacks the scope account:manage",
             MissingRight::OtherArtifact => "the token is pinned to another artifact",
-            MissingRight::ToHandOnScopes => "scopes: asks for a scope that you do not have yourself",
+            MissingRight::ToHandOnScopes => "scopes: you cannot grant a scope that you do not have",
             MissingRight::ToHandOnOtherArtifact => {
-                "artifact_id: a pinned token mints only tokens with the same pin"
+                "artifact_id: a pinned token can create only tokens with the same pin"
             }
-            MissingRight::ToOutliveIt => "expires_at: a token mints none that outlives it",
+            MissingRight::ToOutliveIt => {
+                "expires_at: a new token cannot expire later than the token that \
+                 creates it"
+            }
         }
     }
 
     pub(super) fn hint(self) -> &'static str {
         match self {
             MissingRight::OtherArtifact => {
-                "use it for its own artifact, or mint one without a pin with POST /v1/tokens"
+                "use the token for its own artifact, or create one without a pin with POST /v1/tokens"
             }
             MissingRight::ToHandOnScopes
             | MissingRight::ToHandOnOtherArtifact
             | MissingRight::ToOutliveIt => {
-                "send POST /v1/tokens again without that field, which then is as your own, or from a token that has it"
+                "send POST /v1/tokens again without that field to get the same limits as your own token, or \
+                 use a token with more rights"
             }
-            _ => "use a token that has it, or mint one with POST /v1/tokens from a token that may",
+            _ => "use a token with this scope, or create one with POST /v1/tokens",
         }
     }
 }
@@ -204,9 +215,9 @@ impl Crowd {
 
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Crowd::Tokens => "revoke those that are no longer needed with DELETE /v1/tokens/{id}",
-            Crowd::Invites => "revoke those that are no longer needed with DELETE /v1/account/invites/{code}",
-            Crowd::Members => "remove those who have left with DELETE /v1/account/members/{user_id}",
+            Crowd::Tokens => "revoke tokens that you no longer need with DELETE /v1/tokens/{id}",
+            Crowd::Invites => "revoke invites that you no longer need with DELETE /v1/account/invites/{code}",
+            Crowd::Members => "remove members who have left with DELETE /v1/account/members/{user_id}",
         }
     }
 }

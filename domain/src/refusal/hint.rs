@@ -10,16 +10,16 @@ impl Refusal {
                 "sign up with POST /v1/signup to get a token, then send it as Authorization: Bearer <token>".into()
             }
             Refusal::NotSignedIn => {
-                "sign in with POST /auth/login or at /signin; an agent needs no sign-in: it signs up with \
-                 POST /v1/signup to get a token"
+                "sign in with POST /auth/login or at /signin; agents sign up with POST /v1/signup to get a \
+                 token"
                     .into()
             }
             Refusal::AccountExpired | Refusal::ClaimExpired => {
-                "sign up again with POST /v1/signup and publish there".into()
+                "sign up again with POST /v1/signup and publish to the new account".into()
             }
             Refusal::AccountSuspended => {
-                "members and tokens of the account read the reason in suspended.reason of GET /v1/account, or of the tool \
-                 get_account; with a claim or an invite link, ask the person who sent it"
+                "read suspended.reason in GET /v1/account or in the tool get_account; if you have only a \
+                 claim link or an invite, ask the person who sent it"
                     .into()
             }
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
@@ -34,33 +34,34 @@ impl Refusal {
                 format!("choose another password ({rule}) and send the same request again")
             }
             Refusal::InvalidCredentials => {
-                "check both and send the same request again, or create a sign-in with POST /auth/register; an agent \
-                 signs up with POST /v1/signup to get a token"
+                "correct the username or the password and send the request again, or register with POST \
+                 /auth/register; agents sign up with POST /v1/signup to get a token"
                     .into()
             }
             Refusal::RateLimited { retry_after_seconds } => {
                 format!("wait {retry_after_seconds} s, then send the request again")
             }
             Refusal::TooLarge { .. } => {
-                "shorten the body and send the same request again; GET /openapi.json tells how long each field may be"
+                "send a shorter body; GET /openapi.json gives the maximum length of each field"
                     .into()
             }
             // A second publish does not add to the first: it takes its place.
             Refusal::PublishTooLarge { .. } => {
-                "publish again with fewer or smaller files; what does not fit goes to a site of its own, with POST \
-                 /v1/publish under another slug, because each publish replaces all files of its slug"
+                "publish again with fewer or smaller files; publish the other files under another slug with \
+                 POST /v1/publish, because each publish replaces all files of its slug"
                     .into()
             }
             Refusal::StorageFull { .. } => {
-                "have a person open the claim_url of GET /v1/account, which lifts this, then publish again; deleting \
-                 pages does not free it"
+                "ask a person to open the claim_url from GET /v1/account, which removes the limit, then \
+                 publish again; deleting pages does not free storage"
                     .into()
             }
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
             Refusal::AmbiguousSlug { .. } => {
-                "name the artifact by its host instead, such as my-page-a1b2; it stands in the page's address".into()
+                "use the artifact's host instead of the slug; the host is the part of the page's URL such \
+                 as my-page-a1b2".into()
             }
             Refusal::NotFound(missing) => missing.hint().into(),
             Refusal::MethodNotAllowed { allowed } => {
@@ -68,52 +69,59 @@ impl Refusal {
             }
             Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
             Refusal::NotConfigured { .. } => {
-                "buy credit with POST /v1/credits where the dev rail is open, or ask the operator".into()
+                "ask the operator to set up card payments; in dev mode, buy credit with POST /v1/credits".into()
             }
             Refusal::SessionRequired => "agents buy credit with POST /v1/credits; people sign in at /signin".into(),
             Refusal::AgentJoinDisabled => {
-                "ask the owner to switch it on with PATCH /v1/account, or to mint a token with POST /v1/tokens".into()
+                "ask the owner to allow it with PATCH /v1/account, or to create a token for you with POST \
+                 /v1/tokens".into()
             }
             Refusal::Forbidden { .. } => {
                 "ask an admin or the owner of the account; GET /v1/account/members lists them".into()
             }
             Refusal::NoAccount => "open a claim link or an invite in the browser where you are signed in".into(),
             Refusal::ForeignAccount => {
-                "name one of the accounts that GET /auth/me lists, or leave X-Account out; to come onto this one, open \
-                 an invite to it"
+                "set X-Account to one of the accounts that GET /auth/me lists, or omit the header; to join \
+                 this account, open an invite to it"
                     .into()
             }
             Refusal::OwnerStays => {
-                "nobody can remove the owner, not even they themselves; GET /v1/account/members lists who else there is"
+                "the owner of an account cannot be removed or leave; GET /v1/account/members lists the \
+                 other members"
                     .into()
             }
             Refusal::UsernameTaken { .. } => {
                 "choose another username, or sign in with POST /auth/login if it is yours".into()
             }
             Refusal::InviteRevoked | Refusal::InviteExpired | Refusal::InviteUsedUp => {
-                "ask the account's owner for a fresh invite (POST /v1/account/invites)".into()
+                "ask the account's owner for a new invite (POST /v1/account/invites)".into()
             }
-            Refusal::AlreadyClaimed => "sign in at /signin; the account is on the dashboard of who claimed it".into(),
+            Refusal::AlreadyClaimed => "if you claimed it, sign in at /signin; the account is on your \
+                 dashboard".into(),
             Refusal::ForeignPage => {
-                "send it from the service's own pages, beginning at /signin, or from a program without Origin".into()
+                "use this service's own pages, starting at /signin, or send the request from a program \
+                 without an Origin header".into()
             }
             Refusal::DevModeIsLocal => {
-                "send it from the machine itself to the API's own address, such as http://127.0.0.1:8080, without a proxy; \
-                 in public set HANDBILL_DEV_MODE=false, and POST /auth/login signs in"
+                "send the request from the machine that runs the service, without a proxy, to the API's \
+                 address, such as http://127.0.0.1:8080; on a public server set HANDBILL_DEV_MODE=false and \
+                 sign in with POST /auth/login"
                     .into()
             }
             Refusal::NotClaimed => {
-                "claim it first: a person opens the claim_url of GET /v1/account; then POST /v1/account/invites again"
+                "ask a person to claim the account with the claim_url from GET /v1/account, then send POST \
+                 /v1/account/invites again"
                     .into()
             }
             Refusal::ProcessorError => "try POST /v1/credits/checkout again in a minute".into(),
             Refusal::QuotaExceeded { .. } => {
-                "delete what is no longer needed with DELETE /v1/artifacts/{slug}, then publish again".into()
+                "delete artifacts that you no longer need with DELETE /v1/artifacts/{slug}, then publish \
+                 again".into()
             }
             Refusal::TooMany(crowd) => crowd.hint().into(),
             Refusal::TooManyAccounts { .. } => {
-                "publish to an account that you own instead: GET /auth/me lists them, and POST /v1/tokens makes a token \
-                 for one; if you need more accounts, ask the operator"
+                "publish to an account that you own already: GET /auth/me lists your accounts, and POST \
+                 /v1/tokens creates a token; if you need more accounts, ask the operator"
                     .into()
             }
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
@@ -123,16 +131,18 @@ impl Refusal {
                     .into()
             }
             Refusal::InvalidArguments { tool, .. } => {
-                format!("correct it and call {tool} again; tools/list describes its arguments")
+                format!("correct the argument and call {tool} again; tools/list describes the arguments")
             }
             Refusal::UploadTaken => {
-                "publish what is there with the tool publish_upload, or get a fresh address with stage_upload".into()
+                "publish the uploaded files with the tool publish_upload, or get a new upload URL with \
+                 stage_upload".into()
             }
             Refusal::VersionChanged { .. } => {
-                "look at what is live now with GET /internal/moderation/{host}, and decide on that version".into()
+                "get the live version with GET /internal/moderation/{host} and decide on that version".into()
             }
             Refusal::DecidedMeanwhile { .. } => {
-                "look again with GET /internal/moderation/{host}, and send its seen along with the decision".into()
+                "get the page again with GET /internal/moderation/{host} and send its seen with the \
+                 decision".into()
             }
             Refusal::AlreadyAppealed => {
                 "GET /v1/artifacts/{slug} shows the moderation status; to change the page, send POST \
@@ -143,8 +153,9 @@ impl Refusal {
                 "GET /v1/artifacts/{slug} shows the moderation status; appeal when it is review or blocked".into()
             }
             Refusal::JobIs { .. } => {
-                "look at it with GET /internal/queues/{queue}/jobs/{id}: what is dead, cancelled or failed can be \
-                 retried, what waits or failed can be cancelled, what is dead can be discarded, what runs ends by itself"
+                "get its state with GET /internal/queues/{queue}/jobs/{id}: dead, cancelled and failed jobs \
+                 can be retried, waiting and failed jobs can be cancelled, dead jobs can be discarded, and \
+                 running jobs end without help"
                     .into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => {
@@ -152,7 +163,8 @@ impl Refusal {
             }
             Refusal::OutcomeUnknown(repeating) => repeating.hint().into(),
             Refusal::Internal => {
-                "retry once; if it happens again, GET /v1/status, and tell the operator the X-Request-Id".into()
+                "retry once; if it fails again, check GET /v1/status and send the X-Request-Id to the \
+                 operator".into()
             }
         }
     }

@@ -56,7 +56,7 @@ in_both_modes! {
         human.get("/admin/moderation").await.expect(302);
         // What was typed meanwhile is lost, and that is said.
         let led = human.post("/admin/moderation/my-page-a1b2").form(&[("note", "Long.")]).await.expect(302);
-        assert!(human.get(led.header("Location")).await.expect(200).text().contains("was not kept"));
+        assert!(human.get(led.header("Location")).await.expect(200).text().contains("was not saved"));
         assert!(!world.api().log().contains("a password typed as a name"), "{}", world.api().log());
     }
 
@@ -91,7 +91,7 @@ in_both_modes! {
             }
         }
         let browser = world.stranger().get("/admin/moderation").header("Accept", BROWSER).await.expect(404);
-        assert!(browser.text().contains("There is no such page"), "{browser:?}");
+        assert!(browser.text().contains("Page not found"), "{browser:?}");
         for path in ["/admin/moderation", "/admin/audit", &page, &preview] {
             operator.call(Method::GET, path).await.expect(200);
         }

@@ -64,7 +64,7 @@ async fn work_off(scripts: Scripts) {
     // The next case is open.
     assert_eq!(browser.path().await, format!("/admin/moderation/{}", plain.string("host")));
     browser.follow("button[value=pass]").await;
-    assert!(browser.text("main").await.contains("Nothing waits for you."));
+    assert!(browser.text("main").await.contains("Nothing to review"));
     inspect(&browser, scripts, "queue-none").await;
 
     browser.follow(".shelves a:nth-child(2)").await;

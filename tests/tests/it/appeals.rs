@@ -177,7 +177,7 @@ async fn appeal_in_a_browser(scripts: Scripts) {
     inspect(&browser, scripts, "dashboard-page-appeal-refused").await;
     browser.fill("#message", "It is a lesson.").await;
     browser.follow("[aria-labelledby=moderation] button").await;
-    assert!(browser.text(".notice").await.contains("The appeal is sent"));
+    assert!(browser.text(".notice").await.contains("Appeal sent"));
     assert!(
         browser.text("[aria-labelledby=moderation]").await.contains("Your appeal waits for a moderator.")
     );

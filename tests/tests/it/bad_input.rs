@@ -78,7 +78,7 @@ in_both_modes! {
             call(&method).raw("text/plain", "{}").await.refused(415, "unsupported_media_type");
             let too_much = format!("{{\"no_such_field\":\"{}\"}}", "x".repeat(70_000));
             let refused = call(&method).raw("application/json", too_much).await.refused(413, "too_large");
-            assert!(refused.string("hint").contains("shorten the body"), "{refused:?}");
+            assert!(refused.string("hint").contains("send a shorter body"), "{refused:?}");
         }
         let empty = agent.post("/v1/artifacts/my-page/activate").raw("application/json", "");
         empty.await.refused(400, "invalid_body").naming("it is missing");

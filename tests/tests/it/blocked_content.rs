@@ -174,7 +174,7 @@ in_both_modes! {
         human.on_a_page_of("http://evil.example").post("/admin/contents").form(&form).await.refused(403, "forbidden");
         let done = human.post("/admin/contents").form(&form).await.expect(302);
         let shown = human.get(done.header("Location")).await.expect(200).text();
-        assert!(shown.contains("off the list") && shown.contains("No file is blocked."), "{shown}");
+        assert!(shown.contains("removed from the list") && shown.contains("No blocked files"), "{shown}");
         human.post("/admin/contents").form(&form).await.refused(404, "not_found");
         human.post("/admin/contents").form(&[("hash", "x")]).await.refused(400, "invalid_request").naming("hash");
         assert_eq!(audit(&world, "?moderators=true").await.expect(200).at("items").as_array().map(Vec::len), Some(1));

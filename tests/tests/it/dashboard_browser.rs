@@ -180,12 +180,12 @@ async fn roll_back(seat: &Seat, agent: &Agent, url: &str) {
     assert_eq!(framed, json!(format!("{url}?version=2")));
     assert_eq!(preview_of(&seat.browser).await, "second");
     seat.browser.follow("tbody tr:nth-child(2) button").await;
-    assert!(seat.notice().await.contains("visitors see that version"));
+    assert!(seat.notice().await.contains("The version is live"));
     assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 1);
     let live = seat.browser.text("tbody tr:nth-child(2) th").await;
     assert_eq!(live.split_whitespace().collect::<Vec<_>>(), ["1", "live"]);
     let forward = seat.browser.text("tbody tr:nth-child(1) button").await;
-    assert!(forward.starts_with("Go forward"), "{forward}");
+    assert!(forward.starts_with("Make live"), "{forward}");
     assert_eq!(preview_of(&seat.browser).await, "first");
     seat.inspect("page-rolled-back").await;
 }
@@ -203,10 +203,10 @@ async fn preview_of(browser: &Browser) -> String {
     .await
 }
 
-/// The price is said, the credit is missing and bought, and then the page is private.
+/// The price is said, the credit is missing and bought, and then The page is now private.
 async fn make_private(seat: &Seat, agent: &Agent) -> String {
     let button = ".choose:has(input[value=private]) button";
-    assert_eq!(seat.browser.text(button).await, "Make it private for $0.50 a month");
+    assert_eq!(seat.browser.text(button).await, "Make private ($0.50 a month)");
     seat.browser.follow(button).await;
     assert!(seat.browser.path().await.ends_with("/credit"));
     assert!(seat.browser.text("[role=alert]").await.contains("$0.50 is missing"));
@@ -218,9 +218,9 @@ async fn make_private(seat: &Seat, agent: &Agent) -> String {
     seat.inspect("credit-refused").await;
     seat.browser.fill("#dev-amount", "5").await;
     seat.browser.follow("form[action$=top-up] button").await;
-    assert!(seat.notice().await.contains("the credit is on the account"));
+    assert!(seat.notice().await.contains("Credit added"));
     seat.browser.follow(button).await;
-    assert!(seat.notice().await.contains("the page is private"));
+    assert!(seat.notice().await.contains("The page is now private"));
     seat.inspect("page-private").await;
     let shown = seat.browser.text("#address").await;
     assert_eq!(shown, agent.artifact("my-page").await.expect(200).string("signed_url"));
@@ -256,7 +256,7 @@ async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
     seat.inspect("team-refused").await;
     seat.browser.fill("#max_uses", "2").await;
     seat.browser.follow("form[action$=invites] button").await;
-    assert!(seat.notice().await.contains("the invite is made"));
+    assert!(seat.notice().await.contains("Invite created"));
     seat.inspect("team-invited").await;
     let link = seat.browser.text(".invite code").await;
 
@@ -273,7 +273,7 @@ async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
     }
     seat.open("/team").await;
     seat.confirm(".invite [data-dialog]", "invite-revoke").await;
-    assert!(seat.notice().await.contains("nobody joins by that invite"));
+    assert!(seat.notice().await.contains("Invite revoked"));
     guest
 }
 
@@ -318,7 +318,7 @@ async fn hand_out_a_token(seat: &Seat, agent: &Agent) {
     seat.turn_to("Tokens").await;
     assert_eq!(seat.browser.evaluate("document.body.innerText.includes('svc_sk_')").await, json!(false));
     seat.confirm("tbody tr:nth-child(2) [data-dialog]", "token-revoke").await;
-    assert!(seat.notice().await.contains("the token is revoked, with the tokens that it minted"));
+    assert!(seat.notice().await.contains("Token revoked, with the tokens"));
     for ended in [&bot, &minted_by_bot] {
         ended.artifacts().await.refused(401, "unauthorized");
     }
@@ -329,7 +329,7 @@ async fn remove(seat: &Seat, guest: &Seat) {
     guest.open("").await;
     seat.turn_to("Team").await;
     seat.confirm("tbody tr:nth-child(2) [data-dialog]", "member-remove").await;
-    assert!(seat.notice().await.contains("they are off the account"));
+    assert!(seat.notice().await.contains("Member removed"));
     assert!(!seat.browser.text("main").await.contains("bea"));
     guest.browser.open(&guest.dashboard).await;
     assert_eq!(guest.browser.status().await, 403);
@@ -355,7 +355,7 @@ async fn delete(seat: &Seat, agent: &Agent) {
     }
     agent.artifact("my-page").await.expect(200);
     seat.confirm("[data-dialog=delete]", "page-delete").await;
-    assert!(seat.notice().await.contains("the page is deleted"));
+    assert!(seat.notice().await.contains("Page deleted"));
     seat.inspect("pages-none").await;
     agent.artifact("my-page").await.refused(404, "not_found");
 }

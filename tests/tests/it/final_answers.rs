@@ -121,7 +121,7 @@ async fn an_absent_file_store_is_named_soon_and_then_at_once_and_what_it_refused
     let started = Instant::now();
     let refused = agent.publish("my-page", page_saying("A")).await.refused(503, "overloaded");
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
-    assert!(refused.string("message").starts_with("the file store does not answer"), "{refused:?}");
+    assert!(refused.string("message").starts_with("the file store is unavailable"), "{refused:?}");
     assert_is_final(&refused);
     let started = Instant::now();
     agent.publish("my-page", page_saying("A")).await.refused(503, "overloaded").naming("file store");
@@ -252,7 +252,7 @@ async fn a_full_disk_is_named_at_once_and_the_process_is_not_ready() {
     let started = Instant::now();
     let refused = agent.publish("my-page", page_saying("A")).await.refused(503, "overloaded");
     assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
-    assert!(refused.string("message").starts_with("there is no room on the disk"), "{refused:?}");
+    assert!(refused.string("message").starts_with("the disk is full"), "{refused:?}");
     assert_is_final(&refused);
     world.stranger().get("/readyz").await.expect(503);
     let told = world.ask_ops(&world.api(), "/readyz").await.expect(503).json();

@@ -79,7 +79,7 @@ in_both_modes! {
         }
         assert_eq!(human.me().await.expect(200).at("accounts").as_array().unwrap().len(), 3);
         let page = human.post(human.path_of(&claim_url(refused[0].0))).header("Accept", "text/html").form(&[]).await;
-        assert!(page.expect(403).text().contains("one person may own"));
+        assert!(page.expect(403).text().contains("accounts per person"));
 
         // The account is still there for somebody else, who may sign up on the way.
         for (agent, status) in refused.iter().map(|(agent, _)| agent).zip([200, 200, 200, 403]) {

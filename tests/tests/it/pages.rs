@@ -56,7 +56,7 @@ in_both_modes! {
         let refused = submit(&human, "register", name, PASSWORD, "/dashboard").await;
         assert_page(&refused, 400);
         let text = refused.text();
-        assert!(text.contains("A username has 3 to 30 characters") && text.contains("value=\"/dashboard\""), "{text}");
+        assert!(text.contains("Use 3 to 30 letters") && text.contains("value=\"/dashboard\""), "{text}");
         assert!(text.contains("&#60;script&#62;") && !text.contains("\"'"), "not escaped: {text}");
         assert_page(&submit(&human, "register", "ada", "weak", "").await, 400);
         assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
@@ -128,7 +128,7 @@ in_both_modes! {
         let large = paste(&human, &"<".repeat(10 * 1_048_576)).await;
         assert_page(&large, 429);
         assert!(large.body.len() < 20_000, "{} bytes", large.body.len());
-        assert!(large.text().contains("Your browser still has it"), "{large:?}");
+        assert!(large.text().contains("Go back in your browser"), "{large:?}");
     }
 
     async fn a_wrong_method_says_which_are_right(world: World) {

@@ -198,7 +198,7 @@ async fn a_page_is_reported() {
         browser.fill("#reason", "It asks for my password.").await;
         browser.follow("main form button").await;
         assert_eq!(browser.status().await, 404);
-        assert!(browser.text("#host-fault").await.contains("no page of this name"));
+        assert!(browser.text("#host-fault").await.contains("No page has this name"));
         browser.inspect(&format!("report-unknown{with}")).await;
         // The whole address does as well as the name, and what was typed stands there still.
         browser.fill("#host", &published.string("url")).await;

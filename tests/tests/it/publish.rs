@@ -195,7 +195,7 @@ in_both_modes! {
             agent.publish_files("my-site", &[("a.txt", &content(byte))]).await.expect(201);
         }
         let refused = agent.publish_files("my-site", &[("a.txt", &content(b'c'))]).await.refused(413, "too_large");
-        assert!(refused.string("hint").contains("claim_url of GET /v1/account"), "{refused:?}");
+        assert!(refused.string("hint").contains("claim_url from GET /v1/account"), "{refused:?}");
         // What is stored already takes no more room.
         agent.publish_files("my-site", &[("again.txt", &content(b'a'))]).await.expect(201);
     }

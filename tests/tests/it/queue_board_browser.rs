@@ -50,7 +50,7 @@ in_both_modes! {
         .await;
         assert_has_stayed(&browser).await;
         browser.follow("#retry").await;
-        assert!(browser.text(".notice").await.contains("begins anew"));
+        assert!(browser.text(".notice").await.contains("queued again"));
         stays(&browser).await;
         eventually(PATIENCE, "the job is seen done", async || {
             browser.text("#state").await.starts_with("done").then_some(())

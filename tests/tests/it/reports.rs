@@ -49,7 +49,7 @@ in_both_modes! {
         agent.delete("my-page").await.expect(200);
         for host in [published.string("host").as_str(), "no-such-page-0000"] {
             let refused = report(&world, host).await.refused(404, "not_found").naming("host");
-            assert!(refused.string("hint").contains("the first part of its address"), "{refused:?}");
+            assert!(refused.string("hint").contains("the first part of its URL"), "{refused:?}");
         }
     }
 

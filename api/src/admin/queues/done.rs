@@ -72,29 +72,26 @@ impl Done {
     pub fn words(&self) -> String {
         match self {
             Done::Paused(queue) => format!(
-                "Done: {} is paused. Within two seconds nothing of it is begun any more; what runs is finished.",
+                "Queue {} paused. Workers stop starting its jobs within two seconds. Running jobs finish.",
                 queue.name()
             ),
-            Done::Resumed(queue) => format!("Done: {} goes on.", queue.name()),
-            Done::Requeued(_, 0) => "There was no dead job to requeue.".to_owned(),
-            Done::Requeued(queue, 1) => format!("Done: 1 dead job of {} begins anew.", queue.name()),
+            Done::Resumed(queue) => format!("Queue {} resumed.", queue.name()),
+            Done::Requeued(_, 0) => "No dead jobs to requeue.".to_owned(),
+            Done::Requeued(queue, 1) => format!("1 dead job of {} queued again.", queue.name()),
             Done::Requeued(queue, jobs) => {
-                format!("Done: {jobs} dead jobs of {} begin anew.", queue.name())
+                format!("{jobs} dead jobs of {} queued again.", queue.name())
             }
-            Done::DiscardedDead(_, 0) => "There was no dead job to discard.".to_owned(),
+            Done::DiscardedDead(_, 0) => "No dead jobs to discard.".to_owned(),
             Done::DiscardedDead(queue, 1) => {
-                format!("Done: 1 dead job of {} is discarded. It can be retried for 48 hours.", queue.name())
+                format!("1 dead job of {} discarded. It can be retried for 48 hours.", queue.name())
             }
             Done::DiscardedDead(queue, jobs) => {
-                format!(
-                    "Done: {jobs} dead jobs of {} are discarded. Each can be retried for 48 hours.",
-                    queue.name()
-                )
+                format!("{jobs} dead jobs of {} discarded. Each can be retried for 48 hours.", queue.name())
             }
-            Done::Retried => "Done: the job begins anew, with all its attempts before it.".to_owned(),
-            Done::Cancelled => "Done: the job is cancelled. It can be retried for 48 hours.".to_owned(),
-            Done::Discarded => "Done: the job is discarded. It can be retried for 48 hours.".to_owned(),
-            Done::Ran(schedule, queue) => format!("Done: {schedule} is queued in {}.", queue.name()),
+            Done::Retried => "Job queued again with all its attempts.".to_owned(),
+            Done::Cancelled => "Job cancelled. It can be retried for 48 hours.".to_owned(),
+            Done::Discarded => "Job discarded. It can be retried for 48 hours.".to_owned(),
+            Done::Ran(schedule, queue) => format!("Schedule {schedule} queued in {}.", queue.name()),
         }
     }
 }

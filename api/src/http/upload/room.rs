@@ -140,7 +140,7 @@ impl BodyShare {
 
     fn shed(&self) -> Refusal {
         telemetry::shed("api", self.room.0.line);
-        Refusal::overloaded("more is sent at a time than there is memory for; nothing of this was taken")
+        Refusal::overloaded("the server has no memory left for uploads; your request was not processed")
     }
 
     async fn take(&self, bytes: usize) {

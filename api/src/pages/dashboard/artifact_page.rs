@@ -301,20 +301,20 @@ fn choices(now: Visibility, price: Price) -> Vec<VisibilityChoice> {
 fn button(now: Visibility, to: Visibility, price: Price) -> String {
     let (name, month) = (to.as_str(), Dollars(price.month));
     match (now, to) {
-        (_, Visibility::Public) => "Make it public for free".to_owned(),
+        (_, Visibility::Public) => "Make public (free)".to_owned(),
         (Visibility::Public, _) if price.due.is_zero() => {
-            format!("Make it {name}: this month is paid, then {month} a month")
+            format!("Make {name} (this month is paid, then {month} a month)")
         }
-        (Visibility::Public, _) => format!("Make it {name} for {month} a month"),
-        _ => format!("Make it {name} for the same {month} a month"),
+        (Visibility::Public, _) => format!("Make {name} ({month} a month)"),
+        _ => format!("Make {name} (still {month} a month)"),
     }
 }
 
 fn words(visibility: Visibility) -> &'static str {
     match visibility {
-        Visibility::Public => "Everyone may see it, and search engines may list it.",
-        Visibility::Unlisted => "Who has the link sees it; search engines are told to stay away.",
-        Visibility::Private => "Only who has the signed link sees it.",
+        Visibility::Public => "Everyone can see it, and search engines can list it.",
+        Visibility::Unlisted => "Anyone with the link can see it. Search engines are asked not to list it.",
+        Visibility::Private => "Only people with the signed link can see it.",
     }
 }
 
@@ -348,15 +348,15 @@ mod tests {
         };
         assert_eq!(
             buttons(Visibility::Public, month),
-            ["Make it unlisted for $0.50 a month", "Make it private for $0.50 a month"]
+            ["Make unlisted ($0.50 a month)", "Make private ($0.50 a month)"]
         );
         assert_eq!(
             buttons(Visibility::Public, Micro::ZERO)[1],
-            "Make it private: this month is paid, then $0.50 a month"
+            "Make private (this month is paid, then $0.50 a month)"
         );
         assert_eq!(
             buttons(Visibility::Unlisted, Micro::ZERO),
-            ["Make it public for free", "Make it private for the same $0.50 a month"]
+            ["Make public (free)", "Make private (still $0.50 a month)"]
         );
     }
 

@@ -76,7 +76,7 @@ fn way_in(via: &str) -> &str {
 fn in_words(action: &str) -> &'static str {
     match action {
         "account.claimed" => "Account claimed",
-        "account.agent_join_set" => "Joining by agents switched",
+        "account.agent_join_set" => "Agent joining changed",
         "account.claim_link_rotated" => "Claim link replaced",
         "account.suspended" => "Account suspended",
         "account.suspension_lifted" => "Suspension lifted",

@@ -207,28 +207,27 @@ pub fn done(request: &Request) -> Option<&'static str> {
     Some(match told.done?.as_str() {
         "claimed" => "The account is yours.",
         "joined" => "You have joined.",
-        "live" => "Done: visitors see that version from now on.",
-        "public" => "Done: the page is public. Everyone may see it.",
+        "live" => "The version is live.",
+        "public" => "The page is now public.",
         "unlisted" => {
-            "Done: the page is unlisted. Who has the link sees it; search engines are told to stay away."
+            "The page is now unlisted. Anyone with the link can see it. Search engines are asked not to \
+             list it."
         }
-        "private" => "Done: the page is private. Only who has the signed link sees it.",
-        "appealed" => "The appeal is sent. A moderator will look at the page.",
-        "deleted" => "Done: the page is deleted, and its address serves nothing any more.",
-        "credited" => "Thank you: the credit is on the account.",
-        "paid-by-card" => "Thank you. The credit appears as soon as the processor confirms it.",
-        "invited" => "Done: the invite is made. Hand its link on; whoever has it may join.",
-        "invite-revoked" => "Done: nobody joins by that invite any more.",
-        "removed" => "Done: they are off the account, and their tokens are revoked.",
-        "left" => "Done: you have left the account, and the tokens that you minted there are revoked.",
-        "agents-join" => "Done: agents may join with an invite.",
-        "agents-stay-out" => "Done: agents can no longer join. Those that have joined stay.",
-        "session-ended" => "The session has ended.",
-        "password-changed" => "Done: the password is changed, and every other sign-in of yours has ended.",
-        "token-revoked" => "Done: the token is revoked. Its next call is refused.",
-        "token-revoked-with-minted" => {
-            "Done: the token is revoked, with the tokens that it minted and the invites that it made."
-        }
+        "private" => "The page is now private. Only people with the signed link can see it.",
+        "appealed" => "Appeal sent. A moderator will review the page.",
+        "deleted" => "Page deleted.",
+        "credited" => "Credit added.",
+        "paid-by-card" => "Thank you. The credit appears when the processor confirms the payment.",
+        "invited" => "Invite created. Anyone with its link can join.",
+        "invite-revoked" => "Invite revoked.",
+        "removed" => "Member removed, and their tokens revoked.",
+        "left" => "You have left the account. The tokens that you created there are revoked.",
+        "agents-join" => "Agents can now join with an invite.",
+        "agents-stay-out" => "Agents can no longer join. Agents that have joined keep access.",
+        "session-ended" => "Session ended.",
+        "password-changed" => "Password changed. All your other sessions have ended.",
+        "token-revoked" => "Token revoked.",
+        "token-revoked-with-minted" => "Token revoked, with the tokens and invites that it created.",
         _ => return None,
     })
 }

@@ -52,15 +52,15 @@ impl EntryRow {
 fn in_words(reason: &str, slugs: &Slugs) -> String {
     let (kind, about) = reason.split_once(':').unwrap_or((reason, ""));
     match kind {
-        "publish" => "A publish beyond the free ones".to_owned(),
+        "publish" => "Publish beyond the free allowance".to_owned(),
         OF_VISIBILITY => hidden(about, slugs),
-        "storage" => format!("Storage beyond what is free, {about}"),
-        "traffic" => format!("Views beyond the free ones, {about}"),
-        "topup-dev" => "Credit, on the dev rail".to_owned(),
+        "storage" => format!("Storage beyond the free allowance, {about}"),
+        "traffic" => format!("Views beyond the free allowance, {about}"),
+        "topup-dev" => "Credit (test)".to_owned(),
         "topup-card-processor" => "Credit, by card".to_owned(),
         "refund-card-processor" => "Refund to the card".to_owned(),
         "operator-credit" => "Credit, by the operator".to_owned(),
-        _ => "Something else".to_owned(),
+        _ => "Other".to_owned(),
     }
 }
 
@@ -69,7 +69,7 @@ fn hidden(about: &str, slugs: &Slugs) -> String {
     let (artifact, month) = about.split_once(':').unwrap_or((about, ""));
     match artifact.parse().ok().and_then(|id| slugs.find(id)) {
         Some(slug) => format!("{slug} off the public, {month}"),
-        None => format!("A page off the public that is deleted now, {month}"),
+        None => format!("Visibility of a deleted page, {month}"),
     }
 }
 
@@ -85,15 +85,15 @@ mod tests {
         let (artifact, month) = (ArtifactId::new(now, &chance), now.month());
         let slugs = Slugs(HashMap::from([(artifact, "my-page".parse().unwrap())]));
         for (reason, told) in [
-            (Reason::Publish(VersionId::new(now, &chance)), "A publish beyond the free ones"),
+            (Reason::Publish(VersionId::new(now, &chance)), "Publish beyond the free allowance"),
             (Reason::Visibility(artifact, month), "my-page off the public, 2026-09"),
             (
                 Reason::Visibility(ArtifactId::new(now, &chance), month),
-                "A page off the public that is deleted now, 2026-09",
+                "Visibility of a deleted page, 2026-09",
             ),
-            (Reason::Storage(month), "Storage beyond what is free, 2026-09"),
-            (Reason::Traffic(month), "Views beyond the free ones, 2026-09"),
-            (Reason::DevTopUp(JobId::new(now, &chance)), "Credit, on the dev rail"),
+            (Reason::Storage(month), "Storage beyond the free allowance, 2026-09"),
+            (Reason::Traffic(month), "Views beyond the free allowance, 2026-09"),
+            (Reason::DevTopUp(JobId::new(now, &chance)), "Credit (test)"),
             (Reason::CardTopUp("cs_1".to_owned()), "Credit, by card"),
             (Reason::CardRefund("re_1".to_owned()), "Refund to the card"),
             (Reason::OperatorCredit(JobId::new(now, &chance)), "Credit, by the operator"),

@@ -224,12 +224,11 @@ async fn render(
 /// What no field was named for is still some field's.
 pub fn faults(refusal: &Refusal, path: &str) -> Faults {
     match refusal {
-        Refusal::InsufficientScope(_) => Faults::beside_field(
-            "scopes",
-            "Your role on this account does not have all of that, so you cannot hand it on. Tick less.",
-        ),
+        Refusal::InsufficientScope(_) => {
+            Faults::beside_field("scopes", "Your role does not allow all of these scopes. Select fewer.")
+        }
         Refusal::NotFound(Missing::Artifact) => {
-            Faults::beside_field("page", "There is no such page on the account any more. Choose another.")
+            Faults::beside_field("page", "This page no longer exists. Choose another.")
         }
         refusal => Faults::of(refusal, MINT_FIELDS, path),
     }
@@ -320,9 +319,9 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
         option: may_have_minted(token).then_some(QuestionOption {
             field: "with_minted",
             label: if frame.leads() {
-                "Also revoke the tokens that it minted and the invites that it made"
+                "Also revoke the tokens and invites that it created"
             } else {
-                "Also revoke the tokens that it minted"
+                "Also revoke the tokens that it created"
             },
         }),
     }

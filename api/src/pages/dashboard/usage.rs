@@ -97,7 +97,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
     let hidden = summary.restricted_artifacts;
     vec![
         Figure {
-            name: "Publishes that count",
+            name: "Publishes",
             value: Count(standing.publishes_used).to_string(),
             note: format!(
                 "of {} free; then {} each",
@@ -125,7 +125,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
             ),
         },
         Figure {
-            name: "Pages off the public",
+            name: "Unlisted and private pages",
             value: Count(hidden).to_string(),
             note: format!("{} a month", Dollars(tariff.visibility_charge(hidden))),
         },

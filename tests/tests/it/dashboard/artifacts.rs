@@ -10,7 +10,7 @@ in_both_modes! {
     async fn the_pages_are_listed_with_what_there_is_to_know(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let desk = Desk::of(&owner, &agent);
-        assert_has(&desk.open("").await, &["no pages on this account", "/v1/publish"]);
+        assert_has(&desk.open("").await, &["No pages yet", "/v1/publish"]);
         let published = agent.publish("my-page", PAGE).await.expect(201);
         agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE).await.expect(201);
         agent.publish("our-plans", PAGE).await.expect(201);
@@ -26,7 +26,7 @@ in_both_modes! {
         let size = format!("class=\"number\">{} bytes</td>", PAGE.len());
         assert_has(&list, &["my-page", "our-plans", "public", "private", &size, "?sig=", "class=\"number\">1</td>"]);
         let usage = desk.open("/usage").await;
-        assert_has(&usage, &["Publishes that count", "of 100 free", "<svg", "3 in all, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
+        assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in all, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
         assert_has(&usage, &["$0.50 a month"]);
     }
 
@@ -38,13 +38,13 @@ in_both_modes! {
         let desk = Desk::of(&member, &agent);
         let page = desk.open("/pages/my-page").await;
         assert_has(&page, &["First", "by the API", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
-        assert!(!page.contains("Go forward"), "{page}");
+        assert!(!page.contains("Make live"), "{page}");
         let framed = desk.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
         assert!(policy.ends_with(&format!("frame-src {}", world.serve_url())), "{policy}");
 
         let rolled_back = desk.submit("/pages/my-page/activate", &[("version", "1")]).await;
-        assert_has(&rolled_back, &["Done: visitors see that version", "Go forward"]);
+        assert_has(&rolled_back, &["The version is live", "Make live"]);
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["one"]);
         desk.submit("/pages/my-page/activate", &[("version", "2")]).await;
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["two"]);
@@ -58,7 +58,7 @@ in_both_modes! {
         assert_page(&desk.get("/pages/no-page").await, 404);
         assert_page(&desk.get("/pages/No_Page").await, 404);
         let missing = desk.get("/pages/no-page").await.text();
-        assert_has(&missing, &["There is no such page", &format!("href=\"{}\"", desk.path(""))]);
+        assert_has(&missing, &["Page not found", &format!("href=\"{}\"", desk.path(""))]);
     }
 
     async fn the_price_is_said_and_without_credit_the_way_leads_to_it(world: World) {
@@ -66,7 +66,7 @@ in_both_modes! {
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
         let (desk, guest) = (Desk::of(&owner, &agent), Desk::of(&member, &agent));
-        assert_has(&desk.open("/pages/my-page").await, &["Make it private for $0.50 a month", "Make it unlisted for $0.50"]);
+        assert_has(&desk.open("/pages/my-page").await, &["Make private ($0.50 a month)", "Make unlisted ($0.50"]);
         let private = [("visibility", "private")];
         owner.post(&desk.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
         let lacking = desk.submit("/pages/my-page/visibility", &private).await;
@@ -77,21 +77,22 @@ in_both_modes! {
         // Who came for a page goes back to it.
         let errand = [("amount_usd", "5"), ("page", "my-page"), ("visibility", "private")];
         let back = desk.submit("/credit/top-up", &errand).await;
-        assert_has(&back, &["<h1>my-page</h1>", "the credit is on the account"]);
+        assert_has(&back, &["<h1>my-page</h1>", "Credit added"]);
         let enough = desk.open("/credit?page=my-page&visibility=private").await;
         assert_has(&enough, &["There is enough credit", "/pages/my-page\">Go back"]);
 
         let hidden = guest.submit("/pages/my-page/visibility", &private).await;
         let signed_url = agent.artifact("my-page").await.string("signed_url");
-        assert_has(&hidden, &["Done: the page is private", &signed_url, "Make it public for free"]);
+        assert_has(&hidden, &["The page is now private", &signed_url, "Make public (free)"]);
         assert_has(&world.visitor().open(&signed_url).await.expect(200).text(), &["secret"]);
         world.visitor().open(signed_url.split_once('?').unwrap().0).await.expect(403);
         let unlisted = desk.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
-        assert_has(&unlisted, &["Done: the page is unlisted", "Make it private for the same $0.50"]);
+        assert_has(&unlisted, &["The page is now unlisted", "Make private (still $0.50"]);
         let public = desk.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
-        assert_has(&public, &["Done: the page is public", "Make it private: this month is paid, then $0.50 a month"]);
+        assert_has(&public, &["The page is now public", "Make private (this month is paid, then $0.50 a \
+             month)"]);
         let ledger = desk.open("/credit").await;
-        assert_has(&ledger, &["$4.50", "−$0.50", "my-page off the public", "Credit, on the dev rail", "visibility:", "topup-dev:"]);
+        assert_has(&ledger, &["$4.50", "−$0.50", "my-page off the public", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
             let refused = desk.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
             assert_page(&refused, 400);
@@ -115,7 +116,7 @@ in_both_modes! {
         assert_has(&question, &["Delete my-page?", "stops working at once", "publishing my-page again gives a new address", "Keep it"]);
         world.visitor().open(&url).await.expect(200);
         let list = desk.submit("/pages/my-page/delete", &[]).await;
-        assert_has(&list, &["Done: the page is deleted", "no pages on this account"]);
+        assert_has(&list, &["Page deleted", "No pages yet"]);
         world.visitor().open(&url).await.expect(404);
         assert_page(&desk.post("/pages/my-page/delete", &[]).await, 404);
         assert_page(&desk.get("/pages/my-page/delete").await, 404);

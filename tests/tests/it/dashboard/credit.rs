@@ -13,13 +13,13 @@ in_both_modes! {
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let desk = Desk::of(&owner, &agent);
         let page = desk.open("/credit").await;
-        assert_has(&page, &["No money has moved yet", "On the dev rail"]);
+        assert_has(&page, &["No transactions yet", "Test credit"]);
         assert!(!page.contains("By card"), "{page}");
         let key = between(&page, "name=\"key\" value=\"", "\"").to_owned();
         // A form that is sent twice buys once.
         for _ in 0..2 {
             let bought = desk.submit("/credit/top-up", &[("amount_usd", " $7.50 "), ("key", &key)]).await;
-            assert_has(&bought, &["$7.50", "Credit, on the dev rail"]);
+            assert_has(&bought, &["$7.50", "Credit (test)"]);
         }
         assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
         let other = desk.post("/credit/top-up", &[("amount_usd", "8"), ("key", &key)]).await;
@@ -32,7 +32,7 @@ in_both_modes! {
         }
         let guest = Desk::of(&admin, &agent);
         let seen = guest.open("/credit").await;
-        assert_has(&seen, &["$7.50", "The owner of the account buys its credit", "Credit, on the dev rail"]);
+        assert_has(&seen, &["$7.50", "Only the owner of the account can buy credit", "Credit (test)"]);
         assert!(!seen.contains("name=\"amount_usd\""), "{seen}");
         assert_page(&guest.post("/credit/top-up", &[("amount_usd", "5")]).await, 403);
         assert_page(&guest.post("/credit/checkout", &[("amount_usd", "5")]).await, 501);
@@ -74,12 +74,12 @@ in_both_modes! {
         let unpaid = desk.open("/credit?page=my-page&visibility=private").await;
         assert_has(&unpaid, &["not enough credit to make my-page private"]);
         let paid = desk.open("/credit?page=my-page&visibility=private&done=paid-by-card").await;
-        assert_has(&paid, &["The credit appears as soon as the processor confirms it."]);
+        assert_has(&paid, &["The credit appears when the processor confirms the payment."]);
         assert_eq!(order.fields["line_items[0][price_data][unit_amount]"], "2000");
         let text = opened.text();
         let session = between(&text, &format!("href=\"{}/pay/", world.card().url()), "\"");
         assert_has(&text, &["Pay $20.00 by card"]);
-        assert!(desk.open("/credit").await.contains("No money has moved yet"));
+        assert!(desk.open("/credit").await.contains("No transactions yet"));
         let account = &order.fields["metadata[account_id]"];
         world.processor().tell(&Processor::paid(session, account, 2_000)).await.expect(200);
         assert_has(&desk.open("/credit").await, &["$20.00", "Credit, by card", session]);
