@@ -12,21 +12,21 @@ use crate::parse;
 /// What one does with a Handbill.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Get an account and its first token; no e-mail, no browser.
+    /// Create an account and its first token, without email or browser.
     ///
-    /// The token goes into the profile and is not shown (with --json it is). The account is provisional: a person opens
-    /// the claim link that is printed, and it is permanent.
+    /// The token is saved in the profile and not shown, except with --json. The account is provisional until a
+    /// person opens the printed claim link.
     Signup,
     /// Publish a file, a folder or standard input, and print its URL.
     ///
-    /// An .html file, and standard input, become the front page; another file keeps its name. A folder is sent with all
-    /// that is in it but hidden files (.well-known is sent) and what .handbillignore names, which is written as
-    /// .gitignore is. Links are followed only to files that are sent. At most 50 files and 10 MB.
+    /// An .html file or standard input becomes the front page; any other file keeps its name. A folder is sent
+    /// without hidden files (except .well-known) and without files listed in .handbillignore, which has the syntax
+    /// of .gitignore. Symbolic links are followed only to files that are sent. At most 50 files and 10 MB.
     ///
-    /// Past the free allowance a publish spends credit without asking, and says what it spent. Without credit its price
-    /// is asked about; --yes and --max-price answer that.
+    /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit you
+    /// are asked to confirm the price; --yes and --max-price confirm it.
     ///
-    /// The URL is the one line on standard output. The same slug again adds a version and keeps the URL.
+    /// Only the URL is printed to standard output. Publishing the same slug again adds a version and keeps the URL.
     Publish(Publish),
     /// List the pages and sites of the account.
     List,
@@ -34,11 +34,11 @@ pub enum Command {
     Show(Named),
     /// List the versions of a page or site, newest first.
     Versions(Named),
-    /// Make the version before the live one live again, or the one named.
+    /// Make the previous version live again, or the given one.
     Rollback {
         #[command(flatten)]
         named: Named,
-        /// The number of the version to go back to.
+        /// The version to go back to.
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: Option<u32>,
     },
@@ -50,27 +50,27 @@ pub enum Command {
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
-    /// Choose who may see a page; unlisted and private cost a month.
+    /// Change who can see a page. Unlisted and private pages cost a monthly fee.
     ///
-    /// Taking a page off the public is always asked about, also when credit pays for it. --yes agrees, and so does a
-    /// --max-price that covers the month.
+    /// Making a page unlisted or private always asks for confirmation, even if credit covers it. --yes confirms, and
+    /// so does a --max-price that covers the month.
     Visibility {
         #[command(flatten)]
         named: Named,
-        /// Who may see it from now on.
+        /// The new visibility.
         visibility: Visibility,
     },
-    /// Delete a page or site: its URL stops at once.
+    /// Delete a page or site. Its URL stops working at once.
     Delete(Named),
     /// Open a page in the browser.
     Open(Named),
     /// Show the account: status, limits, credit, and the claim link while it is provisional.
     Account,
-    /// Show what the account used this month, and what that costs.
+    /// Show this month's usage and its cost.
     Usage,
-    /// Make a new claim link; the old one leads nowhere from then on.
+    /// Create a new claim link. The old one stops working.
     ClaimLink,
-    /// List, mint and revoke tokens.
+    /// List, create and revoke tokens.
     Tokens {
         #[command(subcommand)]
         command: Option<Tokens>,
@@ -80,28 +80,28 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<Invites>,
     },
-    /// List the account's people and tokens, and remove people.
+    /// List the account's members and tokens, and remove members.
     Members {
         #[command(subcommand)]
         command: Option<Members>,
     },
-    /// Join an account as an agent, by the code of an invite; the token goes into the profile.
+    /// Join an account as an agent with an invite code. The token is saved in the profile.
     ///
-    /// Without an argument the code is read unseen from the terminal, or from standard input. Everyone on the machine
-    /// can read arguments, so give the code as one only where nobody else is.
+    /// Without an argument the code is read from the terminal without echo, or from standard input. Other users of
+    /// the machine can see command-line arguments, so prefer that.
     Join {
-        /// The invite's code; better not given here.
+        /// The invite code. Prefer the prompt or standard input.
         code: Option<String>,
     },
-    /// Show the credit, or buy some.
+    /// Show or buy credit.
     Credits {
         /// How much to buy, in US dollars.
         #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
         amount: Option<Micro>,
     },
-    /// Keep a token in the profile, read unseen from the terminal or from standard input.
+    /// Save a token in the profile. It is read from the terminal without echo, or from standard input.
     Login,
-    /// Show which account, profile and address a command would use.
+    /// Show the account, profile and API address in use.
     Whoami,
 }
 
@@ -116,41 +116,41 @@ pub struct Named {
 pub struct Publish {
     /// A file, a folder, or - for standard input.
     pub path: PathBuf,
-    /// The name on the account; without it one is made up.
+    /// The page's name on the account. Generated if omitted.
     #[arg(long, value_parser = parse::slug)]
     pub slug: Option<Slug>,
-    /// Store the version of an existing page without making it live; `handbill activate` does that.
+    /// Store a version of an existing page without making it live. `handbill activate` makes it live.
     #[arg(long, requires = "slug")]
     pub stage: bool,
-    /// What this version is about, in a line that `handbill versions` shows.
+    /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,
-    /// Publish just once under this key, however often the command runs in 24 hours.
+    /// Idempotency key: within 24 hours the command publishes at most once under this key.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Visibility {
-    /// Anybody, and search engines may list it. Free.
+    /// Everyone; search engines can list it. Free.
     Public,
-    /// Anybody who has the link. Paid by the month.
+    /// Anyone with the link. Charged monthly.
     Unlisted,
-    /// Who has the signed link. Paid by the month.
+    /// Only people with the signed link. Charged monthly.
     Private,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Tokens {
-    /// List the tokens; never their secrets.
+    /// List the tokens, without their secrets.
     List,
-    /// Mint a token and print it, once.
+    /// Create a token and print it once.
     Mint(Mint),
     /// Revoke a token.
     Revoke {
-        /// The token's id, as the list has it; never the token itself.
+        /// The token's id from the list, not the token itself.
         id: String,
-        /// Also revoke the tokens that it created, those that they minted, and so on, and their open invites.
+        /// Also revoke the tokens that it created, directly or indirectly, and their open invites.
         #[arg(long)]
         with_minted: bool,
     },
@@ -161,16 +161,16 @@ pub struct Mint {
     /// What to call it.
     #[arg(long)]
     pub name: Option<String>,
-    /// What it may, such as artifacts:read,artifacts:write; without it, all that yours may.
+    /// Scopes, such as artifacts:read,artifacts:write. Default: the scopes of your token.
     #[arg(long)]
     pub scopes: Option<String>,
-    /// The one page or site that it may touch.
+    /// Limit the token to this page or site.
     #[arg(long, value_name = "SLUG", value_parser = parse::slug)]
     pub slug: Option<Slug>,
-    /// When it stops working, such as 2030-01-31T12:00:00Z.
+    /// Expiry time, such as 2030-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse::moment)]
     pub expires_at: Option<Time>,
-    /// After how long it stops working, such as 12h or 7d.
+    /// Lifetime, such as 12h or 7d.
     #[arg(long, value_name = "DURATION", value_parser = parse::duration, conflicts_with = "expires_at")]
     pub expires_in: Option<Duration>,
 }
@@ -179,7 +179,7 @@ pub struct Mint {
 pub enum Invites {
     /// List the invites.
     List,
-    /// Create an invite, for people by its link and for agents by its code.
+    /// Create an invite: a link for people and a code for agents.
     Create(Create),
     /// Revoke an invite: its code and link stop working.
     Revoke {
@@ -190,13 +190,13 @@ pub enum Invites {
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// What a person becomes who joins.
+    /// The role of people who join.
     #[arg(long)]
     pub role: Option<InviteRole>,
-    /// How many may join with it; 1 without this.
+    /// Maximum uses. Default: 1.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_uses: Option<u32>,
-    /// For how many hours it is good; 72 without this.
+    /// Lifetime in hours. Default: 72.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=720))]
     pub ttl_hours: Option<u32>,
 }
@@ -209,11 +209,11 @@ pub enum InviteRole {
 
 #[derive(Debug, Subcommand)]
 pub enum Members {
-    /// List the people and the active tokens.
+    /// List the members and the active tokens.
     List,
-    /// Remove a person; the tokens that they minted go with them.
+    /// Remove a member and revoke the tokens that the member created.
     Remove {
-        /// Their username or id.
+        /// The member's username or id.
         who: String,
     },
 }

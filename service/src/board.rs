@@ -160,7 +160,7 @@ impl JobState {
 pub struct JobsWanted {
     pub queue: Queue,
     pub state: JobState,
-    /// Only those that are older than this one.
+    /// Only jobs older than this one.
     pub before: Option<JobId>,
 }
 

@@ -25,7 +25,7 @@ pub struct ClaimLink {
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a person becomes who joins. An agent that joins works on artifacts, whatever the role.
+/// The role of people who join. An agent that joins works on artifacts, whatever the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum InviteRole {

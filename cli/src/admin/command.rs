@@ -14,46 +14,46 @@ const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
 /// What an operator does by hand to a service that runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
-    /// Have the moderation scan judge versions again: those that older rules have judged, unless told otherwise. The
-    /// workers do it one by one, behind everything else; a moderator's word holds.
+    /// Scan versions again; by default those with a verdict from older rules. Rescans run one at a time and with low
+    /// priority. They never override a moderator's decision.
     Rescan {
-        /// Every version, also those that the newest rules have judged.
+        /// All versions, including those with a verdict from the newest rules.
         #[arg(long, conflicts_with = "host")]
         all: bool,
         /// Every version of the page at this host, such as `my-page-a1b2`.
         #[arg(long, value_name = "HOST")]
         host: Option<Host>,
     },
-    /// Show how far the scans are, and which come to nothing.
+    /// Show the progress of scans, and which ones fail.
     Scans,
-    /// Show all queues, and all processes with what they take and do.
+    /// Show all queues and processes.
     Queues,
-    /// List the jobs of a queue, the newest first.
+    /// List the jobs of a queue, newest first.
     Jobs(JobsNamed),
-    /// Show one job: what it is about, why it failed, what happened to it.
+    /// Show a job with its payload, errors and timeline.
     Job(JobNamed),
-    /// Have a job begun anew that is dead or cancelled, or waits for another attempt.
+    /// Retry a job now that is dead, cancelled or waiting for a retry.
     Retry {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// End a job that waits. It can be retried for 48 hours.
+    /// Cancel a waiting job. It can be retried for 48 hours.
     Cancel {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Give a dead job up for good. It counts as cancelled then, and can be retried for 48 hours.
+    /// Discard a dead job. It becomes cancelled and can be retried for 48 hours.
     Discard {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Have all dead jobs of a queue begun anew. Mend first what killed them.
+    /// Retry all dead jobs of a queue. Fix the cause before retrying.
     RequeueDead {
         /// Which queue.
         #[arg(value_parser = parse_queue)]
@@ -61,7 +61,7 @@ pub(crate) enum AdminCommand {
         #[command(flatten)]
         signed: Signed,
     },
-    /// Give all dead jobs of a queue up for good. Each can be retried for 48 hours, one by one.
+    /// Discard all dead jobs of a queue. Each one can be retried for 48 hours.
     DiscardDead {
         /// Which queue.
         #[arg(value_parser = parse_queue)]
@@ -69,7 +69,7 @@ pub(crate) enum AdminCommand {
         #[command(flatten)]
         signed: Signed,
     },
-    /// Let no worker begin a job of a queue, in any process, until it is resumed. What runs is finished.
+    /// Pause a queue: no worker starts its jobs until it is resumed. Running jobs finish.
     Pause {
         /// Which queue.
         #[arg(value_parser = parse_queue)]
@@ -77,7 +77,7 @@ pub(crate) enum AdminCommand {
         #[command(flatten)]
         signed: Signed,
     },
-    /// Let a queue that is paused go on.
+    /// Resume a paused queue.
     Resume {
         /// Which queue.
         #[arg(value_parser = parse_queue)]
@@ -85,18 +85,18 @@ pub(crate) enum AdminCommand {
         #[command(flatten)]
         signed: Signed,
     },
-    /// Give credit to an account, or take it: a ledger entry of its own kind, recorded with your name and the reason.
+    /// Add credit to an account or remove it. The ledger entry records your name and the reason.
     Credit(CreditOrder),
-    /// Suspend an account: its writes are refused and its pages answer 451, until the suspension is lifted.
+    /// Suspend an account: its writes are refused and its pages return 451 until the suspension is lifted.
     Suspend(SuspensionOrder),
     /// Lift the suspension of an account.
     Lift(AccountNamed),
-    /// Manage the operators who sign in at /admin with passwords of their own.
+    /// Manage operators with their own passwords for /admin.
     #[command(subcommand)]
     Operator(OperatorCommand),
-    /// Show the schedules, and when each fired and will fire.
+    /// Show the schedules with their last and next fire times.
     Schedules,
-    /// Do now what a schedule does; it fires in its own time as well.
+    /// Run a schedule now. It still fires at its next time.
     Run {
         /// Its name, such as `sweep-records`.
         schedule: String,
@@ -110,13 +110,13 @@ pub(crate) enum AdminCommand {
 pub(crate) struct CreditOrder {
     /// The account's handle, such as `acct_1a2b3c`, or its id.
     pub(crate) account: String,
-    /// US dollars, such as `5` or `2.50`; a negative amount takes credit away.
+    /// US dollars, such as `5` or `2.50`. A negative amount removes credit.
     #[arg(allow_negative_numbers = true, value_parser = parse_usd)]
     pub(crate) usd: Micro,
     /// Why. Only operators see it.
     #[arg(long)]
     pub(crate) reason: RulingNote,
-    /// The id that an earlier attempt printed: the credit is then given once at most.
+    /// The id that an earlier attempt printed. It ensures that the credit is added at most once.
     #[arg(long)]
     pub(crate) id: Option<JobId>,
     #[command(flatten)]
@@ -146,8 +146,8 @@ pub(crate) struct SuspensionOrder {
 /// What an operator does about operators.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Ask for a password and print the entry for the setting `secrets.operators`. At a terminal the password is typed
-    /// unseen; otherwise it is the first line of standard input.
+    /// Ask for a password and print the entry for the setting `secrets.operators`. The password is read from the
+    /// terminal without echo, or from the first line of standard input.
     Add {
         /// The operator's name: 3 to 30 letters, digits, `_` and `-`.
         #[arg(value_parser = parse_operator_name)]
@@ -161,10 +161,10 @@ pub(crate) struct JobsNamed {
     /// Which queue.
     #[arg(value_parser = parse_queue)]
     queue: Queue,
-    /// In which state: waiting, running, failed, dead, cancelled or done.
+    /// State: waiting, running, failed, dead, cancelled or done.
     #[arg(long, default_value = "dead", value_parser = parse_state)]
     state: JobState,
-    /// Only those that are older than this one.
+    /// Only jobs older than this one.
     #[arg(long, value_name = "ID")]
     before: Option<JobId>,
 }
@@ -175,14 +175,14 @@ pub(crate) struct JobNamed {
     /// Its queue.
     #[arg(value_parser = parse_queue)]
     pub(crate) queue: Queue,
-    /// Its id, as lists and logs have it.
+    /// The job's id, as shown in lists and logs.
     pub(crate) id: JobId,
 }
 
 /// Who does it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Signed {
-    /// Who does it: the name stands in the log, on the board and in the job's timeline.
+    /// Your name, for the log, the queue board and the job's timeline.
     #[arg(long = "as", value_name = "NAME", env = "USER", hide_env_values = true)]
     by: Option<String>,
 }

@@ -84,75 +84,75 @@ impl Declared {
         let declared = Self {
             http_requests: at.counters(
                 "handbill_http_requests_total",
-                "Requests that were answered, by door, route, method and status; 499: the caller had gone before.",
+                "Completed requests by role, route, method and status. 499: the client disconnected first.",
                 &["role", "route", "method", "status"],
             )?,
             http_request_duration: at.histograms(
                 "handbill_http_request_duration_seconds",
-                "From a request's head to its answer's head, by door and route.",
+                "Time from a request's headers to the response's headers, by role and route.",
                 &["role", "route"],
                 REQUEST_SECONDS,
             )?,
             jobs: at.counters(
                 "handbill_jobs_total",
-                "Attempts at jobs that ended, by queue, kind and outcome: done, failed, dead, left, interrupted.",
+                "Finished job attempts by queue, kind and outcome: done, failed, dead, left, interrupted.",
                 &["queue", "kind", "outcome"],
             )?,
             job_duration: at.histograms(
                 "handbill_job_duration_seconds",
-                "How long attempts at jobs took.",
+                "Duration of job attempts.",
                 &["queue", "kind"],
                 JOB_SECONDS,
             )?,
             queue_jobs: at.int_gauges(
                 "handbill_queue_jobs",
-                "Jobs in the queue of the whole deployment: waiting, running, failed (waits for another attempt), dead, cancelled \
-                 (by an operator, and forgotten after 48 hours).",
+                "Jobs of the whole deployment by queue and state: waiting, running, failed (waiting for a \
+                 retry), dead, cancelled (by an operator; deleted after 48 hours).",
                 &["queue", "state"],
             )?,
             queue_oldest_waiting: at.gauges(
                 "handbill_queue_oldest_waiting_seconds",
-                "For how long the oldest job that is due, for its first attempt or for another, has waited; 0 when none does.",
+                "Age of the oldest due job, for a first attempt or a retry; 0 if there is none.",
                 &["queue"],
             )?,
             queue_paused: at.int_gauges(
                 "handbill_queue_paused",
-                "1 while an operator has paused the queue.",
+                "1 if an operator has paused the queue.",
                 &["queue"],
             )?,
             queue_workers: at.int_gauges(
                 "handbill_queue_workers",
-                "Processes of the whole deployment that live and take jobs of the queue.",
+                "Running processes of the whole deployment that take jobs from the queue.",
                 &["queue"],
             )?,
             processes: at.int_gauges(
                 "handbill_processes",
-                "Processes of the whole deployment that live, by role: serve, api, edge, worker.",
+                "Running processes of the whole deployment by role: serve, api, edge, worker.",
                 &["role"],
             )?,
             schedule_last_done: at.int_gauges(
                 "handbill_schedule_last_done_timestamp",
-                "When what a schedule does was last done, in seconds since 1970; 0 when it never was.",
+                "Unix time of the schedule's last completed job; 0 if never.",
                 &["schedule"],
             )?,
             part_ready: at.int_gauges(
                 "handbill_part_ready",
-                "1 while a part that this process works with answers it, else 0: database, queue, redis, storage.",
+                "1 if a dependency of this process responds, else 0: database, queue, redis, storage.",
                 &["part"],
             )?,
             moderation_waiting: at.int_gauges(
                 "handbill_moderation_waiting",
-                "Pages that wait for a moderator; counted up to 10,000.",
+                "Pages waiting for a moderator, up to 10,000.",
                 &[],
             )?,
             moderation_oldest_waiting: at.gauges(
                 "handbill_moderation_oldest_waiting_seconds",
-                "For how long the oldest page that waits for a moderator does; 0 when none does.",
+                "Age of the oldest page waiting for a moderator; 0 if there is none.",
                 &[],
             )?,
             reports_open: at.int_gauges(
                 "handbill_reports_open",
-                "Reports on pages that are served, which no moderator has answered; counted up to 10,000.",
+                "Open reports on live pages, up to 10,000.",
                 &[],
             )?,
             checkouts_uncredited: at.counter(
@@ -161,59 +161,56 @@ impl Declared {
             )?,
             card_reversals_unbooked: at.counter(
                 "handbill_card_reversals_unbooked_total",
-                "Refunds, disputes and reinstatements of card payments that no account was debited or credited for.",
+                "Refunds, disputes and reinstatements of card payments that were not booked on any account.",
             )?,
             ledger_batch_deeds: at.histogram(
                 "handbill_ledger_batch_deeds",
-                "Deeds that a ledger settled in one transaction.",
+                "Ledger operations settled in one transaction.",
                 BATCH_DEEDS,
             )?,
             ledger_commit: at.histogram(
                 "handbill_ledger_commit_seconds",
-                "How long a ledger's transaction took, with all its tries.",
+                "Duration of a ledger transaction, including retries.",
                 COMMIT_SECONDS,
             )?,
             cache_hits: at.counters(
                 "handbill_edge_cache_hits_total",
-                "Looks into a cache of the edge that found what they wanted.",
+                "Cache hits of the edge, by cache.",
                 &["cache"],
             )?,
             cache_misses: at.counters(
                 "handbill_edge_cache_misses_total",
-                "Looks into a cache of the edge that had to go on to the store.",
+                "Cache misses of the edge, by cache.",
                 &["cache"],
             )?,
-            views: at.counter("handbill_views_total", "Views of HTML documents that this edge counted.")?,
+            views: at.counter("handbill_views_total", "Views of HTML documents counted by this edge.")?,
             served_bytes: at.counter(
                 "handbill_served_bytes_total",
-                "Bytes that this edge sent to visitors, heads of answers included.",
+                "Bytes that this edge sent to visitors, including headers.",
             )?,
             published_bytes: at.counter(
                 "handbill_published_bytes_total",
-                "Bytes of the files of versions that were made.",
+                "Total size of the files of new versions, in bytes.",
             )?,
             database_connections: at.int_gauges(
                 "handbill_database_connections",
-                "Connections of this process to its databases, by pool and state: in_use, idle.",
+                "Database connections of this process by pool and state: in_use, idle.",
                 &["pool", "state"],
             )?,
             database_connections_max: at.int_gauges(
                 "handbill_database_connections_max",
-                "How many connections a pool may have.",
+                "Maximum size of a connection pool.",
                 &["pool"],
             )?,
             redis_connected: at.int_gauges(
                 "handbill_redis_connected",
-                "1 while Redis answers; absent where none is set.",
+                "1 if Redis responds; absent if Redis is not configured.",
                 &[],
             )?,
-            redis_reconnects: at.counter(
-                "handbill_redis_reconnects_total",
-                "How often the connection to Redis was lost and came back.",
-            )?,
+            redis_reconnects: at.counter("handbill_redis_reconnects_total", "Reconnects to Redis.")?,
             clock_skew: at.gauges(
                 "handbill_clock_skew_seconds",
-                "How far the clock of this machine is ahead of the database's; absent where the database is a file.",
+                "Seconds by which this machine's clock is ahead of the database's; absent with SQLite.",
                 &[],
             )?,
             scan_verdicts: at.counters(
@@ -223,20 +220,20 @@ impl Declared {
             )?,
             shed: at.counters(
                 "handbill_shed_total",
-                "What was answered 503 because there was too much of it, by door and what it waited for: requests, \
-                 sign_ins, hashing, publishes, uploads, upload_bytes, small_bodies, route_reads, content_reads, \
+                "Requests rejected with 503 for overload, by role and queue: requests, sign_ins, hashing, \
+                 publishes, uploads, upload_bytes, small_bodies, route_reads, content_reads, \
                  streamed_answers.",
                 &["role", "line"],
             )?,
             connections: at.int_gauges(
                 "handbill_connections",
-                "Connections that a door has open.",
+                "Open connections of a listener.",
                 &["role"],
             )?,
             connections_cut: at.counters(
                 "handbill_connections_cut_total",
-                "Connections that a door did not take or ended, and streamed answers that it ended (untaken), by reason: \
-                 full, address, idle, silent, untaken.",
+                "Connections that a listener rejected or closed, and streamed responses that it cut off \
+                 (untaken), by reason: full, address, idle, silent, untaken.",
                 &["role", "reason"],
             )?,
             dev_mode: at.told(IntGauge::new("handbill_dev_mode", "1 in dev mode, else 0.")?)?,

@@ -174,7 +174,7 @@ in_both_modes! {
         }
         report(&world, &shown, "Of the page itself.").await.expect(201);
         let history = history_of(&human, &shown).await;
-        for expected in [agent.handle().as_str(), &case_link(&before), "A copy of PayPal.", "Report: A copy of PayPal.", "answered"] {
+        for expected in [agent.handle().as_str(), &case_link(&before), "A copy of PayPal.", "Report: A copy of PayPal.", "closed"] {
             assert!(history.contains(expected), "{expected}: {history}");
         }
         assert!(history.contains(&format!("href=\"{QUEUE}?account={}\"", agent.handle())), "{history}");

@@ -256,7 +256,7 @@ in_both_modes! {
         let led = human.post("/admin/queues/scan").form(&pause).await.expect(302);
         assert_eq!(led.header("Location"), "/admin/queues/scan?done=paused&queue=scan");
         let shown = page(&world, led.header("Location")).await;
-        assert!(shown.contains("scan is paused") && shown.contains("value=\"resume\""), "{shown}");
+        assert!(shown.contains("Queue scan paused") && shown.contains("value=\"resume\""), "{shown}");
         human.post("/admin/queues/scan").form(&[("action", "resume")]).await.expect(302);
         human.post("/admin/queues/scan").form(&[("action", "burn")]).await.refused(400, "invalid_request");
         let led = human.post("/admin/queues").form(&[("schedule", "sweep-records")]).await.expect(302);

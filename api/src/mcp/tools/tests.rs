@@ -37,7 +37,7 @@ fn fault<T: Tool>(given: Value) -> String {
     let Err(refusal) = arguments::read::<T::Arguments>(given.as_object().cloned()) else {
         panic!("{} takes {given}", T::NAME)
     };
-    refusal.message().split_once("fit: ").unwrap().1.replacen("no such argument: ", "", 1)
+    refusal.message().split_once("body: ").unwrap().1.replacen("no such argument: ", "", 1)
 }
 
 fn sorted(mut names: Vec<&str>) -> Vec<&str> {

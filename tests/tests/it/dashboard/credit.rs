@@ -52,7 +52,7 @@ in_both_modes! {
         }
         let page = desk.open("/credit").await;
         assert_has(&page, &["By card", "$5 to $500"]);
-        assert!(!page.contains("dev rail"), "{page}");
+        assert!(!page.contains("Test credit"), "{page}");
         assert_page(&desk.post("/credit/top-up", &[("amount_usd", "5")]).await, 402);
         for amount in ["", "4.99", "500.01", "5.001", "many"] {
             let refused = desk.post("/credit/checkout", &[("amount_usd", amount)]).await;
