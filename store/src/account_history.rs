@@ -4,8 +4,8 @@ use domain::{AccountId, ArtifactId, Host, Time};
 use sea_orm::sea_query::{Expr, Query, SelectStatement};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::review::DecisionKept;
-use crate::{Store, artifacts, rows};
+use crate::decisions::DecisionKept;
+use crate::{Store, rows};
 
 /// How many decisions and how many reports a history shows at most, the newest first.
 pub const HISTORY_SHOWN_MAX: u64 = 10;
@@ -48,7 +48,7 @@ impl Store {
             .all(reader)
             .await?;
         Ok(AccountHistory {
-            pages: artifacts::of_account(account).count(reader).await?,
+            pages: rows::artifact::of_account(account).count(reader).await?,
             decisions: self.with_names(decisions).await?,
             reports: self.reports_on_others(account, but).await?,
         })

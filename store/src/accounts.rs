@@ -1,28 +1,22 @@
 //! Accounts and their month. Balances and allowances are only read here; `settle` alone writes them.
 
-use std::collections::BTreeSet;
-
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Refusal, Standing, StoredBytes,
-    Time, Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, StoredBytes, Time,
+    Visibility,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition, LockBehavior, LockType};
-use sea_orm::{
-    ColumnTrait, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect,
-    RelationDef,
-};
+use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
 
-use crate::many::among;
-use crate::{NewToken, Store, owner_storage, rows, tokens};
+use crate::{NewToken, Store, owner_storage, rows};
 
 impl Store {
     /// Writes a fresh account with its first token.
     pub async fn insert_account(&self, account: &Account, token: &NewToken) -> anyhow::Result<()> {
         let transaction = self.database.begin().await?;
         entity::account::Entity::insert(account_row(account)).exec_without_returning(&transaction).await?;
-        entity::token::Entity::insert(tokens::row(token)).exec_without_returning(&transaction).await?;
+        entity::token::Entity::insert(rows::token::row(token)).exec_without_returning(&transaction).await?;
         transaction.commit().await.context("commit a new account")
     }
 
@@ -94,39 +88,6 @@ impl Store {
         let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.database.reader).await?;
         found.map(rows::account).transpose()
     }
-}
-
-/// Takes the account's row: every writing transaction begins with it, so that they queue and never deadlock. The
-/// lock is the weak one that foreign keys do not wait for: adding views to the account's month goes on beside it.
-pub(crate) async fn lock_account(
-    transaction: &DatabaseTransaction,
-    account: AccountId,
-) -> anyhow::Result<Option<entity::account::Model>> {
-    entity::account::Entity::find_by_id(account.to_string())
-        .lock(LockType::NoKeyUpdate)
-        .one(transaction)
-        .await
-        .context("lock an account")
-}
-
-/// Refuses what a person or an agent is about to do to an account whose row is locked: they may have been let in before
-/// it was suspended.
-pub(crate) fn must_not_be_suspended(locked: &entity::account::Model) -> Result<(), Refusal> {
-    if locked.suspended_at.is_some() { Err(Refusal::AccountSuspended) } else { Ok(()) }
-}
-
-/// Takes those of the accounts' rows that nobody else has: whoever holds some rows and waits for others would have
-/// strangers wait for each other.
-pub(crate) async fn lock_free_accounts(
-    transaction: &DatabaseTransaction,
-    accounts: &BTreeSet<AccountId>,
-) -> anyhow::Result<Vec<entity::account::Model>> {
-    entity::account::Entity::find()
-        .filter(among(transaction, entity::account::Column::Id, accounts.iter().map(AccountId::to_string)))
-        .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
-        .all(transaction)
-        .await
-        .context("lock accounts that are free")
 }
 
 fn account_row(account: &Account) -> entity::account::ActiveModel {

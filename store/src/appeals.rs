@@ -11,9 +11,10 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 
-use crate::change::{Begun, Change, Decided};
-use crate::moderation::live_version;
-use crate::{Store, artifacts, rows};
+use crate::change::{Begun, Change};
+use crate::decided::Decided;
+use crate::rows::version::live_version;
+use crate::{Store, rows};
 
 /// How many appeals a page shows at most, the newest first.
 const APPEALS_SHOWN_MAX: u64 = 20;
@@ -67,7 +68,7 @@ impl Store {
     /// Takes in an appeal for the live version. None: there is no such artifact.
     pub async fn appeal(&self, change: &Change<'_>, appeal: &NewAppeal) -> Decided<Option<Appealed>> {
         let Begun { transaction, .. } = self.begin_change(change).await?;
-        let found = artifacts::find(&transaction, change.account, &appeal.slug).await?;
+        let found = rows::artifact::find(&transaction, change.account, &appeal.slug).await?;
         let Some(artifact) = found else { return Ok(None) };
         let live = live_version(&transaction, &artifact).await?;
         let status = match &live {

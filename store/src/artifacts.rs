@@ -5,19 +5,18 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{
-    AccountId, Artifact, ArtifactId, Cursor, Host, List, LiveVersion, Message, Page, Paged, Slug, Time,
-    UserId, Version,
+    AccountId, Artifact, ArtifactId, Cursor, Host, List, Message, Page, Paged, Slug, Time, UserId, Version,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::accounts::{lock_account, must_not_be_suspended};
-use crate::change::{Change, Decided};
+use crate::change::Change;
+use crate::decided::Decided;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
+use crate::rows::account::{lock_account, must_not_be_suspended};
+use crate::rows::artifact::{find, live_versions, of_account, with_live_version};
 use crate::script::Script;
 use crate::{Store, appeals, blocked_contents, held_pages, routes, rows};
 
@@ -221,86 +220,7 @@ impl Store {
     }
 }
 
-/// The account's artifacts that are not deleted.
-pub(crate) fn of_account(account: AccountId) -> Select<entity::artifact::Entity> {
-    entity::artifact::Entity::find()
-        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
-}
-
-pub(crate) async fn find(
-    connection: &impl ConnectionTrait,
-    account: AccountId,
-    slug: &Slug,
-) -> anyhow::Result<Option<entity::artifact::Model>> {
-    Ok(of_account(account).filter(entity::artifact::Column::Slug.eq(slug.as_str())).one(connection).await?)
-}
-
-/// One of the account's artifacts that is not deleted.
-pub(crate) async fn find_by_id(
-    connection: &impl ConnectionTrait,
-    account: AccountId,
-    artifact: ArtifactId,
-) -> anyhow::Result<Option<entity::artifact::Model>> {
-    let by_id = entity::artifact::Column::Id.eq(artifact.to_string());
-    Ok(of_account(account).filter(by_id).one(connection).await?)
-}
-
-/// The artifact of a row, with its live version if one is live.
-pub(crate) async fn with_live_version(
-    connection: &impl ConnectionTrait,
-    row: entity::artifact::Model,
-) -> anyhow::Result<Artifact> {
-    let mut live = live_versions(connection, row.live_version_id.clone().into_iter().collect()).await?;
-    let live = row.live_version_id.as_ref().and_then(|id| live.remove(id));
-    rows::artifact(row, live)
-}
-
-/// Live versions by their ids.
-async fn live_versions(
-    connection: &impl ConnectionTrait,
-    ids: Vec<String>,
-) -> anyhow::Result<HashMap<String, LiveVersion>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let found = entity::version::Entity::find()
-        .select_only()
-        .columns(LiveRow::COLUMNS)
-        .filter(entity::version::Column::Id.is_in(ids))
-        .into_model::<LiveRow>()
-        .all(connection)
-        .await?;
-    found.into_iter().map(LiveRow::read).collect()
-}
-
-// A version's manifest may be long, and neither of these rows needs it.
-
-#[derive(FromQueryResult)]
-struct LiveRow {
-    id: String,
-    seq: i32,
-    total_bytes: i64,
-    moderation_status: String,
-}
-
-impl LiveRow {
-    const COLUMNS: [entity::version::Column; 4] = {
-        use entity::version::Column;
-        [Column::Id, Column::Seq, Column::TotalBytes, Column::ModerationStatus]
-    };
-
-    fn read(self) -> anyhow::Result<(String, LiveVersion)> {
-        let live = LiveVersion {
-            id: rows::parse(&self.id, "a version id")?,
-            seq: u32::try_from(self.seq).unwrap_or(0),
-            total_bytes: rows::count(self.total_bytes),
-            moderation: rows::moderation(&self.moderation_status)?,
-        };
-        Ok((self.id, live))
-    }
-}
-
+/// A version's manifest may be long, and a list of versions does not need it.
 #[derive(FromQueryResult)]
 struct VersionRow {
     id: String,

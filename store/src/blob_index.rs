@@ -14,7 +14,7 @@ use sea_orm::{
 
 use crate::many::among;
 use crate::script::Script;
-use crate::{Blobs, Store, blob_sweep, rows};
+use crate::{Blobs, Store, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
 /// takes from that look to its commit, so the schedule's sweep never takes away what a publish counts on, and none has
@@ -22,6 +22,9 @@ use crate::{Blobs, Store, blob_sweep, rows};
 const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
 /// A look renews the time of the last one when that is older than this; so most looks write nothing.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
+
+/// The sweeps keep their number in this row.
+pub(crate) const SWEEP_ROW: i32 = 1;
 
 /// Whether a content may be counted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +202,7 @@ async fn known_blobs(
         .columns(entity::blob::Column::iter().map(|column| (entity::blob::Entity, column)))
         .from(entity::blob_sweep::Entity)
         .left_join(entity::blob::Entity, is_wanted)
-        .and_where(entity::blob_sweep::Column::Id.eq(blob_sweep::ROW))
+        .and_where(entity::blob_sweep::Column::Id.eq(SWEEP_ROW))
         .to_owned();
     let rows = connection.query_all(&select).await.context("look for contents")?;
     let first = rows.first().context("the number of sweeps is missing in the database")?;

@@ -15,15 +15,12 @@ use sea_orm::{
     QuerySelect,
 };
 
-use crate::blob_index::{BlobState, SweptBlobs, unreferenced};
+use crate::blob_index::{BlobState, SWEEP_ROW, SweptBlobs, unreferenced};
 use crate::{Blobs, Store, rows};
 
 /// Blobs that are marked in one transaction; publishes wait for its end.
 const MARKED_AT_ONCE: u64 = 1_000;
 const DELETES_AT_ONCE: usize = 8;
-
-/// The sweeps keep their number in this row.
-pub(crate) const ROW: i32 = 1;
 
 /// What a transaction does with the lock on the references.
 #[derive(Clone, Copy)]
@@ -131,7 +128,7 @@ impl Store {
 async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
     entity::blob_sweep::Entity::update_many()
         .col_expr(entity::blob_sweep::Column::Number, Expr::col(entity::blob_sweep::Column::Number).add(1))
-        .filter(entity::blob_sweep::Column::Id.eq(ROW))
+        .filter(entity::blob_sweep::Column::Id.eq(SWEEP_ROW))
         .exec(transaction)
         .await
         .context("number a sweep")?;
@@ -140,7 +137,7 @@ async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<(
 
 /// The number of the last sweep at once.
 pub(crate) async fn last_number(connection: &impl ConnectionTrait) -> anyhow::Result<SweepNumber> {
-    let row = entity::blob_sweep::Entity::find_by_id(ROW).one(connection).await?;
+    let row = entity::blob_sweep::Entity::find_by_id(SWEEP_ROW).one(connection).await?;
     Ok(SweepNumber(row.context("the number of sweeps is missing in the database")?.number))
 }
 

@@ -20,9 +20,9 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use crate::objects::KnownBlob;
 use crate::pack::{self, Layout};
 use crate::reading::Reading;
+use crate::silence::within;
 
 /// Where a thing lies in the object store. There is no other way to name an object.
 #[derive(Clone, Copy, Debug)]
@@ -53,13 +53,19 @@ pub struct Blobs {
     pub(crate) prefix: String,
 }
 
+/// A content that the database says is stored, and how it should lie there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownBlob {
+    pub hash: BlobHash,
+    pub size_bytes: u64,
+    pub variants: Vec<Variant>,
+}
+
 /// Contents lie here, each in the folder of its first byte.
 pub(crate) const CONTENTS: &str = "blobs";
 pub(crate) const SPOOL: &str = "spool";
 pub(crate) const UPLOADS: &str = "uploads";
 
-/// A store that does not answer makes the caller wait no longer than this.
-const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
 const LIST_WAIT_MAX: Duration = Duration::from_secs(60);
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(2);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -317,12 +323,4 @@ impl Blobs {
     fn join(&self, rest: &str) -> Key {
         Key::from(format!("{}/{rest}", self.prefix))
     }
-}
-
-/// Waits no longer than a caller can. A store that is silent is away.
-pub(crate) async fn within<T>(answer: impl Future<Output = T>) -> anyhow::Result<T> {
-    timeout(ANSWER_WAIT_MAX, answer)
-        .await
-        .map_err(std::io::Error::from)
-        .context("the blob store stays silent")
 }

@@ -21,9 +21,9 @@ use sea_orm::{
 use serde_json::{Value, json};
 
 use crate::audit::{self, Entry};
+use crate::decisions::{Decision, last_findings, note};
 use crate::many::{among, insert_rows};
-use crate::moderation::{Decision, ModeratorsWord, actor, note};
-use crate::scans::last_findings;
+use crate::moderation::{ModeratorsWord, actor};
 use crate::scans_asked::ask_for_holders;
 use crate::{Store, rows};
 

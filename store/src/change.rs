@@ -3,40 +3,12 @@
 //! being removed can outlive the removal. An account that is suspended refuses the change.
 
 use domain::{AccountId, Chance, Maker, Origin, Refusal, Time};
-use sea_orm::{ColumnTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
-use crate::accounts::{lock_account, must_not_be_suspended};
 use crate::audit::{self, Entry};
-use crate::{Store, members};
-
-/// What a change came to. One that was not made has changed nothing.
-pub type Decided<T> = Result<T, Undone>;
-
-/// Why a change was not made.
-#[derive(Debug)]
-pub enum Undone {
-    /// Decided under the lock.
-    Refused(Refusal),
-    Failed(anyhow::Error),
-}
-
-impl From<Refusal> for Undone {
-    fn from(refusal: Refusal) -> Self {
-        Undone::Refused(refusal)
-    }
-}
-
-impl From<anyhow::Error> for Undone {
-    fn from(error: anyhow::Error) -> Self {
-        Undone::Failed(error)
-    }
-}
-
-impl From<DbErr> for Undone {
-    fn from(error: DbErr) -> Self {
-        Undone::Failed(error.into())
-    }
-}
+use crate::decided::Decided;
+use crate::rows::account::{lock_account, must_not_be_suspended};
+use crate::{Store, rows};
 
 /// A change to an account: whose, by whom, and when.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +71,7 @@ async fn must_still_be_there(transaction: &DatabaseTransaction, change: &Change<
         return Ok(());
     }
     let user = change.by.user.ok_or(Refusal::Unauthorized)?;
-    if members::role_of(transaction, change.account, user).await?.is_none() {
+    if rows::member::role_of(transaction, change.account, user).await?.is_none() {
         return Err(
             Refusal::Forbidden { fault: "you are no longer a member of this account".to_owned() }.into()
         );

@@ -9,9 +9,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
-use crate::accounts::{lock_account, must_not_be_suspended};
-use crate::change::Decided;
-use crate::members::{self, NewMember};
+use crate::decided::Decided;
+use crate::rows::account::{lock_account, must_not_be_suspended};
+use crate::rows::member::{self, NewMember};
 use crate::{Change, Store, TokenFate, audit, revocations, routes, rows};
 
 /// Who claims.
@@ -76,7 +76,7 @@ impl Store {
         make_permanent(&transaction, &account, now).await?;
         let hosts = unlimit_routes(&transaction, &account, now).await?;
         let owner = NewMember { account: account.id, user: claimer.user, role: Role::Owner, joined_at: now };
-        members::insert(&transaction, &owner).await?;
+        member::insert(&transaction, &owner).await?;
         let entry = audit::Entry {
             account: Some(account.id),
             person: None,

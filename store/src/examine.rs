@@ -16,8 +16,7 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
 use crate::Blobs;
-use crate::blobs::StorageKey;
-use crate::objects::KnownBlob;
+use crate::blobs::{KnownBlob, StorageKey};
 use crate::pack::{self, TRAILER_BYTES};
 
 /// What the brotli decoder decodes at a time.

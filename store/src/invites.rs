@@ -12,12 +12,14 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect,
 };
 
-use crate::accounts::{lock_account, must_not_be_suspended};
 use crate::audit::{self, Entry};
-use crate::change::{Change, Decided};
+use crate::change::Change;
+use crate::decided::Decided;
 use crate::many::among;
 use crate::pages::{self, Keys};
-use crate::{NewToken, Store, members, rows, tokens};
+use crate::rows::account::{lock_account, must_not_be_suspended};
+use crate::rows::member::{self, NewMember};
+use crate::{NewToken, Store, rows};
 
 /// How many open invites an account may have.
 const OPEN_MAX: u64 = 1_000;
@@ -146,7 +148,7 @@ impl Store {
         }
         invite.must_be_usable(joining.now)?;
         let token = token_of(joining, invite);
-        tokens::insert(transaction, &token).await?;
+        rows::token::insert(transaction, &token).await?;
         spend_use(transaction, invite).await?;
         let entry = Entry {
             account: Some(invite.account),
@@ -169,20 +171,20 @@ impl Store {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
         let handle = account.handle.clone();
-        let role = members::role_of(transaction, invite.account, joining.user).await?;
+        let role = member::role_of(transaction, invite.account, joining.user).await?;
         if role >= Some(invite.role) {
             return Ok(handle);
         }
         invite.must_be_usable(joining.now)?;
-        let member = members::NewMember {
+        let member = NewMember {
             account: invite.account,
             user: joining.user,
             role: invite.role,
             joined_at: joining.now,
         };
         match role {
-            Some(_) => members::raise(transaction, &member).await?,
-            None => members::admit(transaction, &member).await?,
+            Some(_) => member::raise(transaction, &member).await?,
+            None => member::admit(transaction, &member).await?,
         }
         spend_use(transaction, invite).await?;
         let entry = Entry {

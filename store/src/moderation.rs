@@ -1,26 +1,20 @@
-//! What was decided of a version, and a moderator's word on it. What a scan says is written in `scans`.
-
-use std::collections::HashMap;
+//! A moderator's word on a page. What a scan says is written in `scans`.
 
 use anyhow::Context;
 use domain::{
-    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, ModeratedBy, ModerationStatus,
-    Moderator, Origin, ReportId, Ruling, RulingNote, SitePath, Time, VersionId, Via,
+    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, ModeratedBy, ModerationStatus, Moderator,
+    Origin, ReportId, Ruling, RulingNote, SitePath, Time, VersionId, Via,
 };
-use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Condition, Expr, Query};
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter,
-    QueryOrder, QuerySelect,
-};
+use sea_orm::sea_query::{Condition, Query};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::accounts::lock_account;
 use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
-use crate::many::among;
+use crate::decisions::{DecidedBy, Decision, mark, newest_decision, note};
 use crate::reports::{self, Answered};
-use crate::rulings::{self, NO_FINDINGS};
-use crate::{Store, artifacts, blocked_contents, held_pages, routes, rows};
+use crate::rows::account::lock_account;
+use crate::rows::version::live_version;
+use crate::{Store, blocked_contents, held_pages, rows, rulings};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
@@ -77,47 +71,6 @@ pub enum Ruled {
     },
 }
 
-/// One decision on a version, as it is kept.
-pub(crate) struct Decision<'a> {
-    pub id: String,
-    pub version: &'a entity::version::Model,
-    pub status: ModerationStatus,
-    pub source: ModeratedBy,
-    pub evidence: &'a str,
-    pub scanner_version: Option<&'a str>,
-    pub decided_by: Option<DecidedBy<'a>>,
-    pub now: Time,
-}
-
-/// The moderator behind a decision, and what they wrote beside it.
-#[derive(Clone, Copy)]
-pub(crate) struct DecidedBy<'a> {
-    moderator: &'a Moderator,
-    note: Option<&'a RulingNote>,
-}
-
-impl<'a> Decision<'a> {
-    /// A decision without findings.
-    pub(crate) fn of_people(
-        version: &'a entity::version::Model,
-        status: ModerationStatus,
-        source: ModeratedBy,
-        chance: &Chance,
-        now: Time,
-    ) -> Self {
-        Self {
-            id: chance.ulid(now).to_string(),
-            version,
-            status,
-            source,
-            evidence: NO_FINDINGS,
-            scanner_version: None,
-            decided_by: None,
-            now,
-        }
-    }
-}
-
 impl Store {
     /// Writes a moderator's word to the live version. It answers the open reports on the artifact, but for those that
     /// came after what was seen.
@@ -127,7 +80,7 @@ impl Store {
         if lock_account(&transaction, word.account).await?.is_none() {
             return Ok(Ruled::Gone);
         }
-        let found = artifacts::find_by_id(&transaction, word.account, word.artifact).await?;
+        let found = rows::artifact::find_by_id(&transaction, word.account, word.artifact).await?;
         let Some(artifact) = found else { return Ok(Ruled::Gone) };
         let Some(version) = live_version(&transaction, &artifact).await? else {
             return Ok(Ruled::NothingIsLive);
@@ -248,23 +201,6 @@ async fn other_holders(
         .context("look for other versions with the same content")
 }
 
-/// The newest decision on a version.
-pub(crate) async fn newest_decision(
-    connection: &impl ConnectionTrait,
-    version: &str,
-) -> anyhow::Result<Option<DecisionId>> {
-    use entity::moderation_decision::Column;
-    let newest: Option<String> = entity::moderation_decision::Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::VersionId.eq(version))
-        .order_by_desc(Column::Id)
-        .into_tuple()
-        .one(connection)
-        .await?;
-    newest.map(|id| rows::parse(&id, "a decision id")).transpose()
-}
-
 /// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
 pub(crate) fn actor(moderator: &Moderator) -> String {
     match moderator {
@@ -296,94 +232,4 @@ fn told(word: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePa
         Some(note) => format!("{host} is now {status}{appeal}{left_out}: {}", note.as_str()),
         None => format!("{host} is now {status}{appeal}{left_out}"),
     }
-}
-
-/// The version that an artifact shows, if one is live.
-pub(crate) async fn live_version(
-    transaction: &DatabaseTransaction,
-    artifact: &entity::artifact::Model,
-) -> anyhow::Result<Option<entity::version::Model>> {
-    let Some(id) = &artifact.live_version_id else { return Ok(None) };
-    Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
-}
-
-/// Keeps a decision, and tells how.
-pub(crate) async fn note(
-    transaction: &DatabaseTransaction,
-    decision: &Decision<'_>,
-) -> anyhow::Result<entity::moderation_decision::Model> {
-    let row = row_of(decision);
-    let inserted = entity::moderation_decision::ActiveModel::from(row.clone()).reset_all();
-    entity::moderation_decision::Entity::insert(inserted).exec_without_returning(transaction).await?;
-    Ok(row)
-}
-
-pub(crate) fn row_of(decision: &Decision<'_>) -> entity::moderation_decision::Model {
-    let (person, operator) = match decision.decided_by.map(|by| by.moderator) {
-        Some(Moderator::Person(user)) => (Some(user.to_string()), None),
-        Some(Moderator::Operator(name)) => (None, Some(name.to_string())),
-        None => (None, None),
-    };
-    entity::moderation_decision::Model {
-        id: decision.id.clone(),
-        version_id: decision.version.id.clone(),
-        artifact_id: decision.version.artifact_id.clone(),
-        status: decision.status.as_str().to_owned(),
-        source: decision.source.as_str().to_owned(),
-        evidence: decision.evidence.to_owned(),
-        scanner_version: decision.scanner_version.map(str::to_owned),
-        decided_by: person,
-        operator,
-        note: decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned()),
-        created_at: decision.now.millis(),
-    }
-}
-
-/// Writes a status to a version, and to its route when it is live.
-pub(crate) async fn mark(
-    transaction: &DatabaseTransaction,
-    version: &entity::version::Model,
-    status: ModerationStatus,
-    by: ModeratedBy,
-    now: Time,
-) -> anyhow::Result<()> {
-    let change = entity::version::ActiveModel {
-        id: Set(version.id.clone()),
-        moderation_status: Set(status.as_str().to_owned()),
-        moderated_by: Set(by.as_str().to_owned()),
-        ..Default::default()
-    };
-    entity::version::Entity::update(change).exec_without_returning(transaction).await?;
-    if version.moderation_status != status.as_str() {
-        let after = entity::version::Model {
-            moderation_status: status.as_str().to_owned(),
-            moderated_by: by.as_str().to_owned(),
-            ..version.clone()
-        };
-        show(transaction, &[version.id.as_str()], status, routes::held_from(&after), now).await?;
-    }
-    Ok(())
-}
-
-/// Writes a status to the routes of versions, and from when on these are held back. The hosts of those that are live, by
-/// version.
-pub(crate) async fn show(
-    transaction: &DatabaseTransaction,
-    versions: &[&str],
-    status: ModerationStatus,
-    held_from: Option<i64>,
-    now: Time,
-) -> anyhow::Result<HashMap<String, Host>> {
-    let routes = entity::route::Entity::update_many()
-        .col_expr(entity::route::Column::HeldFrom, Expr::value(held_from))
-        .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
-        .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
-        .filter(among(
-            transaction,
-            entity::route::Column::VersionId,
-            versions.iter().copied().map(str::to_owned),
-        ))
-        .exec_with_returning(transaction)
-        .await?;
-    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{AccountId, BlobHash, BlobHasher, Time, UploadTicket, Variant, VersionId};
+use domain::{AccountId, BlobHash, BlobHasher, Time, UploadTicket, VersionId};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::buffered::BufWriter;
@@ -15,22 +15,15 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 use crate::Blobs;
-use crate::blobs::{CONTENTS, SPOOL, StorageKey, UPLOADS, within};
+use crate::blobs::{CONTENTS, KnownBlob, SPOOL, StorageKey, UPLOADS};
 use crate::reading::Reading;
+use crate::silence::within;
 
 /// The least that S3 takes as a part of a large object.
 const PART_BYTES: usize = 5 * 1024 * 1024;
 const PARTS_AT_ONCE: usize = 2;
 /// A store that lists nothing for so long is away.
 const NEXT_LISTED_WAIT: Duration = Duration::from_secs(60);
-
-/// A content that the database says is stored, and how it should lie there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownBlob {
-    pub hash: BlobHash,
-    pub size_bytes: u64,
-    pub variants: Vec<Variant>,
-}
 
 /// What an object is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use crate::Store;
-use crate::accounts::lock_account;
+use crate::rows::account::lock_account;
 
 /// How often a claim is tried again when others claim the same key.
 const CLAIMS_MAX: usize = 8;

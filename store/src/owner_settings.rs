@@ -5,7 +5,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 
 use crate::Store;
-use crate::change::{Change, Decided};
+use crate::change::Change;
+use crate::decided::Decided;
 
 /// Whether agents may join with an invite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

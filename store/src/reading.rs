@@ -17,7 +17,7 @@ use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore};
 use tokio::time::sleep;
 
-use crate::blobs::within;
+use crate::silence::within;
 
 /// How often it is asked anew without bringing a single byte.
 const FRUITLESS_MAX: u32 = 3;

@@ -9,10 +9,13 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::accounts::lock_account;
-use crate::moderation::{Decision, live_version, mark, note};
-use crate::review::{REPORTS_SHOWN_MAX, ReportKept};
-use crate::{Store, artifacts, rows};
+use crate::decisions::{Decision, mark, note};
+use crate::rows::account::lock_account;
+use crate::rows::version::live_version;
+use crate::{Store, rows};
+
+/// How many reports a page shows at most, the newest first.
+pub const REPORTS_SHOWN_MAX: u64 = 100;
 
 /// A report, about to be kept.
 #[derive(Clone, Debug)]
@@ -22,6 +25,18 @@ pub struct NewReport {
     pub reason: Option<ReportReason>,
     pub category: Option<ReportCategory>,
     pub now: Time,
+}
+
+/// A report that was taken in.
+#[derive(Clone, Debug)]
+pub struct ReportKept {
+    pub id: ReportId,
+    pub reason: Option<String>,
+    /// What kind of abuse it is, unless the reporter chose none.
+    pub category: Option<ReportCategory>,
+    pub at: Time,
+    /// When a moderator's word answered it.
+    pub answered_at: Option<Time>,
 }
 
 /// What came of a report.
@@ -43,7 +58,7 @@ impl Store {
             return Ok(Reported::NoSuchHost);
         }
         // Read again, now that nobody else changes it.
-        let found = artifacts::find_by_id(&transaction, named.account, named.id).await?;
+        let found = rows::artifact::find_by_id(&transaction, named.account, named.id).await?;
         let Some(artifact) = found else { return Ok(Reported::NoSuchHost) };
         let version = live_version(&transaction, &artifact).await?;
         insert(&transaction, report, &artifact, version.as_ref()).await?;

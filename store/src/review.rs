@@ -8,17 +8,15 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     Account, AccountId, Artifact, ArtifactId, BlobHash, DecisionId, Host, Manifest, ModeratedBy,
-    ModerationStatus, ReportCategory, ReportId, Time, VersionId,
+    ModerationStatus, Time, VersionId,
 };
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::appeals::AppealKept;
-use crate::moderation::newest_decision;
+use crate::decisions::{DecisionKept, DecisionsWanted, ScanKept, newest_decision};
+use crate::reports::ReportKept;
 use crate::{Store, rows};
-
-/// How many reports a page shows at most, the newest first.
-pub const REPORTS_SHOWN_MAX: u64 = 100;
 
 /// A page with what a moderator must know of it.
 #[derive(Clone, Debug)]
@@ -47,26 +45,6 @@ pub struct LiveCase {
     pub newest_decision: Option<DecisionId>,
 }
 
-/// A scan's decision, as it was kept.
-#[derive(Clone, Debug)]
-pub struct ScanKept {
-    pub evidence: String,
-    pub scanner_version: Option<String>,
-    pub at: Time,
-}
-
-/// A report that was taken in.
-#[derive(Clone, Debug)]
-pub struct ReportKept {
-    pub id: ReportId,
-    pub reason: Option<String>,
-    /// What kind of abuse it is, unless the reporter chose none.
-    pub category: Option<ReportCategory>,
-    pub at: Time,
-    /// When a moderator's word answered it.
-    pub answered_at: Option<Time>,
-}
-
 /// Which other pages with some contents are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SameContentWanted<'a> {
@@ -90,32 +68,6 @@ pub struct SamePage {
     pub is_passed_by_moderator: bool,
     /// The first of its files that is the same.
     pub file: String,
-}
-
-/// Which decisions are asked for, the newest first.
-#[derive(Clone, Debug, Default)]
-pub struct DecisionsWanted {
-    pub host: Option<Host>,
-    /// Leaves out what scans and reports have done.
-    pub by_moderators: bool,
-    /// The id of the last one of the list before.
-    pub before: Option<DecisionId>,
-}
-
-/// A decision on a version.
-#[derive(Clone, Debug)]
-pub struct DecisionKept {
-    pub id: DecisionId,
-    pub host: Host,
-    pub seq: u32,
-    pub status: ModerationStatus,
-    pub source: ModeratedBy,
-    /// Who of the people it was, by the name that they have or gave.
-    pub decided_by: Option<String>,
-    pub note: Option<String>,
-    pub evidence: String,
-    pub scanner_version: Option<String>,
-    pub at: Time,
 }
 
 impl Store {
@@ -229,49 +181,6 @@ impl Store {
             manifest: rows::manifest(&version.manifest)?,
             scan: scans.remove(&version.id),
         }))
-    }
-
-    /// The last scan of each of these versions.
-    pub(crate) async fn last_scans(
-        &self,
-        versions: Vec<String>,
-    ) -> anyhow::Result<HashMap<String, ScanKept>> {
-        use entity::moderation_decision::Column;
-        if versions.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let again = self.scanned_again(&versions).await?;
-        let found = entity::moderation_decision::Entity::find()
-            .filter(Column::VersionId.is_in(versions))
-            .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
-            // Whatever is collected later under one key stays.
-            .order_by_asc(Column::Id)
-            .all(&self.database.reader)
-            .await?;
-        let scan = |row: entity::moderation_decision::Model| {
-            // A scan that says the same again keeps no decision: the version knows of it.
-            let later = again.get(&row.version_id).filter(|(_, at)| *at >= row.created_at);
-            let (scanner_version, at) = match later {
-                Some((rules, at)) => (Some(rules.to_string()), *at),
-                None => (row.scanner_version, row.created_at),
-            };
-            (row.version_id, ScanKept { evidence: row.evidence, scanner_version, at: Time::from_millis(at) })
-        };
-        Ok(found.into_iter().map(scan).collect())
-    }
-
-    /// By which rules each of these versions was judged last, and when, where that is known.
-    async fn scanned_again(&self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
-        use entity::version::Column;
-        let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
-            .select_only()
-            .columns([Column::Id, Column::ScannedBy, Column::ScannedAt])
-            .filter(Column::Id.is_in(versions))
-            .filter(Column::ScannedBy.is_not_null().and(Column::ScannedAt.is_not_null()))
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        Ok(found.into_iter().map(|(version, rules, at)| (version, (rules, at))).collect())
     }
 
     /// Decisions with what the rows beside them know: host, version and person.

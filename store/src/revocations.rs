@@ -6,9 +6,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Condition;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, Statement};
 
-use crate::change::{Change, Decided};
+use crate::change::Change;
+use crate::decided::Decided;
 use crate::many::among;
-use crate::{Reach, Store, invites, rows, tokens};
+use crate::{Reach, Store, invites, rows};
 
 /// A token, the tokens that it minted, those that they minted, and so on; those that are revoked already as well, since
 /// what they minted may still work.
@@ -86,7 +87,7 @@ pub(crate) async fn revoke_all(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
 ) -> anyhow::Result<u64> {
-    let active = tokens::active(change.account, change.now).all(transaction).await?;
+    let active = rows::token::active(change.account, change.now).all(transaction).await?;
     revoke(transaction, change, &active).await
 }
 
@@ -104,7 +105,7 @@ async fn revoke_along(
     let tree = transaction.query_all_raw(statement).await?;
     let tree: Vec<String> = tree.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?;
     let minted = tree.iter().filter(|minted| *minted != id).cloned();
-    let minted = tokens::active(change.account, change.now)
+    let minted = rows::token::active(change.account, change.now)
         .filter(Condition::all().add(among(transaction, entity::token::Column::Id, minted)))
         .all(transaction)
         .await?;

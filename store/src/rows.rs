@@ -1,4 +1,12 @@
 //! Rows into domain types. A row that does not fit is a bug of ours (or of a hand in the database), never a panic.
+//!
+//! The modules below hold the finders, locks and writes that several features share. They import no feature.
+
+pub(crate) mod account;
+pub(crate) mod artifact;
+pub(crate) mod member;
+pub(crate) mod token;
+pub(crate) mod version;
 
 use anyhow::{Context, anyhow};
 use domain::{

@@ -6,11 +6,8 @@ use domain::{DecisionId, Host, ModeratedBy, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::review::{DecisionKept, DecisionsWanted};
+use crate::decisions::{DecisionKept, DecisionsWanted, NO_FINDINGS};
 use crate::{Store, rows};
-
-/// What a decision says that rests on no scan.
-pub(crate) const NO_FINDINGS: &str = "[]";
 
 /// Keeps a moderator's decision under its own id.
 pub(crate) async fn keep(

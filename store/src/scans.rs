@@ -7,17 +7,14 @@ use anyhow::Context;
 use domain::{AccountId, Host, ModeratedBy, ModerationStatus, ScannedContent, Time, VersionId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
-};
+use sea_orm::{ActiveModelTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::accounts::{lock_account, lock_free_accounts};
 use crate::blocked_contents::{self, Brought};
 use crate::content_verdicts::{self, NewVerdict};
+use crate::decisions::{Decision, earlier_decisions, row_of, show, shown_at};
 use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
-use crate::moderation::{Decision, row_of, show};
-use crate::rulings::NO_FINDINGS;
+use crate::rows::account::{lock_account, lock_free_accounts};
 use crate::scan_standing::{Standing, after_scan};
 use crate::{Store, routes, rows};
 
@@ -285,56 +282,8 @@ fn decision<'a>(
     }
 }
 
-/// What scans and reports have said of versions, by version, the latest first: a few words each, for what says the same
-/// again is not kept.
-async fn earlier_decisions(
-    transaction: &DatabaseTransaction,
-    versions: &[String],
-) -> anyhow::Result<HashMap<String, Vec<entity::moderation_decision::Model>>> {
-    use entity::moderation_decision::Column;
-    let mut found = entity::moderation_decision::Entity::find()
-        .filter(among(transaction, Column::VersionId, versions.to_vec()))
-        .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
-        .all(transaction)
-        .await
-        .context("read what was said of versions")?;
-    // Sorted here: for the order of their ids PostgreSQL may read all decisions that there are.
-    found.sort_by(|one, other| other.id.cmp(&one.id));
-    let mut by_version: HashMap<String, Vec<_>> = HashMap::new();
-    for decision in found {
-        by_version.entry(decision.version_id.clone()).or_default().push(decision);
-    }
-    Ok(by_version)
-}
-
-/// What the last scan of a version found.
-pub(crate) async fn last_findings(
-    transaction: &DatabaseTransaction,
-    version: &str,
-) -> anyhow::Result<String> {
-    let earlier = earlier_decisions(transaction, &[version.to_owned()]).await?.remove(version);
-    let mut scans = earlier.unwrap_or_default().into_iter();
-    let last = scans.find(|decision| decision.source == ModeratedBy::Scan.as_str());
-    Ok(last.map_or_else(|| NO_FINDINGS.to_owned(), |decision| decision.evidence))
-}
-
 fn has_said_the_same(earlier: &[entity::moderation_decision::Model], judgement: &Judgement) -> bool {
     let last_scan = earlier.iter().find(|decision| decision.source == ModeratedBy::Scan.as_str());
     last_scan
         .is_some_and(|scan| scan.status == judgement.status.as_str() && scan.evidence == judgement.evidence)
-}
-
-/// The hosts that show these versions, by version.
-pub(crate) async fn shown_at(
-    transaction: &DatabaseTransaction,
-    versions: Vec<String>,
-) -> anyhow::Result<HashMap<String, Host>> {
-    if versions.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let routes = entity::route::Entity::find()
-        .filter(among(transaction, entity::route::Column::VersionId, versions))
-        .all(transaction)
-        .await?;
-    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
 }

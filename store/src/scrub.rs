@@ -20,8 +20,9 @@ use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Statement};
 
 use crate::blob_index::{BlobState, unreferenced};
+use crate::blobs::KnownBlob;
 use crate::examine::BlobFault;
-use crate::objects::{KnownBlob, StoredObject};
+use crate::objects::StoredObject;
 use crate::{Blobs, Store, rows};
 
 /// Something that nobody knows of may be on its way to being known for this long: a publish outlasts an outage of some

@@ -26,7 +26,7 @@ use domain::{
 use sea_orm::DatabaseTransaction;
 
 use crate::Store;
-use crate::accounts::{lock_account, lock_free_accounts};
+use crate::rows::account::{lock_account, lock_free_accounts};
 use book::{Book, Movement};
 use desk::Desk;
 

@@ -7,8 +7,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
-use crate::accounts::lock_account;
 use crate::audit::{self, Entry};
+use crate::rows::account::lock_account;
 use crate::{Store, routes};
 
 /// An operator's decision on an account.

@@ -5,7 +5,7 @@ use domain::{AccountId, Host, Time};
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::accounts::lock_account;
+use crate::rows::account::lock_account;
 use crate::{Store, rows};
 
 /// An account that was purged, and the hosts that stop answering with it.

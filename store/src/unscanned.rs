@@ -7,9 +7,8 @@ use domain::{Host, ModeratedBy, ModerationStatus, Route, ScanJob, Time, VersionI
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
 
-use crate::accounts::lock_account;
-use crate::moderation::{Decision, mark, note};
-use crate::scans::shown_at;
+use crate::decisions::{Decision, mark, note, shown_at};
+use crate::rows::account::lock_account;
 use crate::{Store, routes, rows};
 
 /// A version that has been pending for so much longer says nothing of scans today: an operator cancelled its scan, for

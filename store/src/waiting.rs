@@ -9,8 +9,8 @@ use anyhow::Context;
 use domain::{Host, ModeratedBy, ModerationStatus, Slug, Time, VersionId, Visibility};
 use sea_orm::{FromQueryResult, Statement, Value};
 
+use crate::decisions::ScanKept;
 use crate::moderation::Seen;
-use crate::review::ScanKept;
 use crate::{Store, rows};
 
 /// A page with an open report stands as far ahead in the queue as if it had waited so much longer.

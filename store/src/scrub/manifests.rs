@@ -6,7 +6,7 @@ use domain::{BlobHash, Manifest, ManifestFile};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::{Damage, DamageFault, Harmed, MalformedManifest, ScrubNews, ScrubProgress, known};
-use crate::objects::KnownBlob;
+use crate::blobs::KnownBlob;
 use crate::{Store, rows};
 
 /// A manifest has up to 50 files.

@@ -10,9 +10,8 @@ use super::book::Book;
 use super::payment::pay;
 use super::sites::Sites;
 use super::{Terms, refused};
+use crate::decisions::{Decision, NO_FINDINGS, row_of};
 use crate::held_pages::HELD;
-use crate::moderation::{Decision, row_of};
-use crate::rulings::NO_FINDINGS;
 use crate::{blocked_contents, routes, rows};
 
 /// Spec 9.2: the numbers of an artifact's versions begin at 1.

@@ -12,7 +12,7 @@ use super::book::Book;
 use super::payment::pay;
 use super::sites::Sites;
 use super::{Terms, refused};
-use crate::{artifacts, routes};
+use crate::{routes, rows};
 
 /// Shows an artifact to more or fewer and pays for it; or refuses and changes nothing.
 pub(super) async fn settle(
@@ -22,7 +22,7 @@ pub(super) async fn settle(
     deed: &VisibilityDeed,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    let found = artifacts::find(transaction, deed.account, &deed.slug).await?;
+    let found = rows::artifact::find(transaction, deed.account, &deed.slug).await?;
     // A pinned token does not learn which other slugs exist.
     if let Some(pin) = deed.pinned_to
         && found.as_ref().is_none_or(|row| row.id != pin.to_string())
@@ -30,7 +30,7 @@ pub(super) async fn settle(
         return Ok(refused(Refusal::InsufficientScope(MissingRight::OtherArtifact)));
     }
     let Some(row) = found else { return Ok(refused(Refusal::NotFound(Missing::Artifact))) };
-    let artifact = artifacts::with_live_version(transaction, row).await?;
+    let artifact = rows::artifact::with_live_version(transaction, row).await?;
     let month = Reason::Visibility(artifact.id, book.now.month());
     // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
     let leaves_the_public = artifact.visibility == Visibility::Public && deed.to != Visibility::Public;

@@ -3,7 +3,7 @@
 use domain::{CalledBy, GrantDeed, Micro, Moved, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
 
 use super::*;
-use crate::accounts::lock_account;
+use crate::rows::account::lock_account;
 use crate::{Batch, Refused, is_collision};
 
 const LONG_AGO: Time = Time::from_millis(1);

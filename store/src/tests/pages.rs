@@ -5,7 +5,8 @@ use sea_orm::{ConnectionTrait, DbBackend, QueryTrait, Statement};
 
 use super::*;
 use crate::Reach;
-use crate::artifacts::{LISTED_BY, of_account};
+use crate::artifacts::LISTED_BY;
+use crate::rows::artifact::of_account;
 
 const ROWS: u32 = 3_000;
 const PAGE: u32 = 100;

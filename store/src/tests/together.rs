@@ -190,7 +190,7 @@ async fn an_account_in_other_hands_is_left_out_and_nobody_waits_for_it() {
     let bed = postgres().await;
     let (held, free) = (bed.account().await, bed.account().await);
     let holding = bed.store.database.begin().await.unwrap();
-    crate::accounts::lock_account(&holding, held).await.unwrap().unwrap();
+    crate::rows::account::lock_account(&holding, held).await.unwrap().unwrap();
     let settled = bed
         .settle_ready(&[
             (held, vec![bed.deed(held, "page", b"one")]),

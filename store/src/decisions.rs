@@ -1,0 +1,285 @@
+//! Decisions on versions, by scans, reports and moderators: how they are kept, what they change on a version and its
+//! route, and what was decided before.
+
+use std::collections::HashMap;
+
+use anyhow::Context;
+use domain::{Chance, DecisionId, Host, ModeratedBy, ModerationStatus, Moderator, RulingNote, Time};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter,
+    QueryOrder, QuerySelect,
+};
+
+use crate::many::among;
+use crate::{Store, routes, rows};
+
+/// What a decision says that rests on no scan.
+pub(crate) const NO_FINDINGS: &str = "[]";
+
+/// A scan's decision, as it was kept.
+#[derive(Clone, Debug)]
+pub struct ScanKept {
+    pub evidence: String,
+    pub scanner_version: Option<String>,
+    pub at: Time,
+}
+
+/// Which decisions are asked for, the newest first.
+#[derive(Clone, Debug, Default)]
+pub struct DecisionsWanted {
+    pub host: Option<Host>,
+    /// Leaves out what scans and reports have done.
+    pub by_moderators: bool,
+    /// The id of the last one of the list before.
+    pub before: Option<DecisionId>,
+}
+
+/// A decision on a version.
+#[derive(Clone, Debug)]
+pub struct DecisionKept {
+    pub id: DecisionId,
+    pub host: Host,
+    pub seq: u32,
+    pub status: ModerationStatus,
+    pub source: ModeratedBy,
+    /// Who of the people it was, by the name that they have or gave.
+    pub decided_by: Option<String>,
+    pub note: Option<String>,
+    pub evidence: String,
+    pub scanner_version: Option<String>,
+    pub at: Time,
+}
+
+/// One decision on a version, as it is kept.
+pub(crate) struct Decision<'a> {
+    pub id: String,
+    pub version: &'a entity::version::Model,
+    pub status: ModerationStatus,
+    pub source: ModeratedBy,
+    pub evidence: &'a str,
+    pub scanner_version: Option<&'a str>,
+    pub decided_by: Option<DecidedBy<'a>>,
+    pub now: Time,
+}
+
+/// The moderator behind a decision, and what they wrote beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct DecidedBy<'a> {
+    pub moderator: &'a Moderator,
+    pub note: Option<&'a RulingNote>,
+}
+
+impl<'a> Decision<'a> {
+    /// A decision without findings.
+    pub(crate) fn of_people(
+        version: &'a entity::version::Model,
+        status: ModerationStatus,
+        source: ModeratedBy,
+        chance: &Chance,
+        now: Time,
+    ) -> Self {
+        Self {
+            id: chance.ulid(now).to_string(),
+            version,
+            status,
+            source,
+            evidence: NO_FINDINGS,
+            scanner_version: None,
+            decided_by: None,
+            now,
+        }
+    }
+}
+
+impl Store {
+    /// The last scan of each of these versions.
+    pub(crate) async fn last_scans(
+        &self,
+        versions: Vec<String>,
+    ) -> anyhow::Result<HashMap<String, ScanKept>> {
+        use entity::moderation_decision::Column;
+        if versions.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let again = self.scanned_again(&versions).await?;
+        let found = entity::moderation_decision::Entity::find()
+            .filter(Column::VersionId.is_in(versions))
+            .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
+            // Whatever is collected later under one key stays.
+            .order_by_asc(Column::Id)
+            .all(&self.database.reader)
+            .await?;
+        let scan = |row: entity::moderation_decision::Model| {
+            // A scan that says the same again keeps no decision: the version knows of it.
+            let later = again.get(&row.version_id).filter(|(_, at)| *at >= row.created_at);
+            let (scanner_version, at) = match later {
+                Some((rules, at)) => (Some(rules.to_string()), *at),
+                None => (row.scanner_version, row.created_at),
+            };
+            (row.version_id, ScanKept { evidence: row.evidence, scanner_version, at: Time::from_millis(at) })
+        };
+        Ok(found.into_iter().map(scan).collect())
+    }
+
+    /// By which rules each of these versions was judged last, and when, where that is known.
+    async fn scanned_again(&self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
+        use entity::version::Column;
+        let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::ScannedBy, Column::ScannedAt])
+            .filter(Column::Id.is_in(versions))
+            .filter(Column::ScannedBy.is_not_null().and(Column::ScannedAt.is_not_null()))
+            .into_tuple()
+            .all(&self.database.reader)
+            .await?;
+        Ok(found.into_iter().map(|(version, rules, at)| (version, (rules, at))).collect())
+    }
+}
+
+/// Keeps a decision, and tells how.
+pub(crate) async fn note(
+    transaction: &DatabaseTransaction,
+    decision: &Decision<'_>,
+) -> anyhow::Result<entity::moderation_decision::Model> {
+    let row = row_of(decision);
+    let inserted = entity::moderation_decision::ActiveModel::from(row.clone()).reset_all();
+    entity::moderation_decision::Entity::insert(inserted).exec_without_returning(transaction).await?;
+    Ok(row)
+}
+
+pub(crate) fn row_of(decision: &Decision<'_>) -> entity::moderation_decision::Model {
+    let (person, operator) = match decision.decided_by.map(|by| by.moderator) {
+        Some(Moderator::Person(user)) => (Some(user.to_string()), None),
+        Some(Moderator::Operator(name)) => (None, Some(name.to_string())),
+        None => (None, None),
+    };
+    entity::moderation_decision::Model {
+        id: decision.id.clone(),
+        version_id: decision.version.id.clone(),
+        artifact_id: decision.version.artifact_id.clone(),
+        status: decision.status.as_str().to_owned(),
+        source: decision.source.as_str().to_owned(),
+        evidence: decision.evidence.to_owned(),
+        scanner_version: decision.scanner_version.map(str::to_owned),
+        decided_by: person,
+        operator,
+        note: decision.decided_by.and_then(|by| by.note).map(|note| note.as_str().to_owned()),
+        created_at: decision.now.millis(),
+    }
+}
+
+/// Writes a status to a version, and to its route when it is live.
+pub(crate) async fn mark(
+    transaction: &DatabaseTransaction,
+    version: &entity::version::Model,
+    status: ModerationStatus,
+    by: ModeratedBy,
+    now: Time,
+) -> anyhow::Result<()> {
+    let change = entity::version::ActiveModel {
+        id: Set(version.id.clone()),
+        moderation_status: Set(status.as_str().to_owned()),
+        moderated_by: Set(by.as_str().to_owned()),
+        ..Default::default()
+    };
+    entity::version::Entity::update(change).exec_without_returning(transaction).await?;
+    if version.moderation_status != status.as_str() {
+        let after = entity::version::Model {
+            moderation_status: status.as_str().to_owned(),
+            moderated_by: by.as_str().to_owned(),
+            ..version.clone()
+        };
+        show(transaction, &[version.id.as_str()], status, routes::held_from(&after), now).await?;
+    }
+    Ok(())
+}
+
+/// Writes a status to the routes of versions, and from when on these are held back. The hosts of those that are live, by
+/// version.
+pub(crate) async fn show(
+    transaction: &DatabaseTransaction,
+    versions: &[&str],
+    status: ModerationStatus,
+    held_from: Option<i64>,
+    now: Time,
+) -> anyhow::Result<HashMap<String, Host>> {
+    let routes = entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::HeldFrom, Expr::value(held_from))
+        .col_expr(entity::route::Column::ModerationStatus, Expr::value(status.as_str()))
+        .col_expr(entity::route::Column::UpdatedAt, routes::changed_at(now))
+        .filter(among(
+            transaction,
+            entity::route::Column::VersionId,
+            versions.iter().copied().map(str::to_owned),
+        ))
+        .exec_with_returning(transaction)
+        .await?;
+    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
+}
+
+/// The newest decision on a version.
+pub(crate) async fn newest_decision(
+    connection: &impl ConnectionTrait,
+    version: &str,
+) -> anyhow::Result<Option<DecisionId>> {
+    use entity::moderation_decision::Column;
+    let newest: Option<String> = entity::moderation_decision::Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::VersionId.eq(version))
+        .order_by_desc(Column::Id)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    newest.map(|id| rows::parse(&id, "a decision id")).transpose()
+}
+
+/// What scans and reports have said of versions, by version, the latest first: a few words each, for what says the same
+/// again is not kept.
+pub(crate) async fn earlier_decisions(
+    transaction: &DatabaseTransaction,
+    versions: &[String],
+) -> anyhow::Result<HashMap<String, Vec<entity::moderation_decision::Model>>> {
+    use entity::moderation_decision::Column;
+    let mut found = entity::moderation_decision::Entity::find()
+        .filter(among(transaction, Column::VersionId, versions.to_vec()))
+        .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
+        .all(transaction)
+        .await
+        .context("read what was said of versions")?;
+    // Sorted here: for the order of their ids PostgreSQL may read all decisions that there are.
+    found.sort_by(|one, other| other.id.cmp(&one.id));
+    let mut by_version: HashMap<String, Vec<_>> = HashMap::new();
+    for decision in found {
+        by_version.entry(decision.version_id.clone()).or_default().push(decision);
+    }
+    Ok(by_version)
+}
+
+/// What the last scan of a version found.
+pub(crate) async fn last_findings(
+    transaction: &DatabaseTransaction,
+    version: &str,
+) -> anyhow::Result<String> {
+    let earlier = earlier_decisions(transaction, &[version.to_owned()]).await?.remove(version);
+    let mut scans = earlier.unwrap_or_default().into_iter();
+    let last = scans.find(|decision| decision.source == ModeratedBy::Scan.as_str());
+    Ok(last.map_or_else(|| NO_FINDINGS.to_owned(), |decision| decision.evidence))
+}
+
+/// The hosts that show these versions, by version.
+pub(crate) async fn shown_at(
+    transaction: &DatabaseTransaction,
+    versions: Vec<String>,
+) -> anyhow::Result<HashMap<String, Host>> {
+    if versions.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let routes = entity::route::Entity::find()
+        .filter(among(transaction, entity::route::Column::VersionId, versions))
+        .all(transaction)
+        .await?;
+    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
+}
