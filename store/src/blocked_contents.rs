@@ -3,29 +3,31 @@
 //! A version is compared with the list when it is settled, when it is made live again, and with each of its scans. A
 //! version that a moderator has passed is compared with nothing.
 
+mod shared;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Context;
 use domain::{
-    AccountStatus, BlobHash, Chance, Host, Manifest, ManifestFile, ModeratedBy, ModerationStatus,
-    OperatorName, Origin, SitePath, Time, Via,
+    BlobHash, Chance, Host, Manifest, ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Origin,
+    SitePath, Time, Via,
 };
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
+use sea_orm::sea_query::{OnConflict, Query};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, FromQueryResult,
-    QueryFilter, QuerySelect, Statement,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, FromQueryResult, QueryFilter,
+    QuerySelect, Statement,
 };
 use serde_json::{Value, json};
 
 use crate::audit::{self, Entry};
 use crate::decisions::{Decision, last_findings, note};
 use crate::many::{among, insert_rows};
-use crate::moderation::{ModeratorsWord, actor};
 use crate::scans_asked::ask_for_holders;
 use crate::{Store, rows};
+use shared::used_by_others;
 
 /// The rule that the evidence of a version names which brought a blocked content.
 pub const BLOCKED_CONTENT: &str = "blocked_content";
@@ -80,6 +82,15 @@ impl FromStr for BlockedContentPlace {
 pub(crate) struct Brought {
     hash: BlobHash,
     blocked_at: i64,
+}
+
+/// What a moderator objects to on a page.
+pub(crate) struct Objection<'a> {
+    pub host: &'a str,
+    pub contents: &'a [BlobHash],
+    /// The moderator, as the audit trail names actors.
+    pub blocked_by: String,
+    pub now: Time,
 }
 
 #[derive(FromQueryResult)]
@@ -180,12 +191,11 @@ pub(crate) async fn lock(transaction: &DatabaseTransaction) -> anyhow::Result<()
 /// reason. Empty files are never blocked.
 pub(crate) async fn block(
     transaction: &DatabaseTransaction,
-    word: &ModeratorsWord,
+    objection: &Objection<'_>,
     version: &entity::version::Model,
-    host: &str,
 ) -> anyhow::Result<Vec<SitePath>> {
     let manifest = rows::manifest(&version.manifest)?;
-    let is_objected_to = |file: &ManifestFile| word.contents.contains(&file.hash);
+    let is_objected_to = |file: &ManifestFile| objection.contents.contains(&file.hash);
     let may_be_blocked = |file: &&ManifestFile| {
         file.size_bytes > 0 && (is_objected_to(file) || file.runs_as_document_or_script())
     };
@@ -193,16 +203,16 @@ pub(crate) async fn block(
     files.sort_by_key(|file| file.hash);
     files.dedup_by_key(|file| file.hash);
     let others = files.iter().filter(|file| !is_objected_to(file)).map(|file| file.hash);
-    let shared = used_by_others(transaction, others, &version.account_id, word.now).await?;
+    let shared = used_by_others(transaction, others, &version.account_id, objection.now).await?;
     let (left_out, new): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| shared.contains(&file.hash.to_string()));
     let rows = new.into_iter().map(|file| entity::blocked_content::ActiveModel {
         hash: Set(file.hash.to_string()),
         path: Set(file.path.to_string()),
         size_bytes: Set(rows::number(file.size_bytes)),
-        host: Set(host.to_owned()),
-        blocked_by: Set(actor(&word.moderator)),
-        created_at: Set(word.now.millis()),
+        host: Set(objection.host.to_owned()),
+        blocked_by: Set(objection.blocked_by.clone()),
+        created_at: Set(objection.now.millis()),
     });
     let mut known_stay = OnConflict::column(entity::blocked_content::Column::Hash);
     known_stay.do_nothing();
@@ -350,56 +360,4 @@ pub(crate) fn evidence(
     let found = findings.into_iter().filter(|finding| finding["rule"] != BLOCKED_CONTENT);
     let all: Vec<Value> = brought.chain(found).collect();
     Ok(serde_json::to_string(&all)?)
-}
-
-/// Which of these contents an honest page of another account holds: one that is served, and that a moderator has passed
-/// or whose account is claimed. What a scan has passed says too little of an account that anybody makes in a second.
-async fn used_by_others(
-    transaction: &DatabaseTransaction,
-    contents: impl IntoIterator<Item = BlobHash>,
-    account: &str,
-    now: Time,
-) -> anyhow::Result<HashSet<String>> {
-    use entity::route::Column;
-    let contents: Vec<String> = contents.into_iter().map(|hash| hash.to_string()).collect();
-    if contents.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let (blob, blob_ref, route) = (entity::blob::Entity, entity::blob_ref::Entity, entity::route::Entity);
-    let (version, owner) = (entity::version::Entity, entity::account::Entity);
-    let is_live = Condition::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(now.millis()));
-    let is_trusted = Condition::any()
-        .add(entity::account::Column::Status.eq(AccountStatus::Claimed.as_str()))
-        .add(entity::version::Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()));
-    let page = Query::select()
-        .expr(Expr::val(1))
-        .from(blob_ref)
-        .inner_join(
-            route,
-            Expr::col((route, Column::VersionId)).equals((blob_ref, entity::blob_ref::Column::VersionId)),
-        )
-        .inner_join(
-            version,
-            Expr::col((version, entity::version::Column::Id)).equals((route, Column::VersionId)),
-        )
-        .inner_join(owner, Expr::col((owner, entity::account::Column::Id)).equals((route, Column::AccountId)))
-        .and_where(
-            Expr::col((blob_ref, entity::blob_ref::Column::Hash)).equals((blob, entity::blob::Column::Hash)),
-        )
-        .and_where(Column::AccountId.ne(account))
-        .and_where(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
-        .and_where(Column::SuspendedAt.is_null())
-        .cond_where(is_live)
-        .cond_where(is_trusted)
-        .to_owned();
-    let found: Vec<String> = entity::blob::Entity::find()
-        .select_only()
-        .column(entity::blob::Column::Hash)
-        .filter(among(transaction, entity::blob::Column::Hash, contents))
-        .filter(Expr::exists(page))
-        .into_tuple()
-        .all(transaction)
-        .await
-        .context("look for pages that share contents")?;
-    Ok(found.into_iter().collect())
 }

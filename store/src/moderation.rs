@@ -10,11 +10,12 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 
 use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
+use crate::blocked_contents::{self, Objection};
 use crate::decisions::{DecidedBy, Decision, mark, newest_decision, note};
 use crate::reports::{self, Answered};
 use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
-use crate::{Store, blocked_contents, held_pages, rows, rulings};
+use crate::{Store, held_pages, rows, rulings};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
@@ -143,7 +144,13 @@ async fn apply_to_page(
     match word.ruling {
         Ruling::Block => {
             held_pages::hold(transaction, &version.artifact_id, word.now).await?;
-            let left_out = blocked_contents::block(transaction, word, version, host).await?;
+            let objection = Objection {
+                host,
+                contents: &word.contents,
+                blocked_by: actor(&word.moderator),
+                now: word.now,
+            };
+            let left_out = blocked_contents::block(transaction, &objection, version).await?;
             Ok(Applied { left_out, ..Applied::default() })
         }
         Ruling::Pass => {
@@ -202,7 +209,7 @@ async fn other_holders(
 }
 
 /// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
-pub(crate) fn actor(moderator: &Moderator) -> String {
+fn actor(moderator: &Moderator) -> String {
     match moderator {
         Moderator::Person(user) => user.to_string(),
         Moderator::Operator(name) => audit::operator(name.as_str()),
