@@ -127,7 +127,8 @@ impl Store {
             .limit(APPEALS_SHOWN_MAX)
             .all(&self.database.reader)
             .await?;
-        let seqs = self.seqs_of(found.iter().map(|row| row.version_id.as_str())).await?;
+        let versions = found.iter().map(|row| row.version_id.as_str());
+        let seqs = rows::version::seqs(&self.database.reader, versions).await?;
         let read = |row: entity::appeal::Model| {
             Ok(AppealKept {
                 id: rows::parse(&row.id, "an appeal id")?,

@@ -16,7 +16,7 @@ use crate::decided::Decided;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::rows::account::{lock_account, must_not_be_suspended};
-use crate::rows::artifact::{find, live_versions, of_account, with_live_version};
+use crate::rows::artifact::{find, find_at, live_versions, of_account, with_live_version};
 use crate::script::Script;
 use crate::{Store, appeals, blocked_contents, held_pages, routes, rows};
 
@@ -92,12 +92,7 @@ impl Store {
     /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
     pub async fn artifact_at(&self, host: &Host) -> anyhow::Result<Option<Artifact>> {
         let reader = &self.database.reader;
-        let found = entity::artifact::Entity::find()
-            .filter(entity::artifact::Column::Host.eq(host.as_str()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
-            .one(reader)
-            .await?;
-        let Some(row) = found else { return Ok(None) };
+        let Some(row) = find_at(reader, host).await? else { return Ok(None) };
         with_live_version(reader, row).await.map(Some)
     }
 

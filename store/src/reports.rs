@@ -52,13 +52,17 @@ pub enum Reported {
 impl Store {
     /// Keeps a report. A page that nobody has looked at goes to review with it.
     pub async fn report(&self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
-        let Some(named) = self.artifact_at(&report.host).await? else { return Ok(Reported::NoSuchHost) };
+        let named = rows::artifact::find_at(&self.database.reader, &report.host).await?;
+        let Some(named) = named else { return Ok(Reported::NoSuchHost) };
+        let account = rows::parse(&named.account_id, "an account id")?;
         let transaction = self.database.begin().await?;
-        if lock_account(&transaction, named.account).await?.is_none() {
+        if lock_account(&transaction, account).await?.is_none() {
             return Ok(Reported::NoSuchHost);
         }
         // Read again, now that nobody else changes it.
-        let found = rows::artifact::find_by_id(&transaction, named.account, named.id).await?;
+        let found =
+            rows::artifact::find_by_id(&transaction, account, rows::parse(&named.id, "an artifact id")?)
+                .await?;
         let Some(artifact) = found else { return Ok(Reported::NoSuchHost) };
         let version = live_version(&transaction, &artifact).await?;
         insert(&transaction, report, &artifact, version.as_ref()).await?;

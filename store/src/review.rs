@@ -188,10 +188,14 @@ impl Store {
         &self,
         decisions: Vec<entity::moderation_decision::Model>,
     ) -> anyhow::Result<Vec<DecisionKept>> {
-        let hosts = self.hosts_of(decisions.iter().map(|row| row.artifact_id.as_str())).await?;
-        let seqs = self.seqs_of(decisions.iter().map(|row| row.version_id.as_str())).await?;
+        let reader = &self.database.reader;
+        let hosts =
+            rows::artifact::hosts_even_deleted(reader, decisions.iter().map(|row| row.artifact_id.as_str()))
+                .await?;
+        let seqs = rows::version::seqs(reader, decisions.iter().map(|row| row.version_id.as_str())).await?;
         let usernames =
-            self.usernames_of(decisions.iter().filter_map(|row| row.decided_by.as_deref())).await?;
+            rows::user::usernames(reader, decisions.iter().filter_map(|row| row.decided_by.as_deref()))
+                .await?;
         let read = |(row, host): (entity::moderation_decision::Model, &String)| {
             let person = row.decided_by.map(|id| usernames.get(&id).cloned().unwrap_or(id));
             Ok(DecisionKept {
@@ -213,36 +217,6 @@ impl Store {
         named.map(read).collect()
     }
 
-    async fn hosts_of(
-        &self,
-        artifacts: impl Iterator<Item = &str>,
-    ) -> anyhow::Result<HashMap<String, String>> {
-        use entity::artifact::Column;
-        let found: Vec<(String, String)> = entity::artifact::Entity::find()
-            .select_only()
-            .columns([Column::Id, Column::Host])
-            .filter(Column::Id.is_in(artifacts))
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        Ok(found.into_iter().collect())
-    }
-
-    pub(crate) async fn seqs_of(
-        &self,
-        versions: impl Iterator<Item = &str>,
-    ) -> anyhow::Result<HashMap<String, i32>> {
-        use entity::version::Column;
-        let found: Vec<(String, i32)> = entity::version::Entity::find()
-            .select_only()
-            .columns([Column::Id, Column::Seq])
-            .filter(Column::Id.is_in(versions))
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        Ok(found.into_iter().collect())
-    }
-
     /// Which of these versions a moderator has passed.
     async fn passed_by_moderators(
         &self,
@@ -255,21 +229,6 @@ impl Store {
             .filter(Column::Id.is_in(versions))
             .filter(Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()))
             .filter(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
-            .into_tuple()
-            .all(&self.database.reader)
-            .await?;
-        Ok(found.into_iter().collect())
-    }
-
-    pub(crate) async fn usernames_of(
-        &self,
-        people: impl Iterator<Item = &str>,
-    ) -> anyhow::Result<HashMap<String, String>> {
-        use entity::user::Column;
-        let found: Vec<(String, String)> = entity::user::Entity::find()
-            .select_only()
-            .columns([Column::Id, Column::Username])
-            .filter(Column::Id.is_in(people))
             .into_tuple()
             .all(&self.database.reader)
             .await?;

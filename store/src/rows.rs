@@ -6,6 +6,7 @@ pub(crate) mod account;
 pub(crate) mod artifact;
 pub(crate) mod member;
 pub(crate) mod token;
+pub(crate) mod user;
 pub(crate) mod version;
 
 use anyhow::{Context, anyhow};

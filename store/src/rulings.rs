@@ -50,7 +50,7 @@ impl Store {
         }
         let found = query.all(&self.database.reader).await?;
         let people = found.iter().filter_map(|row| row.decided_by.as_deref());
-        let usernames = self.usernames_of(people).await?;
+        let usernames = rows::user::usernames(&self.database.reader, people).await?;
         let read = |row: entity::ruling::Model| {
             let id: DecisionId = rows::parse(&row.id, "a decision id")?;
             let host: Host = rows::parse(&row.host, "a host")?;

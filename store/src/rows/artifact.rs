@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{AccountId, Artifact, ArtifactId, LiveVersion, Slug};
+use domain::{AccountId, Artifact, ArtifactId, Host, LiveVersion, Slug};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
 
 use crate::rows;
@@ -30,6 +30,34 @@ pub(crate) async fn find_by_id(
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
     let by_id = entity::artifact::Column::Id.eq(artifact.to_string());
     Ok(of_account(account).filter(by_id).one(connection).await?)
+}
+
+/// The hosts of artifacts by their ids, deleted artifacts included.
+pub(crate) async fn hosts_even_deleted(
+    connection: &impl ConnectionTrait,
+    artifacts: impl Iterator<Item = &str>,
+) -> anyhow::Result<HashMap<String, String>> {
+    use entity::artifact::Column;
+    let found: Vec<(String, String)> = entity::artifact::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Host])
+        .filter(Column::Id.is_in(artifacts))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
+pub(crate) async fn find_at(
+    connection: &impl ConnectionTrait,
+    host: &Host,
+) -> anyhow::Result<Option<entity::artifact::Model>> {
+    Ok(entity::artifact::Entity::find()
+        .filter(entity::artifact::Column::Host.eq(host.as_str()))
+        .filter(entity::artifact::Column::DeletedAt.is_null())
+        .one(connection)
+        .await?)
 }
 
 /// The artifact of a row, with its live version if one is live.

@@ -1,6 +1,8 @@
 //! Rows of versions.
 
-use sea_orm::{DatabaseTransaction, EntityTrait};
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 /// The version that an artifact shows, if one is live.
 pub(crate) async fn live_version(
@@ -9,4 +11,20 @@ pub(crate) async fn live_version(
 ) -> anyhow::Result<Option<entity::version::Model>> {
     let Some(id) = &artifact.live_version_id else { return Ok(None) };
     Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
+}
+
+/// The numbers of versions by their ids.
+pub(crate) async fn seqs(
+    connection: &impl ConnectionTrait,
+    versions: impl Iterator<Item = &str>,
+) -> anyhow::Result<HashMap<String, i32>> {
+    use entity::version::Column;
+    let found: Vec<(String, i32)> = entity::version::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Seq])
+        .filter(Column::Id.is_in(versions))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(found.into_iter().collect())
 }
