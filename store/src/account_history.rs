@@ -1,7 +1,7 @@
 //! What is known of an account beside one of its pages, for a moderator who decides on that page.
 
 use domain::{AccountId, ArtifactId, Host, Time};
-use sea_orm::sea_query::{Expr, Query, SelectStatement};
+use sea_orm::sea_query::{Expr, SelectStatement};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::decisions::DecisionKept;
@@ -48,7 +48,7 @@ impl Store {
             .all(reader)
             .await?;
         Ok(AccountHistory {
-            pages: rows::artifact::of_account(account).count(reader).await?,
+            pages: rows::artifact::live(account).count(reader).await?,
             decisions: self.with_names(decisions).await?,
             reports: self.reports_on_others(account, but).await?,
         })
@@ -80,9 +80,7 @@ impl Store {
 
 /// The account's other artifacts, deleted ones included.
 fn others(account: AccountId, but: ArtifactId) -> SelectStatement {
-    Query::select()
-        .column(entity::artifact::Column::Id)
-        .from(entity::artifact::Entity)
+    rows::artifact::ids_even_deleted()
         .and_where(entity::artifact::Column::AccountId.eq(account.to_string()))
         .and_where(entity::artifact::Column::Id.ne(but.to_string()))
         .to_owned()

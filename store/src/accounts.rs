@@ -29,9 +29,7 @@ impl Store {
         let month = now.month();
         let usage =
             entity::usage::Entity::find_by_id((id.to_string(), month.to_string())).one(reader).await?;
-        let restricted_artifacts = entity::artifact::Entity::find()
-            .filter(entity::artifact::Column::AccountId.eq(id.to_string()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
+        let restricted_artifacts = rows::artifact::live(id)
             .filter(entity::artifact::Column::Visibility.ne(Visibility::Public.as_str()))
             .count(reader)
             .await?;

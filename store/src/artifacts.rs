@@ -1,5 +1,5 @@
 //! Artifacts and versions as their account sees them. A finder takes the account first, so that no call can reach
-//! another tenant's row; but for the two that say so, with which reports and moderators name pages of any account.
+//! another tenant's row; the two that do not say so: with them reports and moderators name pages of any account.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::decided::Decided;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::rows::account::{lock_account, must_not_be_suspended};
-use crate::rows::artifact::{find, find_at, live_versions, of_account, with_live_version};
+use crate::rows::artifact::{find, find_at, live, live_of_anyone, live_versions, with_live_version};
 use crate::script::Script;
 use crate::{Store, appeals, blocked_contents, held_pages, routes, rows};
 
@@ -49,7 +49,7 @@ impl Store {
         page: &Page,
     ) -> anyhow::Result<Paged<Artifact>> {
         use entity::artifact::Column;
-        let mut query = of_account(account);
+        let mut query = live(account);
         if let Some(pin) = pinned_to {
             query = query.filter(Column::Id.eq(pin.to_string()));
         }
@@ -71,7 +71,7 @@ impl Store {
         artifacts: &[ArtifactId],
     ) -> anyhow::Result<HashMap<ArtifactId, Slug>> {
         use entity::artifact::Column;
-        let found: Vec<(String, String)> = of_account(account)
+        let found: Vec<(String, String)> = live(account)
             .select_only()
             .columns([Column::Id, Column::Slug])
             .filter(Column::Id.is_in(artifacts.iter().map(ArtifactId::to_string)))
@@ -104,9 +104,8 @@ impl Store {
         at_most: u64,
     ) -> anyhow::Result<Vec<Artifact>> {
         let reader = &self.database.reader;
-        let mut named = entity::artifact::Entity::find()
+        let mut named = live_of_anyone()
             .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
             .order_by_asc(entity::artifact::Column::Id)
             .limit(at_most);
         if let Whose::Of(user) = whose {

@@ -76,12 +76,11 @@ impl Store {
         &self,
         accounts: &[&str],
     ) -> anyhow::Result<HashMap<String, Vec<ArtifactId>>> {
-        let found: Vec<(String, String)> = entity::artifact::Entity::find()
+        let found: Vec<(String, String)> = rows::artifact::live_of_anyone()
             .select_only()
             .column(entity::artifact::Column::AccountId)
             .column(entity::artifact::Column::Id)
             .filter(entity::artifact::Column::AccountId.is_in(accounts.iter().copied()))
-            .filter(entity::artifact::Column::DeletedAt.is_null())
             .filter(entity::artifact::Column::Visibility.ne(Visibility::Public.as_str()))
             .order_by_asc(entity::artifact::Column::Id)
             .into_tuple()

@@ -138,9 +138,7 @@ impl Store {
         let mut query = entity::moderation_decision::Entity::find().order_by_desc(Column::Id).limit(at_most);
         if let Some(host) = &wanted.host {
             // A deleted page keeps its decisions.
-            let artifact = Query::select()
-                .column(entity::artifact::Column::Id)
-                .from(entity::artifact::Entity)
+            let artifact = rows::artifact::ids_even_deleted()
                 .and_where(entity::artifact::Column::Host.eq(host.as_str()))
                 .to_owned();
             query = query.filter(Column::ArtifactId.in_subquery(artifact));

@@ -155,6 +155,7 @@ mod claims;
 mod content_verdicts;
 mod copying;
 mod deadlines;
+mod finders;
 mod ledgers;
 mod metering;
 mod moderation;

@@ -1,17 +1,33 @@
-//! Rows of artifacts. A finder takes the account first, so that no call can reach another tenant's row.
+//! Rows of artifacts. Nothing outside this file selects from their table, so that no query forgets the tenant or the
+//! deletion: it begins with `live`, or says in its name what it reaches beyond the artifacts of one account.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use anyhow::Context;
 use domain::{AccountId, Artifact, ArtifactId, Host, LiveVersion, Slug};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
+use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter,
+    QuerySelect, Select,
+};
 
+use crate::many::rows_of_pairs;
 use crate::rows;
 
 /// The account's artifacts that are not deleted.
-pub(crate) fn of_account(account: AccountId) -> Select<entity::artifact::Entity> {
-    entity::artifact::Entity::find()
-        .filter(entity::artifact::Column::AccountId.eq(account.to_string()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
+pub(crate) fn live(account: AccountId) -> Select<entity::artifact::Entity> {
+    live_of_anyone().filter(entity::artifact::Column::AccountId.eq(account.to_string()))
+}
+
+/// Artifacts that are not deleted, whoever owns them: for what is not done in the name of one account, such as reports,
+/// moderation and metering.
+pub(crate) fn live_of_anyone() -> Select<entity::artifact::Entity> {
+    entity::artifact::Entity::find().filter(entity::artifact::Column::DeletedAt.is_null())
+}
+
+/// The ids of artifacts, whoever owns them and deleted ones included: what was said of a page outlives it.
+pub(crate) fn ids_even_deleted() -> SelectStatement {
+    Query::select().column(entity::artifact::Column::Id).from(entity::artifact::Entity).to_owned()
 }
 
 pub(crate) async fn find(
@@ -19,7 +35,7 @@ pub(crate) async fn find(
     account: AccountId,
     slug: &Slug,
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
-    Ok(of_account(account).filter(entity::artifact::Column::Slug.eq(slug.as_str())).one(connection).await?)
+    Ok(live(account).filter(entity::artifact::Column::Slug.eq(slug.as_str())).one(connection).await?)
 }
 
 /// One of the account's artifacts that is not deleted.
@@ -29,7 +45,27 @@ pub(crate) async fn find_by_id(
     artifact: ArtifactId,
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
     let by_id = entity::artifact::Column::Id.eq(artifact.to_string());
-    Ok(of_account(account).filter(by_id).one(connection).await?)
+    Ok(live(account).filter(by_id).one(connection).await?)
+}
+
+/// Those of the artifacts that bear one of these slugs on its account and are not deleted.
+pub(crate) async fn live_among(
+    transaction: &DatabaseTransaction,
+    named: BTreeSet<(AccountId, Slug)>,
+) -> anyhow::Result<Vec<entity::artifact::Model>> {
+    let key = (entity::artifact::Column::AccountId, entity::artifact::Column::Slug);
+    let named = named.into_iter().map(|(account, slug)| (account.to_string(), slug.to_string()));
+    rows_of_pairs::<entity::artifact::Entity>(transaction, key, named, "deleted_at IS NULL")
+        .await
+        .context("look for artifacts")
+}
+
+/// An artifact by its id, whoever owns it and even if it is deleted.
+pub(crate) async fn find_even_deleted(
+    connection: &impl ConnectionTrait,
+    id: &str,
+) -> anyhow::Result<Option<entity::artifact::Model>> {
+    Ok(entity::artifact::Entity::find_by_id(id).one(connection).await?)
 }
 
 /// The hosts of artifacts by their ids, deleted artifacts included.
@@ -53,11 +89,8 @@ pub(crate) async fn find_at(
     connection: &impl ConnectionTrait,
     host: &Host,
 ) -> anyhow::Result<Option<entity::artifact::Model>> {
-    Ok(entity::artifact::Entity::find()
-        .filter(entity::artifact::Column::Host.eq(host.as_str()))
-        .filter(entity::artifact::Column::DeletedAt.is_null())
-        .one(connection)
-        .await?)
+    let at_host = entity::artifact::Column::Host.eq(host.as_str());
+    Ok(live_of_anyone().filter(at_host).one(connection).await?)
 }
 
 /// The artifact of a row, with its live version if one is live.

@@ -117,8 +117,7 @@ impl Store {
         let Some(row) = entity::version::Entity::find_by_id(version).one(&self.database.reader).await? else {
             return Ok(Vec::new());
         };
-        let artifact =
-            entity::artifact::Entity::find_by_id(&row.artifact_id).one(&self.database.reader).await?;
+        let artifact = rows::artifact::find_even_deleted(&self.database.reader, &row.artifact_id).await?;
         let Some(artifact) = artifact else { return Ok(Vec::new()) };
         Ok(vec![Harmed {
             host: rows::parse(&artifact.host, "a host")?,

@@ -10,7 +10,7 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
-use crate::many::{known_pairs, rows_of_pairs};
+use crate::many::known_pairs;
 use crate::script::Script;
 use crate::{blob_index, blob_sweep, blocked_contents, held_pages, routes, rows};
 
@@ -200,13 +200,8 @@ async fn artifacts(
     transaction: &DatabaseTransaction,
     publishes: &[&PublishDeed],
 ) -> anyhow::Result<HashMap<(AccountId, Slug), Shelved>> {
-    use entity::artifact::Column;
-    let named: BTreeSet<(String, String)> =
-        publishes.iter().map(|deed| (deed.order.account.to_string(), deed.order.slug.to_string())).collect();
-    let key = (Column::AccountId, Column::Slug);
-    let found = rows_of_pairs::<entity::artifact::Entity>(transaction, key, named, "deleted_at IS NULL")
-        .await
-        .context("look for artifacts")?;
+    let named = publishes.iter().map(|deed| (deed.order.account, deed.order.slug.clone())).collect();
+    let found = rows::artifact::live_among(transaction, named).await?;
     found
         .into_iter()
         .map(|row| {

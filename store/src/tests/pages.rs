@@ -6,7 +6,7 @@ use sea_orm::{ConnectionTrait, DbBackend, QueryTrait, Statement};
 use super::*;
 use crate::Reach;
 use crate::artifacts::LISTED_BY;
-use crate::rows::artifact::of_account;
+use crate::rows::artifact::live;
 
 const ROWS: u32 = 3_000;
 const PAGE: u32 = 100;
@@ -185,7 +185,7 @@ async fn cursor_behind(bed: &Bed, account: AccountId, count: u32) -> Cursor {
 /// The statement that reads a page in the middle of an account with 20,000 artifacts.
 fn middle(account: AccountId, backend: DbBackend) -> String {
     let cursor = Cursor::new(List::Artifacts, LONG_AGO + 1_000, "01AA0000000000000000010000");
-    LISTED_BY.cut(of_account(account), &Page::after(cursor, PAGE)).build(backend).to_string()
+    LISTED_BY.cut(live(account), &Page::after(cursor, PAGE)).build(backend).to_string()
 }
 
 #[tokio::test]
