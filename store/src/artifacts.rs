@@ -1,5 +1,5 @@
 //! Artifacts and versions as their account sees them. A finder takes the account first, so that no call can reach
-//! another tenant's row; the two that do not say so: with them reports and moderators name pages of any account.
+//! another tenant's row. `artifact_at` and `artifacts_named` do not: reports and moderators name pages of any account.
 
 use std::collections::HashMap;
 
