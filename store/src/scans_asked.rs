@@ -85,8 +85,9 @@ impl Store {
                 Ok(Some(marked))
             }
             AskedFor::Host(host) => {
-                let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
-                let is_its = Column::ArtifactId.eq(artifact.id.to_string());
+                let found = rows::artifact::find_at(&self.database.reader, host).await?;
+                let Some(artifact) = found else { return Ok(None) };
+                let is_its = Column::ArtifactId.eq(artifact.id);
                 Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
             }
             AskedFor::BlockedAt(at) => {
