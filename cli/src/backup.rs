@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use bus::Bus;
 use config::{DatabaseUrl, Settings, Storage};
-use domain::{BlobHash, VersionId, fault};
+use domain::{BlobHash, VersionId};
 use futures::TryStreamExt;
 use store::{Blobs, Copied, ObjectKind, Store, StoredObject};
 use workers::Queues;
@@ -189,7 +189,7 @@ impl<'a> Backup<'a> {
         let spool = self.copy_spool(&queue).await?;
         queue.close().await;
         let snapshot = self.snapshot_of_database().await?;
-        fault::pass("backup.before_contents")?;
+        faults::pass("backup.before_contents")?;
         let contents = contents::copy(&snapshot, &self.blobs, &self.kept, IfThere::Keep).await?;
         Ok(Round { snapshot, spool, contents })
     }

@@ -1,7 +1,7 @@
 //! The program `handbill`: its commands, and the one place that wires the crates into processes.
 //!
 //! The server's settings are loaded here and nowhere else; no other crate reads them, but for the fault points of
-//! debug builds (`domain::fault`). A client command must load none of them, and start no more than it needs: it is
+//! debug builds (`faults`). A client command must load none of them, and start no more than it needs: it is
 //! `client`'s.
 
 mod admin;

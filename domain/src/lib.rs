@@ -1,8 +1,7 @@
 //! The rules of the trade, pure: what a slug is, what a publish costs, what a refusal says.
 //!
 //! Everyone may use this crate. It knows no database, no queue and no HTTP; it reads no clock and rolls no
-//! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`]. The one thing in it that is not pure is
-//! [`fault`], which exists for tests and is empty in release builds.
+//! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`].
 
 mod accept_encoding;
 mod account;
@@ -45,7 +44,6 @@ mod upload_ticket;
 mod username;
 mod warning;
 
-pub mod fault;
 pub mod link;
 
 pub use accept_encoding::choose_encoding;

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
     Activation, BlobHash, Content, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome,
-    PublishDeed, PublishJob, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of, fault,
+    PublishDeed, PublishJob, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of,
 };
 use futures::{StreamExt, TryStreamExt};
 use store::{Decided, Layout, Refused, StoredBlobs, Undone};
@@ -33,7 +33,7 @@ impl Service {
     pub async fn carry_out_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
         let outcome = self.settled(task).await?;
         let order = &task.job.order;
-        fault::pass("publish.after_commit")?;
+        faults::pass("publish.after_commit")?;
         if let Outcome::Published(published) = &outcome {
             if order.activation == Activation::Live {
                 self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
@@ -45,11 +45,11 @@ impl Service {
                 "version published"
             );
         }
-        fault::pass("publish.after_notice")?;
+        faults::pass("publish.after_notice")?;
         if let Some(instance) = task.reply_to {
             self.0.bus.reply(instance, order.job(), &outcome).await;
         }
-        fault::pass("publish.after_reply")?;
+        faults::pass("publish.after_reply")?;
         // After commit nothing may fail the job: a scan that is not queued here is queued by the sweep.
         if matches!(outcome, Outcome::Published(_))
             && let Err(error) =
@@ -57,7 +57,7 @@ impl Service {
         {
             tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a scan waits for the sweep");
         }
-        fault::pass("publish.after_scan_push")?;
+        faults::pass("publish.after_scan_push")?;
         if matches!(task.job.content, Content::Spooled)
             && let Err(error) = self.0.blobs.delete_spooled(order.version).await
         {
@@ -116,7 +116,7 @@ impl Service {
                 },
             },
         };
-        fault::pass("publish.before_blob_put")?;
+        faults::pass("publish.before_blob_put")?;
         let storing = telemetry::spans::store_blobs(job.order.version, job.files.len());
         let files = content::split(&job.files, content)?;
         let (manifest, blobs_as_of) = match self.store_files(files).instrument(storing).await {
@@ -124,7 +124,7 @@ impl Service {
             Err(Undone::Refused(refusal)) => return self.refuse(job, refusal).await,
             Err(Undone::Failed(error)) => return Err(error),
         };
-        fault::pass("publish.after_blob_put")?;
+        faults::pass("publish.after_blob_put")?;
         let deed = PublishDeed { order: job.order.clone(), manifest, blobs_as_of };
         let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
         if matches!(outcome, Outcome::Published(_)) {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, Deed, JobId, Outcome, Refusal, Repeating, Time, fault};
+use domain::{AccountId, Deed, JobId, Outcome, Refusal, Repeating, Time};
 use store::Refused;
 use tokio::time::{Instant, timeout};
 
@@ -100,8 +100,8 @@ pub(crate) fn repeating(key: Option<&str>) -> Repeating {
 
 /// A test may shorten it.
 fn answer_wait() -> Duration {
-    match fault::at("answer.wait_ms") {
-        Some(fault::Fault::Instead(millis)) => Duration::from_millis(millis.into()),
+    match faults::at("answer.wait_ms") {
+        Some(faults::Fault::Instead(millis)) => Duration::from_millis(millis.into()),
         _ => ANSWER_WAIT,
     }
 }

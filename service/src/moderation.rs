@@ -5,11 +5,11 @@
 
 use std::net::IpAddr;
 
-use domain::fault::{self, Fault};
 use domain::{
     Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal,
     ReportCategory, ReportId, ReportReason, Ruling, RulingNote, Slug,
 };
+use faults::Fault;
 use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
 use crate::objection::objected_to;
@@ -191,7 +191,7 @@ impl Service {
 
     async fn block_too(&self, word: &ModeratorsWord, page: &SamePage, place: usize) -> anyhow::Result<Ruled> {
         // A test lets the page at one place fail.
-        if fault::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
+        if faults::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
             anyhow::bail!("injected fault at moderation.elsewhere");
         }
         let word = ModeratorsWord {
@@ -247,7 +247,7 @@ impl Service {
 
 /// A fault point whose pause holds up nobody else.
 async fn wait_if_told(point: &'static str) {
-    if let Some(Fault::Pause(wait)) = fault::at(point) {
+    if let Some(Fault::Pause(wait)) = faults::at(point) {
         tokio::time::sleep(wait).await;
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use domain::{
     Activation, Content, CreatedVia, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob,
     PublishOrder, Published, Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket,
-    VersionId, Warning, fault,
+    VersionId, Warning,
 };
 use store::KeyUse;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -227,7 +227,7 @@ impl Service {
             return Err(refusal.into());
         }
         let deadline = self.deadline(until).await?;
-        fault::pass("publish.before_spool").map_err(anyhow::Error::from)?;
+        faults::pass("publish.before_spool").map_err(anyhow::Error::from)?;
         let files = content::places_of(&request.files);
         let bytes = content::joined(request.files);
         let content = if bytes.len() <= INLINE_BYTES_MAX {
@@ -236,7 +236,7 @@ impl Service {
             self.0.blobs.spool(version, bytes).await?;
             Content::Spooled
         };
-        fault::pass("publish.before_push").map_err(anyhow::Error::from)?;
+        faults::pass("publish.before_push").map_err(anyhow::Error::from)?;
         let job = PublishJob {
             order: PublishOrder {
                 account: caller.account,
@@ -268,7 +268,7 @@ impl Service {
     async fn enqueue(&self, envelope: JobEnvelope, deadline: Deadline) -> Answer<Result<(), Refusal>> {
         let error = match timeout_at(deadline.until, self.0.queue.push(envelope)).await {
             Ok(Ok(())) => {
-                fault::pass("publish.after_push").map_err(anyhow::Error::from)?;
+                faults::pass("publish.after_push").map_err(anyhow::Error::from)?;
                 return Ok(Ok(()));
             }
             Ok(Err(error)) => format!("{error:#}"),

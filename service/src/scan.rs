@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::fault::{self, Fault};
 use domain::{AccountId, RescanJob, ScanJob, ScannedContent};
+use faults::Fault;
 use quick_cache::sync::Cache;
 use store::{Judged, Judgement, KeptVerdict, ScanSubject};
 use tokio::time::timeout;
@@ -200,7 +200,7 @@ impl Service {
 
 /// The rules' number, or the higher one that a test asks for.
 pub(crate) fn rules() -> u32 {
-    match fault::at("scan.rules") {
+    match faults::at("scan.rules") {
         Some(Fault::Instead(number)) => number,
         _ => RULES,
     }
@@ -208,9 +208,9 @@ pub(crate) fn rules() -> u32 {
 
 /// A fault point whose pause holds up nobody else.
 async fn pass_or_wait(point: &'static str) -> anyhow::Result<()> {
-    match fault::at(point) {
+    match faults::at(point) {
         Some(Fault::Pause(wait)) => tokio::time::sleep(wait).await,
-        _ => fault::pass(point)?,
+        _ => faults::pass(point)?,
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ const fn whole_number(text: &str) -> u32 {
 
 /// Whether a test wants the scanner to see nothing. Such a verdict is not kept.
 fn is_blind() -> bool {
-    fault::at("scan.blind").is_some()
+    faults::at("scan.blind").is_some()
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use domain::fault;
-
 /// More than the largest publish needs: its upload, its contents with every encoding, and its rows.
 const PUBLISH_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -34,7 +32,7 @@ impl DiskRoom {
 }
 
 fn free_bytes(folder: &Path) -> Option<u64> {
-    if let Some(fault::Fault::Instead(bytes)) = fault::at("disk.free_bytes") {
+    if let Some(faults::Fault::Instead(bytes)) = faults::at("disk.free_bytes") {
         return Some(bytes.into());
     }
     let disk = rustix::fs::statvfs(folder).ok()?;

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use anyhow::{Context, ensure};
 use domain::{
     AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved, Outcome, Reason,
-    Refusal, Tariff, Time, TopUpDeed, ToppedUp, fault,
+    Refusal, Tariff, Time, TopUpDeed, ToppedUp,
 };
 use sea_orm::DatabaseTransaction;
 
@@ -117,7 +117,7 @@ async fn settle_locked(
     }
     let clock = desk.clock();
     let movements = desk.close(&transaction).await?;
-    fault::pass("settle.before_commit")?;
+    faults::pass("settle.before_commit")?;
     // A process that was stopped in between must not commit what its caller was told will never be.
     let accepted =
         batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.deeds.iter().zip(outcomes));
