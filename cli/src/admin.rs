@@ -36,8 +36,7 @@ pub(crate) async fn carry_out(
     let house = House::open(settings, Schema::Require).await?;
     let office = Office::open(settings, &house).await?;
     let done = match order(command, form, &office.service).await {
-        Err(Failure::Refused(refusal)) => Ok(refused(&refusal, command, form)),
-        Err(Failure::Bug(bug)) => Err(bug),
+        Err(failure) => failure.handle().map(|refusal| refused(&refusal, command, form)),
         Ok(code) => Ok(code),
     };
     office.close().await;

@@ -51,8 +51,7 @@ impl Service {
     pub(crate) async fn settle(&self, deed: Deed, awaited: &Awaited) -> Answer<Outcome> {
         match self.0.ledgers.settle(deed).await.map_err(Failure::from) {
             Ok(outcome) => Ok(outcome),
-            Err(Failure::Refused(refusal)) => self.give_up(awaited, *refusal).await,
-            Err(bug) => Err(bug),
+            Err(failure) => self.give_up(awaited, *failure.handle().map_err(Failure::Bug)?).await,
         }
     }
 
@@ -87,8 +86,8 @@ pub(crate) fn may_start_anew<T>(answer: &Answer<T>, until: Instant) -> bool {
 pub(crate) fn failure_before(repeating: Repeating, error: anyhow::Error) -> Failure {
     let is_named = matches!(repeating, Repeating::WithTheSameKey | Repeating::WithTheSameId);
     if is_named && store::is_outage(&error) {
-        tracing::error!(error = format!("{error:#}"), "the outcome of an earlier request is unknown");
-        return Refusal::OutcomeUnknown(repeating).into();
+        let error = error.context("the outcome of an earlier request is unknown");
+        return Failure::Outage { refusal: Box::new(Refusal::OutcomeUnknown(repeating)), error };
     }
     error.into()
 }

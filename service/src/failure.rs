@@ -13,11 +13,25 @@ pub type Answer<T> = Result<T, Failure>;
 pub enum Failure {
     /// An expected no.
     Refused(Box<Refusal>),
-    /// A bug, to be logged once where it is answered.
+    /// A part of the service does not respond. The caller gets the refusal; the error is logged by [`Failure::handle`].
+    Outage { refusal: Box<Refusal>, error: anyhow::Error },
+    /// A bug, to be logged once where it is handled.
     Bug(anyhow::Error),
 }
 
 impl Failure {
+    /// The refusal that the caller gets, or the bug. Logs an outage, so it is called once, where the failure ends.
+    pub fn handle(self) -> Result<Box<Refusal>, anyhow::Error> {
+        match self {
+            Failure::Refused(refusal) => Ok(refusal),
+            Failure::Outage { refusal, error } => {
+                tracing::error!(error = format!("{error:#}"), "a part of the service does not respond");
+                Ok(refusal)
+            }
+            Failure::Bug(bug) => Err(bug),
+        }
+    }
+
     /// Why an outcome is not the success that its deed has.
     pub(crate) fn behind(outcome: Outcome) -> Self {
         match outcome {
@@ -39,11 +53,11 @@ impl From<Refusal> for Failure {
 }
 
 impl From<anyhow::Error> for Failure {
-    /// A part that does not answer is no bug: the caller is told when to try again.
     fn from(error: anyhow::Error) -> Self {
-        let Some(outage) = store::outage(&error) else { return Failure::Bug(error) };
-        tracing::error!(error = format!("{error:#}"), "a part of the service does not answer");
-        refusal_for(outage).into()
+        match store::outage(&error) {
+            Some(outage) => Failure::Outage { refusal: Box::new(refusal_for(outage)), error },
+            None => Failure::Bug(error),
+        }
     }
 }
 
@@ -58,17 +72,12 @@ impl From<Undone> for Failure {
 
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
-        match error {
-            LedgerError::Outage { of, .. } => {
-                tracing::error!(error = %error, "a ledger cannot settle at present");
-                refusal_for(of).into()
-            }
-            LedgerError::Unknown => {
-                tracing::error!(error = %error, "a ledger did not answer in time");
-                Refusal::overloaded("the account's ledger did not respond in time").into()
-            }
-            LedgerError::Bug(_) => Failure::Bug(error.into()),
-        }
+        let refusal = match &error {
+            LedgerError::Outage { of, .. } => refusal_for(*of),
+            LedgerError::Unknown => Refusal::overloaded("the account's ledger did not respond in time"),
+            LedgerError::Bug(_) => return Failure::Bug(error.into()),
+        };
+        Failure::Outage { refusal: Box::new(refusal), error: error.into() }
     }
 }
 

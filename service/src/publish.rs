@@ -150,7 +150,8 @@ impl Service {
         let version = VersionId::from_ulid(job.ulid());
         let prepared = match self.prepare(caller, version, request, until).await {
             Ok(prepared) => prepared,
-            Err(Failure::Refused(refusal)) if matches!(begun, Begun::Earlier(_)) => {
+            Err(failure) if matches!(begun, Begun::Earlier(_)) => {
+                let refusal = failure.handle().map_err(Failure::Bug)?;
                 // The earlier request is refused along with this one, or its job would be carried out yet.
                 return self.refused_for_good(&awaited, *refusal).await;
             }

@@ -25,9 +25,9 @@ impl From<Refusal> for RefusedCall {
 impl From<Failure> for RefusedCall {
     /// A bug is logged here, once; the caller learns no more than `internal_error`.
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Refused(refusal) => Self(refusal),
-            Failure::Bug(bug) => {
+        match failure.handle() {
+            Ok(refusal) => Self(refusal),
+            Err(bug) => {
                 tracing::error!(error = format!("{bug:#}"), "a call failed");
                 Refusal::Internal.into()
             }

@@ -244,8 +244,9 @@ async fn find_errand(
         // What is as it was wanted wants nothing more.
         Ok(artifact) if artifact.visibility == to => return Ok(None),
         Ok(artifact) => artifact,
-        Err(Failure::Refused(_)) => return Ok(None),
-        Err(failure) => return Err(failure.into()),
+        Err(failure) => {
+            return failure.handle().map(|_| None).map_err(|bug| Failure::Bug(bug).into());
+        }
     };
     let price = service.visibility_price(&desk.caller, &artifact).await?;
     // What costs nothing lacks nothing, whatever the account owes.
