@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use askama::Template;
 use domain::{AccountStatus, BlobHash, Host, Missing, ModerationStatus, Refusal, ReportCategory, Visibility};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
@@ -23,6 +24,9 @@ use crate::html::figures::{Moment, Size, SuspendedSince};
 use crate::html::page_framing;
 use crate::http::refusal::RefusedCall;
 
+/// Everything but what RFC 3986 calls unreserved, and the slash between folders.
+const ENCODED_IN_PATHS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Files that are listed; a version has hardly more.
 const FILES_SHOWN_MAX: usize = 50;
 /// Characters of one thing that the scan found; a page can make them many.
@@ -246,7 +250,7 @@ impl LiveRows {
             .iter()
             .find_map(|finding| live.files.iter().find(|file| file.path.as_str() == finding.file));
         let begins_at = begins_at.or_else(|| first_document(&live.files));
-        let begins_at = begins_at.map(|file| in_address(file.path.as_str())).unwrap_or_default();
+        let begins_at = begins_at.map(|file| in_address(file.path.as_str()).to_string()).unwrap_or_default();
         Self {
             preview: format!("{preview}{begins_at}"),
             seq: live.seq,
@@ -296,16 +300,8 @@ impl From<AppealKept> for AppealRow {
 }
 
 /// A file's path as a part of an address.
-fn in_address(path: &str) -> String {
-    let mut address = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => address.push(byte.into()),
-            byte if byte.is_ascii_alphanumeric() => address.push(byte.into()),
-            byte => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    address
+fn in_address(path: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(path, ENCODED_IN_PATHS)
 }
 
 fn shortened(text: &str) -> String {
@@ -321,8 +317,8 @@ mod tests {
 
     #[test]
     fn a_file_s_name_stands_for_itself_in_an_address() {
-        assert_eq!(in_address("a b/ü?#%.html"), "a%20b/%C3%BC%3F%23%25.html");
-        assert_eq!(in_address("css/app_1~2-3.css"), "css/app_1~2-3.css");
+        assert_eq!(in_address("a b/ü?#%.html").to_string(), "a%20b/%C3%BC%3F%23%25.html");
+        assert_eq!(in_address("css/app_1~2-3.css").to_string(), "css/app_1~2-3.css");
     }
 
     #[test]
