@@ -1,7 +1,10 @@
 //! JSON request bodies. They are held against the same schema that the document shows, so that the two cannot differ,
 //! and a fault is told by the name of the field, which poem-openapi's own messages leave out.
 
+use std::any::TypeId;
+use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use domain::Refusal;
 use poem::{FromRequest, Request, RequestBody};
@@ -29,7 +32,7 @@ impl<T> Deref for JsonBody<T> {
     }
 }
 
-impl<T: ParseFromJSON> JsonBody<T> {
+impl<T: ParseFromJSON + 'static> JsonBody<T> {
     fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let body = if bytes.is_empty() { None } else { Some(parse(bytes)?) };
         let fault = match &body {
@@ -64,10 +67,8 @@ fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
 
 /// The first thing in which a body does not fit the schema of `T`, beginning with the field's name. What it does not
 /// find, such as a text that is too long, poem-openapi finds, and names.
-fn misfit<T: Type>(body: &Value) -> Option<String> {
-    let mut registry = Registry::new();
-    T::register(&mut registry);
-    let schemas = Schemas(&registry);
+fn misfit<T: Type + 'static>(body: &Value) -> Option<String> {
+    let schemas = Schemas::of::<T>();
     let schema = schemas.resolve(T::schema_ref());
     match body {
         Value::Object(fields) => schemas.misfit(fields, &schema),
@@ -75,9 +76,22 @@ fn misfit<T: Type>(body: &Value) -> Option<String> {
     }
 }
 
-struct Schemas<'a>(&'a Registry);
+/// The schemas that a type of body consists of.
+struct Schemas(Registry);
 
-impl Schemas<'_> {
+impl Schemas {
+    /// Built at the first body of its type and kept; there are as many as there are types of bodies.
+    fn of<T: Type + 'static>() -> Arc<Self> {
+        static BUILT: LazyLock<Mutex<HashMap<TypeId, Arc<Schemas>>>> = LazyLock::new(Mutex::default);
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        let build = || {
+            let mut registry = Registry::new();
+            T::register(&mut registry);
+            Arc::new(Schemas(registry))
+        };
+        built.entry(TypeId::of::<T>()).or_insert_with(build).clone()
+    }
+
     fn resolve(&self, schema: MetaSchemaRef) -> MetaSchema {
         match schema {
             MetaSchemaRef::Inline(schema) => match schema.all_of.first() {
@@ -175,7 +189,7 @@ impl<T: Type> Payload for JsonBody<T> {
     }
 }
 
-impl<'a, T: ParseFromJSON> ApiExtractor<'a> for JsonBody<T> {
+impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for JsonBody<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
     type ParamType = ();
