@@ -24,6 +24,7 @@ use tracing::Instrument;
 
 use crate::board::{FailedAttempt, Rates};
 use crate::database::Database;
+use crate::sql::on_either;
 
 /// Bounds what a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
@@ -331,60 +332,19 @@ impl Attempts {
 impl Database {
     async fn leave(&self, delivery: &Delivery, pause: Duration) -> anyhow::Result<()> {
         let pause_s = i64::try_from(pause.as_secs())?;
-        match self {
-            Database::Sqlite(pool) => {
-                sqlx::query(
-                    "UPDATE Jobs SET status = 'Pending', run_at = unixepoch() + ?1, lock_by = NULL, lock_at = NULL
-                     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')",
-                )
-                .bind(pause_s)
-                .bind(&delivery.id)
-                .bind(&delivery.worker)
-                .execute(pool)
-                .await?;
-            }
-            Database::Postgres(pool) => {
-                sqlx::query(
-                    "UPDATE apalis.jobs SET status = 'Pending', run_at = now() + $1 * interval '1 second',
-                        lock_by = NULL, lock_at = NULL
-                     WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')",
-                )
-                .bind(pause_s)
-                .bind(&delivery.id)
-                .bind(&delivery.worker)
-                .execute(pool)
-                .await?;
-            }
-        }
+        on_either!(self, sql, pool => {
+            let release = sqlx::query(sql::RELEASE).bind(pause_s).bind(&delivery.id).bind(&delivery.worker);
+            release.execute(pool).await?;
+        });
         Ok(())
     }
 
     async fn postpone(&self, delivery: &Delivery, after: Duration) -> anyhow::Result<()> {
         let after_ms = i64::try_from(after.as_millis())?;
-        match self {
-            Database::Sqlite(pool) => {
-                sqlx::query(
-                    "UPDATE Jobs SET run_at = (CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ?1 + 999) / 1000
-                     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')",
-                )
-                .bind(after_ms)
-                .bind(&delivery.id)
-                .bind(&delivery.worker)
-                .execute(pool)
-                .await?;
-            }
-            Database::Postgres(pool) => {
-                sqlx::query(
-                    "UPDATE apalis.jobs SET run_at = now() + $1 * interval '1 millisecond'
-                     WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')",
-                )
-                .bind(after_ms)
-                .bind(&delivery.id)
-                .bind(&delivery.worker)
-                .execute(pool)
-                .await?;
-            }
-        }
+        on_either!(self, sql, pool => {
+            let postpone = sqlx::query(sql::POSTPONE).bind(after_ms).bind(&delivery.id).bind(&delivery.worker);
+            postpone.execute(pool).await?;
+        });
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 //! counts leave out what is done. What a job carries is shown redacted, see [`payload`]; nothing else may leave this
 //! module with a payload in it.
 
-pub(crate) mod events;
+mod events;
 mod index;
 mod job;
 mod pauses;
@@ -19,12 +19,10 @@ use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
 use service::{Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, QueueOnBoard, Steered};
 
-pub(crate) use events::{FailedAttempt, called_off};
+pub(crate) use events::FailedAttempt;
 pub(crate) use pauses::Pauses;
 pub use processes::Presence;
 use processes::{HeardOf, Running};
-#[cfg(test)]
-pub(crate) use processes::{POSTGRES_RUNNING, SQLITE_RUNNING};
 pub(crate) use rates::Rates;
 
 use crate::schedule::SCHEDULES;

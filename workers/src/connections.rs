@@ -4,23 +4,17 @@ use anyhow::Context;
 use telemetry::levels::PoolLevel;
 
 use crate::Queues;
-use crate::database::Database;
+use crate::sql::on_either;
 
 impl Queues {
     pub fn pool(&self) -> PoolLevel {
-        match &self.database {
-            Database::Sqlite(pool) => level_of(pool),
-            Database::Postgres(pool) => level_of(pool),
-        }
+        on_either!(&self.database, pool => level_of(pool))
     }
 
     /// Returns once the queue's database has answered.
     pub async fn ping(&self) -> anyhow::Result<()> {
-        match &self.database {
-            Database::Sqlite(pool) => sqlx::query("SELECT 1").execute(pool).await.map(drop),
-            Database::Postgres(pool) => sqlx::query("SELECT 1").execute(pool).await.map(drop),
-        }
-        .context("ask the queue's database")
+        on_either!(&self.database, pool => sqlx::query("SELECT 1").execute(pool).await.map(drop))
+            .context("ask the queue's database")
     }
 }
 

@@ -5,42 +5,13 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use domain::{Content, Job, JobEnvelope, VersionId};
-use sqlx::sqlite::SqlitePool;
-use sqlx::{PgPool, Postgres, QueryBuilder, Sqlite};
 
 use crate::Queues;
-use crate::database::{Database, on_either};
+use crate::database::Database;
+use crate::sql::{EventRow, StoredJob, on_either};
 
 /// Jobs that are read, and written in one transaction, at a time. One may hold 64 KiB of content.
 const PAGE_JOBS: u32 = 200;
-
-/// A job as the table has it. Moments are in seconds, as apalis counts.
-#[derive(sqlx::FromRow)]
-struct JobRow {
-    id: String,
-    job_type: String,
-    job: Vec<u8>,
-    status: String,
-    attempts: i64,
-    max_attempts: i64,
-    run_at: i64,
-    last_result: Option<String>,
-    done_at: Option<i64>,
-    priority: i64,
-}
-
-/// As in the table's columns.
-#[derive(sqlx::FromRow)]
-struct EventRow {
-    job_id: String,
-    at_ms: i64,
-    kind: String,
-    attempt: i64,
-    worker: Option<String>,
-    told_by: Option<String>,
-    error: Option<String>,
-    retry_at_ms: Option<i64>,
-}
 
 /// How many jobs there are of each kind that comes along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,10 +65,7 @@ impl Queues {
 
     /// Closes the connections, so that everything written is where it should be.
     pub async fn close(&self) {
-        match &self.database {
-            Database::Sqlite(pool) => pool.close().await,
-            Database::Postgres(pool) => pool.close().await,
-        }
+        on_either!(&self.database, pool => pool.close().await);
     }
 
     /// Publishes that may yet be begun and whose content lies in the spool, the dead ones too.
@@ -110,12 +78,9 @@ impl Queues {
 
     /// Fails unless there is no job, not even a finished one.
     pub async fn demand_no_jobs(&self) -> anyhow::Result<()> {
-        let jobs: i64 = match &self.database {
-            Database::Sqlite(pool) => sqlx::query_scalar("SELECT count(*) FROM Jobs").fetch_one(pool).await,
-            Database::Postgres(pool) => {
-                sqlx::query_scalar("SELECT count(*) FROM apalis.jobs").fetch_one(pool).await
-            }
-        }
+        let jobs: i64 = on_either!(&self.database, sql, pool => {
+            sqlx::query_scalar(sql::COUNT_ALL).fetch_one(pool).await
+        })
         .context("count jobs")?;
         ensure!(jobs == 0, "its queue has {jobs} jobs already");
         Ok(())
@@ -131,11 +96,8 @@ impl Queues {
             let page = self.unfinished(&after, None).await?;
             let Some(last) = page.last() else { return Ok(copied) };
             after.clone_from(&last.id);
-            match &to.database {
-                Database::Sqlite(pool) => insert_sqlite(pool, &page).await,
-                Database::Postgres(pool) => insert_postgres(pool, &page).await,
-            }
-            .context("copy jobs")?;
+            on_either!(&to.database, sql, pool => sql::insert_copied(pool, &page).await)
+                .context("copy jobs")?;
             self.copy_events(to, &page).await?;
             page.iter().for_each(|job| copied.count(job));
         }
@@ -157,7 +119,7 @@ impl Queues {
         Ok(())
     }
 
-    async fn copy_events(&self, to: &Queues, page: &[JobRow]) -> anyhow::Result<()> {
+    async fn copy_events(&self, to: &Queues, page: &[StoredJob]) -> anyhow::Result<()> {
         let read = "SELECT job_id, at_ms, kind, attempt, worker, told_by, error, retry_at_ms
                     FROM handbill_job_events WHERE job_id >= $1 AND job_id <= $2 ORDER BY id";
         let write = "INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker, told_by, error, retry_at_ms)
@@ -179,61 +141,18 @@ impl Queues {
         Ok(())
     }
 
-    async fn unfinished(&self, after: &str, queue: Option<&str>) -> anyhow::Result<Vec<JobRow>> {
-        match &self.database {
-            Database::Sqlite(pool) => {
-                sqlx::query_as(
-                    "SELECT id, job_type, job, status, attempts, max_attempts, run_at, last_result, done_at, priority
-                     FROM Jobs WHERE id > ?1 AND status <> 'Done' AND (?2 IS NULL OR job_type = ?2)
-                     ORDER BY id LIMIT ?3",
-                )
-                .bind(after)
-                .bind(queue)
-                .bind(i64::from(PAGE_JOBS))
-                .fetch_all(pool)
-                .await
-            }
-            Database::Postgres(pool) => {
-                sqlx::query_as(
-                    "SELECT id, job_type, job, status, attempts::bigint AS attempts,
-                        max_attempts::bigint AS max_attempts,
-                        extract(epoch FROM run_at)::bigint AS run_at, last_result::text AS last_result,
-                        extract(epoch FROM done_at)::bigint AS done_at,
-                        coalesce(priority, 0)::bigint AS priority
-                     FROM apalis.jobs WHERE id > $1 AND status <> 'Done' AND ($2::text IS NULL OR job_type = $2)
-                     ORDER BY id LIMIT $3",
-                )
-                .bind(after)
-                .bind(queue)
-                .bind(i64::from(PAGE_JOBS))
-                .fetch_all(pool)
-                .await
-            }
-        }
+    async fn unfinished(&self, after: &str, queue: Option<&str>) -> anyhow::Result<Vec<StoredJob>> {
+        on_either!(&self.database, sql, pool => {
+            let read = sqlx::query_as(sql::UNFINISHED).bind(after).bind(queue).bind(i64::from(PAGE_JOBS));
+            read.fetch_all(pool).await
+        })
         .context("read the jobs that are not done")
     }
 }
 
-impl JobRow {
-    /// What the job came to, as JSON whatever it is.
-    fn last_result(&self) -> Option<String> {
-        let told = self.last_result.as_ref()?;
-        let is_json = serde_json::from_str::<serde_json::Value>(told).is_ok();
-        Some(if is_json { told.clone() } else { serde_json::Value::from(told.as_str()).to_string() })
-    }
-
-    /// Whoever had it in hand is gone.
-    fn status(&self) -> &str {
-        match self.status.as_str() {
-            "Queued" | "Running" => "Pending",
-            status => status,
-        }
-    }
-}
-
 impl CopiedJobs {
-    fn count(&mut self, job: &JobRow) {
-        match job.status() {
+    fn count(&mut self, job: &StoredJob) {
+        match job.copied_status() {
             "Failed" => self.failed += 1,
             "Killed" => self.dead += 1,
             _ => self.waiting += 1,
@@ -241,48 +160,11 @@ impl CopiedJobs {
     }
 }
 
-fn spooled_version(row: &JobRow) -> Option<VersionId> {
+fn spooled_version(row: &StoredJob) -> Option<VersionId> {
     // A row that holds no job was never a publish that somebody waits for.
     let envelope: JobEnvelope = serde_json::from_slice(&row.job).ok()?;
     match envelope.job {
         Job::Publish(publish) if publish.content == Content::Spooled => Some(publish.order.version),
         _ => None,
     }
-}
-
-async fn insert_sqlite(pool: &SqlitePool, page: &[JobRow]) -> sqlx::Result<()> {
-    let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
-        "INSERT INTO Jobs (id, job_type, job, status, attempts, max_attempts, run_at, last_result, done_at, priority) ",
-    );
-    insert.push_values(page, |mut values, row| {
-        values
-            .push_bind(&row.id)
-            .push_bind(&row.job_type)
-            .push_bind(&row.job)
-            .push_bind(row.status())
-            .push_bind(row.attempts)
-            .push_bind(row.max_attempts)
-            .push_bind(row.run_at)
-            .push_bind(&row.last_result)
-            .push_bind(row.done_at)
-            .push_bind(row.priority);
-    });
-    insert.build().execute(pool).await.map(drop)
-}
-
-async fn insert_postgres(pool: &PgPool, page: &[JobRow]) -> sqlx::Result<()> {
-    let mut insert: QueryBuilder<Postgres> = QueryBuilder::new(
-        "INSERT INTO apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, last_result, done_at, \
-         priority) ",
-    );
-    insert.push_values(page, |mut values, row| {
-        values.push_bind(&row.id).push_bind(&row.job_type).push_bind(&row.job).push_bind(row.status());
-        values.push_bind(row.attempts).push_unseparated("::integer");
-        values.push_bind(row.max_attempts).push_unseparated("::integer");
-        values.push("to_timestamp(").push_bind_unseparated(row.run_at).push_unseparated("::bigint)");
-        values.push_bind(row.last_result()).push_unseparated("::jsonb");
-        values.push("to_timestamp(").push_bind_unseparated(row.done_at).push_unseparated("::bigint)");
-        values.push_bind(row.priority).push_unseparated("::integer");
-    });
-    insert.build().execute(pool).await.map(drop)
 }

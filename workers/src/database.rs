@@ -28,17 +28,6 @@ pub(crate) enum Database {
     Postgres(PgPool),
 }
 
-/// Does the same on either database: for statements of which both understand the same text.
-macro_rules! on_either {
-    ($database:expr, $pool:ident => $does:expr) => {
-        match $database {
-            $crate::database::Database::Sqlite($pool) => $does,
-            $crate::database::Database::Postgres($pool) => $does,
-        }
-    };
-}
-pub(crate) use on_either;
-
 impl Database {
     /// SQLite has one connection, whatever is asked for.
     pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {

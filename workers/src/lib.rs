@@ -21,6 +21,7 @@ mod queues;
 mod retention;
 mod schedule;
 mod schema;
+mod sql;
 mod wake;
 
 #[cfg(test)]

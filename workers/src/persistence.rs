@@ -16,15 +16,17 @@ use apalis_sqlite::{Config as SqliteConfig, queries as sqlite};
 use domain::{Clock, Queue};
 use serde_json::Value;
 
-use crate::board::events;
 use crate::database::Database;
 use crate::places::Places;
+use crate::sql;
 
 /// How often a worker says that it lives.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// After so many heartbeats without a word, another worker takes the jobs over.
 const HEARTBEATS_MISSED_MAX: u32 = 3;
 pub(crate) const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
+
+const LOST_ERROR: &str = "its worker fell silent: another takes it over";
 
 /// One queue's rows.
 #[derive(Clone)]
@@ -111,12 +113,13 @@ impl Persistence for JobRows {
     }
 
     async fn heartbeat(&mut self, worker: &WorkerContext) -> Result<(), BackendFault> {
-        let queue = self.queue.name();
+        let (queue, now_ms) = (self.queue.name(), self.clock.now().millis());
         match &self.database {
             Database::Sqlite(pool) => {
                 let mut beat = pool.begin().await?;
                 sqlite::keep_alive(&mut *beat, &self.sqlite_config(), worker).await?;
-                events::note_lost_in_sqlite(&mut beat, queue, worker.name(), self.clock.now()).await?;
+                let note = sqlx::query(sql::sqlite::NOTE_LOST).bind(LOST_AFTER_S.cast_signed()).bind(queue);
+                note.bind(worker.name()).bind(now_ms).bind(LOST_ERROR).execute(&mut *beat).await?;
                 let others = WorkerFilter::AllExcept(worker.name().to_owned());
                 sqlite::reenqueue_orphaned(&mut *beat, LOST_AFTER_S.cast_signed(), queue, &others).await?;
                 beat.commit().await?;
@@ -124,7 +127,8 @@ impl Persistence for JobRows {
             Database::Postgres(pool) => {
                 let mut beat = pool.begin().await?;
                 postgres::keep_alive(&mut *beat, queue, worker).await?;
-                events::note_lost_in_postgres(&mut beat, queue, self.clock.now()).await?;
+                let note = sqlx::query(sql::postgres::NOTE_LOST).bind(LOST_AFTER_S.cast_signed()).bind(queue);
+                note.bind(now_ms).bind(LOST_ERROR).execute(&mut *beat).await?;
                 postgres::reenqueue_orphaned(&mut *beat, queue, LOST_AFTER_S).await?;
                 beat.commit().await?;
             }

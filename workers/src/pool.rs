@@ -16,10 +16,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
-use crate::database::Database;
 use crate::persistence::{JobRows, MoreWait};
 use crate::places::Places;
 use crate::queues::Queues;
+use crate::sql::on_either;
 use crate::wake::{Looks, TICK_INTERVAL};
 
 /// Jobs that run when a stop is asked for may take so long to finish.
@@ -149,24 +149,9 @@ impl Queues {
 
     /// Jobs that were fetched and not finished wait again at once, for whoever comes; it costs them no attempt.
     async fn give_back(&self, pool: &str, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
-        let given_back = match &self.database {
-            Database::Sqlite(sqlite) => sqlx::query(
-                "UPDATE Jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
-                 WHERE status IN ('Queued', 'Running') AND substr(lock_by, 1, length(?1)) = ?1",
-            )
-            .bind(pool)
-            .execute(sqlite)
-            .await
-            .map(|updated| updated.rows_affected()),
-            Database::Postgres(postgres) => sqlx::query(
-                "UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
-                 WHERE status IN ('Queued', 'Running') AND starts_with(lock_by, $1)",
-            )
-            .bind(pool)
-            .execute(postgres)
-            .await
-            .map(|updated| updated.rows_affected()),
-        };
+        let given_back = on_either!(&self.database, sql, connections => {
+            sqlx::query(sql::GIVE_BACK).bind(pool).execute(connections).await.map(|done| done.rows_affected())
+        });
         if given_back.context("giving jobs back")? > 0 {
             queues.for_each(|queue| self.wakes.ring(queue));
         }

@@ -6,13 +6,12 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use domain::Queue;
 use service::{IfKnown, Kept, Push};
-use sqlx::{PgPool, QueryBuilder, Sqlite, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::Queues;
-use crate::database::Database;
+use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
@@ -40,6 +39,10 @@ impl Row {
             is_awaited: push.envelope.reply_to.is_some(),
             if_known: push.if_known,
         })
+    }
+
+    fn pushed(&self) -> PushedJob<'_> {
+        PushedJob { id: &self.id, queue: self.queue, payload: &self.payload }
     }
 }
 
@@ -126,14 +129,10 @@ impl Queues {
         if rows.is_empty() {
             return Ok(HashSet::new());
         }
-        let write = async {
-            match &self.database {
-                Database::Sqlite(pool) => insert_sqlite(pool, rows).await,
-                Database::Postgres(pool) => insert_postgres(pool, rows).await,
-            }
-        };
+        let jobs: Vec<_> = rows.iter().map(Row::pushed).collect();
+        let write = async { on_either!(&self.database, sql, pool => sql::insert_pushed(pool, &jobs).await) };
         match timeout(WRITE_TIMEOUT, write).await {
-            Ok(Ok(new)) => Ok(new),
+            Ok(Ok(new)) => Ok(new.into_iter().collect()),
             Ok(Err(error @ sqlx::Error::Database(_))) => Err(WriteFault::Refused(error.into())),
             Ok(Err(error)) => Err(WriteFault::Unreachable(error.into())),
             Err(_) => Err(WriteFault::Unreachable(anyhow!("the queue's database did not answer in time"))),
@@ -146,8 +145,7 @@ impl Queues {
             self.hurry(&awaited).await?;
         }
         let is_repeated = |row: &&Row| row.if_known == IfKnown::BeginAnew && !new.contains(&row.id);
-        let repeated: Vec<_> =
-            rows.iter().filter(is_repeated).map(|row| (row.id.as_str(), row.payload.as_slice())).collect();
+        let repeated: Vec<_> = rows.iter().filter(is_repeated).map(Row::pushed).collect();
         let mut begun = new.clone();
         if !repeated.is_empty() {
             begun.extend(self.begin_anew(&repeated).await?);
@@ -159,20 +157,9 @@ impl Queues {
     /// whole table, and one that another queue has must not pass for "already kept".
     async fn strangers(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
         let ids = ids(rows, |_| true);
-        let known: Vec<(String, String)> = match &self.database {
-            Database::Sqlite(pool) => {
-                sqlx::query_as("SELECT id, job_type FROM Jobs WHERE id IN (SELECT value FROM json_each(?1))")
-                    .bind(serde_json::to_string(&ids)?)
-                    .fetch_all(pool)
-                    .await?
-            }
-            Database::Postgres(pool) => {
-                sqlx::query_as("SELECT id, job_type FROM apalis.jobs WHERE id = ANY($1)")
-                    .bind(&ids)
-                    .fetch_all(pool)
-                    .await?
-            }
-        };
+        let known: Vec<(String, String)> = on_either!(&self.database, sql, pool => {
+            sqlx::query_as(sql::KNOWN).bind(sql::names(&ids)).fetch_all(pool).await?
+        });
         Ok(known.into_iter().collect())
     }
 }
@@ -212,39 +199,4 @@ impl Known {
 fn answer(kept: Waiting, outcome: anyhow::Result<Kept>) {
     // Whoever asked may have stopped waiting; the job is kept all the same.
     let _ = kept.send(outcome);
-}
-
-/// The ids of those that are new.
-async fn insert_sqlite(pool: &SqlitePool, rows: &[Row]) -> sqlx::Result<HashSet<String>> {
-    let mut insert: QueryBuilder<Sqlite> =
-        QueryBuilder::new("INSERT INTO Jobs (id, job_type, job, max_attempts, run_at) ");
-    insert.push_values(rows, |mut values, row| {
-        values
-            .push_bind(&row.id)
-            .push_bind(row.queue.name())
-            .push_bind(&row.payload)
-            .push_bind(i64::from(row.queue.attempts_max()));
-        values.push("unixepoch()");
-    });
-    insert.push(" ON CONFLICT DO NOTHING RETURNING id");
-    let new: Vec<String> = insert.build_query_scalar().fetch_all(pool).await?;
-    Ok(new.into_iter().collect())
-}
-
-/// The ids of those that are new.
-async fn insert_postgres(pool: &PgPool, rows: &[Row]) -> sqlx::Result<HashSet<String>> {
-    let new: Vec<String> = sqlx::query_scalar(
-        "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
-         SELECT id, job_type, job, max_attempts, now()
-         FROM unnest($1::text[], $2::text[], $3::bytea[], $4::integer[])
-             AS pushed (id, job_type, job, max_attempts)
-         ON CONFLICT DO NOTHING RETURNING id",
-    )
-    .bind(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>())
-    .bind(rows.iter().map(|row| row.queue.name()).collect::<Vec<_>>())
-    .bind(rows.iter().map(|row| row.payload.as_slice()).collect::<Vec<_>>())
-    .bind(rows.iter().map(|row| row.queue.attempts_max().cast_signed()).collect::<Vec<_>>())
-    .fetch_all(pool)
-    .await?;
-    Ok(new.into_iter().collect())
 }

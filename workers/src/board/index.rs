@@ -6,118 +6,29 @@ use domain::{Queue, Time};
 use serde::Deserialize;
 use service::{JOBS_SHOWN_MAX, JobShown, JobState, JobsShown, JobsWanted};
 
-use super::events::called_off;
 use crate::Queues;
-use crate::database::{Database, on_either};
+use crate::sql::on_either;
 
 /// The kind of a job stands behind its id, the process that waits for it and its trace.
 pub(super) const KIND_BYTES_MAX: i64 = 512;
 /// Behind every ULID.
 const AFTER_ALL_IDS: &str = "8";
 
-/// What a job's row tells, times in milliseconds, behind the columns the payload or the beginning of it. The status is
-/// given: the one that is listed, or [`one_status`].
-macro_rules! sqlite_columns {
-    ($status:expr) => {
-        concat!(
-            "SELECT id, job_type, ",
-            $status,
-            ", attempts, max_attempts, run_at * 1000, lock_at * 1000, done_at * 1000, lock_by, last_result, "
-        )
-    };
+/// A job's row on the board: its payload, or the beginning of it.
+#[derive(sqlx::FromRow)]
+pub(super) struct JobRow {
+    id: String,
+    job_type: String,
+    status: String,
+    attempts: i64,
+    max_attempts: i64,
+    due_ms: i64,
+    begun_ms: Option<i64>,
+    ended_ms: Option<i64>,
+    lock_by: Option<String>,
+    last_result: Option<String>,
+    pub(super) payload: Vec<u8>,
 }
-macro_rules! postgres_columns {
-    ($status:expr) => {
-        concat!(
-            "SELECT id, job_type, ",
-            $status,
-            ", attempts::bigint, max_attempts::bigint, (extract(epoch FROM run_at) * 1000)::bigint, \
-             (extract(epoch FROM lock_at) * 1000)::bigint, (extract(epoch FROM done_at) * 1000)::bigint, lock_by, \
-             last_result::text, "
-        )
-    };
-}
-
-/// A row's status, or `Cancelled` for a dead one that somebody called off.
-macro_rules! one_status {
-    () => {
-        "CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id \
-         ORDER BY id DESC LIMIT 1) = 'cancelled' THEN 'Cancelled' ELSE status END"
-    };
-}
-
-// What is done is walked in the order of an index of its own; everything else is so little that it is sorted. The plus
-// keeps SQLite, and the fence Postgres, from looking for it by going backwards through millions of ids instead.
-const SQLITE_DONE: &str = concat!(
-    sqlite_columns!("?2"),
-    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = 'Done' AND id < ?3 ORDER BY id DESC LIMIT ?4"
-);
-const SQLITE_LIST: &str = concat!(
-    sqlite_columns!("?2"),
-    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4"
-);
-const SQLITE_DEAD: &str = concat!(
-    sqlite_columns!("?2"),
-    "substr(job, 1, ?5) FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 AND +id NOT IN (",
-    called_off!(),
-    ") ORDER BY +id DESC LIMIT ?4"
-);
-const SQLITE_CANCELLED: &str = concat!(
-    sqlite_columns!("?2"),
-    "substr(job, 1, ?5) FROM Jobs WHERE +job_type = ?1 AND +status = 'Killed' AND +id < ?3 AND id IN (",
-    called_off!(),
-    ") ORDER BY +id DESC LIMIT ?4"
-);
-const POSTGRES_OVER: &str = concat!(
-    postgres_columns!("$2::text"),
-    "substr(job, 1, $5::integer) FROM apalis.jobs
-     WHERE job_type = $1 AND status = $2 AND id < $3 ORDER BY id DESC LIMIT $4"
-);
-const POSTGRES_DEAD: &str = concat!(
-    postgres_columns!("$2::text"),
-    "substr(job, 1, $5::integer) FROM apalis.jobs
-     WHERE job_type = $1 AND status = $2 AND id < $3 AND id NOT IN (",
-    called_off!(),
-    ") ORDER BY id DESC LIMIT $4"
-);
-const POSTGRES_CANCELLED: &str = concat!(
-    postgres_columns!("$2::text"),
-    "substr(job, 1, $5::integer) FROM apalis.jobs
-     WHERE job_type = $1 AND status = 'Killed' AND id < $3 AND id IN (",
-    called_off!(),
-    ") ORDER BY id DESC LIMIT $4"
-);
-const POSTGRES_LIST: &str = concat!(
-    "WITH listed AS MATERIALIZED (
-         SELECT id FROM apalis.jobs WHERE job_type = $1 AND status = $2 AND id < $3
-     ) ",
-    postgres_columns!("$2::text"),
-    "substr(job, 1, $5::integer) FROM apalis.jobs
-     WHERE id IN (SELECT id FROM listed ORDER BY id DESC LIMIT $4) ORDER BY id DESC"
-);
-pub(super) const SQLITE_ONE: &str =
-    concat!(sqlite_columns!(one_status!()), "job FROM Jobs WHERE id = ?1 AND job_type = ?2");
-pub(super) const POSTGRES_ONE: &str =
-    concat!(postgres_columns!(one_status!()), "job FROM apalis.jobs WHERE id = $1 AND job_type = $2");
-pub(super) const SQLITE_STATUS: &str =
-    concat!("SELECT ", one_status!(), " FROM Jobs WHERE id = ?1 AND job_type = ?2");
-pub(super) const POSTGRES_STATUS: &str =
-    concat!("SELECT ", one_status!(), " FROM apalis.jobs WHERE id = $1 AND job_type = $2");
-
-/// In the order of the columns.
-pub(super) type JobRow = (
-    String,
-    String,
-    String,
-    i64,
-    i64,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<String>,
-    Option<String>,
-    Vec<u8>,
-);
 
 impl Queues {
     pub(super) async fn list(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
@@ -135,28 +46,11 @@ impl Queues {
     async fn list_status(&self, wanted: JobsWanted, status: &str) -> anyhow::Result<Vec<JobRow>> {
         let before = wanted.before.map_or_else(|| AFTER_ALL_IDS.to_owned(), |id| id.to_string());
         let limit = i64::try_from(JOBS_SHOWN_MAX + 1)?;
-        let list = self.database.list_of(status);
-        on_either!(&self.database, pool => {
-            let list = sqlx::query_as(list).bind(wanted.queue.name()).bind(status);
+        on_either!(&self.database, sql, pool => {
+            let list = sqlx::query_as(sql::list_of(status)).bind(wanted.queue.name()).bind(status);
             list.bind(before).bind(limit).bind(KIND_BYTES_MAX).fetch_all(pool).await
         })
         .context("listing jobs")
-    }
-}
-
-impl Database {
-    /// The statement by which the jobs of a status are listed.
-    pub(crate) fn list_of(&self, status: &str) -> &'static str {
-        match (self, status) {
-            (Database::Sqlite(_), "Done") => SQLITE_DONE,
-            (Database::Sqlite(_), "Killed") => SQLITE_DEAD,
-            (Database::Sqlite(_), "Cancelled") => SQLITE_CANCELLED,
-            (Database::Sqlite(_), _) => SQLITE_LIST,
-            (Database::Postgres(_), "Done" | "Failed") => POSTGRES_OVER,
-            (Database::Postgres(_), "Killed") => POSTGRES_DEAD,
-            (Database::Postgres(_), "Cancelled") => POSTGRES_CANCELLED,
-            (Database::Postgres(_), _) => POSTGRES_LIST,
-        }
     }
 }
 
@@ -178,26 +72,25 @@ pub(super) fn state_of(status: &str) -> Option<JobState> {
 
 /// None for a row that is not ours: no worker could take it either.
 pub(super) fn read(row: JobRow) -> Option<JobShown> {
-    let (id, queue, status, attempts, attempts_max, due_ms, begun_ms, ended_ms, worker, last_result, start) =
-        row;
-    let state = state_of(&status)?;
+    let state = state_of(&row.status)?;
     let count = |attempts: i64| u32::try_from(attempts).unwrap_or_default();
     Some(JobShown {
-        id: id.parse().ok()?,
-        queue: Queue::parse(&queue)?,
-        kind: kind_at_the_start(&start),
+        id: row.id.parse().ok()?,
+        queue: Queue::parse(&row.job_type)?,
+        kind: kind_at_the_start(&row.payload),
         state,
         // apalis counts an attempt when it ends.
-        attempts: count(attempts) + u32::from(state == JobState::Running),
-        attempts_max: count(attempts_max),
-        due_at: Time::from_millis(due_ms),
-        begun_at: begun_ms.map(Time::from_millis),
+        attempts: count(row.attempts) + u32::from(state == JobState::Running),
+        attempts_max: count(row.max_attempts),
+        due_at: Time::from_millis(row.due_ms),
+        begun_at: row.begun_ms.map(Time::from_millis),
         // A repeated job keeps the end of the attempt before.
-        ended_at: ended_ms
+        ended_at: row
+            .ended_ms
             .filter(|_| !matches!(state, JobState::Waiting | JobState::Running))
             .map(Time::from_millis),
-        worker,
-        last_error: last_result.as_deref().and_then(error_in),
+        worker: row.lock_by,
+        last_error: row.last_result.as_deref().and_then(error_in),
     })
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Queues;
-use crate::database::on_either;
+use crate::sql::on_either;
 
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// While a queue is paused every push to it is a reason to look: no more often than this, however many there are.

@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::index::{KIND_BYTES_MAX, kind_at_the_start};
 use super::rates::{self, MinuteCount};
 use crate::Queues;
-use crate::database::{Database, on_either};
+use crate::database::Database;
 use crate::persistence::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
+use crate::sql::{self, on_either};
 
 /// A process that has been silent for longer is only counted.
 const SHOWN_FOR: Duration = Duration::from_secs(300);
@@ -31,61 +32,6 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A process that was killed is lost by then, and one that has yet to read what Redis says of the bus has read it.
 const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
 const STRANGERS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
-
-// When somebody was heard of, and for how long not, is told by the database's clock alone: that of a process may be off.
-macro_rules! say {
-    ($now_ms:literal) => {
-        concat!(
-            "INSERT INTO handbill_processes
-                (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, seen_at_ms)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, ",
-            $now_ms,
-            ") ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
-                seen_at_ms = excluded.seen_at_ms"
-        )
-    };
-}
-macro_rules! list {
-    ($now_ms:literal) => {
-        concat!(
-            "SELECT instance, role, host, process_id, version, takes, rates, started_at_ms, ",
-            $now_ms,
-            " - seen_at_ms FROM handbill_processes WHERE seen_at_ms > ",
-            $now_ms,
-            " - $1 ORDER BY seen_at_ms DESC LIMIT $2"
-        )
-    };
-}
-macro_rules! count_silent {
-    ($now_ms:literal) => {
-        concat!(
-            "SELECT count(*) FROM handbill_processes WHERE seen_at_ms <= ",
-            $now_ms,
-            " - $1 AND seen_at_ms > ",
-            $now_ms,
-            " - $2"
-        )
-    };
-}
-const SQLITE_SAY: &str = say!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
-const POSTGRES_SAY: &str = say!("(extract(epoch FROM now()) * 1000)::bigint");
-const SQLITE_LIST: &str = list!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
-const POSTGRES_LIST: &str = list!("(extract(epoch FROM now()) * 1000)::bigint");
-const SQLITE_COUNT_SILENT: &str = count_silent!("CAST(unixepoch('subsec') * 1000 AS INTEGER)");
-const POSTGRES_COUNT_SILENT: &str = count_silent!("(extract(epoch FROM now()) * 1000)::bigint");
-/// A process of a release that names no bus is no stranger: it is there while an upgrade is rolled out.
-const POSTGRES_STRANGERS: &str = "SELECT role, host, process_id FROM handbill_processes
-    WHERE instance <> $1 AND bus <> $2 AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $3
-    ORDER BY started_at_ms LIMIT 1";
-
-pub(crate) const SQLITE_RUNNING: &str = "
-    SELECT id, job_type, lock_by, lock_at * 1000, substr(job, 1, ?1) FROM Jobs
-    WHERE job_type IN (SELECT value FROM json_each(?2)) AND status IN ('Queued', 'Running')
-    AND lock_by IS NOT NULL LIMIT ?3";
-pub(crate) const POSTGRES_RUNNING: &str = "
-    SELECT id, job_type, lock_by, (extract(epoch FROM lock_at) * 1000)::bigint,
-    substr(job, 1, $1::integer) FROM apalis.jobs
-    WHERE status IN ('Queued', 'Running') AND lock_by IS NOT NULL LIMIT $2";
 
 /// What a process writes about itself.
 #[derive(Clone)]
@@ -117,8 +63,28 @@ pub(super) struct Running {
     pub(super) is_cut: bool,
 }
 
-/// As in the table's columns, but for the last: how many milliseconds it has been silent.
-type ProcessRow = (String, String, String, i64, String, String, String, i64, i64);
+#[derive(sqlx::FromRow)]
+struct ProcessRow {
+    instance: String,
+    role: String,
+    host: String,
+    process_id: i64,
+    version: String,
+    takes: String,
+    rates: String,
+    started_at_ms: i64,
+    silent_ms: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct RunningRow {
+    id: String,
+    job_type: String,
+    lock_by: String,
+    begun_ms: Option<i64>,
+    /// The beginning of it.
+    payload: Vec<u8>,
+}
 
 impl Queues {
     /// Writes the first heartbeat, unless other processes are alive on another bus. It waits for those that were killed a
@@ -144,7 +110,7 @@ impl Queues {
     async fn stranger(&self, presence: &Presence) -> anyhow::Result<Option<(String, String, i64)>> {
         // A SQLite file is locked by the process that uses it, so the others in the table were killed.
         let Database::Postgres(pool) = &self.database else { return Ok(None) };
-        let query = sqlx::query_as(POSTGRES_STRANGERS).bind(&*self.instance).bind((presence.bus)());
+        let query = sqlx::query_as(sql::postgres::STRANGERS).bind(&*self.instance).bind((presence.bus)());
         let found = query.bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_optional(pool).await;
         found.context("looking for processes on another bus")
     }
@@ -185,12 +151,8 @@ impl Queues {
         let takes: BTreeMap<&str, usize> =
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
         let (takes, rates) = (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.told(now))?);
-        let say_it = match &self.database {
-            Database::Sqlite(_) => SQLITE_SAY,
-            Database::Postgres(_) => POSTGRES_SAY,
-        };
-        on_either!(&self.database, pool => {
-            let say = sqlx::query(say_it).bind(&*self.instance).bind(presence.role).bind(&presence.host);
+        on_either!(&self.database, sql, pool => {
+            let say = sqlx::query(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
             let say = say.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
             let say = say.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
             say.execute(pool).await.map(drop)
@@ -199,13 +161,9 @@ impl Queues {
     }
 
     pub(super) async fn processes(&self, now: Time) -> anyhow::Result<HeardOf> {
-        let list = match &self.database {
-            Database::Sqlite(_) => SQLITE_LIST,
-            Database::Postgres(_) => POSTGRES_LIST,
-        };
         let shown_for_ms = i64::try_from(SHOWN_FOR.as_millis())?;
-        let rows: Vec<ProcessRow> = on_either!(&self.database, pool => {
-            sqlx::query_as(list).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX + 1).fetch_all(pool).await
+        let rows: Vec<ProcessRow> = on_either!(&self.database, sql, pool => {
+            sqlx::query_as(sql::PROCESSES).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX + 1).fetch_all(pool).await
         })
         .context("listing processes")?;
         let (rows, is_cut) = cut(rows, PROCESSES_SHOWN_MAX);
@@ -215,8 +173,10 @@ impl Queues {
         } else {
             0
         };
-        let told: Vec<MinuteCount> =
-            rows.iter().flat_map(|row| serde_json::from_str::<Vec<_>>(&row.6).unwrap_or_default()).collect();
+        let told: Vec<MinuteCount> = rows
+            .iter()
+            .flat_map(|row| serde_json::from_str::<Vec<_>>(&row.rates).unwrap_or_default())
+            .collect();
         let mut processes: Vec<_> = rows.into_iter().map(|row| read(row, now)).collect();
         processes.sort_by_key(|process| (place_of(&process.role), process.host.clone(), process.started_at));
         Ok(HeardOf { processes, not_listed, done: rates::sum(told.iter(), now) })
@@ -229,32 +189,28 @@ impl Queues {
 
     /// How many processes have been silent for so long at least, and for less than that.
     async fn count_silent(&self, at_least: Duration, less_than: Duration) -> anyhow::Result<u64> {
-        let count = match &self.database {
-            Database::Sqlite(_) => SQLITE_COUNT_SILENT,
-            Database::Postgres(_) => POSTGRES_COUNT_SILENT,
-        };
         let (at_least, less_than) =
             (i64::try_from(at_least.as_millis())?, i64::try_from(less_than.as_millis())?);
-        let counted: i64 = on_either!(&self.database, pool => {
-            sqlx::query_scalar(count).bind(at_least).bind(less_than).fetch_one(pool).await
+        let counted: i64 = on_either!(&self.database, sql, pool => {
+            sqlx::query_scalar(sql::COUNT_SILENT).bind(at_least).bind(less_than).fetch_one(pool).await
         })
         .context("counting processes")?;
         Ok(u64::try_from(counted)?)
     }
 
     pub(super) async fn running(&self) -> anyhow::Result<Running> {
-        type Row = (String, String, String, Option<i64>, Vec<u8>);
-        let rows: Vec<Row> = match &self.database {
+        let queues = Queue::ALL.map(Queue::name);
+        let rows: Vec<RunningRow> = match &self.database {
             Database::Sqlite(pool) => {
-                sqlx::query_as(SQLITE_RUNNING)
+                sqlx::query_as(sql::sqlite::RUNNING)
                     .bind(KIND_BYTES_MAX)
-                    .bind(serde_json::to_string(&Queue::ALL.map(Queue::name))?)
+                    .bind(sql::sqlite::names(&queues))
                     .bind(RUNNING_SHOWN_MAX + 1)
                     .fetch_all(pool)
                     .await
             }
             Database::Postgres(pool) => {
-                sqlx::query_as(POSTGRES_RUNNING)
+                sqlx::query_as(sql::postgres::RUNNING)
                     .bind(KIND_BYTES_MAX)
                     .bind(RUNNING_SHOWN_MAX + 1)
                     .fetch_all(pool)
@@ -275,16 +231,14 @@ fn cut<T>(mut rows: Vec<T>, rows_max: i64) -> (Vec<T>, bool) {
     (rows, is_cut)
 }
 
-fn read_running(
-    (id, queue, worker, since_ms, start): (String, String, String, Option<i64>, Vec<u8>),
-) -> Option<(String, RunningJob)> {
+fn read_running(row: RunningRow) -> Option<(String, RunningJob)> {
     let job = RunningJob {
-        id: id.parse().ok()?,
-        queue: Queue::parse(&queue)?,
-        kind: kind_at_the_start(&start),
-        since: since_ms.map(Time::from_millis),
+        id: row.id.parse().ok()?,
+        queue: Queue::parse(&row.job_type)?,
+        kind: kind_at_the_start(&row.payload),
+        since: row.begun_ms.map(Time::from_millis),
     };
-    Some((instance_of(&worker)?.to_owned(), job))
+    Some((instance_of(&row.lock_by)?.to_owned(), job))
 }
 
 /// The process that a worker belongs to: it is named `<instance>-<start>-<queue>-<restart>`.
@@ -293,16 +247,15 @@ fn instance_of(worker: &str) -> Option<&str> {
 }
 
 fn read(row: ProcessRow, now: Time) -> ProcessShown {
-    let (instance, role, host, process_id, version, takes, _, started_ms, silent_ms) = row;
-    let takes: BTreeMap<String, usize> = serde_json::from_str(&takes).unwrap_or_default();
-    let silent_for = Duration::from_millis(u64::try_from(silent_ms).unwrap_or_default());
+    let takes: BTreeMap<String, usize> = serde_json::from_str(&row.takes).unwrap_or_default();
+    let silent_for = Duration::from_millis(u64::try_from(row.silent_ms).unwrap_or_default());
     ProcessShown {
-        instance,
-        role,
-        host,
-        process_id: u32::try_from(process_id).unwrap_or_default(),
-        version,
-        started_at: Time::from_millis(started_ms),
+        instance: row.instance,
+        role: row.role,
+        host: row.host,
+        process_id: u32::try_from(row.process_id).unwrap_or_default(),
+        version: row.version,
+        started_at: Time::from_millis(row.started_at_ms),
         seen_at: now.minus(silent_for),
         is_lost: silent_for >= Duration::from_secs(LOST_AFTER_S),
         takes: Queue::ALL.into_iter().filter_map(|queue| Some((queue, *takes.get(queue.name())?))).collect(),

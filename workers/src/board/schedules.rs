@@ -5,8 +5,9 @@ use anyhow::Context;
 use domain::Time;
 
 use crate::Queues;
-use crate::database::{Database, on_either};
+use crate::database::Database;
 use crate::schedule::SCHEDULES;
+use crate::sql::on_either;
 
 const NOTE: &str = "
     INSERT INTO handbill_schedules_done (schedule, done_at_ms) VALUES ($1, $2)

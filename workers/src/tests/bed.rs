@@ -15,7 +15,8 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::database::{Database, on_either};
+use crate::database::Database;
+use crate::sql::on_either;
 use crate::{Attempt, GiveUp, Handler, Opening, PoolSettings, Queues};
 
 /// Longer than any wait that succeeds, also on a busy machine.

@@ -4,6 +4,7 @@ use domain::Queue;
 
 use super::bed::Bed;
 use crate::database::Database;
+use crate::sql::{on_either, postgres, sqlite};
 
 /// Enough that reading all of them would not pass for cheap.
 const FINISHED: u32 = 20_000;
@@ -50,7 +51,7 @@ async fn crowded(bed: &Bed) {
 fn list(bed: &Bed, queue: Queue, status: &str) -> String {
     let values =
         [format!("'{}'", queue.name()), format!("'{status}'"), "'8'".into(), "51".into(), "512".into()];
-    let text = bed.queues.database.list_of(status).to_owned();
+    let text = on_either!(&bed.queues.database, sql, _pool => sql::list_of(status)).to_owned();
     values.iter().enumerate().fold(text, |text, (place, value)| {
         text.replace(&format!("?{}", place + 1), value).replace(&format!("${}", place + 1), value)
     })
@@ -71,11 +72,9 @@ async fn lists_and_counts_walk_an_index_on_sqlite() {
     crowded(&bed).await;
     let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
     let names = serde_json::to_string(&Queue::ALL.map(Queue::name)).unwrap();
-    let count = crate::depth::SQLITE_COUNT.replace("?1", &format!("'{names}'"));
-    let running = crate::board::SQLITE_RUNNING
-        .replace("?1", "512")
-        .replace("?2", &format!("'{names}'"))
-        .replace("?3", "9");
+    let count = sqlite::COUNT.replace("?1", &format!("'{names}'"));
+    let running =
+        sqlite::RUNNING.replace("?1", "512").replace("?2", &format!("'{names}'")).replace("?3", "9");
     for question in lists(&bed).into_iter().chain([count, running]) {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
         let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
@@ -102,9 +101,9 @@ async fn lists_and_counts_walk_an_index_on_postgres() {
     crowded(&bed).await;
     let Database::Postgres(pool) = &bed.queues.database else { panic!("not Postgres") };
     let names = Queue::ALL.map(|queue| format!("'{}'", queue.name())).join(", ");
-    let count = crate::depth::POSTGRES_COUNT.replace("$1", &format!("ARRAY[{names}]"));
+    let count = postgres::COUNT.replace("$1", &format!("ARRAY[{names}]"));
     let most_of_all = list(&bed, Queue::Publish, "Done");
-    let running = crate::board::POSTGRES_RUNNING.replace("$1", "512").replace("$2", "9");
+    let running = postgres::RUNNING.replace("$1", "512").replace("$2", "9");
     for question in lists(&bed).into_iter().chain([count, running]) {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {question}"));
         let plan: Vec<String> = sqlx::query_scalar(explain).fetch_all(pool).await.unwrap();

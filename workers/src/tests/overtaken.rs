@@ -9,6 +9,7 @@ use sqlx::{PgConnection, PgPool};
 use super::bed::{Bed, new_id, scan, until};
 use crate::Queues;
 use crate::database::Database;
+use crate::sql::PushedJob;
 
 /// A job in this state, of which somebody else has just made one of another, and has not committed it.
 async fn changing(bed: &Bed, from: &str, to: &str) -> (JobId, sqlx::Transaction<'static, sqlx::Postgres>) {
@@ -114,7 +115,8 @@ async fn who_hurries_jobs_takes_the_lowest_id_first() {
 async fn who_has_jobs_begin_anew_takes_the_lowest_id_first() {
     assert_the_lowest_id_is_taken_first(|queues, ids| async move {
         let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
-        let jobs: Vec<(&str, &[u8])> = ids.iter().map(|id| (id.as_str(), &b"{}"[..])).collect();
+        let jobs: Vec<_> =
+            ids.iter().map(|id| PushedJob { id, queue: Queue::Scan, payload: &b"{}"[..] }).collect();
         queues.begin_anew(&jobs).await.map(drop)
     })
     .await;
