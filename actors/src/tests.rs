@@ -1,3 +1,5 @@
+//! Ledger actors over a real store: order, batches and what happens when an actor fails.
+
 use std::time::Duration;
 
 use domain::{

@@ -240,7 +240,7 @@ async fn listened_on(settings: &Settings) -> anyhow::Result<String> {
 
 /// The address is this very service's, or free for it.
 async fn answers_or_is_free(listen: SocketAddr) -> anyhow::Result<String> {
-    if let Ok(answer) = reqwest::get(format!("http://{listen}/healthz")).await {
+    if let Ok(answer) = client()?.get(format!("http://{listen}/healthz")).send().await {
         anyhow::ensure!(answer.status().is_success(), "{listen} answers {} to /healthz", answer.status());
         return Ok(format!("a process answers at {listen}"));
     }
@@ -248,12 +248,15 @@ async fn answers_or_is_free(listen: SocketAddr) -> anyhow::Result<String> {
     Ok(format!("{listen} is free to listen on"))
 }
 
+fn client() -> anyhow::Result<reqwest::Client> {
+    reqwest::Client::builder().timeout(ANSWER_WAIT).build().context("cannot build an HTTP client")
+}
+
 /// Whatever a collector says to nothing: it is there.
 async fn collector_answers(collector: &str) -> anyhow::Result<String> {
-    let nothing = reqwest::Client::new()
+    let nothing = client()?
         .post(format!("{collector}/v1/traces"))
         .header("Content-Type", "application/x-protobuf")
-        .timeout(ANSWER_WAIT)
         .send();
     nothing.await.context("the collector does not answer")?;
     Ok("the collector answers".to_owned())

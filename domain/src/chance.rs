@@ -17,6 +17,7 @@ const BASE36: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 pub struct Chance(Arc<Mutex<StdRng>>);
 
 impl Chance {
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for randomness")]
     pub fn from_system() -> Self {
         Self(Arc::new(Mutex::new(rand::make_rng())))
     }

@@ -155,6 +155,7 @@ fn millis_of(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
 fn system_now() -> Time {
     Time::from_millis(jiff::Timestamp::now().as_millisecond())
 }

@@ -227,6 +227,7 @@ impl Refusal {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "an arm for each refusal")]
     pub fn message(&self) -> String {
         match self {
             Refusal::Unauthorized => "the token is missing, unknown, revoked or expired".into(),

@@ -1,3 +1,5 @@
+//! The store over real databases.
+
 use std::time::Duration;
 
 use bytes::Bytes;

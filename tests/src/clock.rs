@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// The machine's clock, since 1970.
+#[expect(clippy::disallowed_methods, reason = "the one place where tests read the wall clock")]
+pub fn system_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970")
+}
+
 /// The clock that all processes of a world share: a file with how far it is ahead of the system, in milliseconds.
 #[derive(Debug)]
 pub struct WorldClock {
@@ -24,8 +30,7 @@ impl WorldClock {
 
     /// What it shows, in milliseconds since 1970.
     pub fn now_millis(&self) -> u128 {
-        let system = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
-        system.as_millis() + *self.ahead_ms.lock().unwrap()
+        system_time().as_millis() + *self.ahead_ms.lock().unwrap()
     }
 
     /// Written beside and renamed, so that no process reads half a number.

@@ -31,6 +31,7 @@ mod world;
 
 pub use browser::{Browser, Scheme, Screen, Scripts};
 pub use call::Call;
+pub use clock::system_time;
 pub use eventually::{PATIENCE, eventually};
 pub use jobs::JobRow;
 pub use ledger::{AccountLedger, LedgerEntry};

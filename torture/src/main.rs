@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use handbill_tests::Mode;
@@ -107,6 +107,6 @@ async fn interrupted() -> &'static str {
 /// Short, so that it can be typed.
 fn draw_seed() -> u64 {
     const SEEDS: u128 = 1_000_000;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = handbill_tests::system_time();
     u64::try_from(now.as_millis() % SEEDS).unwrap_or_default()
 }

@@ -222,6 +222,7 @@ fn cases() -> Vec<(String, String)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn queues() -> Vec<(String, String)> {
     let row = |status, open_reports, rules: &[&str]| WaitingShown {
         host: "my-page-a1b2".parse().unwrap(),

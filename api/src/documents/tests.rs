@@ -1,3 +1,5 @@
+//! The OpenAPI document and the texts made from it.
+
 mod served;
 
 use std::collections::HashSet;

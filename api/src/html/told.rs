@@ -60,6 +60,7 @@ fn what(refusal: &Refusal) -> String {
 }
 
 /// What to do about it, and the link that leads there.
+#[expect(clippy::too_many_lines, reason = "an arm for each refusal")]
 fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
     let to = |href: &str, words| Link { href: href.to_owned(), words };
     let again = |words| to(page_to_open(path), words);

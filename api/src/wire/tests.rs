@@ -1,3 +1,5 @@
+//! The JSON forms of the wire types.
+
 use std::time::Duration;
 
 use domain::link::{Addresses, UrlStyle};

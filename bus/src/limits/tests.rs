@@ -1,3 +1,5 @@
+//! Rate limit counters: refill, bounds and eviction.
+
 use super::local::KEYS_MAX;
 use super::*;
 

@@ -1,3 +1,5 @@
+//! Connections: timeouts, slow clients and graceful ends.
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{advance, timeout};
 

@@ -1,3 +1,5 @@
+//! The listeners, driven through real sockets.
+
 use poem::endpoint::make;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;

@@ -1,3 +1,5 @@
+//! Which strings count as secrets.
+
 use super::*;
 use crate::{Chance, hash_secret};
 

@@ -1,3 +1,5 @@
+//! The HTML that the edge rewrites.
+
 use super::*;
 use crate::find::Mount;
 use crate::sign_links::tests::{short, signer};

@@ -1,3 +1,5 @@
+//! Signed links on private pages.
+
 use domain::link::LinkKey;
 
 use super::*;

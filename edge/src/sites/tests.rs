@@ -1,3 +1,5 @@
+//! The cache of routes.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::{AccountId, ArtifactId, Chance, Manifest, ModerationStatus, Time, VersionId, Visibility};

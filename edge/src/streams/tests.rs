@@ -1,3 +1,5 @@
+//! Streaming of large files.
+
 use futures::StreamExt;
 use futures::stream;
 use tokio::time::sleep;

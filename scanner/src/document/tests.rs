@@ -1,3 +1,5 @@
+//! Parsing of documents.
+
 mod hostile;
 mod pages;
 mod reading;

@@ -1,3 +1,5 @@
+//! Style sheets and what they hide.
+
 mod hostile;
 mod looks;
 mod sheets;

@@ -5,6 +5,7 @@ use super::Status::{Blocked, Pass, Review};
 use super::{assert_all, verdict_of};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_a_library_builds_is_read_as_it_would_show_it() {
     assert_all(
         Blocked,

@@ -1,3 +1,5 @@
+//! The object store: files, spooled uploads and failures.
+
 use domain::{Chance, UploadId};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;

@@ -78,6 +78,7 @@ pub(crate) fn text() -> anyhow::Result<String> {
 }
 
 impl Declared {
+    #[expect(clippy::too_many_lines, reason = "an entry for each metric")]
     fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
         let at = Registrar(&registry);

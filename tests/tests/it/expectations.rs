@@ -1,7 +1,5 @@
 //! What many chapters look for.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use domain::Time;
 use handbill_tests::{Agent, LedgerEntry, Mode, Process, Reply, Visitor, World, fields_of};
 
@@ -21,7 +19,7 @@ pub fn page_saying(text: &str) -> String {
 pub fn millis_from_now(timestamp: &str) -> i64 {
     assert!(timestamp.ends_with('Z'), "not in UTC with Z: {timestamp}");
     let at = Time::parse_rfc3339(timestamp).expect("an RFC 3339 timestamp");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    let now = handbill_tests::system_time();
     at.millis() - i64::try_from(now.as_millis()).expect("a time before the end of time")
 }
 

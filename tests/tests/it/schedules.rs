@@ -1,6 +1,6 @@
 //! Spec 6.2: what happens by itself fires once for its slot, however many processes run.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use handbill_tests::{Mode, PATIENCE, World, eventually, in_both_modes};
 
@@ -8,7 +8,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// How long it is until the clock shows this minute of an hour.
 fn until_minute(minute: u64) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % 3600;
+    let now = handbill_tests::system_time().as_secs() % 3600;
     Duration::from_secs((minute * 60 + 3600 - now) % 3600)
 }
 

@@ -371,6 +371,6 @@ fn names(tokens: &Reply) -> Vec<String> {
 }
 
 fn in_time(wait: Duration) -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = handbill_tests::system_time();
     Time::from_millis(i64::try_from((now + wait).as_millis()).unwrap()).rfc3339()
 }

@@ -1,3 +1,5 @@
+//! The queue board's figures and operations.
+
 use std::sync::Arc;
 use std::time::Duration;
 

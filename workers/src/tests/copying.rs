@@ -1,3 +1,5 @@
+//! Copying a queue to another database.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Counts of jobs by queue and status.
+
 use std::time::Duration;
 
 use anyhow::anyhow;

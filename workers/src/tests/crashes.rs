@@ -1,3 +1,5 @@
+//! Jobs of a worker that crashed are delivered again.
+
 use std::time::{Duration, Instant};
 
 use domain::Queue;

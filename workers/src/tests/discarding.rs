@@ -1,3 +1,5 @@
+//! Discarding jobs.
+
 use domain::Queue;
 use service::{Board, JobState, Steered};
 

@@ -1,3 +1,5 @@
+//! Failed jobs: retries, backoff and giving up.
+
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};

@@ -1,3 +1,5 @@
+//! Paused queues.
+
 use std::time::{Duration, Instant};
 
 use domain::{OperatorName, Queue};

@@ -1,3 +1,5 @@
+//! Pushing jobs in batches.
+
 use std::time::Duration;
 
 use domain::{Job, Queue};

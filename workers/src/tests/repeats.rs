@@ -1,3 +1,5 @@
+//! Jobs that are delivered more than once.
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The tables of the queue.
+
 use super::bed::{Bed, Pool, Starts, new_id, on_both, scan};
 use crate::database::Database;
 

@@ -1,3 +1,5 @@
+//! Graceful stops.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! Waking of idle workers.
+
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;

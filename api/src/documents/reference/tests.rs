@@ -1,3 +1,5 @@
+//! The generated reference.
+
 use std::collections::HashSet;
 
 use askama::Template;

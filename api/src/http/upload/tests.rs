@@ -1,3 +1,5 @@
+//! Multipart uploads: limits, malformed bodies and forms.
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::task::Poll;

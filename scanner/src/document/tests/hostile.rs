@@ -1,3 +1,5 @@
+//! Hostile documents: parsing time and depth stay bounded.
+
 use std::time::{Duration, Instant};
 
 use super::super::*;

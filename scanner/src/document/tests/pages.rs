@@ -1,3 +1,5 @@
+//! Whole pages, from text to tree.
+
 use super::super::*;
 
 /// The elements with their attributes and the texts, as an outline in one line.

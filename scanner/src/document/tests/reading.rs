@@ -1,3 +1,5 @@
+//! Encodings and content types.
+
 use super::super::*;
 
 fn wide(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {

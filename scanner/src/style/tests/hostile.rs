@@ -1,3 +1,5 @@
+//! Hostile style sheets: matching time stays bounded.
+
 use std::time::{Duration, Instant};
 
 use super::super::*;

@@ -1,3 +1,5 @@
+//! Which elements are visible.
+
 use super::super::*;
 use crate::document::{Content, parse_html};
 use Shown::{Gone, Seen, Unseen};

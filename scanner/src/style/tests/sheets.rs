@@ -1,3 +1,5 @@
+//! Imports, media queries and rules of style sheets.
+
 use super::super::{imports, media, sheet};
 
 fn rules(text: &str) -> Vec<(String, Vec<&str>)> {

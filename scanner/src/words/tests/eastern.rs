@@ -1,3 +1,5 @@
+//! Requests in eastern languages.
+
 use super::super::Thing::*;
 use super::*;
 

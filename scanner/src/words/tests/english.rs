@@ -1,3 +1,5 @@
+//! Requests, labels and plain mentions in English.
+
 use super::super::Thing::*;
 use super::*;
 
@@ -64,6 +66,7 @@ fn labels_name_their_things() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn requests_ask_for_their_things() {
     assert_requested(&[
         (SeedPhrase, "Enter your seed phrase below"),
@@ -142,6 +145,7 @@ fn requests_ask_for_their_things() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn talk_about_a_thing_is_not_asking_for_it() {
     assert_talk(&[
         (SeedPhrase, "What is a seed phrase?"),
@@ -293,6 +297,7 @@ fn what_only_sounds_like_a_thing_is_none() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn identifiers_name_their_things() {
     let named =
         |name: &str, thing| Text::of_name(name).sense(thing).map(|sensed| sensed.sense) >= Some(Sense::Named);

@@ -1,7 +1,10 @@
+//! Brands, urgency and other lures.
+
 use super::super::lures;
 use super::*;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn brands_and_urgency_are_lures() {
     let missing: Vec<&str> = [
         "PayPal",
@@ -91,6 +94,7 @@ fn brands_and_urgency_are_lures() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_only_sounds_like_a_lure_is_none() {
     let found: Vec<String> = [
         "Apple, banana, cherry",
@@ -194,6 +198,7 @@ fn what_only_sounds_like_a_lure_is_none() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn hints_tell_what_a_field_is_for() {
     use Hint::*;
     let wrong: Vec<String> = [

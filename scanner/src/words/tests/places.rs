@@ -102,6 +102,7 @@ fn words_in_boxes_and_in_other_alphabets_are_read() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn messages_and_buttons_are_no_secrets() {
     let has = |texts: &[&str], hint: Hint, is_wanted: bool| {
         let wrong: Vec<&&str> = texts.iter().filter(|text| Text::of(text).has(hint) != is_wanted).collect();

@@ -1,3 +1,5 @@
+//! Requests in western languages.
+
 use super::super::Thing::*;
 use super::*;
 

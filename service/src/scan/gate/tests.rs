@@ -1,3 +1,5 @@
+//! The gate that shares scan capacity between accounts.
+
 use domain::{Chance, Time};
 use tokio::task::{JoinHandle, yield_now};
 

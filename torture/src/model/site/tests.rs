@@ -1,3 +1,5 @@
+//! The model of a site.
+
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
