@@ -147,8 +147,7 @@ impl Queues {
         })
     }
 
-    /// Returns jobs that were fetched and not finished to the queue. A job that was running is on its second attempt from
-    /// then on, since the first may have stored contents that only a repeated attempt records.
+    /// Jobs that were fetched and not finished wait again at once, for whoever comes; it costs them no attempt.
     async fn give_back(&self, pool: &str, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
         let given_back = on_either!(&self.database, sql, connections => {
             sqlx::query(sql::GIVE_BACK).bind(pool).execute(connections).await.map(|done| done.rows_affected())

@@ -24,8 +24,7 @@ pub(crate) const POSTPONE: &str = "
     WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')";
 
 pub(crate) const GIVE_BACK: &str = "
-    UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL,
-        attempts = CASE status WHEN 'Running' THEN GREATEST(attempts, 1) ELSE attempts END
+    UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
     WHERE status IN ('Queued', 'Running') AND starts_with(lock_by, $1)";
 
 /// Selects exactly the jobs that apalis then takes from lost workers, in the same transaction.

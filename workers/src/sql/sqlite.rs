@@ -21,8 +21,7 @@ pub(crate) const POSTPONE: &str = "
     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')";
 
 pub(crate) const GIVE_BACK: &str = "
-    UPDATE Jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL,
-        attempts = CASE status WHEN 'Running' THEN MAX(attempts, 1) ELSE attempts END
+    UPDATE Jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
     WHERE status IN ('Queued', 'Running') AND substr(lock_by, 1, length(?1)) = ?1";
 
 /// Selects exactly the jobs that apalis then takes from lost workers, in the same transaction.
