@@ -73,7 +73,7 @@ in_both_modes! {
             let next = format!("{}&done=blocked&host={}", case(&hosts[next]), hosts[decided]);
             assert_eq!(led.header("Location"), next);
             let page = human.get(&next).await.expect(200).text();
-            assert!(page.contains(&format!("Done: {} is blocked", hosts[decided])), "{page}");
+            assert!(page.contains(&format!("{} is blocked. Visitors see a notice.", hosts[decided])), "{page}");
         }
         let last = human.post(&case(&hosts[0])).form(&block).await.expect(302);
         assert_eq!(last.header("Location"), format!("{QUEUE}?{list}&done=blocked&host={}", hosts[0]));
@@ -130,9 +130,9 @@ in_both_modes! {
         let mut form = vec![("action", "block")];
         form.extend(ticked.iter().map(|tick| ("page", tick.as_str())));
         let outcomes = human.post(QUEUE).header("Accept", BROWSER).form(&form).await.expect(200).text();
-        assert!(outcomes.contains("It was made on 1 of 4 pages."), "{outcomes}");
+        assert!(outcomes.contains("It was applied to 1 of 4 pages."), "{outcomes}");
         assert_eq!(outcomes.matches("not decided").count(), 3, "{outcomes}");
-        for (host, fault) in hosts.iter().zip(["Another version is live now", "Another decision was made", "There is no such host"]) {
+        for (host, fault) in hosts.iter().zip(["The live version has changed", "Another decision was made", "There is no such host"]) {
             let row = outcomes.split(&case_link(host)).nth(1).and_then(|row| row.split("</tr>").next());
             assert!(row.is_some_and(|row| row.contains(fault)), "{host}: {outcomes}");
         }

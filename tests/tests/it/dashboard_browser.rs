@@ -203,13 +203,13 @@ async fn preview_of(browser: &Browser) -> String {
     .await
 }
 
-/// The price is said, the credit is missing and bought, and then The page is now private.
+/// Reads the price, buys the credit that is missing, and makes the page private.
 async fn make_private(seat: &Seat, agent: &Agent) -> String {
     let button = ".choose:has(input[value=private]) button";
     assert_eq!(seat.browser.text(button).await, "Make private ($0.50 a month)");
     seat.browser.follow(button).await;
     assert!(seat.browser.path().await.ends_with("/credit"));
-    assert!(seat.browser.text("[role=alert]").await.contains("$0.50 is missing"));
+    assert!(seat.browser.text("[role=alert]").await.contains("you need $0.50 more"));
     seat.inspect("credit-missing").await;
     seat.browser.fill("#dev-amount", "0.2").await;
     seat.browser.follow("form[action$=top-up] button").await;

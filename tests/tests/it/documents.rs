@@ -166,7 +166,7 @@ fn change(commands: &mut Commands<'_>, shell: &Shell) {
 }
 
 async fn pay(commands: &mut Commands<'_>, shell: &Shell, world: &World, skill: &str) {
-    let refused = commands.run("# Answers 402", shell).refused().json();
+    let refused = commands.run("# Returns 402", shell).refused().json();
     let promised = skill.lines().find(|line| line.contains(r#""code":"payment_required""#)).unwrap();
     assert_eq!(refused, serde_json::from_str::<Value>(promised).unwrap());
     let private = commands.run("X-PAYMENT: dev:0.5'", shell).succeeds().json();

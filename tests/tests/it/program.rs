@@ -98,7 +98,7 @@ async fn a_panic_is_told_by_its_place_and_never_by_its_words() {
     agent.publish("my-page", PAGE).await.expect(500);
     let log = world.api().log();
     let told = log.lines().find(|line| line.contains("panicked at")).expect("a line that tells of the panic");
-    assert!(told.contains("ERROR") && told.contains("fault.rs:"), "{told}");
+    assert!(told.contains("ERROR") && told.contains("faults/src/lib.rs:"), "{told}");
     assert!(told.contains("thread.name=\"tokio-"), "{told}");
     assert!(!log.contains("the words of a page"), "{log}");
     // A world that ends by itself fails over every panic.

@@ -270,7 +270,7 @@ in_both_modes! {
         let path = format!("/admin/queues/upkeep/{}", done["id"].as_str().unwrap());
         let late = human.post(&path).header("Accept", BROWSER).form(&[("action", "retry")]).await;
         assert_page(&late, 409);
-        assert!(late.text().contains("The job is done by now, so nothing was done."), "{late:?}");
+        assert!(late.text().contains("Nothing was changed: the job is now done."), "{late:?}");
         human.post(&path).form(&[("action", "retry")]).await.refused(409, "job_state");
     }
 
@@ -294,7 +294,7 @@ in_both_modes! {
         let job = admin(&world, &["job", "rescan", &id]).await;
         assert!(job.output.contains("by Bea") && job.output.contains("handbill admin retry rescan"), "{job:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id], &[]).await;
-        assert!(late.status.code() == Some(1) && late.output.contains("Job cancelled"), "{late:?}");
+        assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
         assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
         // What somebody has cancelled stays so until it is asked for by name.
@@ -303,7 +303,7 @@ in_both_modes! {
         let discarded = admin(&world, &["discard-dead", "rescan"]).await;
         assert!(discarded.output.contains("nothing to do"), "{discarded:?}");
         let late = world.command(&["admin", "discard", "rescan", &id], &[]).await;
-        assert!(late.status.code() == Some(1) && late.output.contains("Job cancelled"), "{late:?}");
+        assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let board = in_json(&admin(&world, &["--json", "queues"]).await);
         assert_eq!((&board["queues"][4]["dead"], &board["queues"][4]["cancelled"]), (&json!(0), &json!(1)), "{board}");
         assert!(!admin(&world, &["queues"]).await.output.contains("Why jobs died"));

@@ -72,7 +72,7 @@ in_both_modes! {
         assert_eq!(order.fields["cancel_url"], format!("{base_url}{back}"));
         assert_eq!(order.fields["success_url"], format!("{base_url}{back}&done=paid-by-card"));
         let unpaid = desk.open("/credit?page=my-page&visibility=private").await;
-        assert_has(&unpaid, &["not enough credit to make my-page private"]);
+        assert_has(&unpaid, &["Not enough credit to make my-page private"]);
         let paid = desk.open("/credit?page=my-page&visibility=private&done=paid-by-card").await;
         assert_has(&paid, &["The credit appears when the processor confirms the payment."]);
         assert_eq!(order.fields["line_items[0][price_data][unit_amount]"], "2000");

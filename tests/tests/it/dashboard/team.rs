@@ -25,7 +25,7 @@ in_both_modes! {
         let owner_s = [("role", "owner"), ("max_uses", "1"), ("ttl_hours", "1")];
         assert_fault(&desk.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
         let team = desk.submit("/team/invites", &fields(" 2 ", "24")).await;
-        assert_has(&team, &["Invite created", "used 0 of 2 times", "Makes <strong>admins</strong>", "by olga"]);
+        assert_has(&team, &["Invite created", "used 0 of 2 times", "Role <strong>admin</strong>", "by olga"]);
         let url = between(&team, "<div class=\"copy\"><code id=\"invite-", "</code>").split_once("\">").unwrap().1.to_owned();
         let code = url.rsplit('/').next().unwrap().to_owned();
 
@@ -99,7 +99,7 @@ in_both_modes! {
         let minted = desk.post("/tokens/mint", &fields).await;
         assert_page(&minted, 200);
         let text = minted.text();
-        assert_has(&text, &["The token night bot is minted", "be shown again"]);
+        assert_has(&text, &["Token night bot created", "be shown again"]);
         let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
         assert!(!desk.open("/tokens").await.contains("svc_sk_"));
         let bot = agent.with_token(&secret);

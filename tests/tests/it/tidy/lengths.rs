@@ -21,7 +21,6 @@ const LONG_FILES: &[&str] = &[
     "tests/tests/it/edge_paths.rs",
     "tests/tests/it/queue_board.rs",
     "tests/tests/it/suspension.rs",
-    "workers/src/attempt.rs",
     "workers/src/tests/board.rs",
 ];
 

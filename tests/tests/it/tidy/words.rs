@@ -98,7 +98,7 @@ const WIDE_LINES_MAX: &[(&str, usize)] = &[
     ("telemetry", 40),
     ("tests", 510),
     ("torture", 30),
-    ("workers", 160),
+    ("workers", 180),
 ];
 
 #[test]
