@@ -168,7 +168,7 @@ in_both_modes! {
         ];
         let led = human.post(&page).form(&word).await.expect(302);
         let told = human.get(led.header("Location")).await.expect(200).text();
-        assert!(told.contains(&format!("Done: {host} is blocked")) && told.contains("1 other page"), "{told}");
+        assert!(told.contains(&format!("{host} is blocked. Visitors see a notice.")) && told.contains("1 other page"), "{told}");
         for page in [&published, &copy] {
             front_page(&world.visitor(), page).await.expect(451);
         }
