@@ -112,7 +112,7 @@ in_both_modes! {
         let brief = agent.with_token(&brief.string("token"));
         assert_eq!(brief.mint(&json!({})).await.expect(201).string("expires_at"), end);
         let later = json!({ "expires_at": in_time(HOUR / 5) });
-        brief.mint(&later).await.refused(403, "insufficient_scope").naming("outlives");
+        brief.mint(&later).await.refused(403, "insufficient_scope").naming("expires_at");
         brief.mint(&json!({ "expires_at": in_time(HOUR / 7) })).await.expect(201);
         brief.account().await.expect(200);
         world.advance(HOUR / 5);
