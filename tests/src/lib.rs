@@ -9,6 +9,7 @@
 //! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
 //! code, no user can see either. The two exceptions only read a database: the ledger and the queue's jobs, which no
 //! route shows yet. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and `HANDBILL_TEST_REDIS`.
+//! Without them a test in production mode is skipped: see `test-servers`.
 
 // A harness is test code: what it cannot do ends the test, and what it says goes to the terminal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
@@ -47,6 +48,7 @@ pub use reqwest::Method;
 pub use serde_json::{Value, json};
 pub use server::cable::Cable;
 pub use server::card::{CardServer, Mood, Order, SECRET_KEY, WEBHOOK_SECRET};
+pub use server::has_servers;
 pub use server::otlp::{Collector, TracedSpan};
 pub use server::outage::OwnServer;
 pub use server::s3::{Health, S3};

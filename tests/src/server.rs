@@ -8,3 +8,18 @@ pub mod outage;
 pub mod postgres;
 pub mod redis;
 pub mod s3;
+
+/// Whether the servers of the production mode are there. If not, reports that the test is skipped.
+#[must_use]
+pub fn has_servers() -> bool {
+    test_servers::postgres().is_some() && test_servers::redis().is_some()
+}
+
+/// Skips a test from within: it was found that something is missing, and it was reported. Nextest runs each test in
+/// a process of its own, which ends here as passed. Other runners share a process, so there the test fails.
+pub(crate) fn skip_test() -> ! {
+    if std::env::var("NEXTEST_EXECUTION_MODE").is_ok_and(|mode| mode == "process-per-test") {
+        std::process::exit(0);
+    }
+    panic!("this test needs servers: run it by scripts/test or scripts/test --quick");
+}

@@ -58,7 +58,8 @@ async fn no_table_of_the_schema_is_forgotten_and_what_is_referred_to_comes_first
 on_both_databases! {
     async fn every_row_is_copied_to_either_database(bed: &Bed) {
         let published = bed.fill().await;
-        for target in [crate::tests::sqlite().await, crate::tests::postgres().await] {
+        let targets = [Some(crate::tests::sqlite().await), crate::tests::postgres().await];
+        for target in targets.into_iter().flatten() {
             let mut told = Vec::new();
             bed.store.copy_rows(&target.store, |count| told.push(count)).await.unwrap();
             assert_eq!(told, bed.store.row_counts().await.unwrap());

@@ -34,6 +34,9 @@ pub(crate) enum Kind {
 
 impl OwnServer {
     pub(crate) async fn of(kind: Kind) -> Self {
+        if !test_servers::has_program(kind.program()) {
+            super::skip_test();
+        }
         // Postgres never runs as root, so another user must find the way in.
         let open_to_pass = Permissions::from_mode(0o711);
         let folder = tempfile::Builder::new().prefix("handbill-server-").permissions(open_to_pass).tempdir();
@@ -121,6 +124,13 @@ fn send(signal: &str, id: u32) {
 }
 
 impl Kind {
+    fn program(self) -> &'static str {
+        match self {
+            Kind::Postgres => "initdb",
+            Kind::Redis => "redis-server",
+        }
+    }
+
     fn function(self) -> &'static str {
         match self {
             Kind::Postgres => "run_postgres",

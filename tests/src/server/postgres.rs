@@ -21,7 +21,7 @@ impl OwnDatabase {
     /// once for each build of the program.
     pub async fn migrated(program: &str, migrate: impl AsyncFnOnce(String)) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let server = from_environment("HANDBILL_TEST_POSTGRES");
+        let server = test_servers::postgres().unwrap_or_else(|| super::skip_test());
         let mut admin =
             PgConnection::connect(&server).await.expect("Postgres answers; scripts/test starts one");
         let template = template_of(program);
@@ -52,13 +52,6 @@ impl OwnDatabase {
             eprintln!("the database {} was not dropped", self.name);
         }
     }
-}
-
-/// A server's address that `scripts/test` has put into the environment.
-pub fn from_environment(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run the tests by scripts/test, which starts the servers")
-    })
 }
 
 // A test ends long before its program is built again, so the build's time names the schema.

@@ -5,7 +5,7 @@ const NUMBERS: i64 = 4_095;
 
 /// The address of an empty Redis database that no other running test uses.
 pub async fn own_number() -> String {
-    let server = super::postgres::from_environment("HANDBILL_TEST_REDIS");
+    let server = test_servers::redis().unwrap_or_else(|| super::skip_test());
     let server = server.trim_end_matches('/');
     let mut counter = connect(&format!("{server}/0")).await;
     let drawn: i64 = redis::cmd("INCR")
