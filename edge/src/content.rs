@@ -19,6 +19,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use admission::Slots;
 use anyhow::Context;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -31,13 +32,13 @@ use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
 use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
+use crate::load::{Line, LoadTerms};
 use crate::pack::{Packed, Packer};
 use crate::patience::Patience;
 use crate::press::Press;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
-use crate::turns::{Line, LoadTerms, Turns};
 use dressing::Dressing;
 use living::{Living, Room};
 pub use source::{Held, PackedPage, Source, Stored};
@@ -62,8 +63,8 @@ pub struct Contents {
     packed_bytes_max: u64,
     living: Living,
     /// More at once would not be done sooner.
-    presses: Arc<Turns>,
-    content_reads: Turns,
+    presses: Arc<Slots>,
+    content_reads: Slots,
     streams: Streams,
     blobs: Blobs,
     badge: Badge,
@@ -117,8 +118,8 @@ impl Contents {
             // The cache keeps nothing that fills it.
             packed_bytes_max: PACKED_BYTES_MAX.min(for_packed / 4 * 3),
             living: Living::new(capacity_bytes.saturating_mul(LIVING_PER_CAPACITY)),
-            presses: Arc::new(Turns::new(presses_max(), load.waiting_max)),
-            content_reads: Turns::new(load.content_reads_max, load.waiting_max),
+            presses: Arc::new(Slots::new(presses_max(), load.waiting_max)),
+            content_reads: Slots::new(load.content_reads_max, load.waiting_max),
             streams: Streams::new(load),
             blobs,
             badge,
@@ -216,8 +217,8 @@ impl Contents {
     }
 
     async fn read(&self, form: &Form<'_>, stored: Stored, patience: Patience) -> Result<Kept, NotHeld> {
-        let turn = self.content_reads.take(patience.for_turn()).await;
-        let _turn = turn.ok_or_else(|| Line::ContentReads.shed())?;
+        let permit = self.content_reads.acquire(patience.for_turn()).await;
+        let _permit = permit.map_err(|_| Line::ContentReads.shed())?;
         let room = self.living.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
         let bytes = room.house(stored.read().await?);
         Ok(Kept::held(bytes, self.write_etag(form)?))
@@ -271,7 +272,7 @@ impl Contents {
         let (cache, presses, living) = (cache.clone(), self.presses.clone(), self.living.clone());
         let made = tokio::spawn(async move {
             let make = async {
-                let _turn = presses.take(patience.for_turn()).await.ok_or(NotHeld::Crowded)?;
+                let _permit = presses.acquire(patience.for_turn()).await.map_err(|_| NotHeld::Crowded)?;
                 let room = living.take(bytes_max).ok_or(NotHeld::Crowded)?;
                 Ok::<_, NotHeld>(making(room).await?)
             };
@@ -313,16 +314,16 @@ impl Contents {
 
     /// As if one more content were being read.
     #[cfg(test)]
-    pub async fn take_read(&self) -> tokio::sync::OwnedSemaphorePermit {
-        self.content_reads.take(tokio::time::Instant::now()).await.unwrap()
+    pub async fn take_read(&self) -> admission::Permit {
+        self.content_reads.acquire(tokio::time::Instant::now()).await.unwrap()
     }
 
     /// As if so many pages were being pressed that there is no turn left.
     #[cfg(test)]
-    pub async fn take_all_presses(&self) -> Vec<tokio::sync::OwnedSemaphorePermit> {
+    pub async fn take_all_presses(&self) -> Vec<admission::Permit> {
         let until = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
-        let presses = (0..presses_max()).map(|_| self.presses.take(until));
-        futures::future::join_all(presses).await.into_iter().map(Option::unwrap).collect()
+        let presses = (0..presses_max()).map(|_| self.presses.acquire(until));
+        futures::future::join_all(presses).await.into_iter().map(Result::unwrap).collect()
     }
 
     #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use admission::Slots;
 use anyhow::{Context, anyhow};
 use bus::EdgeSeat;
 use domain::link::LinkKey;
@@ -23,13 +24,13 @@ use crate::find::{Address, Found, Names, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
 use crate::icon;
+use crate::load::Line;
 use crate::meters::{Asked, Meters, Waiting};
 use crate::misses::Misses;
 use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
-use crate::turns::{Line, Turns};
 
 /// The endpoint of an edge.
 pub struct Door(Arc<Inner>);
@@ -44,7 +45,7 @@ pub struct Inner {
     pub sites: Arc<Sites>,
     pub seat: EdgeSeat,
     pub contents: Contents,
-    pub route_reads: Turns,
+    pub route_reads: Slots,
     pub turn_wait_max: Duration,
     pub network_of: NetworkOf,
     pub client_network_of: NetworkOf,
@@ -168,8 +169,8 @@ impl Inner {
         }
         self.meters.routes.misses.add(1);
         let read = async {
-            let turn = self.route_reads.take(patience.for_turn()).await;
-            let _turn = turn.ok_or_else(|| Line::RouteReads.shed())?;
+            let permit = self.route_reads.acquire(patience.for_turn()).await;
+            let _permit = permit.map_err(|_| Line::RouteReads.shed())?;
             let route = self.store.route(host).await;
             self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
             route

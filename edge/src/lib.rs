@@ -23,6 +23,7 @@ mod headers;
 #[cfg(any(test, feature = "hostile"))]
 pub mod hostile;
 mod icon;
+mod load;
 mod meters;
 mod misses;
 mod pack;
@@ -36,12 +37,12 @@ mod sign_links;
 mod sites;
 mod streams;
 mod tally;
-mod turns;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use admission::Slots;
 use anyhow::Context;
 use bus::Bus;
 use closed::{ClosedPages, Troubles};
@@ -57,7 +58,7 @@ use url::Url;
 
 pub use closed::NO_PAGE;
 pub use door::Door;
-pub use turns::LoadTerms;
+pub use load::LoadTerms;
 
 use door::Inner;
 use find::Names;
@@ -67,7 +68,6 @@ use misses::Misses;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
-use turns::Turns;
 
 /// What an edge must know besides where things are stored.
 #[derive(Clone)]
@@ -147,7 +147,7 @@ impl Edge {
             meters: Meters::new(),
             tally: Tally::default(),
             troubles: Troubles::default(),
-            route_reads: Turns::new(load.route_reads_max, load.waiting_max),
+            route_reads: Slots::new(load.route_reads_max, load.waiting_max),
             turn_wait_max: load.wait_max,
             network_of: settings.network_of,
             client_network_of: settings.client_network_of,

@@ -5,13 +5,11 @@
 //! more, so it cannot look at a clock itself: a task beside it reads one chunk ahead, and waits for that to be taken.
 //! It must never count against a visitor what the store takes.
 
-mod places;
-
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
+use admission::{FairShare, Share};
 use async_stream::try_stream;
 use bytes::Bytes;
 use futures::TryStreamExt;
@@ -22,8 +20,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::content::Chunks;
-use crate::turns::{Line, LoadTerms};
-use places::Places;
+use crate::load::{Line, LoadTerms};
 
 /// Nobody is further ahead of the least pace: what is taken in a burst, as buffers take it, may rest for as long as it
 /// lasts at that pace.
@@ -34,7 +31,7 @@ const FOR_GOOD: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The places of an edge's streamed answers. Clones are the same.
 #[derive(Clone)]
 pub struct Streams {
-    places: Arc<Places>,
+    shares: FairShare<IpAddr>,
     pace: Pace,
     meter: ConnectionMeter,
 }
@@ -55,7 +52,7 @@ struct Pace {
 
 /// A place for one answer.
 pub struct Place {
-    _place: places::Place,
+    _share: Share<IpAddr>,
     pace: Pace,
     meter: ConnectionMeter,
 }
@@ -63,7 +60,7 @@ pub struct Place {
 impl Streams {
     pub fn new(terms: &LoadTerms) -> Self {
         Self {
-            places: Arc::new(Places::new(terms.streamed_answers_max, terms.waiting_max)),
+            shares: FairShare::new(terms.streamed_answers_max, terms.waiting_max),
             pace: Pace { rest_max: terms.rest_max, bytes_per_second_min: terms.bytes_per_second_min },
             meter: ConnectionMeter::of("edge"),
         }
@@ -77,9 +74,10 @@ impl Streams {
 impl StreamShare {
     /// To be had before anything is opened.
     pub async fn enter(&self, until: Instant) -> anyhow::Result<Place> {
-        let Streams { places, pace, meter } = &self.streams;
-        let place = places.take(self.network, until).await.ok_or_else(|| Line::StreamedAnswers.shed())?;
-        Ok(Place { _place: place, pace: *pace, meter: meter.clone() })
+        let Streams { shares, pace, meter } = &self.streams;
+        let mut share = shares.share(self.network);
+        share.grow(1, until).await.map_err(|_| Line::StreamedAnswers.shed())?;
+        Ok(Place { _share: share, pace: *pace, meter: meter.clone() })
     }
 }
 

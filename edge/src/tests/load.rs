@@ -83,7 +83,7 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
     let route = house.site(&[("small.txt", "small")]).await;
     let inner = &house.edge.inner;
     let _read = inner.contents.take_read().await;
-    let _look = inner.route_reads.take(Instant::now()).await.unwrap();
+    let _look = inner.route_reads.acquire(Instant::now()).await.unwrap();
     house.know(&route).await;
     // Nothing is done from here on but waiting.
     tokio::time::pause();
