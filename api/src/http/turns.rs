@@ -10,11 +10,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use admission::{Permit, Slots};
 use domain::Refusal;
 use poem::Request;
 use poem::http::Method;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 /// How much is taken on at a time.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +54,7 @@ struct Line {
     name: &'static str,
     /// What one of it is told that is not taken on.
     fault: &'static str,
-    places: Arc<Semaphore>,
-    waiting: Semaphore,
+    slots: Slots,
     wait_max: Duration,
 }
 
@@ -78,7 +77,7 @@ pub struct Turn(Option<Arc<Taken>>);
 struct Taken {
     turns: Turns,
     work: Work,
-    place: Mutex<Option<OwnedSemaphorePermit>>,
+    place: Mutex<Option<Permit>>,
 }
 
 impl Default for TurnTerms {
@@ -99,8 +98,7 @@ impl Turns {
         let line = |name, fault, places_max: usize| Line {
             name,
             fault,
-            places: Arc::new(Semaphore::new(places_max.max(1))),
-            waiting: Semaphore::new(terms.waiting_max),
+            slots: Slots::new(places_max.max(1), terms.waiting_max),
             wait_max: terms.wait_max,
         };
         Self(Arc::new(Lines {
@@ -156,19 +154,12 @@ impl Work {
 }
 
 impl Line {
-    async fn take(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        if let Ok(place) = self.places.clone().try_acquire_owned() {
-            return Ok(place);
-        }
-        let Ok(_in_line) = self.waiting.try_acquire() else { return Err(self.shed()) };
-        match timeout(self.wait_max, self.places.clone().acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
-            _ => Err(self.shed()),
-        }
+    async fn take(&self) -> Result<Permit, Refusal> {
+        self.slots.acquire(Instant::now() + self.wait_max).await.map_err(|_| self.shed())
     }
 
     fn is_full(&self) -> bool {
-        self.places.available_permits() == 0 && self.waiting.available_permits() == 0
+        self.slots.is_full()
     }
 
     fn shed(&self) -> Refusal {
@@ -221,15 +212,13 @@ impl Taken {
         Ok(())
     }
 
-    fn place(&self) -> std::sync::MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+    fn place(&self) -> std::sync::MutexGuard<'_, Option<Permit>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
-
     use super::*;
 
     const TERMS: TurnTerms = TurnTerms {
@@ -272,20 +261,6 @@ mod tests {
         tokio::time::sleep(Duration::from_secs(1)).await;
         taken.pop();
         assert!(next.await.unwrap().is_ok());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_finds_the_line_full_hears_so_at_once() {
-        let turns = Turns::new(TERMS);
-        let _taken = all_of(&turns).await;
-        for _ in 0..TERMS.waiting_max {
-            let turns = turns.clone();
-            tokio::spawn(async move { turns.take(&asking_for("/v1/usage")).await });
-        }
-        tokio::task::yield_now().await;
-        let began_at = Instant::now();
-        assert!(turns.take(&asking_for("/v1/usage")).await.is_err());
-        assert_eq!(began_at.elapsed(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,15 +5,13 @@
 //! An address may have as much of the room as it leaves free: half of it for one alone, a third for each of two, and
 //! so on. So nobody who fills the room and stalls can keep the others out.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use admission::{FairShare, Share};
 use domain::{FileSet, Refusal};
 use poem::Request;
-use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use crate::http::client_ip::{client_of, network_of};
 
@@ -23,30 +21,21 @@ pub const ROOM_BYTES: usize = 256 * 1_048_576;
 /// comes with its head takes none of it, and little beside what uploads have.
 const SMALL_ROOM_BYTES: usize = 16 * 1_048_576;
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
+/// The number of bodies that wait is bounded by the connections already.
+const QUEUE_MAX: usize = usize::MAX;
 
 /// The memory that uploads share. An upload that finds no room is told to come again, and nothing swaps or dies.
 #[derive(Clone, Debug)]
-pub struct BodyRoom(Arc<Room>);
+pub struct BodyRoom {
+    shares: FairShare<IpAddr>,
+    /// The queue's label in the metrics.
+    line: &'static str,
+}
 
 /// The memory that small bodies share. It is none of the uploads': whoever fills that must not keep sign-ins of the
 /// same address out, nor must who fills this keep uploads out.
 #[derive(Clone, Debug)]
 pub struct SmallRoom(pub BodyRoom);
-
-#[derive(Debug)]
-struct Room {
-    taken: Mutex<Taken>,
-    /// Some was given back.
-    given_back: Notify,
-    /// What the metrics call the wait for it.
-    line: &'static str,
-}
-
-#[derive(Debug)]
-struct Taken {
-    free_bytes: usize,
-    by_network: HashMap<IpAddr, usize>,
-}
 
 /// The room as it is open to one address.
 #[derive(Clone, Debug)]
@@ -58,8 +47,8 @@ pub struct BodyShare {
 /// The part of the room that one upload has so far. It is given back when this is dropped.
 #[derive(Debug)]
 pub struct RoomTaken {
-    share: BodyShare,
-    held_bytes: usize,
+    share: Share<IpAddr>,
+    line: &'static str,
 }
 
 impl BodyRoom {
@@ -69,47 +58,17 @@ impl BodyRoom {
     }
 
     fn of(bytes: usize, line: &'static str) -> Self {
-        let taken = Mutex::new(Taken { free_bytes: bytes, by_network: HashMap::new() });
-        Self(Arc::new(Room { taken, given_back: Notify::new(), line }))
+        Self { shares: FairShare::new(bytes, QUEUE_MAX), line }
     }
 
     fn open_to(&self, address: IpAddr) -> BodyShare {
         BodyShare { room: self.clone(), network: network_of(address) }
-    }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Default for SmallRoom {
     fn default() -> Self {
         Self(BodyRoom::of(SMALL_ROOM_BYTES, "small_bodies"))
-    }
-}
-
-impl Taken {
-    fn take(&mut self, network: IpAddr, bytes: usize) -> bool {
-        if bytes == 0 {
-            return true;
-        }
-        let held = self.by_network.get(&network).copied().unwrap_or(0).saturating_add(bytes);
-        let is_fair = self.free_bytes.checked_sub(bytes).is_some_and(|left_bytes| held <= left_bytes);
-        if is_fair {
-            self.free_bytes -= bytes;
-            self.by_network.insert(network, held);
-        }
-        is_fair
-    }
-
-    fn give_back(&mut self, network: IpAddr, bytes: usize) {
-        self.free_bytes += bytes;
-        if let Some(held) = self.by_network.get_mut(&network) {
-            *held -= bytes;
-            if *held == 0 {
-                self.by_network.remove(&network);
-            }
-        }
     }
 }
 
@@ -128,7 +87,7 @@ impl BodyShare {
 
     /// For an upload of which nothing has come yet.
     pub fn enter(&self) -> RoomTaken {
-        RoomTaken { share: self.clone(), held_bytes: 0 }
+        RoomTaken { share: self.room.shares.share(Some(self.network)), line: self.room.line }
     }
 
     /// For the largest upload, where all of it comes at once.
@@ -137,52 +96,23 @@ impl BodyShare {
         taken.grow(usize::try_from(FileSet::BYTES_MAX).unwrap_or(usize::MAX)).await?;
         Ok(taken)
     }
-
-    fn shed(&self) -> Refusal {
-        telemetry::shed("api", self.room.0.line);
-        Refusal::overloaded("the server has no memory left for uploads; your request was not processed")
-    }
-
-    async fn take(&self, bytes: usize) {
-        loop {
-            let given_back = self.room.0.given_back.notified();
-            tokio::pin!(given_back);
-            // From here on: what is given back after the look must not be missed.
-            given_back.as_mut().enable();
-            if self.room.taken().take(self.network, bytes) {
-                return;
-            }
-            given_back.await;
-        }
-    }
 }
 
 impl RoomTaken {
     /// Takes room for so much more.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
-        if timeout(ROOM_WAIT_MAX, self.share.take(bytes)).await.is_err() {
-            return Err(self.share.shed());
-        }
-        self.held_bytes += bytes;
-        Ok(())
+        let until = Instant::now() + ROOM_WAIT_MAX;
+        self.share.grow(bytes, until).await.map_err(|_| self.shed())
     }
 
     /// As [`Self::grow`], for who cannot wait.
     pub fn grow_at_once(&mut self, bytes: usize) -> Result<(), Refusal> {
-        if !self.share.room.taken().take(self.share.network, bytes) {
-            return Err(self.share.shed());
-        }
-        self.held_bytes += bytes;
-        Ok(())
+        self.share.try_grow(bytes).map_err(|_| self.shed())
     }
-}
 
-impl Drop for RoomTaken {
-    fn drop(&mut self) {
-        if self.held_bytes > 0 {
-            self.share.room.taken().give_back(self.share.network, self.held_bytes);
-            self.share.room.0.given_back.notify_waiters();
-        }
+    fn shed(&self) -> Refusal {
+        telemetry::shed("api", self.line);
+        Refusal::overloaded("the server has no memory left for uploads; your request was not processed")
     }
 }
 
@@ -197,19 +127,6 @@ mod tests {
         room.open_to(address.parse().unwrap())
     }
 
-    #[test]
-    fn nothing_takes_no_room_and_is_kept_by_nobody() {
-        let room = BodyRoom::new(2 * LARGEST);
-        let mut full = share(&room, "192.0.2.1").enter();
-        full.grow_at_once(LARGEST).unwrap();
-        let mut other = share(&room, "192.0.2.1").enter();
-        assert!(other.grow_at_once(1).is_err());
-        other.grow_at_once(0).unwrap();
-        share(&room, "192.0.2.2").enter().grow_at_once(0).unwrap();
-        drop((full, other));
-        assert!(room.taken().by_network.is_empty());
-    }
-
     #[tokio::test(start_paused = true)]
     async fn an_upload_that_finds_no_room_is_told_to_come_again() {
         let room = BodyRoom::new(6 * LARGEST);
@@ -222,34 +139,6 @@ mod tests {
         assert_eq!((refusal.code(), refusal.retry_after_seconds()), ("overloaded", Some(2)));
         taken.pop();
         assert!(busy.take_for_largest().await.is_ok());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_waits_for_room_gets_what_is_given_back() {
-        let room = BodyRoom::new(2 * LARGEST);
-        let first = share(&room, "192.0.2.1").take_for_largest().await.unwrap();
-        let second = share(&room, "192.0.2.1");
-        let waiting = tokio::spawn(async move { second.take_for_largest().await });
-        tokio::time::sleep(ROOM_WAIT_MAX / 2).await;
-        drop(first);
-        assert!(waiting.await.unwrap().is_ok());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn however_many_addresses_fill_the_room_and_stall_another_finds_some() {
-        let room = BodyRoom::new(256 * 1024);
-        let mut stalled = Vec::new();
-        for number in 1..=20 {
-            let mut taken = share(&room, &format!("192.0.2.{number}")).enter();
-            while room.taken().take(taken.share.network, 1024) {
-                taken.held_bytes += 1024;
-            }
-            stalled.push(taken);
-        }
-        let (first, last) = (stalled[0].held_bytes, room.taken().free_bytes);
-        assert_eq!(first, 128 * 1024, "half of it");
-        assert!(last > 0, "{stalled:?}");
-        assert!(share(&room, "198.51.100.7").enter().grow(1).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -290,7 +179,6 @@ mod tests {
         assert!(visitor.enter().grow(1).await.is_err(), "it leaves no more than it has");
         drop(first);
         assert!(visitor.enter().grow(ROOM_BYTES / 2).await.is_ok());
-        assert!(room.taken().by_network.is_empty());
         drop(waiting);
     }
 }
