@@ -25,10 +25,11 @@ use poem::{Response, Route, RouteMethod, get};
 use self::llms::Llms;
 use self::reference::Reference;
 use self::skill::Skill;
-use crate::{html, rest};
+use crate::html;
 
+pub use complete::complete;
 pub use facts::Facts;
-pub use for_strangers::ForStrangers;
+pub use for_strangers::{ForStrangers, SECURITY_TXT};
 
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
@@ -39,16 +40,15 @@ const TEXT: &str = "text/plain; charset=utf-8";
 pub struct Documents {
     openapi: Bytes,
     facts: Facts,
+    ui: SwaggerUi,
 }
 
-/// The OpenAPI document of an API that is reached at `base_url`.
-pub fn openapi_document(base_url: &str) -> String {
-    complete::complete(&rest::open_api(base_url).spec())
-}
+/// Makes the page that shows a document, from the address of the API and the document.
+pub type SwaggerUi = fn(&str, &str) -> String;
 
 impl Documents {
-    pub fn new(facts: &Facts) -> Self {
-        Self { openapi: openapi_document(&facts.base_url).into(), facts: facts.clone() }
+    pub fn new(facts: &Facts, openapi: String, ui: SwaggerUi) -> Self {
+        Self { openapi: openapi.into(), facts: facts.clone(), ui }
     }
 
     pub fn openapi(&self) -> &str {
@@ -57,11 +57,11 @@ impl Documents {
 
     pub fn routes(&self) -> Route {
         let reference = Reference::of(self.openapi());
-        let Self { openapi, facts } = self.clone();
+        let Self { openapi, facts, ui } = self.clone();
         // It is larger than all the rest that an idle service holds, so it is made when somebody first opens it.
         let docs = LazyLock::new({
             let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
-            move || docs_page(&openapi, &base_url)
+            move || docs_page(&ui(&base_url, &String::from_utf8_lossy(&openapi)))
         });
         Route::new()
             .at("/openapi.json", document(openapi, JSON))
@@ -76,19 +76,6 @@ impl Documents {
 /// A new release's documents replace the old ones within minutes.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// The paths of the documents, and the methods that they answer.
-pub const METHODS: &[(&str, &[&str])] = &[
-    ("/openapi.json", &["GET"]),
-    ("/docs", &["GET"]),
-    ("/docs/errors", &["GET"]),
-    ("/skill", &["GET"]),
-    ("/skill/reference.md", &["GET"]),
-    ("/llms.txt", &["GET"]),
-    ("/robots.txt", &["GET"]),
-    ("/favicon.ico", &["GET"]),
-    (for_strangers::SECURITY_TXT, &["GET"]),
-];
-
 const UI: &str = r#"<div id="ui"></div>"#;
 const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
@@ -96,11 +83,8 @@ const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 "#;
 
 /// The pages of the API for people, who try it there.
-fn docs_page(openapi: &[u8], base_url: &str) -> Bytes {
-    let service = rest::open_api(base_url);
-    let docs = service
-        .swagger_ui_html()
-        .replace(&service.spec(), &String::from_utf8_lossy(openapi))
+fn docs_page(ui: &str) -> Bytes {
+    let docs = ui
         .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
         .replace(UI, &format!("{LINKS}{UI}"));
     format!("<!doctype html>{docs}").into()

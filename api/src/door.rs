@@ -19,14 +19,16 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-use crate::LoadTerms;
 use crate::html::RefusalForm;
 use crate::http::body::{self, BodyTerms};
 use crate::http::catch_all::refusal_of;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::paths::{ListedPath, Paths};
+use crate::http::room::{BodyRoom, SmallRoom};
+use crate::http::terms::Terms;
+use crate::http::trace::Traced;
 use crate::http::turns::{Turn, Turns};
-use crate::http::upload::{BodyRoom, SmallRoom};
+use crate::{LoadTerms, routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
@@ -80,10 +82,6 @@ impl Drop for Waiting {
     }
 }
 
-/// The span of a request in its trace, for who goes on with it in a task of its own.
-#[derive(Clone)]
-pub struct Traced(pub Span);
-
 impl<E: Endpoint> Door<E> {
     pub fn new(
         routes: E,
@@ -103,7 +101,7 @@ impl<E: Endpoint + 'static> Rooms<E> {
     /// Waits for the request's turn. Who goes meanwhile has waited for nothing, and nothing is done for them.
     async fn let_in(self: Arc<Self>, mut request: Request, trace: Span) -> Response {
         let mut waiting = Waiting::of(&request, &trace);
-        let response = match self.turns.take(&request).await {
+        let response = match self.turns.take(Terms::of(&request).permit).await {
             Ok(turn) => self.pass_to_the_end(request, turn, &mut waiting).await,
             Err(refusal) => {
                 // What is left of the body is read beside the answer.
@@ -222,6 +220,7 @@ impl<E: Endpoint + 'static> Endpoint for Door<E> {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let id = self.0.chance.base36(REQUEST_ID_LENGTH);
         let trace = self.0.begin_trace(&mut request, &id);
+        request.set_data(routes::terms_of(&request));
         // Bodies take room by the address of who sends them.
         request.set_data(self.0.proxies.clone());
         request.set_data(self.0.uploads.clone());

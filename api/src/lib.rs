@@ -15,28 +15,29 @@ mod mcp;
 mod pages;
 mod probes;
 mod rest;
+mod routes;
 pub mod told_in_json;
 mod wire;
 
 use ipnet::IpNet;
+use poem::EndpointExt;
 use poem::endpoint::BoxEndpoint;
 use poem::middleware::CookieJarManager;
-use poem::{EndpointExt, Route};
 use service::Service;
 use telemetry::Vitals;
 use tokio_util::task::TaskTracker;
 
-use crate::documents::{Documents, Facts};
+use crate::documents::Facts;
 use crate::door::Door;
-use crate::http::paths::Paths;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
-pub use crate::documents::{ForStrangers, openapi_document};
+pub use crate::documents::ForStrangers;
 pub use crate::http::body::BodyTerms;
 pub use crate::http::client_ip::{TrustedProxies, network_of};
 pub use crate::http::turns::TurnTerms;
 pub use crate::probes::answer as answer_probe;
+pub use crate::routes::openapi_document;
 
 /// What the API needs to know beside the service.
 #[derive(Clone, Default)]
@@ -65,14 +66,14 @@ pub struct LoadTerms {
 impl Default for LoadTerms {
     fn default() -> Self {
         let (turns, bodies) = (TurnTerms::default(), BodyTerms::default());
-        Self { turns, bodies, upload_bytes_max: http::upload::ROOM_BYTES }
+        Self { turns, bodies, upload_bytes_max: http::room::ROOM_BYTES }
     }
 }
 
 /// Every path of the control plane behind the one door.
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
-    let (routes, paths) = paths_of(&Facts::of(service.addresses(), service.tariff()));
+    let (routes, paths) = routes::assemble(&Facts::of(service.addresses(), service.tariff()));
     let routes = settings.for_strangers.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
@@ -87,19 +88,6 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
         async move { probes.answer_or_pass(door, request).await }
     })
     .boxed()
-}
-
-fn paths_of(facts: &Facts) -> (Route, Paths) {
-    let documents = Documents::new(facts);
-    let paths = Paths::listed_in(documents.openapi())
-        .with_pages(&pages::methods())
-        .with_pages(mcp::METHODS)
-        .with_pages(documents::METHODS);
-    let routes = mcp::add_to(admin::add_to(pages::add_to(documents.routes()))).nest(
-        "/",
-        pages::with_front_page(rest::open_api(&facts.base_url).around(http::operator::hide_from_strangers)),
-    );
-    (routes, paths)
 }
 
 #[cfg(test)]

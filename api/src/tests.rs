@@ -1,5 +1,7 @@
 //! What holds for every path, tried without a service behind: nothing here gets as far as one.
 
+mod every_page;
+
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -21,11 +23,12 @@ use crate::http::client_ip::TrustedProxies;
 use crate::http::json_body::JsonBody;
 use crate::http::paths::Paths;
 use crate::http::upload::Upload;
-use crate::{LoadTerms, pages, paths_of, wire};
+use crate::routes::{assemble, is_page_path, methods};
+use crate::{LoadTerms, wire};
 
 /// The real paths behind the door.
 fn api() -> TestClient<impl Endpoint> {
-    let (routes, paths) = paths_of(&Facts::sample());
+    let (routes, paths) = assemble(&Facts::sample());
     TestClient::new(Door::new(
         routes,
         paths,
@@ -126,9 +129,9 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
 #[tokio::test]
 async fn a_page_too_tells_the_methods_that_it_has() {
     // Those of the operator's people tell strangers nothing, and here is nobody to tell who is one.
-    for (pattern, methods) in
-        pages::methods().into_iter().filter(|(pattern, _)| !pattern.starts_with("/admin"))
-    {
+    let pages = methods().into_iter().filter(|(pattern, _)| is_page_path(pattern));
+    for (pattern, methods) in pages.filter(|(pattern, _)| !pattern.starts_with("/admin")) {
+        let methods: Vec<String> = methods.iter().map(|method| method.to_uppercase()).collect();
         let segments =
             pattern.split('/').map(|segment| if segment.starts_with(':') { "abc" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");
@@ -138,7 +141,7 @@ async fn a_page_too_tells_the_methods_that_it_has() {
         assert_eq!(refused(response, 405).await["code"], "method_not_allowed", "{path}");
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH] {
             let status = api().request(method.clone(), &path).send().await.0.status();
-            let is_allowed = methods.contains(&method.as_str());
+            let is_allowed = methods.iter().any(|own| own == method.as_str());
             assert_eq!(status == StatusCode::METHOD_NOT_ALLOWED, !is_allowed, "{method} {path}");
         }
     }
@@ -239,7 +242,7 @@ async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it(
     // For the whole process, because what a thread of its own sees depends on who logged first: other tests may
     // write here too, so the lines are found by the ids of their requests.
     tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
-    let (routes, paths) = paths_of(&Facts::sample());
+    let (routes, paths) = assemble(&Facts::sample());
     let api = TestClient::new(Door::new(
         routes,
         paths,

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::{examples, extra_operations};
 use crate::http::refusal::{status_of, told};
 
-/// The document with all that.
-pub fn complete(document: &str) -> String {
+/// The document with all that. `is_page` says of a path whether people open it, and are refused by a page.
+pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(document) else { return document.to_owned() };
     close_requests(&mut document);
     // After that: some of these ignore unknown fields.
-    extra_operations::add_to(&mut document);
+    extra_operations::add_to(&mut document, is_page);
     bound_integers(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {

@@ -14,7 +14,6 @@ use self::schemas::{
 };
 use super::{HTML, JSON, MARKDOWN, TEXT};
 use crate::http::answer::{self, ToldStatus};
-use crate::pages;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The content type of JSON in a request, and in the responses of MCP.
@@ -297,14 +296,14 @@ const fn redirect(description: &'static str) -> DescribedSuccess {
 }
 
 /// Adds these operations to the document.
-pub fn add_to(document: &mut Value) {
+pub fn add_to(document: &mut Value, is_page: fn(&str) -> bool) {
     for operation in OPERATIONS {
-        document["paths"][operation.path][operation.method] = operation.described();
+        document["paths"][operation.path][operation.method] = operation.described(is_page(operation.path));
     }
 }
 
 impl ExtraOperation {
-    fn described(&self) -> Value {
+    fn described(&self, is_page: bool) -> Value {
         let mut described = json!({
             "tags": [self.tag],
             "operationId": self.id,
@@ -312,7 +311,7 @@ impl ExtraOperation {
             "description": self.description,
             "parameters": self.parameters(),
             "security": self.access.described(),
-            "responses": self.responses(),
+            "responses": self.responses(is_page),
         });
         if let Some(request) = &self.request {
             described["requestBody"] = request.described();
@@ -337,15 +336,15 @@ impl ExtraOperation {
         code.into_iter().chain(query).collect()
     }
 
-    fn responses(&self) -> Map<String, Value> {
+    fn responses(&self, is_page: bool) -> Map<String, Value> {
         let successes = self.responses.iter().map(|success| (success.status.to_owned(), success.described()));
         let refusals = answer::told(self.refusals);
-        let refusals = refusals.iter().map(|told| (told.status.to_string(), self.refused(told)));
+        let refusals = refusals.iter().map(|told| (told.status.to_string(), self.refused(told, is_page)));
         successes.chain(refusals).collect()
     }
 
     /// A page is refused as a page where the client accepts `text/html`.
-    fn refused(&self, told: &ToldStatus) -> Value {
+    fn refused(&self, told: &ToldStatus, is_page: bool) -> Value {
         let error = json!({ "$ref": "#/components/schemas/Error" });
         let schema = match (self.id, told.status) {
             ("call_mcp", 400) => json!({ "anyOf": [error, json_rpc_error()] }),
@@ -353,7 +352,7 @@ impl ExtraOperation {
         };
         let mut response =
             json!({ "description": told.description, "content": { JSON: { "schema": schema } } });
-        if pages::is_page_path(self.path) {
+        if is_page {
             response["content"][HTML] = json!({ "schema": text() });
         }
         if matches!(told.status, 429 | 503) {

@@ -35,7 +35,7 @@ pub struct ForStrangers {
     pub robots: Option<String>,
 }
 
-pub(super) const SECURITY_TXT: &str = "/.well-known/security.txt";
+pub const SECURITY_TXT: &str = "/.well-known/security.txt";
 
 impl ForStrangers {
     pub fn add_to(self, routes: Route) -> Route {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::openapi_document;
+use crate::routes::openapi_document;
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
 

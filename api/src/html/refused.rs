@@ -8,7 +8,7 @@ use poem::{Request, Response};
 use super::told::Told;
 use super::{accepts_html, page};
 use crate::http::refusal::respond;
-use crate::pages::is_page_path;
+use crate::http::terms::{Area, Terms};
 
 /// In which form a request is told a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,8 @@ struct RefusedPage {
 
 impl RefusalForm {
     pub fn for_whom(request: &Request) -> Self {
-        let path = request.uri().path();
-        if is_page_path(path) && accepts_html(request) {
-            Self::Page { path: path.to_owned() }
+        if Terms::of(request).area == Area::Page && accepts_html(request) {
+            Self::Page { path: request.uri().path().to_owned() }
         } else {
             Self::Json
         }
@@ -86,23 +85,20 @@ mod tests {
 
     use super::*;
 
-    fn form(path: &str, accept: &str) -> RefusalForm {
-        let request = Request::builder().uri_str(path).header("accept", accept).finish();
+    fn form(area: Area, accept: &str) -> RefusalForm {
+        let mut request = Request::builder().uri_str("/claim/abc").header("accept", accept).finish();
+        request.set_data(Terms { area, ..Terms::default() });
         RefusalForm::for_whom(&request)
     }
 
     #[test]
     fn who_opens_a_page_in_a_browser_is_told_by_a_page() {
         let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-        for path in ["/", "/claim/abc", "/invite/abc", "/signin", "/report", "/dashboard", "/dashboard/a/b"] {
-            assert_eq!(form(path, browser), RefusalForm::Page { path: path.into() });
-            for program in ["*/*", "application/json", "", "text/html;q=0, application/json"] {
-                assert_eq!(form(path, program), RefusalForm::Json, "{path} {program}");
-            }
+        assert_eq!(form(Area::Page, browser), RefusalForm::Page { path: "/claim/abc".into() });
+        for program in ["*/*", "application/json", "", "text/html;q=0, application/json"] {
+            assert_eq!(form(Area::Page, program), RefusalForm::Json, "{program}");
         }
-        for path in ["/v1/account", "/auth/me", "/claims", "/openapi.json"] {
-            assert_eq!(form(path, browser), RefusalForm::Json, "{path}");
-        }
+        assert_eq!(form(Area::Api, browser), RefusalForm::Json);
     }
 
     #[test]

@@ -22,9 +22,9 @@ use poem::{Body, Request};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
+use crate::http::room::{BodyShare, RoomTaken};
+use crate::http::terms::{BodyLimit, Terms};
 use crate::http::turns::Turn;
-use crate::http::upload::{BodyShare, RoomTaken};
-use crate::{mcp, rest};
 
 /// The content of a publish, and what multipart and its field names may take besides.
 pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
@@ -33,12 +33,6 @@ const JSON_BYTES_MAX: u64 = 64 * 1024;
 const EVENT_BYTES_MAX: u64 = 1_048_576;
 /// The content of a publish as it stands in JSON: escaped, or in base64.
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
-
-/// Where the form of a publish is taken: of the front page, of a publish, and of a new version, with the slug between.
-/// Below [`rest::UPLOADS_PATH_PREFIX`] it is, too.
-const FRONT_PATH: &str = "/";
-const PUBLISH_PATH: &str = "/v1/publish";
-const VERSIONS_PATH: (&str, &str) = ("/v1/artifacts/", "/versions");
 
 /// What has not come by then is waited for without the request's turn: most bodies come with their heads.
 const TURN_KEPT_FOR: Duration = Duration::from_millis(20);
@@ -80,48 +74,23 @@ enum Fault {
     Refused(Box<Refusal>),
 }
 
-/// What a body may be, by where it is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Upload,
-    /// To the endpoint of MCP.
-    Message,
-    /// From the card processor.
-    Event,
-    /// JSON, or a short form.
-    Small,
-}
-
-impl Kind {
-    fn of(request: &Request) -> Self {
-        let path = request.uri().path();
-        if path == mcp::PATH {
-            Self::Message
-        } else if path == rest::EVENTS_PATH {
-            Self::Event
-        } else if path.starts_with(rest::UPLOADS_PATH_PREFIX) || (takes_form(path) && is_form(request)) {
-            Self::Upload
-        } else {
-            Self::Small
-        }
-    }
-
+impl BodyLimit {
     fn bytes_max(self) -> u64 {
         match self {
             Self::Upload => UPLOAD_BYTES_MAX,
             Self::Message => MCP_BYTES_MAX,
             Self::Event => EVENT_BYTES_MAX,
-            Self::Small => JSON_BYTES_MAX,
+            Self::Form | Self::Small => JSON_BYTES_MAX,
         }
     }
 
-    /// Where its sender has a share of what bodies take; none for messages, which take theirs where they are read.
+    /// The memory budget that its sender shares. A message is counted where it is read.
     fn share(self, request: &Request) -> Option<BodyShare> {
         match self {
-            // Whoever reads one has given its turn back by then, and takes room there: this is for when it was not.
+            // The handler returns the permit before it reads, and counts the memory itself: this is for when it did not.
             Self::Upload => Some(BodyShare::of(request)),
             Self::Message => None,
-            Self::Event | Self::Small => Some(BodyShare::of_small(request)),
+            Self::Event | Self::Form | Self::Small => Some(BodyShare::of_small(request)),
         }
     }
 }
@@ -132,8 +101,8 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
     if body.is_empty() {
         return;
     }
-    let kind = Kind::of(request);
-    let bytes_max = kind.bytes_max();
+    let limit = Terms::of(request).body_limit(request);
+    let bytes_max = limit.bytes_max();
     let is_hopeless = declared_bytes(request).is_some_and(|bytes| bytes > bytes_max);
     request.set_body(Body::from_bytes_stream(BoundedBody {
         rest: Some(body.into_bytes_stream()),
@@ -145,7 +114,7 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
         taking_turn: None,
         course: None,
         came_bytes: 0,
-        room: kind.share(request).map(|share| share.enter()),
+        room: limit.share(request).map(|share| share.enter()),
     }));
 }
 
@@ -186,17 +155,6 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
         Some(inner) => refusal_behind(inner),
         None => error.source().and_then(refusal_behind),
     }
-}
-
-/// Anywhere else a content type alone must not make a body longer, nor let it take the room of uploads.
-fn takes_form(path: &str) -> bool {
-    let (before_slug, after_slug) = VERSIONS_PATH;
-    let slug = path.strip_prefix(before_slug).and_then(|rest| rest.strip_suffix(after_slug));
-    matches!(path, FRONT_PATH | PUBLISH_PATH) || slug.is_some_and(|slug| !slug.contains('/'))
-}
-
-fn is_form(request: &Request) -> bool {
-    request.content_type().is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/"))
 }
 
 /// How a body has come since it was first read. The time before is not its sender's.

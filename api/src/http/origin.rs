@@ -5,7 +5,7 @@ use poem::http::header;
 use poem::{FromRequest, Request, RequestBody};
 
 use crate::http::client_ip::client_of;
-use crate::{mcp, pages};
+use crate::http::terms::{Area, Terms};
 
 /// What our own command line calls itself, before its version.
 const COMMAND_LINE: &str = "handbill/";
@@ -19,18 +19,15 @@ pub fn origin_of(request: &Request) -> Origin {
 }
 
 fn via_of(request: &Request) -> Via {
-    via(request.original_uri().path(), user_agent(request))
+    via(Terms::of(request).area, user_agent(request))
 }
 
-fn via(path: &str, user_agent: Option<&str>) -> Via {
-    if path == mcp::PATH {
-        Via::Mcp
-    } else if pages::is_page_path(path) {
-        Via::Web
-    } else if user_agent.is_some_and(|name| name.starts_with(COMMAND_LINE)) {
-        Via::Cli
-    } else {
-        Via::Api
+fn via(area: Area, user_agent: Option<&str>) -> Via {
+    match area {
+        Area::Mcp => Via::Mcp,
+        Area::Page => Via::Web,
+        Area::Api if user_agent.is_some_and(|name| name.starts_with(COMMAND_LINE)) => Via::Cli,
+        Area::Api => Via::Api,
     }
 }
 
@@ -53,15 +50,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_in_is_known_by_the_path_and_by_what_our_own_client_calls_itself() {
-        let via = |path: &str, agent: &str| via(path, Some(agent));
-        assert_eq!(via("/v1/publish", "curl/8.5"), Via::Api);
-        assert_eq!(via("/v1/publish", "handbill/0.1.0"), Via::Cli);
-        assert_eq!(via("/auth/login", "Mozilla/5.0"), Via::Api);
-        assert_eq!(via("/mcp", "handbill/0.1.0"), Via::Mcp);
-        for page in ["/", "/signin", "/claim/abc", "/dashboard/acct_x/pages/my-page/delete", "/you/password"]
-        {
-            assert_eq!(via(page, "Mozilla/5.0"), Via::Web, "{page}");
-        }
+    fn the_way_in_is_known_by_the_route_and_by_what_our_own_client_calls_itself() {
+        let via = |area, agent: &str| via(area, Some(agent));
+        assert_eq!(via(Area::Api, "curl/8.5"), Via::Api);
+        assert_eq!(via(Area::Api, "handbill/0.1.0"), Via::Cli);
+        assert_eq!(via(Area::Mcp, "handbill/0.1.0"), Via::Mcp);
+        assert_eq!(via(Area::Page, "Mozilla/5.0"), Via::Web);
     }
 }

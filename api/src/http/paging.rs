@@ -20,6 +20,7 @@ use service::{Failure, Service};
 use url::form_urlencoded;
 
 use crate::http::refusal::RefusedCall;
+use crate::wire::ListedRow;
 
 /// How many rows of a whole list are read at a time.
 const ROWS_AT_ONCE: u32 = 500;
@@ -35,11 +36,6 @@ pub struct After<T> {
     /// The address of the call, from which that of the next page is made.
     address: Uri,
     rows: PhantomData<fn() -> T>,
-}
-
-/// What is listed. A cursor of any other list is refused.
-pub trait ListedRow {
-    const LISTS: &'static [List];
 }
 
 /// The part of a list that a call asks for.

@@ -28,9 +28,9 @@ impl Paths {
     /// The same with routes of poem, by pattern, with the methods of each. The document describes some of them; the
     /// methods given here take precedence, because a described method may not exist (`GET /mcp`).
     #[must_use]
-    pub fn with_pages(mut self, pages: &[(&str, &[&str])]) -> Self {
+    pub fn with_pages(mut self, pages: &[(&str, Vec<&str>)]) -> Self {
         for (pattern, methods) in pages {
-            let body_types = methods.iter().map(|method| ((*method).to_owned(), None)).collect();
+            let body_types = methods.iter().map(|method| (method.to_uppercase(), None)).collect();
             let page = ListedPath { path: (*pattern).to_owned(), parameters: Vec::new(), body_types };
             self.0.insert((*pattern).to_owned(), page);
         }
@@ -81,7 +81,7 @@ impl ListedPath {
 }
 
 /// Whether poem would route the path by the pattern.
-fn fits(pattern: &str, path: &str) -> bool {
+pub fn fits(pattern: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     loop {
         match (wanted.next(), given.next()) {
@@ -91,6 +91,7 @@ fn fits(pattern: &str, path: &str) -> bool {
                     return false;
                 }
             }
+            (Some(name), Some(_)) if name.starts_with('*') => return true,
             (Some(segment), Some(value)) if segment == value => {}
             _ => return false,
         }
@@ -143,10 +144,10 @@ mod tests {
     #[test]
     fn a_slash_at_the_end_is_left_out_of_a_path_that_is_known() {
         let paths = paths().with_pages(&[
-            ("/", &["GET"]),
-            ("/signin", &["GET"]),
-            ("/board", &["GET"]),
-            ("/board/", &["GET"]),
+            ("/", vec!["get"]),
+            ("/signin", vec!["get"]),
+            ("/board", vec!["get"]),
+            ("/board/", vec!["get"]),
         ]);
         for (path, expected) in [
             ("/signin/", Some("/signin")),
@@ -180,7 +181,7 @@ mod tests {
             "/mcp": {"get": {}, "post": {}},
             "/claim/{code}": {"get": {}, "post": {}},
         }});
-        let methods: &[(&str, &[&str])] = &[("/mcp", &["POST"]), ("/claim/:code", &["GET", "POST"])];
+        let methods = &[("/mcp", vec!["post"]), ("/claim/:code", vec!["get", "post"])];
         let paths = Paths::listed_in(&document.to_string()).with_pages(methods);
         assert_eq!(paths.find("/mcp").unwrap().allowed(), "POST");
         assert_eq!(paths.find("/claim/:code").unwrap().allowed(), "GET, HEAD, POST");

@@ -9,7 +9,10 @@ use domain::link::Addresses;
 use poem::http::{HeaderValue, header};
 use poem::web::cookie::{Cookie, SameSite};
 use poem::{Request, Response};
-use service::SESSION_KEPT;
+use service::{SESSION_KEPT, Service};
+
+use crate::http::refusal::RefusedCall;
+use crate::http::same_site;
 
 pub const NAME: &str = "svc_sess";
 /// Browsers hold a cookie with this prefix to the host that set it.
@@ -36,6 +39,18 @@ pub fn all_secrets(request: &Request) -> Vec<String> {
     sent.extend(sent_as(request, NAME));
     sent.truncate(ENDED_MAX);
     sent.into_iter().map(str::to_owned).collect()
+}
+
+/// Ends every session that the request carries.
+pub async fn end(request: &Request, service: &Service) -> Result<(), RefusedCall> {
+    let sessions = all_secrets(request);
+    if !sessions.is_empty() {
+        same_site::demand(request, service.addresses())?;
+    }
+    for session in &sessions {
+        service.log_out(session).await?;
+    }
+    Ok(())
 }
 
 /// The different values that a request sends under a name. The header is read here because a jar keeps one for each name.

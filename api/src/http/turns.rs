@@ -10,11 +10,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use admission::{Permit, Slots};
+use admission::Slots;
 use domain::Refusal;
 use poem::Request;
-use poem::http::Method;
 use tokio::time::Instant;
+
+use crate::http::terms::Permit;
 
 /// How much is taken on at a time.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +30,6 @@ pub struct TurnTerms {
     pub waiting_max: usize,
     pub wait_max: Duration,
 }
-
-/// Where people's passwords come in; see also the claims.
-const SIGN_IN_PATHS: [&str; 5] =
-    ["/auth/login", "/auth/register", "/signin", "/you/password", "/admin/signin"];
-const CLAIM_PATHS: &str = "/claim/";
-
-/// Who asks for this asks whether the process lives, and shall hear of it above all when it is busy. Nothing else is
-/// asked for it.
-const ALWAYS_ANSWERED: &str = "/v1/status";
 
 /// The lines of a process. Clones are the same.
 #[derive(Clone)]
@@ -77,7 +69,7 @@ pub struct Turn(Option<Arc<Taken>>);
 struct Taken {
     turns: Turns,
     work: Work,
-    place: Mutex<Option<Permit>>,
+    place: Mutex<Option<admission::Permit>>,
 }
 
 impl Default for TurnTerms {
@@ -126,8 +118,12 @@ impl Turns {
     }
 
     /// A turn for a request that has come, once there is one.
-    pub async fn take(&self, request: &Request) -> Result<Turn, Refusal> {
-        let Some(work) = Work::of(request) else { return Ok(Turn::free()) };
+    pub async fn take(&self, permit: Permit) -> Result<Turn, Refusal> {
+        let work = match permit {
+            Permit::Free => return Ok(Turn::free()),
+            Permit::Request => Work::Request,
+            Permit::SignIn => Work::SignIn,
+        };
         let place = Mutex::new(Some(self.line(work).take().await?));
         Ok(Turn(Some(Arc::new(Taken { turns: self.clone(), work, place }))))
     }
@@ -142,19 +138,8 @@ impl Turns {
     }
 }
 
-impl Work {
-    fn of(request: &Request) -> Option<Self> {
-        let path = request.uri().path();
-        if path == ALWAYS_ANSWERED {
-            return None;
-        }
-        let may_hash = SIGN_IN_PATHS.contains(&path) || path.starts_with(CLAIM_PATHS);
-        Some(if may_hash && request.method() == Method::POST { Self::SignIn } else { Self::Request })
-    }
-}
-
 impl Line {
-    async fn take(&self) -> Result<Permit, Refusal> {
+    async fn take(&self) -> Result<admission::Permit, Refusal> {
         self.slots.acquire(Instant::now() + self.wait_max).await.map_err(|_| self.shed())
     }
 
@@ -212,7 +197,7 @@ impl Taken {
         Ok(())
     }
 
-    fn place(&self) -> std::sync::MutexGuard<'_, Option<Permit>> {
+    fn place(&self) -> std::sync::MutexGuard<'_, Option<admission::Permit>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -230,18 +215,10 @@ mod tests {
         wait_max: Duration::from_secs(2),
     };
 
-    fn asking_for(path: &'static str) -> Request {
-        Request::builder().uri(poem::http::Uri::from_static(path)).finish()
-    }
-
-    fn signing_in() -> Request {
-        Request::builder().method(Method::POST).uri(poem::http::Uri::from_static("/claim/abc")).finish()
-    }
-
     async fn all_of(turns: &Turns) -> Vec<Turn> {
         let mut taken = Vec::new();
         for _ in 0..TERMS.requests_max {
-            taken.push(turns.take(&asking_for("/v1/usage")).await.unwrap());
+            taken.push(turns.take(Permit::Request).await.unwrap());
         }
         taken
     }
@@ -251,12 +228,12 @@ mod tests {
         let turns = Turns::new(TERMS);
         let mut taken = all_of(&turns).await;
         let began_at = Instant::now();
-        let refusal = turns.take(&asking_for("/v1/usage")).await.err().unwrap();
+        let refusal = turns.take(Permit::Request).await.err().unwrap();
         assert_eq!((refusal.code(), refusal.retry_after_seconds()), ("overloaded", Some(2)));
         assert_eq!(began_at.elapsed(), TERMS.wait_max);
         let next = tokio::spawn({
             let turns = turns.clone();
-            async move { turns.take(&asking_for("/v1/usage")).await }
+            async move { turns.take(Permit::Request).await }
         });
         tokio::time::sleep(Duration::from_secs(1)).await;
         taken.pop();
@@ -267,7 +244,7 @@ mod tests {
     async fn whether_the_process_lives_is_always_told() {
         let turns = Turns::new(TERMS);
         let _taken = all_of(&turns).await;
-        assert!(turns.take(&asking_for("/v1/status")).await.is_ok());
+        assert!(turns.take(Permit::Free).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -275,10 +252,10 @@ mod tests {
         let turns = Turns::new(TERMS);
         let mut apart = Vec::new();
         for work in [Work::Publish, Work::Upload] {
-            let first = turns.take(&asking_for("/v1/publish")).await.unwrap();
+            let first = turns.take(Permit::Request).await.unwrap();
             first.go_over_to(work).await.unwrap();
             apart.push(first);
-            let second = turns.take(&asking_for("/v1/publish")).await.unwrap();
+            let second = turns.take(Permit::Request).await.unwrap();
             assert!(
                 second.go_over_to(work).await.is_err(),
                 "{work:?}: the workers, or the store, have enough to do"
@@ -286,23 +263,23 @@ mod tests {
         }
         let mut signing = Vec::new();
         for _ in 0..TERMS.sign_ins_max {
-            signing.push(turns.take(&signing_in()).await.unwrap());
+            signing.push(turns.take(Permit::SignIn).await.unwrap());
         }
-        assert!(turns.take(&signing_in()).await.is_err(), "enough passwords are hashed");
+        assert!(turns.take(Permit::SignIn).await.is_err(), "enough passwords are hashed");
         assert_eq!(all_of(&turns).await.len(), TERMS.requests_max);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_would_be_turned_away_is_so_before_it_is_sent() {
         let turns = Turns::new(TurnTerms { waiting_max: 1, ..TERMS });
-        let first = turns.take(&asking_for("/v1/publish")).await.unwrap();
+        let first = turns.take(Permit::Request).await.unwrap();
         first.foresee(Work::Publish).unwrap();
         first.go_over_to(Work::Publish).await.unwrap();
-        let second = turns.take(&asking_for("/v1/publish")).await.unwrap();
+        let second = turns.take(Permit::Request).await.unwrap();
         second.foresee(Work::Publish).unwrap();
         let waiting = tokio::spawn(async move { second.go_over_to(Work::Publish).await });
         tokio::task::yield_now().await;
-        let third = turns.take(&asking_for("/v1/publish")).await.unwrap();
+        let third = turns.take(Permit::Request).await.unwrap();
         assert_eq!(third.foresee(Work::Publish).unwrap_err().code(), "overloaded");
         third.foresee(Work::Upload).unwrap();
         assert!(first.give_back());
@@ -316,10 +293,10 @@ mod tests {
         let slow = taken.pop().unwrap();
         assert!(slow.give_back());
         assert!(!slow.give_back(), "it has none any more");
-        let other = turns.take(&asking_for("/v1/usage")).await.unwrap();
+        let other = turns.take(Permit::Request).await.unwrap();
         assert!(slow.clone().take_again().await.is_err(), "all are taken");
         drop(other);
         slow.clone().take_again().await.unwrap();
-        assert!(turns.take(&asking_for("/v1/usage")).await.is_err(), "it has one again");
+        assert!(turns.take(Permit::Request).await.is_err(), "it has one again");
     }
 }

@@ -22,13 +22,12 @@ use tokio::task::yield_now;
 
 use crate::http::body;
 use crate::http::refusal::RefusedCall;
+use crate::http::room::{BodyShare, RoomTaken};
 use crate::http::turns::Turn;
 
 mod file_name;
-mod room;
 mod staged;
 
-pub use room::{BodyRoom, BodyShare, ROOM_BYTES, RoomTaken, SmallRoom};
 pub use staged::StagedUpload;
 
 /// The longest text part that is looked at: a message in letters of four bytes.

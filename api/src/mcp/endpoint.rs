@@ -14,13 +14,13 @@ use service::{Caller, Service};
 use tracing::Span;
 
 use super::{malformed, measure};
-use crate::door::Traced;
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
 use crate::http::refusal::{RefusedCall, respond};
+use crate::http::room::{BodyShare, RoomTaken};
 use crate::http::service_of::service_of;
+use crate::http::trace::Traced;
 use crate::http::turns::Turn;
-use crate::http::upload::{BodyShare, RoomTaken};
 use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";

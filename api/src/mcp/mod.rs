@@ -28,9 +28,6 @@ use server::Server;
 
 pub const PATH: &str = "/mcp";
 
-/// What a 405 tells.
-pub const METHODS: &[(&str, &[&str])] = &[(PATH, &["POST"])];
-
 /// Adds the endpoint to the routes. Its description is among the extra operations of the documents.
 pub fn add_to(routes: Route) -> Route {
     let config = StreamableHttpServerConfig::default()

@@ -22,9 +22,10 @@ use crate::http::body;
 use crate::http::client_ip::ClientIp;
 use crate::http::origin::origin_of;
 use crate::http::refusal::RefusedCall;
+use crate::http::room::RoomTaken;
 use crate::http::same_site;
 use crate::http::turns::{Turn, Work};
-use crate::http::upload::{RoomTaken, Upload, Uploaded};
+use crate::http::upload::{Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
 /// So much of what was pasted is shown again. As HTML it may be several times as long.

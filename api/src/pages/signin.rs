@@ -15,7 +15,6 @@ use crate::html::{NextPath, accepts_html, again, found, found_at, page, person_i
 use crate::http::origin::Client;
 use crate::http::refusal::RefusedCall;
 use crate::http::{same_site, session_cookie};
-use crate::rest::end_session;
 
 /// The fields of a sign-in, wherever one is asked for.
 const FIELDS: &[&str] = &["username", "password"];
@@ -121,7 +120,7 @@ pub async fn sign_in(
 #[handler]
 pub async fn sign_out(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
-    end_session(request, &service).await?;
+    session_cookie::end(request, &service).await?;
     let cookie = session_cookie::forgotten(service.addresses());
     Ok(with_cookie(found_at("/signin"), &cookie))
 }

@@ -15,8 +15,7 @@ use crate::http::caller::SignedIn;
 use crate::http::dev_mode::DevMode;
 use crate::http::json_body::JsonBody;
 use crate::http::origin::Client;
-use crate::http::refusal::RefusedCall;
-use crate::http::{same_site, session_cookie};
+use crate::http::session_cookie;
 use crate::wire;
 
 #[derive(Default)]
@@ -142,7 +141,7 @@ impl Auth {
     /// Ends the session on the server and forgets the cookie. Nothing is wrong if there was none.
     #[oai(path = "/auth/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, request: &Request, service: Data<&Service>) -> Answer<LoggedOut, LogOut> {
-        end_session(request, &service).await?;
+        session_cookie::end(request, &service).await?;
         let cookie = session_cookie::forgotten(service.addresses());
         Ok(LoggedOut::LoggedOut(Json(wire::SignedOut { signed_out: true }), cookie))
     }
@@ -180,16 +179,4 @@ impl Auth {
             None => LoggedInUnasked::Here(Json((&signed_in.person).into()), cookie),
         })
     }
-}
-
-/// Ends every session that the request carries.
-pub async fn end_session(request: &Request, service: &Service) -> Result<(), RefusedCall> {
-    let sessions = session_cookie::all_secrets(request);
-    if !sessions.is_empty() {
-        same_site::demand(request, service.addresses())?;
-    }
-    for session in &sessions {
-        service.log_out(session).await?;
-    }
-    Ok(())
 }

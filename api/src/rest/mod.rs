@@ -59,10 +59,6 @@ type AboutOperator = (
     schedules::Schedules,
 );
 
-pub use auth::end_session;
-pub use uploads::PATH_PREFIX as UPLOADS_PATH_PREFIX;
-pub use webhook::PATH as EVENTS_PATH;
-
 #[derive(Tags)]
 enum Tag {
     /// The service itself.

@@ -13,9 +13,6 @@ use crate::http::turns::Work;
 use crate::http::upload::StagedUpload;
 use crate::wire;
 
-/// Below this, a body is an upload of whatever content type.
-pub const PATH_PREFIX: &str = "/v1/uploads/";
-
 #[derive(Default)]
 pub struct Uploads;
 

@@ -16,9 +16,6 @@ use crate::http::call_header::{CallHeader, Header};
 use crate::http::refusal::RefusedCall;
 use crate::wire;
 
-/// Where the processor sends its events.
-pub const PATH: &str = "/webhooks/card-processor";
-
 #[derive(Default)]
 pub struct Webhook;
 

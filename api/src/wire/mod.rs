@@ -58,7 +58,10 @@ pub use value::{Amount, Timestamp, Usd};
 
 use domain::List;
 
-use crate::http::paging::ListedRow;
+/// What is listed. A cursor of any other list is refused.
+pub trait ListedRow {
+    const LISTS: &'static [List];
+}
 
 macro_rules! listed {
     ($($row:ty: $($list:ident),+;)+) => {$(

@@ -6,7 +6,7 @@ use askama::Template;
 use serde_json::json;
 
 use super::*;
-use crate::documents::openapi_document;
+use crate::routes::openapi_document;
 
 fn reference() -> String {
     Reference::of(&openapi_document("http://127.0.0.1:8080")).render().unwrap()

@@ -6,11 +6,11 @@ use poem::test::TestClient;
 use serde_json::Value;
 
 use super::BASE_URL;
-use crate::documents::{Facts, openapi_document};
-use crate::paths_of;
+use crate::documents::Facts;
+use crate::routes::{assemble, openapi_document};
 
 fn served() -> TestClient<impl Endpoint> {
-    TestClient::new(paths_of(&Facts::sample()).0)
+    TestClient::new(assemble(&Facts::sample()).0)
 }
 
 #[tokio::test]

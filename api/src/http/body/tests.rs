@@ -7,8 +7,9 @@ use futures::stream;
 
 use super::*;
 use crate::http::client_ip::TrustedProxies;
+use crate::http::room::{BodyRoom, SmallRoom};
+use crate::http::terms::Permit;
 use crate::http::turns::{TurnTerms, Turns};
-use crate::http::upload::{BodyRoom, SmallRoom};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
@@ -158,7 +159,7 @@ async fn a_pause_ends_no_body_that_came_fast_enough_before() {
 async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
     for (pauses, given_up_after_seconds) in [(&[0][..], 64), (&[10], 74), (&[0, 60, 60], 184)] {
         let bursts = after_pauses(pauses, 1_048_576);
-        let upload = Request::builder().content_type("multipart/form-data; boundary=XX").body(bursts);
+        let upload = form_to(BodyLimit::Form).body(bursts);
         let (refusal, waited_seconds) = given_up(upload, BodyTerms::default()).await;
         assert!(refusal.message().contains("no pause may be longer than 64 s"), "{refusal}");
         assert_eq!(waited_seconds, given_up_after_seconds);
@@ -167,7 +168,7 @@ async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
-    let slow = Turns::new(TurnTerms::default()).take(&Request::default()).await.unwrap();
+    let slow = Turns::new(TurnTerms::default()).take(Permit::Request).await.unwrap();
     let mut request = Request::builder().body(after_pauses(&[], 0));
     bound(&mut request, BodyTerms::default(), &slow);
     sleep(Duration::from_secs(60)).await;
@@ -179,38 +180,34 @@ async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
     assert_eq!(read_at.elapsed().as_secs(), 30);
 }
 
-const LOGIN: &str = "/auth/login";
-const PUBLISH: &str = "/v1/publish";
-
-/// What is said to be a form, wherever it is sent.
-fn form_to(path: &str) -> poem::RequestBuilder {
-    Request::builder().uri(path.parse().unwrap()).content_type("multipart/form-data; boundary=XX")
+/// What is said to be a form, sent where the body has this limit.
+fn form_to(limit: BodyLimit) -> poem::RequestBuilder {
+    let form = Request::builder().content_type("multipart/form-data; boundary=XX");
+    form.extension(Terms { body: limit, ..Terms::default() })
 }
 
 #[tokio::test]
-async fn a_path_that_takes_no_form_has_a_small_body_whatever_its_content_type_says() {
-    for (path, is_taken) in
-        [(LOGIN, false), ("/v1/artifacts/my-page", false), (rest::EVENTS_PATH, true), (PUBLISH, true)]
-    {
-        let mut request = form_to(path).body(kilobytes(65).0);
+async fn a_content_type_makes_a_body_longer_only_where_a_form_is_taken() {
+    for (limit, is_taken) in [(BodyLimit::Small, false), (BodyLimit::Event, true), (BodyLimit::Form, true)] {
+        let mut request = form_to(limit).body(kilobytes(65).0);
         bound(&mut request, BodyTerms::default(), &Turn::free());
         match request.take_body().into_vec().await {
-            Ok(whole) => assert!(is_taken && whole.len() == 65 * 1024, "{path}"),
+            Ok(whole) => assert!(is_taken && whole.len() == 65 * 1024, "{limit:?}"),
             Err(error) => {
-                assert!(!is_taken, "{path}");
-                assert_eq!(refusal_behind(&error).unwrap().code(), "too_large", "{path}");
+                assert!(!is_taken, "{limit:?}");
+                assert_eq!(refusal_behind(&error).unwrap().code(), "too_large", "{limit:?}");
             }
         }
     }
+    let json = Request::builder().content_type("application/json").finish();
+    let terms = Terms { body: BodyLimit::Form, ..Terms::default() };
+    assert_eq!(terms.body_limit(&json), BodyLimit::Small);
 }
 
 #[tokio::test]
 async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
-    let document: serde_json::Value =
-        serde_json::from_str(&rest::open_api("http://localhost").spec()).unwrap();
-    assert!(document["paths"][rest::EVENTS_PATH]["post"].is_object());
     for (body, is_taken) in [(kilobytes(1_024).0, true), (kilobytes(1_025).0, false)] {
-        let mut request = Request::builder().uri(rest::EVENTS_PATH.parse().unwrap()).body(body);
+        let mut request = form_to(BodyLimit::Event).body(body);
         bound(&mut request, BodyTerms::default(), &Turn::free());
         let read = request.take_body().into_vec().await;
         assert_eq!(read.is_ok(), is_taken);
@@ -218,27 +215,6 @@ async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
             assert_eq!(refusal_behind(&error).unwrap().code(), "too_large");
         }
     }
-}
-
-#[test]
-fn every_path_that_takes_a_form_may_be_sent_a_long_one_and_no_other_may() {
-    let document: serde_json::Value =
-        serde_json::from_str(&rest::open_api("http://localhost").spec()).unwrap();
-    let paths = document["paths"].as_object().unwrap();
-    let mut forms = 0;
-    for (path, calls) in paths {
-        let takes_form = calls
-            .as_object()
-            .unwrap()
-            .values()
-            .any(|call| call["requestBody"]["content"]["multipart/form-data"].is_object());
-        let request = form_to(&path.replace(['{', '}'], "")).finish();
-        assert_eq!(Kind::of(&request) == Kind::Upload, takes_form, "{path}");
-        forms += usize::from(takes_form);
-    }
-    assert!(forms >= 3, "{forms} of {}", paths.len());
-    // The front page is in no document.
-    assert_eq!(Kind::of(&form_to("/").finish()), Kind::Upload);
 }
 
 /// The rooms of a process.
@@ -254,10 +230,10 @@ impl TwoRooms {
 }
 
 /// A body that is sent from an address, slowly, and takes room there.
-fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, path: &'static str, body: Body) -> Body {
+fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, limit: BodyLimit, body: Body) -> Body {
     // A request that was made by hand came from no address.
     let proxies = TrustedProxies::new(vec!["0.0.0.0/32".parse().unwrap()]);
-    let request = form_to(path).header("x-forwarded-for", address).extension(proxies);
+    let request = form_to(limit).header("x-forwarded-for", address).extension(proxies);
     let mut request = request.extension(rooms.uploads.clone()).extension(rooms.small.clone()).body(body);
     bound(&mut request, BodyTerms::default(), turn);
     request.take_body()
@@ -265,24 +241,24 @@ fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, path: &'static str, b
 
 #[tokio::test(start_paused = true)]
 async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
-    for (filled, other) in [(PUBLISH, LOGIN), (LOGIN, PUBLISH)] {
+    for (filled, other) in [(BodyLimit::Form, BodyLimit::Small), (BodyLimit::Small, BodyLimit::Form)] {
         let rooms = TwoRooms::of(64 * 1024);
         let turns = Turns::new(TurnTerms::default());
         let mut turn_of_all = Vec::new();
         for _ in 0..3 {
-            turn_of_all.push(turns.take(&Request::default()).await.unwrap());
+            turn_of_all.push(turns.take(Permit::Request).await.unwrap());
         }
-        let begun = |number: usize, path: &'static str| {
+        let begun = |number: usize, limit: BodyLimit| {
             let body = after_pauses(&[0, 1], 16 * 1024);
-            tokio::spawn(refusal(sent_from("192.0.2.1", &rooms, &turn_of_all[number], path, body)))
+            tokio::spawn(refusal(sent_from("192.0.2.1", &rooms, &turn_of_all[number], limit, body)))
         };
         // Half of the one room: all of it that an address may have.
         let first = begun(0, filled);
         sleep(Duration::from_secs(2)).await;
         let (second, third) = (begun(1, filled), begun(2, other));
         sleep(Duration::from_secs(2)).await;
-        assert_eq!(second.await.unwrap().code(), "overloaded", "{filled}");
-        assert!(!first.is_finished() && !third.is_finished(), "{other}");
+        assert_eq!(second.await.unwrap().code(), "overloaded", "{filled:?}");
+        assert!(!first.is_finished() && !third.is_finished(), "{other:?}");
         for slow in [first, third] {
             assert!(slow.await.unwrap().message().contains("too slowly"));
         }
@@ -295,19 +271,20 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
     let turns = Turns::new(TurnTerms::default());
     let mut turn_of_all = Vec::new();
     for _ in 0..6 {
-        turn_of_all.push(turns.take(&Request::default()).await.unwrap());
+        turn_of_all.push(turns.take(Permit::Request).await.unwrap());
     }
-    let begun = |number: usize, address: &'static str, path: &'static str| {
+    let begun = |number: usize, address: &'static str, limit: BodyLimit| {
         let body = after_pauses(&[0, 1], 8 * 1024);
-        tokio::spawn(refusal(sent_from(address, &rooms, &turn_of_all[number], path, body)))
+        tokio::spawn(refusal(sent_from(address, &rooms, &turn_of_all[number], limit, body)))
     };
-    let (first, second) = (begun(0, "192.0.2.1", LOGIN), begun(1, "192.0.2.1", LOGIN));
+    let (first, second) = (begun(0, "192.0.2.1", BodyLimit::Small), begun(1, "192.0.2.1", BodyLimit::Small));
     sleep(Duration::from_secs(2)).await;
-    let (third, elsewhere) = (begun(2, "192.0.2.1", LOGIN), begun(3, "192.0.2.2", LOGIN));
-    let message = begun(4, "192.0.2.1", mcp::PATH);
+    let (third, elsewhere) =
+        (begun(2, "192.0.2.1", BodyLimit::Small), begun(3, "192.0.2.2", BodyLimit::Small));
+    let message = begun(4, "192.0.2.1", BodyLimit::Message);
     sleep(Duration::from_secs(2)).await;
     assert_eq!(third.await.unwrap().code(), "overloaded", "half of it is taken by two");
-    let all_at_once = sent_from("192.0.2.1", &rooms, &turn_of_all[5], LOGIN, kilobytes(64).0);
+    let all_at_once = sent_from("192.0.2.1", &rooms, &turn_of_all[5], BodyLimit::Small, kilobytes(64).0);
     assert_eq!(all_at_once.into_vec().await.unwrap().len(), 64 * 1024, "it is read in its turn");
     assert!(!first.is_finished() && !second.is_finished() && !elsewhere.is_finished());
     assert!(!message.is_finished(), "it takes room where it is read");
@@ -322,12 +299,12 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
 #[tokio::test(start_paused = true)]
 async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
     let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let slow = turns.take(&Request::default()).await.unwrap();
+    let slow = turns.take(Permit::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &slow);
     let reading = tokio::spawn(request.take_body().into_vec());
     let asked_at = Instant::now();
-    let other = turns.take(&Request::default()).await.unwrap();
+    let other = turns.take(Permit::Request).await.unwrap();
     assert!(asked_at.elapsed() < 2 * TURN_KEPT_FOR, "{:?}", asked_at.elapsed());
     sleep(Duration::from_secs(5)).await;
     assert!(!reading.is_finished(), "all has come, and it is another's turn");
@@ -339,22 +316,22 @@ async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
 #[tokio::test(start_paused = true)]
 async fn whose_turn_does_not_come_again_is_told_to_come_again() {
     let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let slow = turns.take(&Request::default()).await.unwrap();
+    let slow = turns.take(Permit::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &slow);
     let reading = tokio::spawn(refusal(request.take_body()));
-    let _other = turns.take(&Request::default()).await.unwrap();
+    let _other = turns.take(Permit::Request).await.unwrap();
     assert_eq!(reading.await.unwrap().code(), "overloaded");
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_gave_the_turn_back_before_the_body_needs_none_at_its_end() {
     let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let uploading = turns.take(&Request::default()).await.unwrap();
+    let uploading = turns.take(Permit::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &uploading);
     assert!(uploading.give_back());
-    let _other = turns.take(&Request::default()).await.unwrap();
+    let _other = turns.take(Permit::Request).await.unwrap();
     assert_eq!(request.take_body().into_vec().await.unwrap().len(), CHUNK.len());
     assert!(!uploading.give_back(), "it has taken none");
 }

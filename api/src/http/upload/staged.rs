@@ -9,10 +9,8 @@ use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaR
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
-use super::{
-    BodyShare, RoomTaken, Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind,
-    requiring,
-};
+use super::{Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind, requiring};
+use crate::http::room::{BodyShare, RoomTaken};
 use crate::http::turns::Turn;
 
 /// A body that has not been read yet.

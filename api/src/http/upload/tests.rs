@@ -12,6 +12,7 @@ use poem::test::TestClient;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::http::room::BodyRoom;
 use crate::tests::samples;
 
 const BOUNDARY: &str = "XX";

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
 use crate::http::refusal::RefusedCall;
+use crate::http::room::RoomTaken;
 use crate::http::turns::Work;
-use crate::http::upload::RoomTaken;
 use crate::mcp::arguments::GivenSlug;
 use crate::mcp::endpoint::Visit;
 use crate::wire;

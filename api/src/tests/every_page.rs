@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::{claim, dashboard, home, invite, report, signin, you};
 use crate::html::RefusalForm;
+use crate::pages::{claim, dashboard, home, invite, report, signin, you};
 
 /// Every page in each of its states, by name.
 fn pages() -> Vec<(String, String)> {

@@ -1,0 +1,149 @@
+//! Every route in one table, with its terms on its own line, and the endpoint that the table makes.
+//!
+//! To add a route, add a line to [`table`]. Its body limit, its permit, its 405 responses and its pattern in the log come
+//! from there. A handler of `rest` is found by poem-openapi; a page's handler stands on its line.
+
+mod table;
+
+use std::sync::Arc;
+
+use poem::http::Method;
+use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod};
+
+use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MCP, PAGES, REST};
+use crate::admin::guard;
+use crate::documents::{Documents, Facts};
+use crate::http::operator::hide_from_strangers;
+use crate::http::paths::{Paths, fits};
+use crate::http::terms::{Area, Audience, Permit, Terms};
+use crate::{documents, mcp, rest};
+
+/// A line of the table: one method of one path.
+pub struct Line {
+    /// In lower case, as poem names it.
+    pub method: &'static str,
+    /// As poem routes it.
+    pub pattern: &'static str,
+    /// Adds the handler of a page.
+    pub page: Option<fn(RouteMethod) -> RouteMethod>,
+    pub terms: Terms,
+}
+
+/// A page that stands before what is nested at `/`: poem would give its path to that.
+const FRONT: &str = "/";
+
+/// Every line.
+pub fn all() -> impl Iterator<Item = &'static Line> {
+    [REST, DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
+}
+
+/// The lines of pages.
+fn pages() -> impl Iterator<Item = &'static Line> {
+    [PAGES, DASHBOARD, ADMIN].into_iter().flatten()
+}
+
+/// The terms of a request. A method that the path does not have is refused under the terms of one that it has, and a
+/// path that is not in the table under the strictest.
+pub fn terms_of(request: &Request) -> Terms {
+    let path = request.uri().path();
+    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    let mut other_method = None;
+    for line in all().filter(|line| fits(line.pattern, path)) {
+        if line.method.eq_ignore_ascii_case(method.as_str()) {
+            return line.terms;
+        }
+        other_method.get_or_insert(line.terms);
+    }
+    match other_method {
+        Some(terms) if terms.permit == Permit::SignIn => Terms { permit: Permit::Request, ..terms },
+        Some(terms) => terms,
+        None if is_page_path(path) => Terms { area: Area::Page, ..Terms::default() },
+        None => Terms::default(),
+    }
+}
+
+/// Whether a path is one of the pages, or lies where pages lie: people open such a path, not programs.
+pub fn is_page_path(path: &str) -> bool {
+    pages().any(|page| first_segment(page.pattern) == first_segment(path))
+}
+
+fn first_segment(path: &str) -> Option<&str> {
+    path.split('/').nth(1)
+}
+
+/// The lines of these tables by pattern.
+fn by_pattern(lines: impl Iterator<Item = &'static Line>) -> Vec<(&'static str, Vec<&'static Line>)> {
+    let mut patterns: Vec<(&'static str, Vec<&'static Line>)> = Vec::new();
+    for line in lines {
+        match patterns.last_mut() {
+            Some((pattern, lines)) if *pattern == line.pattern => lines.push(line),
+            _ => patterns.push((line.pattern, vec![line])),
+        }
+    }
+    patterns
+}
+
+/// The methods of what poem routes without poem-openapi, by pattern.
+pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
+    let lines = [DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
+    let methods = |lines: Vec<&'static Line>| lines.iter().map(|line| line.method).collect();
+    by_pattern(lines).into_iter().map(|(pattern, lines)| (pattern, methods(lines))).collect()
+}
+
+/// The routes, and what the document says of their paths.
+pub fn assemble(facts: &Facts) -> (Route, Paths) {
+    let documents = Documents::new(facts, openapi_document(&facts.base_url), swagger_ui);
+    let paths = Paths::listed_in(documents.openapi()).with_pages(&methods());
+    let routes = mcp::add_to(add_pages(documents.routes()));
+    let rest = rest::open_api(&facts.base_url).around(hide_from_strangers);
+    (routes.nest("/", with_front_page(rest)), paths)
+}
+
+/// The OpenAPI document of an API that is reached at `base_url`.
+pub fn openapi_document(base_url: &str) -> String {
+    documents::complete(&rest::open_api(base_url).spec(), is_page_path)
+}
+
+/// The page that shows the document and lets people try it.
+fn swagger_ui(base_url: &str, openapi: &str) -> String {
+    let service = rest::open_api(base_url);
+    service.swagger_ui_html().replace(&service.spec(), openapi)
+}
+
+/// Adds the pages. Those of the operator's staff are guarded, their 405 responses included.
+fn add_pages(mut routes: Route) -> Route {
+    for (pattern, lines) in by_pattern(pages().filter(|line| line.pattern != FRONT)) {
+        let page = endpoint(&lines);
+        routes = match lines.first().map(|line| line.terms.audience) {
+            Some(Audience::StaffSignIn) => routes.at(pattern, page.around(guard::while_there_is_a_password)),
+            Some(Audience::Staff) => routes.at(pattern, page.around(guard::operators_only)),
+            Some(Audience::StaffOrTicket) => routes.at(pattern, page.around(guard::operators_and_tickets)),
+            _ => routes.at(pattern, page),
+        };
+    }
+    routes
+}
+
+fn endpoint(lines: &[&'static Line]) -> RouteMethod {
+    lines.iter().filter_map(|line| line.page).fold(RouteMethod::new(), |methods, add| add(methods))
+}
+
+fn with_front_page<E>(rest: E) -> impl Endpoint<Output = Response>
+where
+    E: Endpoint + 'static,
+{
+    let lines: Vec<&'static Line> = pages().filter(|line| line.pattern == FRONT).collect();
+    let front = Arc::new(Route::new().at(FRONT, endpoint(&lines)));
+    rest.around(move |rest, request| {
+        let front = front.clone();
+        async move {
+            if request.uri().path() == FRONT {
+                return front.call(request).await;
+            }
+            rest.call(request).await.map(IntoResponse::into_response)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

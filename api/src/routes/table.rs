@@ -1,0 +1,216 @@
+//! The table of all routes, one line for each method of a path: pattern, handler, body limit, permit class, and who may
+//! call. The lines of one pattern stand together.
+
+use poem::RouteMethod;
+use poem::endpoint::make_sync;
+
+use super::Line;
+use crate::http::terms::{Area, Audience, BodyLimit, Permit, Terms};
+use crate::pages::dashboard;
+use crate::{admin, documents, mcp, pages};
+
+macro_rules! terms {
+    ($area:ident, $body:ident, $permit:ident, $audience:ident) => {
+        Terms {
+            area: Area::$area,
+            body: BodyLimit::$body,
+            permit: Permit::$permit,
+            audience: Audience::$audience,
+        }
+    };
+}
+
+/// Lines of pages: `method pattern, handler, body limit, permit, who may call;`.
+macro_rules! pages {
+    ($($method:ident $pattern:expr, $handler:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
+        &[$(Line {
+            method: stringify!($method),
+            pattern: $pattern,
+            page: Some(|methods: RouteMethod| methods.$method($handler)),
+            terms: terms!(Page, $body, $permit, $audience),
+        },)+]
+    };
+}
+
+/// Lines whose handlers are found by the area itself: poem-openapi for REST, the protocol's library for MCP.
+macro_rules! calls {
+    ($area:ident: $($method:ident $pattern:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
+        &[$(Line {
+            method: stringify!($method),
+            pattern: $pattern,
+            page: None,
+            terms: terms!($area, $body, $permit, $audience),
+        },)+]
+    };
+}
+
+/// Operations of `rest`, found by poem-openapi.
+pub const REST: &[Line] = calls! { Api:
+    get    "/v1/status",                               Small,  Free,    Anyone;
+    post   "/auth/register",                           Small,  SignIn,  Anyone;
+    post   "/auth/login",                              Small,  SignIn,  Anyone;
+    post   "/auth/logout",                             Small,  Request, Anyone;
+    get    "/auth/me",                                 Small,  Request, Person;
+    get    "/auth/dev",                                Small,  Request, Anyone;
+    post   "/v1/signup",                               Small,  Request, Anyone;
+    get    "/v1/account",                              Small,  Request, Account;
+    patch  "/v1/account",                              Small,  Request, Account;
+    post   "/v1/account/claim-link",                   Small,  Request, Account;
+    get    "/v1/usage",                                Small,  Request, Account;
+    get    "/v1/account/audit",                        Small,  Request, Account;
+    get    "/v1/account/ledger",                       Small,  Request, Account;
+    get    "/v1/tokens",                               Small,  Request, Account;
+    post   "/v1/tokens",                               Small,  Request, Account;
+    delete "/v1/tokens/:id",                           Small,  Request, Account;
+    post   "/v1/tokens/revoke",                        Small,  Request, Anyone;
+    post   "/v1/account/invites",                      Small,  Request, Account;
+    get    "/v1/account/invites",                      Small,  Request, Account;
+    delete "/v1/account/invites/:code",                Small,  Request, Account;
+    post   "/v1/account/join",                         Small,  Request, Anyone;
+    get    "/v1/account/members",                      Small,  Request, Account;
+    delete "/v1/account/members/:user_id",             Small,  Request, Account;
+    post   "/v1/publish",                              Form,   Request, Account;
+    get    "/v1/artifacts",                            Small,  Request, Account;
+    get    "/v1/artifacts/:slug",                      Small,  Request, Account;
+    patch  "/v1/artifacts/:slug",                      Small,  Request, Account;
+    post   "/v1/artifacts/:slug/appeal",               Small,  Request, Account;
+    delete "/v1/artifacts/:slug",                      Small,  Request, Account;
+    post   "/v1/artifacts/:slug/versions",             Form,   Request, Account;
+    post   "/v1/artifacts/:slug/activate",             Small,  Request, Account;
+    post   "/v1/uploads/:ticket",                      Upload, Request, Anyone;
+    put    "/v1/uploads/:ticket",                      Upload, Request, Anyone;
+    post   "/v1/credits",                              Small,  Request, Account;
+    post   "/v1/credits/checkout",                     Small,  Request, Person;
+    post   "/webhooks/card-processor",                 Event,  Request, Anyone;
+    post   "/v1/reports",                              Small,  Request, Anyone;
+    post   "/v1/moderation/:slug",                     Small,  Request, Person;
+    post   "/internal/run-metering",                   Small,  Request, Operator;
+    post   "/internal/run-cleanup",                    Small,  Request, Operator;
+    post   "/internal/views",                          Small,  Request, Operator;
+    post   "/internal/credit",                         Small,  Request, Operator;
+    get    "/internal/moderation",                     Small,  Request, Operator;
+    get    "/internal/moderation/:host",               Small,  Request, Operator;
+    post   "/internal/moderation/:host",               Small,  Request, Operator;
+    get    "/internal/audit",                          Small,  Request, Operator;
+    get    "/internal/blocked-contents",               Small,  Request, Operator;
+    delete "/internal/blocked-contents/:sha256",       Small,  Request, Operator;
+    post   "/internal/accounts/:handle/suspend",       Small,  Request, Operator;
+    post   "/internal/accounts/:handle/lift",          Small,  Request, Operator;
+    get    "/internal/queues",                         Small,  Request, Operator;
+    get    "/internal/queues/:queue/jobs",             Small,  Request, Operator;
+    get    "/internal/queues/:queue/jobs/:id",         Small,  Request, Operator;
+    post   "/internal/queues/:queue/jobs/:id/retry",   Small,  Request, Operator;
+    post   "/internal/queues/:queue/jobs/:id/cancel",  Small,  Request, Operator;
+    post   "/internal/queues/:queue/jobs/:id/discard", Small,  Request, Operator;
+    post   "/internal/queues/:queue/pause",            Small,  Request, Operator;
+    post   "/internal/queues/:queue/resume",           Small,  Request, Operator;
+    post   "/internal/queues/:queue/requeue-dead",     Small,  Request, Operator;
+    post   "/internal/queues/:queue/discard-dead",     Small,  Request, Operator;
+    get    "/internal/schedules",                      Small,  Request, Operator;
+    post   "/internal/schedules/:schedule/run",        Small,  Request, Operator;
+};
+
+/// Documents, built by `documents`.
+pub const DOCUMENTS: &[Line] = calls! { Api:
+    get    "/openapi.json",                            Small,  Request, Anyone;
+    get    "/docs",                                    Small,  Request, Anyone;
+    get    "/docs/errors",                             Small,  Request, Anyone;
+    get    "/skill",                                   Small,  Request, Anyone;
+    get    "/skill/reference.md",                      Small,  Request, Anyone;
+    get    "/llms.txt",                                Small,  Request, Anyone;
+    get    "/robots.txt",                              Small,  Request, Anyone;
+    get    "/favicon.ico",                             Small,  Request, Anyone;
+    get    documents::SECURITY_TXT,                    Small,  Request, Anyone;
+};
+
+/// The endpoint for models.
+pub const MCP: &[Line] = calls! { Mcp:
+    post   mcp::PATH, Message, Request, Token;
+};
+
+/// Pages for everybody.
+pub const PAGES: &[Line] = pages! {
+    get  "/",                        pages::home::show,                        Small, Request, Anyone;
+    post "/",                        pages::home::publish,                     Form,  Request, Anyone;
+    get  "/assets/page.css",         make_sync(|_| pages::assets::stylesheet()), Small, Request, Anyone;
+    get  "/assets/page.js",          make_sync(|_| pages::assets::script()),   Small, Request, Anyone;
+    get  "/claim/:code",             pages::claim::show,                       Small, Request, Anyone;
+    post "/claim/:code",             pages::claim::claim,                      Small, SignIn,  PersonOrBody;
+    get  "/invite/:code",            pages::invite::show,                      Small, Request, Anyone;
+    post "/invite/:code",            pages::invite::join,                      Small, Request, Person;
+    get  "/report",                  pages::report::show,                      Small, Request, Anyone;
+    post "/report",                  pages::report::report,                    Small, Request, Anyone;
+    get  pages::report::THANKS,      pages::report::thank,                     Small, Request, Anyone;
+    get  "/signin",                  pages::signin::show,                      Small, Request, Anyone;
+    post "/signin",                  pages::signin::sign_in,                   Small, SignIn,  Anyone;
+    post "/signout",                 pages::signin::sign_out,                  Small, Request, Anyone;
+    get  pages::you::PATH,           pages::you::show,                         Small, Request, Person;
+    get  "/you/password",            pages::you::to_the_form,                  Small, Request, Person;
+    post "/you/password",            pages::you::change_password,              Small, SignIn,  Person;
+    get  "/you/sessions/:id/end",    pages::you::to_the_form,                  Small, Request, Person;
+    post "/you/sessions/:id/end",    pages::you::end_session,                  Small, Request, Person;
+    get  "/you/sign-out-everywhere", pages::you::to_the_form,                  Small, Request, Person;
+    post "/you/sign-out-everywhere", pages::you::sign_out_everywhere,          Small, Request, Person;
+};
+
+/// Pages of an account.
+pub const DASHBOARD: &[Line] = pages! {
+    get  "/dashboard",                                   dashboard::index,                         Small, Request, Person;
+    get  "/dashboard/",                                  dashboard::index,                         Small, Request, Person;
+    get  "/dashboard/:handle",                           dashboard::artifacts::show,               Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug",               dashboard::artifact_page::show,           Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/activate",      dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/activate",      dashboard::artifact_page::activate,       Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/appeal",        dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/appeal",        dashboard::artifact_page::send_appeal,    Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/visibility",    dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/visibility",    dashboard::artifact_page::set_visibility, Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::ask_to_delete,  Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::delete,         Small, Request, Person;
+    get  "/dashboard/:handle/usage",                     dashboard::usage::show,                   Small, Request, Person;
+    get  "/dashboard/:handle/credit",                    dashboard::credit::show,                  Small, Request, Person;
+    get  "/dashboard/:handle/credit/top-up",             dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/credit/top-up",             dashboard::credit::top_up,                Small, Request, Person;
+    get  "/dashboard/:handle/credit/checkout",           dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/credit/checkout",           dashboard::credit::check_out,             Small, Request, Person;
+    get  "/dashboard/:handle/team",                      dashboard::team::show,                    Small, Request, Person;
+    get  "/dashboard/:handle/team/agent-join",           dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/team/agent-join",           dashboard::team::set_agent_join,          Small, Request, Person;
+    get  "/dashboard/:handle/team/invites",              dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/team/invites",              dashboard::team::make_invite,             Small, Request, Person;
+    get  "/dashboard/:handle/team/invites/:code/revoke", dashboard::team::ask_to_revoke,           Small, Request, Person;
+    post "/dashboard/:handle/team/invites/:code/revoke", dashboard::team::revoke,                  Small, Request, Person;
+    get  "/dashboard/:handle/team/members/:id/remove",   dashboard::team::ask_to_remove,           Small, Request, Person;
+    post "/dashboard/:handle/team/members/:id/remove",   dashboard::team::remove,                  Small, Request, Person;
+    get  "/dashboard/:handle/audit",                     dashboard::audit::show,                   Small, Request, Person;
+    get  "/dashboard/:handle/tokens",                    dashboard::tokens::show,                  Small, Request, Person;
+    get  "/dashboard/:handle/tokens/mint",               dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/tokens/mint",               dashboard::tokens::mint,                  Small, Request, Person;
+    get  "/dashboard/:handle/tokens/:id/revoke",         dashboard::tokens::ask_to_revoke,         Small, Request, Person;
+    post "/dashboard/:handle/tokens/:id/revoke",         dashboard::tokens::revoke,                Small, Request, Person;
+};
+
+/// Pages of the operator's staff.
+pub const ADMIN: &[Line] = pages! {
+    get  admin::SIGN_IN,                               admin::signin::show,        Small, Request, StaffSignIn;
+    post admin::SIGN_IN,                               admin::signin::sign_in,     Small, SignIn,  StaffSignIn;
+    get  "/admin",                                     admin::index,               Small, Request, Staff;
+    get  "/admin/",                                    admin::index,               Small, Request, Staff;
+    post "/admin/signout",                             admin::signin::sign_out,    Small, Request, Staff;
+    get  admin::QUEUE,                                 admin::queue::show,         Small, Request, Staff;
+    post admin::QUEUE,                                 admin::bulk::decide,        Small, Request, Staff;
+    get  "/admin/moderation/:host",                    admin::case::show,          Small, Request, Staff;
+    post "/admin/moderation/:host",                    admin::decision::decide,    Small, Request, Staff;
+    post "/admin/moderation/:host/account",            admin::suspension::decide,  Small, Request, Staff;
+    get  "/admin/moderation/:host/source/:seq/*path",  admin::preview::source,     Small, Request, Staff;
+    get  admin::contents::PATH,                        admin::contents::show,      Small, Request, Staff;
+    post admin::contents::PATH,                        admin::contents::unblock,   Small, Request, Staff;
+    get  "/admin/audit",                               admin::audit::show,         Small, Request, Staff;
+    get  admin::queues::BOARD,                         admin::queues::board::show, Small, Request, Staff;
+    post admin::queues::BOARD,                         admin::queues::board::run,  Small, Request, Staff;
+    get  "/admin/queues/:queue",                       admin::queues::jobs::show,  Small, Request, Staff;
+    post "/admin/queues/:queue",                       admin::queues::jobs::steer, Small, Request, Staff;
+    get  "/admin/queues/:queue/:id",                   admin::queues::job::show,   Small, Request, Staff;
+    post "/admin/queues/:queue/:id",                   admin::queues::job::steer,  Small, Request, Staff;
+    get  "/admin/moderation/:host/preview/:seq/*path", admin::preview::show,       Small, Request, StaffOrTicket;
+};

@@ -1,0 +1,111 @@
+//! The table against what else is known of the routes.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::http::terms::BodyLimit;
+
+fn document() -> Value {
+    serde_json::from_str(&openapi_document("http://127.0.0.1:8080")).unwrap()
+}
+
+/// The operations of the document, as `method pattern` with every parameter as `:`.
+fn operations(document: &Value) -> Vec<(String, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let all = paths.flat_map(|(path, item)| {
+        item.as_object().unwrap().iter().map(move |(method, told)| (shape(method, path), told))
+    });
+    all.collect()
+}
+
+fn shape(method: &str, path: &str) -> String {
+    let is_parameter = |segment: &str| segment.starts_with([':', '{']);
+    let segments = path.split('/').map(|segment| if is_parameter(segment) { ":" } else { segment });
+    format!("{method} {}", segments.collect::<Vec<_>>().join("/"))
+}
+
+fn request(method: &str, path: &str) -> Request {
+    let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+    Request::builder().method(method).uri(path.parse().unwrap()).finish()
+}
+
+#[test]
+fn every_operation_of_the_document_is_in_the_table_and_no_other_of_rest() {
+    let document = document();
+    let told: BTreeSet<String> = operations(&document).into_iter().map(|(name, _)| name).collect();
+    let listed: Vec<String> = all().map(|line| shape(line.method, line.pattern)).collect();
+    assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "each stands there once");
+    for name in &told {
+        assert!(listed.contains(name), "{name} is not in the table");
+    }
+    for line in REST {
+        assert!(told.contains(&shape(line.method, line.pattern)), "{} {}", line.method, line.pattern);
+    }
+}
+
+#[test]
+fn the_document_names_the_credentials_that_the_table_asks_for() {
+    let document = document();
+    for (name, told) in operations(&document) {
+        let line = all().find(|line| shape(line.method, line.pattern) == name).unwrap();
+        let expected = match line.terms.audience {
+            Audience::Anyone => json!([]),
+            Audience::Token => json!([{"token": []}]),
+            Audience::Account => json!([{"token": []}, {"session": []}]),
+            Audience::Person => json!([{"session": []}]),
+            Audience::PersonOrBody => json!([{"session": []}, {}]),
+            Audience::Operator => json!([{"operator": []}]),
+            staff => panic!("{name} is in the document, and for {staff:?}"),
+        };
+        assert_eq!(told.get("security").cloned().unwrap_or_else(|| json!([])), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_body_is_long_where_the_document_takes_a_form_and_nowhere_else() {
+    let document = document();
+    for (name, told) in operations(&document) {
+        let line = all().find(|line| shape(line.method, line.pattern) == name).unwrap();
+        let takes_form = told["requestBody"]["content"]["multipart/form-data"].is_object();
+        let is_long = matches!(line.terms.body, BodyLimit::Form | BodyLimit::Upload);
+        assert_eq!(is_long, takes_form, "{name}");
+    }
+}
+
+#[test]
+fn every_line_is_found_by_its_own_path_and_one_audience_guards_a_pattern() {
+    for line in all() {
+        let path = line.pattern.replace([':', '*'], "x-");
+        assert_eq!(terms_of(&request(line.method, &path)), line.terms, "{} {path}", line.method);
+    }
+    for (pattern, lines) in by_pattern(ADMIN.iter()) {
+        let audience = lines[0].terms.audience;
+        assert!(lines.iter().all(|line| line.terms.audience == audience), "{pattern}");
+    }
+    let patterns: Vec<&str> = by_pattern(all()).into_iter().map(|(pattern, _)| pattern).collect();
+    let pages = patterns.iter().filter(|pattern| is_page_path(pattern)).collect::<Vec<_>>();
+    assert_eq!(
+        pages.iter().collect::<BTreeSet<_>>().len(),
+        pages.len(),
+        "the lines of a page stand together"
+    );
+}
+
+#[test]
+fn passwords_probes_and_pages_are_known_by_method_and_path() {
+    let terms = |method, path| terms_of(&request(method, path));
+    for path in ["/auth/login", "/auth/register", "/signin", "/claim/abc", "/you/password", "/admin/signin"] {
+        assert_eq!(terms("post", path).permit, Permit::SignIn, "{path}");
+        assert_eq!(terms("get", path).permit, Permit::Request, "{path}");
+    }
+    assert_eq!(terms("head", "/v1/status").permit, Permit::Free);
+    assert_eq!(terms("post", "/mcp").area, Area::Mcp);
+    for page in ["/", "/claim/abc", "/dashboard", "/dashboard/a/b/nothing", "/admin/x", "/you/password"] {
+        assert_eq!(terms("get", page).area, Area::Page, "{page}");
+    }
+    for call in ["/v1/account", "/auth/me", "/claims", "/openapi.json"] {
+        assert_eq!(terms("get", call).area, Area::Api, "{call}");
+    }
+}
