@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use domain::{AccountId, Deed, Outcome};
-use store::{Batch, Gathered, Store, Terms, is_collision, outage};
+use domain::{AccountId, LedgerOperation, Outcome};
+use store::{Batch, Store, Terms, WriteBatch, is_collision, outage};
 
 use crate::office::{LedgerError, LedgerTerms};
 
@@ -18,44 +18,50 @@ pub(crate) type Committed = Result<Vec<Outcome>, LedgerError>;
 /// The way of the ledgers to their commits. There is never more than one batch for each on it.
 #[derive(Clone)]
 pub(crate) struct Commits {
-    gathered: Gathered<(AccountId, Arc<[Deed]>), Committed>,
-    clerk: Clerk,
+    gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Committed>,
+    committer: CommitActor,
 }
 
 impl Commits {
     pub(crate) fn start(store: Store, terms: LedgerTerms) -> Self {
         let at_once = store.commits_at_once();
-        let clerk = Clerk { store, terms };
+        let committer = CommitActor { store, terms };
         let commit = {
-            let clerk = clerk.clone();
-            move |batches: Vec<(AccountId, Arc<[Deed]>)>| {
-                let clerk = clerk.clone();
-                async move { clerk.commit_together(&batches).await }
+            let committer = committer.clone();
+            move |batches: Vec<(AccountId, Arc<[LedgerOperation]>)>| {
+                let committer = committer.clone();
+                async move { committer.commit_together(&batches).await }
             }
         };
-        Self { gathered: Gathered::start(at_once, DEEDS_ENOUGH, |(_, deeds)| deeds.len(), commit), clerk }
+        Self {
+            gathered: WriteBatch::start(at_once, DEEDS_ENOUGH, |(_, operations)| operations.len(), commit),
+            committer,
+        }
     }
 
     /// Settles deeds of one account, in their order, in one transaction: together with those of other accounts, or by
     /// itself if that was not to be.
-    pub(crate) async fn settle(&self, account: AccountId, deeds: Arc<[Deed]>) -> Committed {
-        match self.gathered.commit((account, deeds.clone())).await {
+    pub(crate) async fn settle(&self, account: AccountId, operations: Arc<[LedgerOperation]>) -> Committed {
+        match self.gathered.commit((account, operations.clone())).await {
             Some(committed) => committed,
-            None => self.clerk.commit_alone(account, &deeds).await,
+            None => self.committer.commit_alone(account, &operations).await,
         }
     }
 }
 
 #[derive(Clone)]
-struct Clerk {
+struct CommitActor {
     store: Store,
     terms: LedgerTerms,
 }
 
-impl Clerk {
-    async fn commit_together(&self, batches: &[(AccountId, Arc<[Deed]>)]) -> Vec<Option<Committed>> {
+impl CommitActor {
+    async fn commit_together(
+        &self,
+        batches: &[(AccountId, Arc<[LedgerOperation]>)],
+    ) -> Vec<Option<Committed>> {
         let batches: Vec<Batch<'_>> =
-            batches.iter().map(|(account, deeds)| Batch { account: *account, deeds }).collect();
+            batches.iter().map(|(account, operations)| Batch { account: *account, operations }).collect();
         match self.store.settle_together(&batches, &self.terms()).await {
             Ok(settled) => settled.into_iter().map(|outcomes| outcomes.map(Ok)).collect(),
             Err(error) => match as_outage(&error) {
@@ -66,10 +72,10 @@ impl Clerk {
         }
     }
 
-    async fn commit_alone(&self, account: AccountId, deeds: &[Deed]) -> Committed {
+    async fn commit_alone(&self, account: AccountId, operations: &[LedgerOperation]) -> Committed {
         let mut collisions = 0;
         loop {
-            match self.store.settle(account, deeds, &self.terms()).await {
+            match self.store.settle(account, operations, &self.terms()).await {
                 Ok(outcomes) => return Ok(outcomes),
                 Err(error) if is_collision(&error) && collisions < COLLISIONS_MAX => collisions += 1,
                 Err(error) => {

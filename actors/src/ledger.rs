@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{AccountId, Deed, Outcome};
+use domain::{AccountId, LedgerOperation, Outcome};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tracing::{Instrument, Span};
 
@@ -13,12 +13,12 @@ use crate::office::LedgerError;
 
 /// Deeds that one ledger has settled at a time at most.
 const BATCH_MAX: usize = 64;
-pub(crate) type Settled = Result<Outcome, LedgerError>;
+pub(crate) type SettleResult = Result<Outcome, LedgerError>;
 
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A deed, the span of the trace that it belongs to, and who waits.
-    Settle(Box<Deed>, Span, RpcReplyPort<Settled>),
+    Settle(Box<LedgerOperation>, Span, RpcReplyPort<SettleResult>),
     /// Stands behind every deed that was waiting when it was sent: there the batch ends.
     Flush,
     /// Sent by a timer; means something only if nothing came since.
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 pub(crate) struct State {
     arguments: Arguments,
-    pending: Vec<(Deed, (Span, RpcReplyPort<Settled>))>,
+    pending: Vec<(LedgerOperation, (Span, RpcReplyPort<SettleResult>))>,
     generation: u64,
     timer_is_set: bool,
 }
@@ -62,9 +62,9 @@ impl Actor for Ledger {
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            Message::Settle(deed, span, reply) => {
+            Message::Settle(operation, span, reply) => {
                 state.generation += 1;
-                state.pending.push((*deed, (span, reply)));
+                state.pending.push((*operation, (span, reply)));
                 let is_first = state.pending.len() == 1;
                 // A drained actor takes no more messages, so the batch ends here.
                 let flush_is_lost = is_first && myself.cast(Message::Flush).is_err();
@@ -103,9 +103,10 @@ impl State {
         if self.pending.is_empty() {
             return;
         }
-        let (deeds, askers): (Vec<Deed>, Vec<_>) = std::mem::take(&mut self.pending).into_iter().unzip();
+        let (operations, askers): (Vec<LedgerOperation>, Vec<_>) =
+            std::mem::take(&mut self.pending).into_iter().unzip();
         let (spans, replies): (Vec<Span>, Vec<_>) = askers.into_iter().unzip();
-        let settled = self.arguments.settle(deeds).instrument(telemetry::spans::commit(&spans)).await;
+        let settled = self.arguments.settle(operations).instrument(telemetry::spans::commit(&spans)).await;
         for (reply, settled) in replies.into_iter().zip(settled) {
             // A caller that stopped waiting finds the outcome when it asks again.
             let _ = reply.send(settled);
@@ -117,30 +118,30 @@ impl State {
 }
 
 impl Arguments {
-    async fn settle(&self, deeds: Vec<Deed>) -> Vec<Settled> {
-        let (started, deeds) = (std::time::Instant::now(), Arc::<[Deed]>::from(deeds));
-        let settled = match self.commits.settle(self.account, deeds.clone()).await {
+    async fn settle(&self, operations: Vec<LedgerOperation>) -> Vec<SettleResult> {
+        let (started, operations) = (std::time::Instant::now(), Arc::<[LedgerOperation]>::from(operations));
+        let settled = match self.commits.settle(self.account, operations.clone()).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            Err(error) if deeds.len() == 1 || !matches!(error, LedgerError::Bug(_)) => {
-                deeds.iter().map(|_| Err(error.clone())).collect()
+            Err(error) if operations.len() == 1 || !matches!(error, LedgerError::Bug(_)) => {
+                operations.iter().map(|_| Err(error.clone())).collect()
             }
             // One bad deed must not fail its neighbours.
-            Err(_) => self.settle_singly(&deeds).await,
+            Err(_) => self.settle_singly(&operations).await,
         };
-        telemetry::commit(deeds.len(), started.elapsed());
+        telemetry::commit(operations.len(), started.elapsed());
         tracing::debug!(
             account.id = %self.account,
-            ledger.batch = deeds.len(),
+            ledger.batch = operations.len(),
             duration_ms = started.elapsed().as_secs_f64() * 1e3,
             "settled a batch of deeds"
         );
         settled
     }
 
-    async fn settle_singly(&self, deeds: &[Deed]) -> Vec<Settled> {
-        let mut settled = Vec::with_capacity(deeds.len());
-        for deed in deeds {
-            let outcome = self.commits.settle(self.account, Arc::from([deed.clone()])).await;
+    async fn settle_singly(&self, operations: &[LedgerOperation]) -> Vec<SettleResult> {
+        let mut settled = Vec::with_capacity(operations.len());
+        for operation in operations {
+            let outcome = self.commits.settle(self.account, Arc::from([operation.clone()])).await;
             settled.push(outcome.and_then(|mut outcomes| {
                 outcomes.pop().ok_or_else(|| LedgerError::Bug("a batch of one had no outcome".into()))
             }));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{AccountId, Chance, Clock, Deed, Tariff};
+use domain::{AccountId, Chance, Clock, LedgerOperation, Tariff};
 use ractor::rpc::CallResult;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
 use store::{Outage, Store};
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
 use crate::commits::Commits;
-use crate::ledger::{Arguments, Ledger, Message, Settled};
+use crate::ledger::{Arguments, Ledger, Message, SettleResult};
 
 /// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
@@ -79,15 +79,15 @@ impl Ledgers {
     }
 
     /// Settles a deed, at most once however often it is handed in.
-    pub async fn settle(&self, deed: Deed) -> Settled {
-        let span = telemetry::spans::deed();
-        self.hand_in(deed, &span).instrument(span.clone()).await
+    pub async fn settle(&self, operation: LedgerOperation) -> SettleResult {
+        let span = telemetry::spans::operation();
+        self.hand_in(operation, &span).instrument(span.clone()).await
     }
 
-    async fn hand_in(&self, deed: Deed, span: &Span) -> Settled {
+    async fn hand_in(&self, operation: LedgerOperation, span: &Span) -> SettleResult {
         for _ in 0..HAND_INS_MAX {
-            let ledger = self.ledger(deed.account()).await?;
-            let handed_in = deed.clone();
+            let ledger = self.ledger(operation.account()).await?;
+            let handed_in = operation.clone();
             let settle = |reply| Message::Settle(Box::new(handed_in), span.clone(), reply);
             let call = ledger.call(settle, Some(SETTLE_WAIT)).await;
             match call {

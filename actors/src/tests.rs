@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use domain::{
-    Account, AccountId, Activation, BlobHash, Chance, ChargeDeed, Clock, CreatedVia, CreditDeed,
-    CreditSource, Deed, Manifest, ManifestFile, Micro, Moved, Outcome, Page, Payment, PublishDeed,
-    PublishOrder, Published, Refusal, SweepNumber, Target, Tariff, Time, VersionId,
+    Account, AccountId, Activation, BlobHash, Chance, ChargeOperation, Clock, CreatedVia, CreditOperation,
+    CreditSource, LedgerOperation, Manifest, ManifestFile, Micro, Moved, Outcome, Page, Payment,
+    PublishOperation, PublishOrder, Published, Refusal, SweepNumber, Target, Tariff, Time, VersionId,
 };
 use futures::future::join_all;
 use sqlx::Connection;
@@ -14,7 +14,7 @@ use store::{NewToken, Store};
 use crate::{LedgerTerms, Ledgers};
 
 /// A database of its own, with one provisional account.
-struct Bed {
+struct LedgerHarness {
     store: Store,
     account: AccountId,
     clock: Clock,
@@ -22,14 +22,14 @@ struct Bed {
     _folder: tempfile::TempDir,
 }
 
-async fn sqlite() -> Bed {
+async fn sqlite() -> LedgerHarness {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("ledger.db").display());
-    bed(&url, folder).await
+    harness(&url, folder).await
 }
 
 /// `None` when there is no Postgres, which skips the test.
-async fn postgres() -> Option<Bed> {
+async fn postgres() -> Option<LedgerHarness> {
     let server = test_servers::postgres()?;
     let name = format!("actors_{}", Chance::from_system().base36(12));
     let mut connection = sqlx::PgConnection::connect(&server).await.unwrap();
@@ -38,15 +38,15 @@ async fn postgres() -> Option<Bed> {
         .await
         .unwrap();
     let (address, _) = server.rsplit_once('/').unwrap();
-    Some(bed(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await)
+    Some(harness(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await)
 }
 
-async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
+async fn harness(url: &str, folder: tempfile::TempDir) -> LedgerHarness {
     let store = Store::open(url).await.unwrap();
     store.migrate().await.unwrap();
     let (clock, chance) = (Clock::manual(Time::from_millis(1_790_000_000_000)), Chance::seeded(5));
     let account = insert_account(&store, &clock, &chance).await;
-    Bed { store, account, clock, chance, _folder: folder }
+    LedgerHarness { store, account, clock, chance, _folder: folder }
 }
 
 async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> AccountId {
@@ -56,7 +56,7 @@ async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> Accoun
     account.id
 }
 
-impl Bed {
+impl LedgerHarness {
     async fn ledgers(&self) -> Ledgers {
         self.ledgers_that_idle(LedgerTerms::IDLE_AFTER).await
     }
@@ -81,7 +81,7 @@ impl Bed {
         Ledgers::start(self.store.clone(), terms).await.unwrap()
     }
 
-    fn publish(&self, slug: &str) -> PublishDeed {
+    fn publish(&self, slug: &str) -> PublishOperation {
         let path = "index.html".parse().unwrap();
         let file = ManifestFile {
             path,
@@ -90,7 +90,7 @@ impl Bed {
             content_type: "text/html; charset=utf-8".into(),
             variants: vec![],
         };
-        PublishDeed {
+        PublishOperation {
             order: PublishOrder {
                 account: self.account,
                 version: VersionId::new(self.clock.now(), &self.chance),
@@ -110,8 +110,8 @@ impl Bed {
         }
     }
 
-    fn credit(&self, micro: i64, reason: &str) -> Deed {
-        Deed::Credit(CreditDeed {
+    fn credit(&self, micro: i64, reason: &str) -> LedgerOperation {
+        LedgerOperation::Credit(CreditOperation {
             account: self.account,
             amount: Micro::new(micro),
             reason: reason.into(),
@@ -119,8 +119,12 @@ impl Bed {
         })
     }
 
-    fn charge(&self, micro: i64, reason: &str) -> Deed {
-        Deed::Charge(ChargeDeed { account: self.account, amount: Micro::new(micro), reason: reason.into() })
+    fn charge(&self, micro: i64, reason: &str) -> LedgerOperation {
+        LedgerOperation::Charge(ChargeOperation {
+            account: self.account,
+            amount: Micro::new(micro),
+            reason: reason.into(),
+        })
     }
 
     async fn balance(&self) -> Micro {
@@ -137,11 +141,11 @@ fn published(outcome: Outcome) -> Published {
 
 /// Runs a body on both databases, as two tests.
 macro_rules! on_both_databases {
-    ($(async fn $name:ident($bed:ident: &Bed) $body:block)+) => {$(
+    ($(async fn $name:ident($harness:ident: &LedgerHarness) $body:block)+) => {$(
         mod $name {
             use super::*;
 
-            async fn body($bed: &Bed) $body
+            async fn body($harness: &LedgerHarness) $body
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
@@ -150,28 +154,28 @@ macro_rules! on_both_databases {
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                let Some(bed) = super::postgres().await else { return };
-                body(&bed).await;
+                let Some(harness) = super::postgres().await else { return };
+                body(&harness).await;
             }
         }
     )+};
 }
 
 on_both_databases! {
-    async fn concurrent_publishes_get_every_number_once(bed: &Bed) {
-        let ledgers = bed.ledgers().await;
-        let deeds = (0..200).map(|_| Deed::Publish(Box::new(bed.publish("one-page"))));
-        let outcomes = join_all(deeds.map(|deed| ledgers.settle(deed))).await;
+    async fn concurrent_publishes_get_every_number_once(harness: &LedgerHarness) {
+        let ledgers = harness.ledgers().await;
+        let operations = (0..200).map(|_| LedgerOperation::Publish(Box::new(harness.publish("one-page"))));
+        let outcomes = join_all(operations.map(|operation| ledgers.settle(operation))).await;
         let mut seqs: Vec<u32> = outcomes.into_iter().map(|outcome| published(outcome.unwrap()).seq).collect();
         seqs.sort_unstable();
         assert_eq!(seqs, (1..=200).collect::<Vec<_>>());
     }
 
-    async fn two_processes_with_an_actor_for_one_account_stay_correct(bed: &Bed) {
-        let (one, other) = (bed.ledgers().await, bed.ledgers().await);
+    async fn two_processes_with_an_actor_for_one_account_stay_correct(harness: &LedgerHarness) {
+        let (one, other) = (harness.ledgers().await, harness.ledgers().await);
         let settle = |n: usize| {
             let ledgers = if n.is_multiple_of(2) { &one } else { &other };
-            ledgers.settle(Deed::Publish(Box::new(bed.publish(["first", "second"][n % 3 % 2]))))
+            ledgers.settle(LedgerOperation::Publish(Box::new(harness.publish(["first", "second"][n % 3 % 2]))))
         };
         let outcomes = join_all((0..100).map(settle)).await;
         let mut seqs = std::collections::BTreeMap::<String, Vec<u32>>::new();
@@ -185,39 +189,39 @@ on_both_databases! {
         }
     }
 
-    async fn a_deed_that_is_handed_in_again_settles_once(bed: &Bed) {
-        let ledgers = bed.strict_ledgers().await;
-        let mut deed = bed.publish("paid-page");
-        deed.order.payment = Some(Payment::Dev(Micro::new(5_000)));
-        let tries = (0..8).map(|_| ledgers.settle(Deed::Publish(Box::new(deed.clone()))));
+    async fn a_deed_that_is_handed_in_again_settles_once(harness: &LedgerHarness) {
+        let ledgers = harness.strict_ledgers().await;
+        let mut operation = harness.publish("paid-page");
+        operation.order.payment = Some(Payment::Dev(Micro::new(5_000)));
+        let tries = (0..8).map(|_| ledgers.settle(LedgerOperation::Publish(Box::new(operation.clone()))));
         let outcomes: Vec<_> = join_all(tries).await.into_iter().map(|outcome| published(outcome.unwrap())).collect();
         assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
         assert_eq!(outcomes[0].receipt.as_ref().unwrap().amount, Micro::new(5_000));
-        assert_eq!(bed.balance().await, Micro::ZERO);
-        let artifact = bed.store.artifact(bed.account, &deed.order.slug).await.unwrap().unwrap();
-        assert_eq!(bed.store.versions(bed.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
+        assert_eq!(harness.balance().await, Micro::ZERO);
+        let artifact = harness.store.artifact(harness.account, &operation.order.slug).await.unwrap().unwrap();
+        assert_eq!(harness.store.versions(harness.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
     }
 
-    async fn a_refusal_changes_nothing_and_is_remembered(bed: &Bed) {
-        let ledgers = bed.strict_ledgers().await;
-        let deed = bed.publish("unpaid");
+    async fn a_refusal_changes_nothing_and_is_remembered(harness: &LedgerHarness) {
+        let ledgers = harness.strict_ledgers().await;
+        let operation = harness.publish("unpaid");
         for _ in 0..2 {
-            let outcome = ledgers.settle(Deed::Publish(Box::new(deed.clone()))).await.unwrap();
+            let outcome = ledgers.settle(LedgerOperation::Publish(Box::new(operation.clone()))).await.unwrap();
             let Outcome::Refused(refusal) = outcome else { panic!("{outcome:?}") };
             assert!(matches!(*refusal, Refusal::PaymentRequired(_)), "{refusal:?}");
         }
-        assert!(bed.store.artifact(bed.account, &deed.order.slug).await.unwrap().is_none());
+        assert!(harness.store.artifact(harness.account, &operation.order.slug).await.unwrap().is_none());
     }
 
-    async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(bed: &Bed) {
-        let (one, other) = (bed.ledgers().await, bed.ledgers().await);
-        let deeds = (0..240_i64).map(|n| {
+    async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(harness: &LedgerHarness) {
+        let (one, other) = (harness.ledgers().await, harness.ledgers().await);
+        let operations = (0..240_i64).map(|n| {
             let reason = format!("{}", n / 3);
-            if n % 2 == 0 { bed.credit(1_000, &format!("in:{reason}")) } else { bed.charge(400, &format!("out:{reason}")) }
+            if n % 2 == 0 { harness.credit(1_000, &format!("in:{reason}")) } else { harness.charge(400, &format!("out:{reason}")) }
         });
-        let settled = join_all(deeds.enumerate().map(|(n, deed)| {
+        let settled = join_all(operations.enumerate().map(|(n, operation)| {
             let ledgers = if n.is_multiple_of(5) { &other } else { &one };
-            ledgers.settle(deed)
+            ledgers.settle(operation)
         }))
         .await;
         let new = settled
@@ -226,60 +230,60 @@ on_both_databases! {
             .count();
         // 80 reasons, each with one or two even numbers and one or two odd ones: both directions, once each.
         assert_eq!(new, 160);
-        assert_eq!(bed.balance().await, Micro::new(80 * 1_000 - 80 * 400));
+        assert_eq!(harness.balance().await, Micro::new(80 * 1_000 - 80 * 400));
     }
 
-    async fn prepaid_credit_is_never_spent_twice(bed: &Bed) {
-        let (one, other) = (bed.strict_ledgers().await, bed.strict_ledgers().await);
-        one.settle(bed.credit(5 * 5_000, "topup")).await.unwrap();
+    async fn prepaid_credit_is_never_spent_twice(harness: &LedgerHarness) {
+        let (one, other) = (harness.strict_ledgers().await, harness.strict_ledgers().await);
+        one.settle(harness.credit(5 * 5_000, "topup")).await.unwrap();
         let tries = (0..20).map(|n: usize| {
             let ledgers = if n.is_multiple_of(2) { &one } else { &other };
-            ledgers.settle(Deed::Publish(Box::new(bed.publish("metered"))))
+            ledgers.settle(LedgerOperation::Publish(Box::new(harness.publish("metered"))))
         });
         let outcomes = join_all(tries).await;
         let paid = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Outcome::Published(_)))).count();
         assert_eq!(paid, 5);
-        assert_eq!(bed.balance().await, Micro::ZERO);
+        assert_eq!(harness.balance().await, Micro::ZERO);
     }
 
-    async fn one_bad_deed_does_not_fail_its_neighbours(bed: &Bed) {
-        let ledgers = bed.ledgers().await;
-        let first = bed.publish("taken");
-        ledgers.settle(Deed::Publish(Box::new(first.clone()))).await.unwrap();
+    async fn one_bad_deed_does_not_fail_its_neighbours(harness: &LedgerHarness) {
+        let ledgers = harness.ledgers().await;
+        let first = harness.publish("taken");
+        ledgers.settle(LedgerOperation::Publish(Box::new(first.clone()))).await.unwrap();
         // A version id that another account's deed has used: the database refuses it, whatever is tried.
-        let mut bad = bed.publish("bad-deed");
-        bad.order.account = insert_account(&bed.store, &bed.clock, &bed.chance).await;
-        ledgers.settle(Deed::Publish(Box::new(bad.clone()))).await.unwrap();
-        let mut same_id = bed.publish("same-id");
+        let mut bad = harness.publish("bad-deed");
+        bad.order.account = insert_account(&harness.store, &harness.clock, &harness.chance).await;
+        ledgers.settle(LedgerOperation::Publish(Box::new(bad.clone()))).await.unwrap();
+        let mut same_id = harness.publish("same-id");
         same_id.order.version = bad.order.version;
-        let neighbours = (0..10).map(|_| Deed::Publish(Box::new(bed.publish("taken"))));
-        let deeds = neighbours.chain([Deed::Publish(Box::new(same_id))]);
-        let outcomes = join_all(deeds.map(|deed| ledgers.settle(deed))).await;
+        let neighbours = (0..10).map(|_| LedgerOperation::Publish(Box::new(harness.publish("taken"))));
+        let operations = neighbours.chain([LedgerOperation::Publish(Box::new(same_id))]);
+        let outcomes = join_all(operations.map(|operation| ledgers.settle(operation))).await;
         let (well, ill) = outcomes.split_at(10);
         assert!(well.iter().all(|outcome| matches!(outcome, Ok(Outcome::Published(_)))), "{well:?}");
         // It is answered with what stands under its id, and makes no second version.
-        assert!(!matches!(&ill[0], Ok(Outcome::Published(published)) if published.account == bed.account), "{ill:?}");
+        assert!(!matches!(&ill[0], Ok(Outcome::Published(published)) if published.account == harness.account), "{ill:?}");
     }
 
-    async fn an_idle_actor_leaves_and_no_deed_is_lost_on_the_way_out(bed: &Bed) {
-        let ledgers = bed.ledgers_that_idle(Duration::from_millis(1)).await;
+    async fn an_idle_actor_leaves_and_no_deed_is_lost_on_the_way_out(harness: &LedgerHarness) {
+        let ledgers = harness.ledgers_that_idle(Duration::from_millis(1)).await;
         for round in 0..60 {
-            let deeds = (0..4).map(|n| bed.credit(1, &format!("in:{round}:{n}")));
-            for outcome in join_all(deeds.map(|deed| ledgers.settle(deed))).await {
+            let operations = (0..4).map(|n| harness.credit(1, &format!("in:{round}:{n}")));
+            for outcome in join_all(operations.map(|operation| ledgers.settle(operation))).await {
                 assert!(matches!(outcome, Ok(Outcome::Moved(Moved { is_new: true, .. }))), "{outcome:?}");
             }
             tokio::time::sleep(Duration::from_micros(round * 100)).await;
         }
-        assert_eq!(bed.balance().await, Micro::new(240));
+        assert_eq!(harness.balance().await, Micro::new(240));
     }
 }
 
 #[tokio::test]
 async fn stopping_settles_what_was_handed_in() {
-    let bed = sqlite().await;
-    let ledgers = bed.ledgers().await;
-    let settled = join_all((0..50).map(|n| ledgers.settle(bed.credit(1, &format!("in:{n}"))))).await;
+    let harness = sqlite().await;
+    let ledgers = harness.ledgers().await;
+    let settled = join_all((0..50).map(|n| ledgers.settle(harness.credit(1, &format!("in:{n}"))))).await;
     ledgers.stop().await;
     assert_eq!(settled.iter().filter(|outcome| outcome.is_ok()).count(), 50);
-    assert_eq!(bed.balance().await, Micro::new(50));
+    assert_eq!(harness.balance().await, Micro::new(50));
 }

@@ -5,8 +5,8 @@
 //! `{code, message, hint}`: [`http::refusal`] alone knows the statuses, and [`door`] is what every request goes through.
 
 mod admin;
+mod detached;
 mod documents;
-mod door;
 #[cfg(feature = "hostile")]
 pub mod hostile;
 mod html;
@@ -27,15 +27,15 @@ use service::Service;
 use telemetry::Vitals;
 use tokio_util::task::TaskTracker;
 
+use crate::detached::DetachedRequests;
 use crate::documents::Facts;
-use crate::door::Door;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
 pub use crate::documents::ForStrangers;
 pub use crate::http::body::BodyTerms;
 pub use crate::http::client_ip::{TrustedProxies, network_of};
-pub use crate::http::turns::TurnTerms;
+pub use crate::http::permits::PermitLimits;
 pub use crate::probes::answer as answer_probe;
 pub use crate::routes::openapi_document;
 
@@ -57,7 +57,7 @@ pub struct ApiSettings {
 /// How much is taken on at a time, and how slowly.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadTerms {
-    pub turns: TurnTerms,
+    pub permits: PermitLimits,
     pub bodies: BodyTerms,
     /// Memory for uploads. Small bodies that come slowly have a little of their own.
     pub upload_bytes_max: usize,
@@ -65,8 +65,8 @@ pub struct LoadTerms {
 
 impl Default for LoadTerms {
     fn default() -> Self {
-        let (turns, bodies) = (TurnTerms::default(), BodyTerms::default());
-        Self { turns, bodies, upload_bytes_max: http::room::ROOM_BYTES }
+        let (permits, bodies) = (PermitLimits::default(), BodyTerms::default());
+        Self { permits, bodies, upload_bytes_max: http::upload_budget::ROOM_BYTES }
     }
 }
 
@@ -82,7 +82,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());
-    let door = Door::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
+    let door = DetachedRequests::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
     door.around(move |door, request| {
         let probes = probes.clone();
         async move { probes.answer_or_pass(door, request).await }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 use service::Service;
-use telemetry::{Audience, Told, Vitals};
+use telemetry::{Audience, HealthResponse, Vitals};
 
 use crate::http::operator::SECRET_HEADER;
 
@@ -49,7 +49,7 @@ impl Probes {
 }
 
 /// What the vitals told, as an answer.
-pub fn answer(told: Told, method: &Method) -> Response {
+pub fn answer(told: HealthResponse, method: &Method) -> Response {
     let body = if *method == Method::HEAD { String::new() } else { told.body };
     Response::builder()
         .status(StatusCode::from_u16(told.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))

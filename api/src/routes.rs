@@ -15,11 +15,11 @@ use crate::admin::guard;
 use crate::documents::{Documents, Facts};
 use crate::http::operator::hide_from_strangers;
 use crate::http::paths::{Paths, fits};
-use crate::http::terms::{Area, Audience, Permit, Terms};
+use crate::http::terms::{Area, Audience, PermitClass, Terms};
 use crate::{documents, mcp, rest};
 
 /// A line of the table: one method of one path.
-pub struct Line {
+pub struct RouteLine {
     /// In lower case, as poem names it.
     pub method: &'static str,
     /// As poem routes it.
@@ -33,12 +33,12 @@ pub struct Line {
 const FRONT: &str = "/";
 
 /// Every line.
-pub fn all() -> impl Iterator<Item = &'static Line> {
+pub fn all() -> impl Iterator<Item = &'static RouteLine> {
     [REST, DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
 
 /// The lines of pages.
-fn pages() -> impl Iterator<Item = &'static Line> {
+fn pages() -> impl Iterator<Item = &'static RouteLine> {
     [PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
 
@@ -55,7 +55,7 @@ pub fn terms_of(request: &Request) -> Terms {
         other_method.get_or_insert(line.terms);
     }
     match other_method {
-        Some(terms) if terms.permit == Permit::SignIn => Terms { permit: Permit::Request, ..terms },
+        Some(terms) if terms.permit == PermitClass::SignIn => Terms { permit: PermitClass::Request, ..terms },
         Some(terms) => terms,
         None if is_page_path(path) => Terms { area: Area::Page, ..Terms::default() },
         None => Terms::default(),
@@ -72,8 +72,10 @@ fn first_segment(path: &str) -> Option<&str> {
 }
 
 /// The lines of these tables by pattern.
-fn by_pattern(lines: impl Iterator<Item = &'static Line>) -> Vec<(&'static str, Vec<&'static Line>)> {
-    let mut patterns: Vec<(&'static str, Vec<&'static Line>)> = Vec::new();
+fn by_pattern(
+    lines: impl Iterator<Item = &'static RouteLine>,
+) -> Vec<(&'static str, Vec<&'static RouteLine>)> {
+    let mut patterns: Vec<(&'static str, Vec<&'static RouteLine>)> = Vec::new();
     for line in lines {
         match patterns.last_mut() {
             Some((pattern, lines)) if *pattern == line.pattern => lines.push(line),
@@ -86,7 +88,7 @@ fn by_pattern(lines: impl Iterator<Item = &'static Line>) -> Vec<(&'static str, 
 /// The methods of what poem routes without poem-openapi, by pattern.
 pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
     let lines = [DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
-    let methods = |lines: Vec<&'static Line>| lines.iter().map(|line| line.method).collect();
+    let methods = |lines: Vec<&'static RouteLine>| lines.iter().map(|line| line.method).collect();
     by_pattern(lines).into_iter().map(|(pattern, lines)| (pattern, methods(lines))).collect()
 }
 
@@ -124,7 +126,7 @@ fn add_pages(mut routes: Route) -> Route {
     routes
 }
 
-fn endpoint(lines: &[&'static Line]) -> RouteMethod {
+fn endpoint(lines: &[&'static RouteLine]) -> RouteMethod {
     lines.iter().filter_map(|line| line.page).fold(RouteMethod::new(), |methods, add| add(methods))
 }
 
@@ -132,7 +134,7 @@ fn with_front_page<E>(rest: E) -> impl Endpoint<Output = Response>
 where
     E: Endpoint + 'static,
 {
-    let lines: Vec<&'static Line> = pages().filter(|line| line.pattern == FRONT).collect();
+    let lines: Vec<&'static RouteLine> = pages().filter(|line| line.pattern == FRONT).collect();
     let front = Arc::new(Route::new().at(FRONT, endpoint(&lines)));
     rest.around(move |rest, request| {
         let front = front.clone();

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::detached::DetachedRequests;
 use crate::documents::Facts;
-use crate::door::Door;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::json_body::JsonBody;
 use crate::http::paths::Paths;
@@ -29,7 +29,7 @@ use crate::{LoadTerms, wire};
 /// The real paths behind the door.
 fn api() -> TestClient<impl Endpoint> {
     let (routes, paths) = assemble(&Facts::sample());
-    TestClient::new(Door::new(
+    TestClient::new(DetachedRequests::new(
         routes,
         paths,
         Chance::seeded(1),
@@ -40,7 +40,7 @@ fn api() -> TestClient<impl Endpoint> {
 }
 
 /// A few paths that need no caller, behind the same door.
-pub fn samples() -> Door<impl Endpoint> {
+pub fn samples() -> DetachedRequests<impl Endpoint> {
     let service = OpenApiService::new(Samples, "samples", "1");
     let paths = Paths::listed_in(&service.spec());
     let routes = Route::new()
@@ -53,7 +53,7 @@ pub fn samples() -> Door<impl Endpoint> {
         )
         .nest("/", service);
     let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-    Door::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
+    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
 }
 
 struct Samples;
@@ -71,7 +71,7 @@ impl Samples {
     }
 
     #[oai(path = "/v1/publish", method = "post")]
-    async fn upload(&self, upload: Upload) -> crate::http::answer::Answer<Json<Vec<String>>, Uploads> {
+    async fn upload(&self, upload: Upload) -> crate::http::api_result::ApiResult<Json<Vec<String>>, Uploads> {
         let uploaded = upload.read().await?;
         let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
         let files = uploaded.files.iter().map(|file| format!("{} {}", file.path, file.bytes.len()));
@@ -79,7 +79,7 @@ impl Samples {
     }
 }
 
-crate::http::answer::refusals! {
+crate::http::api_result::refusals! {
     Uploads: InvalidRequest, TooLarge;
 }
 
@@ -243,7 +243,7 @@ async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it(
     // write here too, so the lines are found by the ids of their requests.
     tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
     let (routes, paths) = assemble(&Facts::sample());
-    let api = TestClient::new(Door::new(
+    let api = TestClient::new(DetachedRequests::new(
         routes,
         paths,
         Chance::from_system(),

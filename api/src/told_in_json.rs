@@ -2,17 +2,17 @@
 
 use domain::{JobId, Queue, Refusal};
 use poem_openapi::types::ToJSON;
-use service::{BoardShown, Granted, JobDetail, JobsShown, ScheduleShown, SuspensionSet};
+use service::{BoardFigures, Granted, JobDetail, JobList, ScheduleInfo, SuspensionSet};
 
 use crate::wire;
 
 /// As `GET /internal/queues` answers.
-pub fn board(board: BoardShown) -> String {
+pub fn board(board: BoardFigures) -> String {
     wire::QueueBoard::from(board).to_json_string()
 }
 
 /// As `GET /internal/queues/{queue}/jobs` answers.
-pub fn jobs(jobs: JobsShown) -> String {
+pub fn jobs(jobs: JobList) -> String {
     wire::JobList::from(jobs).to_json_string()
 }
 
@@ -22,7 +22,7 @@ pub fn job(job: JobDetail) -> String {
 }
 
 /// As `GET /internal/schedules` answers.
-pub fn schedules(schedules: Vec<ScheduleShown>) -> String {
+pub fn schedules(schedules: Vec<ScheduleInfo>) -> String {
     schedules.into_iter().map(wire::Schedule::from).collect::<Vec<_>>().to_json_string()
 }
 

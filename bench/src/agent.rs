@@ -26,7 +26,7 @@ struct SignedUp {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct PublishAnswer {
     moderation_status: String,
 }
 
@@ -93,7 +93,8 @@ impl Agent {
     /// What the API says of a page's moderation.
     pub async fn moderation_status(&self, slug: &str) -> anyhow::Result<String> {
         let call = self.client.get(format!("{}/v1/artifacts/{slug}", self.base_url)).bearer_auth(&self.token);
-        let told: Told = call.send().await?.error_for_status().context("look at a page")?.json().await?;
+        let told: PublishAnswer =
+            call.send().await?.error_for_status().context("look at a page")?.json().await?;
         Ok(told.moderation_status)
     }
 

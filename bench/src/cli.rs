@@ -13,9 +13,9 @@ use tokio::process::Command;
 use crate::Bench;
 use crate::boatramp::{BOATRAMP, Boatramp};
 use crate::figure::Goal;
-use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::page;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 
 const RUNS: usize = 50;
@@ -34,21 +34,21 @@ struct Person {
 
 /// What the runs took.
 #[derive(Default)]
-struct Taken {
+struct CommandTime {
     published: Vec<Duration>,
     started: Vec<Duration>,
     synced: Vec<Duration>,
 }
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let house = House::embedded(bench, "cli").await?;
+    let system = BenchSystem::embedded(bench, "cli").await?;
     let boatramp = Boatramp::start(&bench.folder.path().join("cli-boatramp")).await?;
     let folder = bench.folder.path().join("cli-person");
     std::fs::create_dir_all(folder.join(SITE))?;
     let person = Person {
         program: bench.arguments.program.clone(),
         folder: folder.clone(),
-        server: ("HANDBILL_URL", house.api_url.clone()),
+        server: ("HANDBILL_URL", system.api_url.clone()),
     };
     let other = boatramp.as_ref().map(|boatramp| Person {
         program: BOATRAMP.into(),
@@ -56,10 +56,10 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         server: ("BOATRAMP_SERVER", format!("http://{}", boatramp.address)),
     });
     person.first_line_of(&["signup", "--quiet"]).await.context("handbill signup")?;
-    let mut taken = Taken::default();
+    let mut taken = CommandTime::default();
     for run in 0..WARM_UP_RUNS + RUNS {
         if run == WARM_UP_RUNS {
-            taken = Taken::default();
+            taken = CommandTime::default();
         }
         taken.add(&person, other.as_ref()).await?;
     }
@@ -67,7 +67,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(table: &mut Table, taken: Taken) {
+fn tell(table: &mut Table, taken: CommandTime) {
     let (published, started) = (Latencies::of(taken.published), Latencies::of(taken.started));
     let synced = (!taken.synced.is_empty()).then(|| Latencies::of(taken.synced).percentile(50));
     let row = Row::of("handbill publish page.html, p50", published.percentile(50));
@@ -77,7 +77,7 @@ fn tell(table: &mut Table, taken: Taken) {
     table.add(row.note(format!("p99 {}", started.percentile(99))));
 }
 
-impl Taken {
+impl CommandTime {
     async fn add(&mut self, person: &Person, other: Option<&Person>) -> anyhow::Result<()> {
         let html = page(&Chance::from_system());
         std::fs::write(person.folder.join("page.html"), &html)?;

@@ -11,8 +11,8 @@ use anyhow::{Context, ensure};
 
 use crate::Bench;
 use crate::figure::Goal::{RatioAtLeast, RatioAtMost};
-use crate::house::Site;
 use crate::program::{Launch, Program};
+use crate::system::Site;
 use crate::table::Table;
 use contest::{Contest, Goal};
 use load::{Ask, Visit};

@@ -9,8 +9,8 @@ use anyhow::Context;
 
 use crate::Bench;
 use crate::figure::Goal;
-use crate::house::House;
 use crate::latencies::Latencies;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 use filling::Filling;
 use pair::{RUNS, Side, Step};
@@ -62,8 +62,8 @@ async fn measure_course(
     course: &[Size],
     table: &mut Table,
 ) -> anyhow::Result<()> {
-    let house = mode.start(bench, name).await?;
-    let mut filling = Filling::begin(&house, course[0].accounts).await?;
+    let system = mode.start(bench, name).await?;
+    let mut filling = Filling::begin(&system, course[0].accounts).await?;
     for size in course {
         filling.grow_to(size.artifacts).await?;
         // A new one each time, for it grows by being measured.
@@ -97,10 +97,10 @@ impl Mode {
         }
     }
 
-    async fn start(self, bench: &Bench, name: &str) -> anyhow::Result<House> {
+    async fn start(self, bench: &Bench, name: &str) -> anyhow::Result<BenchSystem> {
         match self {
-            Self::Embedded => House::embedded(bench, name).await,
-            Self::Production => House::production(bench, name).await,
+            Self::Embedded => BenchSystem::embedded(bench, name).await,
+            Self::Production => BenchSystem::production(bench, name).await,
         }
     }
 }

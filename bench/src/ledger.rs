@@ -9,13 +9,15 @@ use std::time::{Duration, Instant};
 
 use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, ensure};
-use domain::{Account, AccountId, Chance, ChargeDeed, Clock, Deed, Micro, Moved, Outcome, Tariff};
+use domain::{
+    Account, AccountId, Chance, ChargeOperation, Clock, LedgerOperation, Micro, Moved, Outcome, Tariff,
+};
 use futures::future::try_join_all;
 use store::{NewToken, Store, Terms};
 
 use crate::Bench;
 use crate::figure::{Figure, Goal};
-use crate::house::new_database;
+use crate::system::new_database;
 use crate::table::{Row, Table};
 use plain::Plain;
 
@@ -40,15 +42,15 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let store = Store::open(&new_database(&bench.arguments).await?).await?;
     store.migrate().await?;
     let plain = Plain::new(&new_database(&bench.arguments).await?).await?;
-    let bed = Arc::new(Bed::new(store, plain).await?);
+    let harness = Arc::new(LedgerBench::new(store, plain).await?);
     let mut counts = WAYS.map(|_| 0);
     for _ in 0..ROUNDS {
         for (way, count) in WAYS.into_iter().zip(&mut counts) {
-            *count += bed.spends(way).await?;
+            *count += harness.spends(way).await?;
         }
     }
-    bed.ledgers.stop().await;
-    bed.plain.check().await?;
+    harness.ledgers.stop().await;
+    harness.plain.check().await?;
     tell(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (ROUND * ROUNDS).as_secs_f64())));
     Ok(())
 }
@@ -62,7 +64,7 @@ fn tell(table: &mut Table, [actor, select_for_update, update_where, alone]: [Fig
 }
 
 /// One account in each ledger, and the ways to spend from it.
-struct Bed {
+struct LedgerBench {
     store: Store,
     ledgers: Ledgers,
     plain: Plain,
@@ -72,7 +74,7 @@ struct Bed {
     spent: AtomicU64,
 }
 
-impl Bed {
+impl LedgerBench {
     async fn new(store: Store, plain: Plain) -> anyhow::Result<Self> {
         let (clock, chance) = (Clock::system(), Chance::from_system());
         let terms = LedgerTerms {
@@ -96,11 +98,11 @@ impl Bed {
     async fn spends(self: &Arc<Self>, way: Way) -> anyhow::Result<u32> {
         let end = Instant::now() + ROUND;
         let callers = (0..CALLERS).map(|_| {
-            let bed = self.clone();
+            let harness = self.clone();
             let caller = tokio::spawn(async move {
                 let mut spends = 0;
                 while Instant::now() < end {
-                    bed.spend(way).await?;
+                    harness.spend(way).await?;
                     spends += 1;
                 }
                 anyhow::Ok(spends)
@@ -115,21 +117,25 @@ impl Bed {
         let outcome = match way {
             Way::SelectForUpdate => return self.plain.select_for_update(AMOUNT_MICRO, &reason).await,
             Way::UpdateWhere => return self.plain.update_where(AMOUNT_MICRO, &reason).await,
-            Way::Actor => self.ledgers.settle(self.deed(reason)).await?,
-            Way::SettleAlone => self.settle_alone(self.deed(reason)).await?,
+            Way::Actor => self.ledgers.settle(self.operation(reason)).await?,
+            Way::SettleAlone => self.settle_alone(self.operation(reason)).await?,
         };
         ensure!(matches!(outcome, Outcome::Moved(Moved { is_new: true, .. })), "a spend did not count");
         Ok(())
     }
 
-    fn deed(&self, reason: String) -> Deed {
-        Deed::Charge(ChargeDeed { account: self.account, amount: Micro::new(AMOUNT_MICRO), reason })
+    fn operation(&self, reason: String) -> LedgerOperation {
+        LedgerOperation::Charge(ChargeOperation {
+            account: self.account,
+            amount: Micro::new(AMOUNT_MICRO),
+            reason,
+        })
     }
 
     /// The same commit, without the actor to order and gather the callers: they queue at the account's row.
-    async fn settle_alone(&self, deed: Deed) -> anyhow::Result<Outcome> {
+    async fn settle_alone(&self, operation: LedgerOperation) -> anyhow::Result<Outcome> {
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: self.clock.now() };
-        let outcomes = self.store.settle(self.account, &[deed], &terms).await?;
+        let outcomes = self.store.settle(self.account, &[operation], &terms).await?;
         outcomes.into_iter().next().context("a deed had no outcome")
     }
 }

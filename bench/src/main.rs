@@ -12,7 +12,6 @@ mod edge;
 mod figure;
 mod floor;
 mod growth;
-mod house;
 mod latencies;
 mod ledger;
 mod machine;
@@ -25,6 +24,7 @@ mod s3;
 mod scale;
 mod scan;
 mod start;
+mod system;
 mod table;
 mod visible;
 

@@ -7,9 +7,9 @@ use futures::future::try_join_all;
 
 use crate::agent::Agent;
 use crate::figure::{Figure, Goal};
-use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::page;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 use crate::{Bench, floor};
 
@@ -25,7 +25,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     table.add(Row::of("floor: fsynced file + SQLite commit, p50", floor.percentile(50)));
     table.add(Row::of("floor: the same, p99", floor.percentile(99)));
 
-    let embedded = House::embedded(bench, "embedded").await?;
+    let embedded = BenchSystem::embedded(bench, "embedded").await?;
     let taken = one_client(&embedded).await?;
     for (percent, goal) in [(50, 6.0), (99, 20.0)] {
         let what = format!("publish, embedded, one client, p{percent}");
@@ -35,7 +35,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     table.add(per_second("publish, embedded, 32 clients", &taken).goal(Goal::AtLeast(500.0)));
     drop(embedded);
 
-    let production = House::production(bench, "production").await?;
+    let production = BenchSystem::production(bench, "production").await?;
     let taken = one_client(&production).await?;
     let row = beside_the_floor("publish, production, one client, p50".to_owned(), &taken, &floor, 50);
     table.add(row.goal(Goal::AtMost(12.0)).note(format!("p99 {}", taken.percentile(99))));
@@ -44,9 +44,9 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn one_client(house: &House) -> anyhow::Result<Latencies> {
+async fn one_client(system: &BenchSystem) -> anyhow::Result<Latencies> {
     let chance = Chance::from_system();
-    let agent = Agent::sign_up(&house.api_url).await?;
+    let agent = Agent::sign_up(&system.api_url).await?;
     for _ in 0..WARM_UP_PUBLISHES {
         agent.publish(page(&chance)).await?;
     }
@@ -57,8 +57,8 @@ async fn one_client(house: &House) -> anyhow::Result<Latencies> {
     Ok(Latencies::of(taken))
 }
 
-async fn many_clients(house: &House) -> anyhow::Result<Latencies> {
-    let agents = try_join_all((0..CLIENTS).map(|_| Agent::sign_up(&house.api_url))).await?;
+async fn many_clients(system: &BenchSystem) -> anyhow::Result<Latencies> {
+    let agents = try_join_all((0..CLIENTS).map(|_| Agent::sign_up(&system.api_url))).await?;
     let end = Instant::now() + RUSH;
     let clients = agents.into_iter().map(|agent| async move {
         let client = tokio::spawn(async move {

@@ -3,11 +3,11 @@
 //!
 //! Every job is pushed by a caller who waits until it is kept, handed to a worker once, and marked as done.
 
-mod crew;
 mod list;
 mod ours;
 mod postgres_table;
 mod sqlite_table;
+mod workers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use futures::future::try_join_all;
 
 use crate::Bench;
 use crate::figure::Figure;
-use crate::house::new_database;
+use crate::system::new_database;
 use crate::table::{Row, Table};
 use list::List;
 use ours::Ours;

@@ -10,22 +10,22 @@ use anyhow::Context;
 use crate::Bench;
 use crate::boatramp::{BOATRAMP, Boatramp};
 use crate::figure::{Figure, Goal};
-use crate::house::House;
 use crate::latencies::Latencies;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 use heat::Heat;
 use racer::Racer;
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let house = House::embedded(bench, "races").await?;
+    let system = BenchSystem::embedded(bench, "races").await?;
     let boatramp = Boatramp::start(&bench.folder.path().join("races-boatramp")).await?;
-    let ours = Racer::handbill(&house.api_url).await?;
+    let ours = Racer::handbill(&system.api_url).await?;
     let theirs = boatramp.as_ref().map(Racer::boatramp).transpose()?;
     for heat in Heat::ALL {
         let (ours, theirs) = heat::run(heat, &ours, theirs.as_ref()).await.with_context(|| heat.what())?;
         table.add(row(heat, &ours, theirs.as_ref()));
     }
-    let rushes = rush::run(&house.api_url, boatramp.as_ref()).await?;
+    let rushes = rush::run(&system.api_url, boatramp.as_ref()).await?;
     let theirs = rushes.theirs.map(|taken| Figure::PerSecond(rush::per_second(&taken)));
     let row = Row::of("publish a new page, 32 clients", Figure::PerSecond(rush::per_second(&rushes.ours)));
     table.add(row.beside_any(BOATRAMP, theirs).goal(Goal::AtLeast(500.0)));

@@ -14,9 +14,9 @@ use futures::future::try_join_all;
 use crate::Bench;
 use crate::agent::Agent;
 use crate::figure::Figure;
-use crate::house::House;
 use crate::latencies::{Latencies, Ms};
 use crate::page::page;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 use processor::{Machine, Processes, Spent};
 use saturation::Measured;
@@ -44,8 +44,8 @@ pub struct Crew {
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let mut all = Vec::new();
-    for crew in CREWS {
-        let measured = rush_at(bench, crew).await?;
+    for workers in CREWS {
+        let measured = rush_at(bench, workers).await?;
         tell(table, &measured);
         all.push(measured);
     }
@@ -53,26 +53,26 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn rush_at(bench: &Bench, crew: Crew) -> anyhow::Result<Measured> {
-    let name = format!("scale-{}-{}", crew.apis, crew.workers);
-    let mut house = House::production(bench, &name).await?;
-    let mut apis = vec![house.api_url.clone()];
-    for _ in 1..crew.apis {
-        apis.push(house.start_api().await?);
+async fn rush_at(bench: &Bench, workers: Crew) -> anyhow::Result<Measured> {
+    let name = format!("scale-{}-{}", workers.apis, workers.workers);
+    let mut system = BenchSystem::production(bench, &name).await?;
+    let mut apis = vec![system.api_url.clone()];
+    for _ in 1..workers.apis {
+        apis.push(system.start_api().await?);
     }
-    for _ in 1..crew.workers {
-        house.start_worker()?;
+    for _ in 1..workers.workers {
+        system.start_worker()?;
     }
     let agents = try_join_all((0..CLIENTS).map(|number| Agent::sign_up(&apis[number % apis.len()]))).await?;
     let agents: Vec<_> = agents.into_iter().map(Arc::new).collect();
     rush(&agents, WARM_UP).await?;
 
-    let processes = Processes::of(&house, &bench.arguments).await?;
+    let processes = Processes::of(&system, &bench.arguments).await?;
     let (before, machine_before) = (processes.spent()?, Machine::now()?);
     let started = Instant::now();
     let taken = rush(&agents, RUSH).await?;
     let (took, spent) = (started.elapsed(), processes.spent()?.since(&before)?);
-    Ok(Measured { crew, taken, took, spent, machine: Machine::now()?.since(&machine_before) })
+    Ok(Measured { workers, taken, took, spent, machine: Machine::now()?.since(&machine_before) })
 }
 
 /// Every client publishes without a pause; how long each publish took.
@@ -96,9 +96,9 @@ async fn rush(agents: &[Arc<Agent>], length: Duration) -> anyhow::Result<Latenci
 }
 
 fn tell(table: &mut Table, measured: &Measured) {
-    let Measured { crew, taken, machine, .. } = measured;
+    let Measured { workers, taken, machine, .. } = measured;
     let row =
-        Row::of(format!("publish, {crew}, {CLIENTS} clients"), Figure::PerSecond(measured.per_second()));
+        Row::of(format!("publish, {workers}, {CLIENTS} clients"), Figure::PerSecond(measured.per_second()));
     table.add(row.note(format!(
         "p50 {}, p99 {}; processors {:.0} % busy, {:.0} % waiting for the disk",
         taken.percentile(50),
@@ -108,7 +108,7 @@ fn tell(table: &mut Table, measured: &Measured) {
     )));
     let each = per_publish(measured.spent.total(), taken.count());
     let kinds = by_kind(&measured.spent, taken.count());
-    table.add(Row::of(format!("processor time per publish, {crew}"), each).note(kinds));
+    table.add(Row::of(format!("processor time per publish, {workers}"), each).note(kinds));
 }
 
 fn by_kind(spent: &Spent, publishes: usize) -> String {

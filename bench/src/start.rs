@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use crate::Bench;
 use crate::boatramp::{self, BOATRAMP};
 use crate::figure::{Figure, Goal};
-use crate::house::Site;
 use crate::latencies::Latencies;
 use crate::program::{Launch, Program, free_address, is_installed};
+use crate::system::Site;
 use crate::table::{Row, Table};
 
 const STARTS: usize = 10;

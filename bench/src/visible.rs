@@ -12,9 +12,9 @@ use reqwest::Client;
 use crate::Bench;
 use crate::agent::Agent;
 use crate::figure::{Figure, Goal};
-use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::page;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 
 const SLUG: &str = "visible";
@@ -25,9 +25,9 @@ const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// In production mode: the API, a worker and two edges, each a process of its own.
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let mut house = House::production(bench, "visible").await?;
-    let other_edge = house.start_edge().await?;
-    let agent = Agent::sign_up(&house.api_url).await?;
+    let mut system = BenchSystem::production(bench, "visible").await?;
+    let other_edge = system.start_edge().await?;
+    let agent = Agent::sign_up(&system.api_url).await?;
     let chance = Chance::from_system();
     let mut watch = None;
     for version in 1..=2 {
@@ -63,14 +63,14 @@ fn tell(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_ans
 }
 
 /// What one activation showed, counted from the moment at which it was sent.
-struct Turn {
+struct VisibilityRound {
     seen_after: Duration,
     answered_after: Duration,
     old_after_answer: usize,
 }
 
 /// Somebody looks at the other edge all the time while a version is made live.
-async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Result<Turn> {
+async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Result<VisibilityRound> {
     let is_answered = Arc::new(AtomicBool::new(false));
     let started = Instant::now();
     let watching = tokio::spawn({
@@ -81,7 +81,7 @@ async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Resu
     let answered_after = started.elapsed();
     is_answered.store(true, Ordering::SeqCst);
     let (seen_after, old_after_answer) = watching.await??;
-    Ok(Turn { seen_after, answered_after, old_after_answer })
+    Ok(VisibilityRound { seen_after, answered_after, old_after_answer })
 }
 
 /// One who looks at a page again and again.
@@ -93,7 +93,7 @@ struct Watch {
 }
 
 /// What somebody saw, and when.
-struct Look {
+struct VisibilityProbe {
     etag: String,
     at: Instant,
 }
@@ -104,14 +104,14 @@ impl Watch {
         Ok(Self { client, url: format!("http://{edge}/site/{host}/"), versions: vec![] })
     }
 
-    async fn look(&self) -> anyhow::Result<Look> {
+    async fn look(&self) -> anyhow::Result<VisibilityProbe> {
         let answer = self.client.get(&self.url).send().await?.error_for_status()?;
         // It has come as far as the end of its head.
         let at = Instant::now();
         let etag = answer.headers().get("etag").context("no ETag")?.to_str()?.to_owned();
         // The connection is used again only when the body was read.
         answer.bytes().await?;
-        Ok(Look { etag, at })
+        Ok(VisibilityProbe { etag, at })
     }
 
     /// When the version was seen, and how often the old one was although it was asked for after the answer.

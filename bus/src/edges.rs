@@ -95,21 +95,21 @@ impl Edges {
     fn stand_up(&self, number: u64) -> bool {
         let mut seats = self.seats.write().unwrap_or_else(PoisonError::into_inner);
         let count = seats.len();
-        seats.retain(|(seat, _)| *seat != number);
+        seats.retain(|(lease, _)| *lease != number);
         count > 0 && seats.is_empty()
     }
 }
 
 /// An edge's seat: until it is dropped, the edge is told of changed routes and others wait for its acknowledgement.
-pub struct EdgeSeat {
+pub struct EdgeLease {
     bus: Bus,
     number: u64,
 }
 
-impl EdgeSeat {
-    pub(crate) fn take(bus: Bus, drop_host: DropHost) -> EdgeSeat {
-        let number = bus.ears.edges.sit_down(drop_host);
-        EdgeSeat { bus, number }
+impl EdgeLease {
+    pub(crate) fn take(bus: Bus, drop_host: DropHost) -> EdgeLease {
+        let number = bus.receivers.edges.sit_down(drop_host);
+        EdgeLease { bus, number }
     }
 
     /// Whether a route that was read at that moment may be served from the cache now: it is younger than
@@ -124,7 +124,7 @@ impl EdgeSeat {
         match self.bus.reach {
             Reach::Local => true,
             Reach::Redis(_) => {
-                let tenure = self.bus.ears.edges.tenure.read().unwrap_or_else(PoisonError::into_inner);
+                let tenure = self.bus.receivers.edges.tenure.read().unwrap_or_else(PoisonError::into_inner);
                 tenure.is_some_and(|tenure| tenure.covers(read_at, now))
             }
         }
@@ -139,10 +139,10 @@ impl EdgeSeat {
 
     /// The way to tell the others, when there are others to tell.
     fn stand_up(&self) -> Option<Arc<Wire>> {
-        if !self.bus.ears.edges.stand_up(self.number) {
+        if !self.bus.receivers.edges.stand_up(self.number) {
             return None;
         }
-        self.bus.ears.edges.end_tenure();
+        self.bus.receivers.edges.end_tenure();
         match &self.bus.reach {
             Reach::Local => None,
             Reach::Redis(line) => Some(line.wire().clone()),
@@ -150,7 +150,7 @@ impl EdgeSeat {
     }
 }
 
-impl Drop for EdgeSeat {
+impl Drop for EdgeLease {
     fn drop(&mut self) {
         let Some(wire) = self.stand_up() else { return };
         // Outside a runtime nobody can be told; the list forgets the seat by itself.

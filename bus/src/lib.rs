@@ -24,7 +24,7 @@ use domain::{Host, JobId, Outcome, Queue, Time};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::{Instrument, debug, warn};
 
-pub use edges::EdgeSeat;
+pub use edges::EdgeLease;
 pub use limits::{Budget, RateLimit, RetryAfter};
 pub use replies::ReplyWaiter;
 
@@ -34,12 +34,12 @@ use limits::LocalCounters;
 use notices::Acks;
 use replies::Replies;
 use wakes::Wakes;
-use wire::{Letter, Line};
+use wire::{Letter, WireMessage};
 
 /// The way to the other processes, or to nobody when everything runs in one. Clones are cheap and the same bus.
 #[derive(Clone)]
 pub struct Bus {
-    ears: Arc<Ears>,
+    receivers: Arc<Receivers>,
     counters: Arc<LocalCounters>,
     reach: Reach,
 }
@@ -48,11 +48,11 @@ pub struct Bus {
 enum Reach {
     /// Everything is in this process.
     Local,
-    Redis(Arc<Line>),
+    Redis(Arc<WireMessage>),
 }
 
 /// What this process listens for.
-struct Ears {
+struct Receivers {
     instance: String,
     identity: Identity,
     wakes: Wakes,
@@ -61,7 +61,7 @@ struct Ears {
     acks: Acks,
 }
 
-impl Ears {
+impl Receivers {
     fn new(instance: &str) -> Arc<Self> {
         Arc::new(Self {
             instance: instance.to_owned(),
@@ -81,25 +81,25 @@ impl Bus {
 
     /// The bus of a process that is all there is.
     pub fn local(instance: &str) -> Bus {
-        Self { ears: Ears::new(instance), counters: Arc::default(), reach: Reach::Local }
+        Self { receivers: Receivers::new(instance), counters: Arc::default(), reach: Reach::Local }
     }
 
     /// The bus of one process among several. `instance` must be unique to the process: replies are addressed to it.
     /// The first connect must succeed within 5 s; after that it survives outages by itself.
     pub async fn redis(url: &str, instance: &str) -> anyhow::Result<Bus> {
-        let ears = Ears::new(instance);
-        let line = Line::connect(url, ears.clone()).await?;
-        Ok(Self { ears, counters: Arc::default(), reach: Reach::Redis(Arc::new(line)) })
+        let receivers = Receivers::new(instance);
+        let line = WireMessage::connect(url, receivers.clone()).await?;
+        Ok(Self { receivers, counters: Arc::default(), reach: Reach::Redis(Arc::new(line)) })
     }
 
     pub fn instance(&self) -> &str {
-        &self.ears.instance
+        &self.receivers.instance
     }
 
     /// Two processes with the same identity hear each other, and two with different ones do not. It may change while the
     /// process runs: then another process came first after Redis had lost its data, and all others change with this one.
     pub fn identity(&self) -> String {
-        self.ears.identity.get()
+        self.receivers.identity.get()
     }
 
     pub fn is_connected(&self) -> bool {
@@ -112,25 +112,25 @@ impl Bus {
     /// Tells the other processes that a queue has work. Returns at once; announcements that pile up become one.
     pub fn announce(&self, queue: Queue) {
         if let Reach::Redis(_) = self.reach {
-            self.ears.wakes.announce(queue);
+            self.receivers.wakes.announce(queue);
         }
     }
 
     /// What to do when another process announces work. It is also called for every queue after a reconnect, because
     /// announcements may have been missed. `heard` runs on the listening task and must not block.
     pub fn on_wake(&self, heard: impl Fn(Queue) + Send + Sync + 'static) {
-        self.ears.wakes.on_wake(Arc::new(heard));
+        self.receivers.wakes.on_wake(Arc::new(heard));
     }
 
     /// Registers interest in the reply to a job. Call it before the job is pushed, or the reply may come first.
     pub fn expect_reply(&self, job: JobId) -> ReplyWaiter {
-        self.ears.replies.expect(job)
+        self.receivers.replies.expect(job)
     }
 
     /// Tells `to` how its job ended. In the same process that is a call; otherwise one message, bounded and unsure.
     pub async fn reply(&self, to: &str, job: JobId, outcome: &Outcome) {
         if to == self.instance() {
-            return self.ears.replies.deliver(job, outcome.clone());
+            return self.receivers.replies.deliver(job, outcome.clone());
         }
         let Reach::Redis(line) = &self.reach else {
             return debug!(reply.to = to, "nobody of that name is in this process");
@@ -146,8 +146,8 @@ impl Bus {
     ///
     /// `drop_host` must not block, and it must also spoil a read of that host that is under way: what was read before
     /// the call must not enter the cache after it.
-    pub fn join_as_edge(&self, drop_host: impl Fn(&Host) + Send + Sync + 'static) -> EdgeSeat {
-        EdgeSeat::take(self.clone(), Arc::new(drop_host))
+    pub fn join_as_edge(&self, drop_host: impl Fn(&Host) + Send + Sync + 'static) -> EdgeLease {
+        EdgeLease::take(self.clone(), Arc::new(drop_host))
     }
 
     /// Call it after the change is committed. When it returns, no edge serves the old route of these hosts: every
@@ -158,15 +158,15 @@ impl Bus {
 
     async fn have_dropped(&self, hosts: &[Host]) {
         let trusted_until = Instant::now() + Self::EDGE_TRUST;
-        self.ears.edges.drop_hosts(hosts);
+        self.receivers.edges.drop_hosts(hosts);
         let Reach::Redis(line) = &self.reach else { return };
-        let told = match timeout_at(trusted_until, notices::tell_edges(line.wire(), &self.ears, hosts)).await
-        {
-            Ok(told) => told,
-            Err(_) => Err(anyhow::anyhow!("an edge stayed silent")),
-        };
-        let Err(error) = told else { return self.ears.acks.note_all_answered() };
-        if self.ears.acks.note_silence() {
+        let told =
+            match timeout_at(trusted_until, notices::tell_edges(line.wire(), &self.receivers, hosts)).await {
+                Ok(told) => told,
+                Err(_) => Err(anyhow::anyhow!("an edge stayed silent")),
+            };
+        let Err(error) = told else { return self.receivers.acks.note_all_answered() };
+        if self.receivers.acks.note_silence() {
             warn!(error = format!("{error:#}"), "edges do not answer: each change waits until they forget");
         }
         sleep_until(trusted_until).await;

@@ -11,7 +11,7 @@ use redis::{Client, Msg};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, info, warn};
 
-use crate::Ears;
+use crate::Receivers;
 use crate::notices::Notice;
 use crate::wire::{Announcement, Letter, Wire, within};
 
@@ -33,27 +33,31 @@ impl Subscription {
     }
 }
 
-pub(crate) async fn keep_listening(wire: Arc<Wire>, ears: Arc<Ears>, mut subscription: Subscription) {
+pub(crate) async fn keep_listening(
+    wire: Arc<Wire>,
+    receivers: Arc<Receivers>,
+    mut subscription: Subscription,
+) {
     loop {
         let lost = tokio::select! {
-            () = hear(&wire, &ears, subscription.stream) => anyhow::anyhow!("the server closed the subscription"),
-            error = keep_alive(&wire, &ears, subscription.sink) => error,
+            () = hear(&wire, &receivers, subscription.stream) => anyhow::anyhow!("the server closed the subscription"),
+            error = keep_alive(&wire, &receivers, subscription.sink) => error,
         };
         wire.close();
-        ears.edges.end_tenure();
+        receivers.edges.end_tenure();
         warn!(error = format!("{lost:#}"), "Redis is lost: signals between processes wait for it");
-        subscription = reopen(&wire, &ears.instance).await;
+        subscription = reopen(&wire, &receivers.instance).await;
         telemetry::redis_reconnected();
         info!("Redis is back");
         // Announcements were missed; whoever works on a queue looks now.
-        Queue::ALL.into_iter().for_each(|queue| ears.wakes.wake(queue));
+        Queue::ALL.into_iter().for_each(|queue| receivers.wakes.wake(queue));
     }
 }
 
-pub(crate) async fn keep_announcing(wire: Arc<Wire>, ears: Arc<Ears>) {
+pub(crate) async fn keep_announcing(wire: Arc<Wire>, receivers: Arc<Receivers>) {
     loop {
-        for queue in ears.wakes.to_announce().await {
-            if let Err(error) = wire.announce(&ears.instance, queue).await {
+        for queue in receivers.wakes.to_announce().await {
+            if let Err(error) = wire.announce(&receivers.instance, queue).await {
                 debug!(
                     error = format!("{error:#}"),
                     queue.name = queue.name(),
@@ -77,22 +81,22 @@ async fn reopen(wire: &Wire, instance: &str) -> Subscription {
 }
 
 /// Returns with the reason why the wire must be taken for dead.
-async fn keep_alive(wire: &Wire, ears: &Ears, mut sink: PubSubSink) -> anyhow::Error {
+async fn keep_alive(wire: &Wire, receivers: &Receivers, mut sink: PubSubSink) -> anyhow::Error {
     let mut hears_notices = false;
     loop {
         let asked_at = Instant::now();
-        if let Err(error) = beat(wire, ears, &mut sink, &mut hears_notices).await {
+        if let Err(error) = beat(wire, receivers, &mut sink, &mut hears_notices).await {
             return error;
         }
         if hears_notices
-            && !ears.edges.is_empty()
-            && let Err(error) = ears.edges.refresh(wire, &ears.instance, asked_at).await
+            && !receivers.edges.is_empty()
+            && let Err(error) = receivers.edges.refresh(wire, &receivers.instance, asked_at).await
         {
             debug!(error = format!("{error:#}"), "the seat among the edges was not refreshed");
         }
         tokio::select! {
             () = sleep(HEARTBEAT_EVERY) => (),
-            () = ears.edges.joined.notified() => (),
+            () = receivers.edges.joined.notified() => (),
         }
     }
 }
@@ -100,25 +104,25 @@ async fn keep_alive(wire: &Wire, ears: &Ears, mut sink: PubSubSink) -> anyhow::E
 /// Proves that messages and commands go through, and takes notices in once this process has an edge.
 async fn beat(
     wire: &Wire,
-    ears: &Ears,
+    receivers: &Receivers,
     sink: &mut PubSubSink,
     hears_notices: &mut bool,
 ) -> anyhow::Result<()> {
-    if !*hears_notices && !ears.edges.is_empty() {
+    if !*hears_notices && !receivers.edges.is_empty() {
         within(sink.subscribe(wire.names().notices())).await?;
         *hears_notices = true;
     }
     within(sink.ping::<redis::Value>()).await.context("the subscription's heartbeat")?;
     wire.ping().await.context("the heartbeat")?;
-    if let Err(error) = ears.identity.agree(wire).await {
+    if let Err(error) = receivers.identity.agree(wire).await {
         debug!(error = format!("{error:#}"), "the identity of the bus was not read");
     }
     Ok(())
 }
 
-async fn hear(wire: &Arc<Wire>, ears: &Ears, mut stream: PubSubStream) {
+async fn hear(wire: &Arc<Wire>, receivers: &Receivers, mut stream: PubSubStream) {
     while let Some(message) = stream.next().await {
-        if let Err(error) = take_in(wire, ears, &message) {
+        if let Err(error) = take_in(wire, receivers, &message) {
             warn!(
                 error = format!("{error:#}"),
                 channel = message.get_channel_name(),
@@ -128,36 +132,36 @@ async fn hear(wire: &Arc<Wire>, ears: &Ears, mut stream: PubSubStream) {
     }
 }
 
-fn take_in(wire: &Arc<Wire>, ears: &Ears, message: &Msg) -> serde_json::Result<()> {
+fn take_in(wire: &Arc<Wire>, receivers: &Receivers, message: &Msg) -> serde_json::Result<()> {
     let (channel, payload) = (message.get_channel_name(), message.get_payload_bytes());
     if channel == wire.names().announcements() {
-        take_announcement(ears, &serde_json::from_slice(payload)?);
+        take_announcement(receivers, &serde_json::from_slice(payload)?);
     } else if channel == wire.names().notices() {
-        take_notice(wire, ears, serde_json::from_slice(payload)?);
-    } else if channel == wire.names().acks(&ears.instance) {
-        take_acknowledgement(ears, serde_json::from_slice(payload)?);
+        take_notice(wire, receivers, serde_json::from_slice(payload)?);
+    } else if channel == wire.names().acks(&receivers.instance) {
+        take_acknowledgement(receivers, serde_json::from_slice(payload)?);
     } else {
-        take_letter(ears, serde_json::from_slice(payload)?);
+        take_letter(receivers, serde_json::from_slice(payload)?);
     }
     Ok(())
 }
 
-fn take_announcement(ears: &Ears, announcement: &Announcement) {
+fn take_announcement(receivers: &Receivers, announcement: &Announcement) {
     // Who announces has woken its own workers already. A queue unknown here belongs to a newer release.
-    if announcement.from != ears.instance
+    if announcement.from != receivers.instance
         && let Some(queue) = Queue::parse(&announcement.queue)
     {
-        ears.wakes.wake(queue);
+        receivers.wakes.wake(queue);
     }
 }
 
-fn take_notice(wire: &Arc<Wire>, ears: &Ears, notice: Notice) {
-    if notice.from == ears.instance {
+fn take_notice(wire: &Arc<Wire>, receivers: &Receivers, notice: Notice) {
+    if notice.from == receivers.instance {
         // Its own edges were told directly, but it is one of those who heard.
-        return ears.acks.acknowledge(notice.number, notice.from);
+        return receivers.acks.acknowledge(notice.number, notice.from);
     }
-    ears.edges.drop_hosts(&notice.hosts);
-    let letter = Letter::Ack { notice: notice.number, edge: ears.instance.clone() };
+    receivers.edges.drop_hosts(&notice.hosts);
+    let letter = Letter::Ack { notice: notice.number, edge: receivers.instance.clone() };
     let wire = wire.clone();
     // Not waited for: the next notice must not stand behind this acknowledgement's round trip.
     tokio::spawn(async move {
@@ -168,15 +172,15 @@ fn take_notice(wire: &Arc<Wire>, ears: &Ears, notice: Notice) {
 }
 
 /// Whatever else comes by this channel is not believed: edges may send by it.
-fn take_acknowledgement(ears: &Ears, letter: Letter) {
+fn take_acknowledgement(receivers: &Receivers, letter: Letter) {
     if let Letter::Ack { notice, edge } = letter {
-        ears.acks.acknowledge(notice, edge);
+        receivers.acks.acknowledge(notice, edge);
     }
 }
 
-fn take_letter(ears: &Ears, letter: Letter) {
+fn take_letter(receivers: &Receivers, letter: Letter) {
     match letter {
-        Letter::Reply { job, outcome } => ears.replies.deliver(job, *outcome),
-        Letter::Ack { notice, edge } => ears.acks.acknowledge(notice, edge),
+        Letter::Reply { job, outcome } => receivers.replies.deliver(job, *outcome),
+        Letter::Ack { notice, edge } => receivers.acks.acknowledge(notice, edge),
     }
 }

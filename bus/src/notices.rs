@@ -9,7 +9,7 @@ use domain::Host;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use crate::Ears;
+use crate::Receivers;
 use crate::edges::SEAT_VALID_FOR;
 use crate::wire::Wire;
 
@@ -98,11 +98,11 @@ impl Drop for OpenNotice<'_> {
 }
 
 /// Returns when every live edge has acknowledged. The caller bounds the wait.
-pub(crate) async fn tell_edges(wire: &Wire, ears: &Ears, hosts: &[Host]) -> anyhow::Result<()> {
+pub(crate) async fn tell_edges(wire: &Wire, receivers: &Receivers, hosts: &[Host]) -> anyhow::Result<()> {
     for some in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
         ensure!(wire.knows_all_edges(), "Redis is away, or has just come back without the list of edges");
-        let mut notice = ears.acks.open();
-        let mut owing = publish(wire, &ears.instance, notice.number, some).await?;
+        let mut notice = receivers.acks.open();
+        let mut owing = publish(wire, &receivers.instance, notice.number, some).await?;
         while !owing.have_all_answered() {
             owing.answered.insert(notice.edges.recv().await.context("the notice was closed")?);
         }

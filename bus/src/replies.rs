@@ -8,11 +8,11 @@ use domain::{JobId, Outcome};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-type Answer = watch::Sender<Option<Outcome>>;
+type ReplySender = watch::Sender<Option<Outcome>>;
 
 #[derive(Default)]
 pub(crate) struct Replies {
-    expected: Mutex<HashMap<JobId, Answer>>,
+    expected: Mutex<HashMap<JobId, ReplySender>>,
 }
 
 /// Waits for the reply to one job. Dropping it ends the interest.
@@ -34,7 +34,7 @@ impl Replies {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Answer>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, ReplySender>> {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -50,7 +50,7 @@ async fn is_listed(url: &str, instance: &str) -> bool {
 /// An edge of its own process, and the hosts that it dropped.
 struct Edge {
     bus: Bus,
-    seat: EdgeSeat,
+    lease: EdgeLease,
     dropped: Arc<Mutex<Vec<Host>>>,
 }
 
@@ -59,9 +59,9 @@ impl Edge {
         let bus = Bus::redis(url, instance).await.unwrap();
         let dropped = Arc::new(Mutex::new(Vec::new()));
         let heard = dropped.clone();
-        let seat = bus.join_as_edge(move |host| heard.lock().unwrap().push(host.clone()));
-        eventually("the seat is held", || seat.vouches_for(Instant::now())).await;
-        Edge { bus, seat, dropped }
+        let lease = bus.join_as_edge(move |host| heard.lock().unwrap().push(host.clone()));
+        eventually("the seat is held", || lease.vouches_for(Instant::now())).await;
+        Edge { bus, lease, dropped }
     }
 
     fn dropped(&self) -> Vec<Host> {
@@ -137,14 +137,14 @@ async fn in_one_process_replies_and_notices_are_plain_calls() {
     assert_eq!(waiter.wait(SOON).await, Some(outcome()));
 
     let (tell, told) = mpsc::channel();
-    let seat = bus.join_as_edge(move |host| tell.send(host.clone()).unwrap());
+    let lease = bus.join_as_edge(move |host| tell.send(host.clone()).unwrap());
     let began = Instant::now();
     bus.notify_edges(&[host("page-abcd")]).await;
     assert!(began.elapsed() < AT_ONCE);
     assert_eq!(told.try_recv(), Ok(host("page-abcd")));
-    assert!(bus.is_connected() && seat.vouches_for(Instant::now()));
+    assert!(bus.is_connected() && lease.vouches_for(Instant::now()));
 
-    drop(seat);
+    drop(lease);
     bus.notify_edges(&[host("page-abcd")]).await;
     assert!(told.try_recv().is_err(), "a seat that was given up is told nothing");
 }
@@ -152,10 +152,10 @@ async fn in_one_process_replies_and_notices_are_plain_calls() {
 #[tokio::test]
 async fn no_edge_trusts_a_route_longer_than_the_trust() {
     let bus = Bus::local("all");
-    let seat = bus.join_as_edge(|_| ());
+    let lease = bus.join_as_edge(|_| ());
     let read_at = Instant::now() - Bus::EDGE_TRUST + Duration::from_millis(50);
-    assert!(seat.vouches_for(read_at));
-    assert!(!seat.vouches_for(read_at - Duration::from_millis(50)));
+    assert!(lease.vouches_for(read_at));
+    assert!(!lease.vouches_for(read_at - Duration::from_millis(50)));
 }
 
 #[tokio::test]
@@ -270,10 +270,10 @@ async fn an_edge_that_leaves_is_no_longer_waited_for() {
     let Some(url) = database().await else { return };
     let (leaving, dropping) = (Edge::join(&url, "leaving").await, Edge::join(&url, "dropping").await);
     assert!(is_listed(&url, "leaving").await && is_listed(&url, "dropping").await);
-    leaving.seat.leave().await;
+    leaving.lease.leave().await;
     assert!(!is_listed(&url, "leaving").await);
 
-    drop(dropping.seat);
+    drop(dropping.lease);
     let deadline = Instant::now() + Duration::from_secs(1);
     while is_listed(&url, "dropping").await {
         assert!(Instant::now() < deadline, "a dropped seat leaves the list before it expires");
@@ -388,7 +388,7 @@ async fn an_outage_costs_time_and_nothing_else() {
 
     server.kill();
     eventually("the loss is noticed", || !api.is_connected() && !edge.bus.is_connected()).await;
-    assert!(!edge.seat.vouches_for(Instant::now()), "an edge that is cut off trusts no cached route");
+    assert!(!edge.lease.vouches_for(Instant::now()), "an edge that is cut off trusts no cached route");
     outage_is_bounded(&api).await;
 
     server.restart();
@@ -399,8 +399,8 @@ async fn an_outage_costs_time_and_nothing_else() {
         woken == Queue::ALL
     })
     .await;
-    eventually("the seat is held again", || edge.seat.vouches_for(Instant::now())).await;
-    assert!(!edge.seat.vouches_for(read_before), "what was read before the gap may be old");
+    eventually("the seat is held again", || edge.lease.vouches_for(Instant::now())).await;
+    assert!(!edge.lease.vouches_for(read_before), "what was read before the gap may be old");
     signals_cross_again(&edge, &api).await;
 }
 

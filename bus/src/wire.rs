@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::Ears;
+use crate::Receivers;
 use crate::edges::SEAT_VALID_FOR;
 use crate::listen::{Subscription, keep_announcing, keep_listening};
 use crate::notices::Notice;
@@ -79,7 +79,7 @@ impl Names {
 }
 
 /// The wire, and the tasks that listen on it and end with it.
-pub(crate) struct Line {
+pub(crate) struct WireMessage {
     wire: Arc<Wire>,
     _tasks: [AbortOnDropHandle<()>; 2],
 }
@@ -89,23 +89,23 @@ pub(crate) struct Line {
 pub(crate) struct Wire {
     client: Client,
     names: Names,
-    standing: RwLock<Standing>,
+    standing: RwLock<SubscriptionState>,
 }
 
-struct Standing {
+struct SubscriptionState {
     /// Present while Redis is there.
     commands: Option<MultiplexedConnection>,
     /// From then on an edge that is not in the list of edges does not trust its cache either.
     edges_listed_from: Instant,
 }
 
-impl Line {
-    pub(crate) async fn connect(url: &str, ears: Arc<Ears>) -> anyhow::Result<Line> {
+impl WireMessage {
+    pub(crate) async fn connect(url: &str, receivers: Arc<Receivers>) -> anyhow::Result<WireMessage> {
         let client = Client::open(url).context("the Redis address cannot be read")?;
-        let (wire, subscription) = first_connect(client, &ears).await?;
-        let listening = tokio::spawn(keep_listening(wire.clone(), ears.clone(), subscription));
-        let announcing = tokio::spawn(keep_announcing(wire.clone(), ears));
-        Ok(Line { wire, _tasks: [listening, announcing].map(AbortOnDropHandle::new) })
+        let (wire, subscription) = first_connect(client, &receivers).await?;
+        let listening = tokio::spawn(keep_listening(wire.clone(), receivers.clone(), subscription));
+        let announcing = tokio::spawn(keep_announcing(wire.clone(), receivers));
+        Ok(WireMessage { wire, _tasks: [listening, announcing].map(AbortOnDropHandle::new) })
     }
 
     pub(crate) fn wire(&self) -> &Arc<Wire> {
@@ -113,17 +113,17 @@ impl Line {
     }
 }
 
-async fn first_connect(client: Client, ears: &Ears) -> anyhow::Result<(Arc<Wire>, Subscription)> {
+async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<(Arc<Wire>, Subscription)> {
     // The address without user and password, for the error.
     let address = client.get_connection_info().addr().to_string();
     let names = Names::new(client.get_connection_info().redis_settings().db());
-    let standing = RwLock::new(Standing { commands: None, edges_listed_from: Instant::now() });
+    let standing = RwLock::new(SubscriptionState { commands: None, edges_listed_from: Instant::now() });
     let wire = Arc::new(Wire { client, names, standing });
     let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
     loop {
         let opened = async {
-            let subscription = wire.open(&ears.instance, Duration::ZERO).await?;
-            ears.identity.agree(&wire).await.context("reading the identity of the bus")?;
+            let subscription = wire.open(&receivers.instance, Duration::ZERO).await?;
+            receivers.identity.agree(&wire).await.context("reading the identity of the bus")?;
             anyhow::Ok(subscription)
         };
         match opened.await {
@@ -161,7 +161,7 @@ impl Wire {
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(COMMAND_WITHIN));
         let commands = within(self.client.get_multiplexed_async_connection_with_config(&config)).await?;
         let edges_listed_from = Instant::now() + list_fills_within;
-        *self.write() = Standing { commands: Some(commands), edges_listed_from };
+        *self.write() = SubscriptionState { commands: Some(commands), edges_listed_from };
         Ok(subscription)
     }
 
@@ -213,11 +213,11 @@ impl Wire {
         self.read().commands.clone().context("Redis is away")
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Standing> {
+    fn read(&self) -> RwLockReadGuard<'_, SubscriptionState> {
         self.standing.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Standing> {
+    fn write(&self) -> RwLockWriteGuard<'_, SubscriptionState> {
         self.standing.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ pub use webhook::{BadSignature, WebhookSecret};
 
 /// What is configured of card payment; what is not has no calls.
 #[derive(Clone, Debug, Default)]
-pub struct CardRail {
+pub struct CardPayments {
     pub processor: Option<CardProcessor>,
     pub webhook_secret: Option<WebhookSecret>,
     /// Events of the other mode move no money here.

@@ -149,11 +149,12 @@ impl fmt::Debug for CardProcessor {
 impl CheckoutSession {
     fn read(answer: &[u8]) -> Result<Self, &'static str> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct ProcessorResponse {
             id: String,
             url: String,
         }
-        let Answer { id, url } = serde_json::from_slice(answer).map_err(|_| "id or url is missing")?;
+        let ProcessorResponse { id, url } =
+            serde_json::from_slice(answer).map_err(|_| "id or url is missing")?;
         if !is_processor_id(&id) {
             return Err("the id is malformed");
         }

@@ -8,23 +8,23 @@ mod command;
 mod credit;
 mod jobs;
 mod operators;
+mod output;
 mod scans;
 mod suspensions;
-mod told;
 
 use std::process::ExitCode;
 
 use config::Settings;
 use service::{Failure, RescanWish, Service};
 
-use crate::house::{House, Office, Schema};
+use crate::system::{Schema, SharedServices, System};
 
 pub(crate) use command::AdminCommand;
 use command::OperatorCommand;
-pub(crate) use told::Form;
-use told::refused;
+pub(crate) use output::Form;
+use output::refused;
 
-pub(crate) async fn carry_out(
+pub(crate) async fn execute(
     command: &AdminCommand,
     form: Form,
     settings: &Settings,
@@ -33,14 +33,14 @@ pub(crate) async fn carry_out(
         // It needs no database.
         return operators::add(name).await;
     }
-    let house = House::open(settings, Schema::Require).await?;
-    let office = Office::open(settings, &house).await?;
-    let done = match order(command, form, &office.service).await {
+    let system = System::open(settings, Schema::Require).await?;
+    let shared = SharedServices::open(settings, &system).await?;
+    let done = match order(command, form, &shared.service).await {
         Err(failure) => failure.handle().map(|refusal| refused(&refusal, command, form)),
         Ok(code) => Ok(code),
     };
-    office.close().await;
-    house.close().await?;
+    shared.close().await;
+    system.close().await?;
     done
 }
 

@@ -5,9 +5,9 @@
 //! now and then. It must be looked at whenever there is something to wait for: a visitor may neither send nor take
 //! anything.
 
-mod answer;
-mod asked;
+mod counted_body;
 mod pace;
+mod request_counter;
 mod shares;
 
 use std::io;
@@ -20,24 +20,24 @@ use telemetry::Cut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-pub(crate) use answer::Answer;
-pub(crate) use asked::Asked;
+pub(crate) use counted_body::CountedBody;
 use pace::Lead;
 pub(crate) use pace::Pace;
+pub(crate) use request_counter::RequestCounter;
 
 /// A connection that ends itself when it was idle for too long, or nothing was asked, or what was answered is not taken.
 pub(crate) struct Connection<S> {
     stream: S,
     alarm: Pin<Box<Sleep>>,
-    asked: Asked,
+    requests: RequestCounter,
     lead: Lead,
     pace: Arc<Pace>,
 }
 
 impl<S> Connection<S> {
-    pub(crate) fn over(stream: S, asked: Asked, pace: Arc<Pace>) -> Self {
+    pub(crate) fn over(stream: S, requests: RequestCounter, pace: Arc<Pace>) -> Self {
         let alarm = Box::pin(sleep(pace.first_request_within.min(pace.look_every)));
-        Self { stream, alarm, asked, lead: Lead::default(), pace }
+        Self { stream, alarm, requests, lead: Lead::default(), pace }
     }
 
     /// Ready when nothing more is to be expected of it.
@@ -55,13 +55,13 @@ impl<S> Connection<S> {
     /// How long it is waited before the next look; none when it is over. What is worked on has bounds of its own. What is
     /// sent between two requests is the head of the next one, and that is short.
     fn wait_on(&mut self) -> Option<Duration> {
-        let Some(idle) = self.asked.idle_for() else {
-            let is_in_time = self.lead.holds(self.asked.taken(), &self.pace)
-                && !self.asked.is_any_late(|bytes| self.pace.may_last(bytes));
+        let Some(idle) = self.requests.idle_for() else {
+            let is_in_time = self.lead.holds(self.requests.taken(), &self.pace)
+                && !self.requests.is_any_late(|bytes| self.pace.may_last(bytes));
             return is_in_time.then_some(self.pace.look_every);
         };
         let most =
-            if self.asked.has_begun() { self.pace.idle_timeout } else { self.pace.first_request_within };
+            if self.requests.has_begun() { self.pace.idle_timeout } else { self.pace.first_request_within };
         let left = most.saturating_sub(idle);
         (!left.is_zero()).then(|| left.min(self.pace.look_every))
     }

@@ -17,7 +17,7 @@ use config::Settings;
 use domain::{Chance, JobId, Micro, Moved, Outcome};
 use tokio::time::timeout;
 
-use crate::open_files::{self, HasDoors};
+use crate::open_files::{self, HasListeners};
 use crate::progress::size;
 use crate::{parts, say};
 use finding::Finding;
@@ -216,8 +216,8 @@ async fn secrets(settings: &Settings) -> anyhow::Result<String> {
 
 /// How many files a process may have open that is started like this one. A service manager may allow another number.
 fn open_files(settings: &Settings) -> Finding {
-    let edge_alone = HasDoors { api: false, edge: true };
-    let all = HasDoors { api: true, edge: true };
+    let edge_alone = HasListeners { api: false, edge: true };
+    let all = HasListeners { api: true, edge: true };
     let is_edge_alone = settings.are_of_an_edge_alone();
     let wanted = open_files::wanted(settings, if is_edge_alone { edge_alone } else { all });
     let Some(allowed) = open_files::allowed_at_most().filter(|allowed| *allowed < wanted) else {

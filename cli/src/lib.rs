@@ -13,9 +13,8 @@ mod contents;
 mod data_lock;
 mod database_clock;
 mod doctor;
-mod doors;
-mod house;
 mod ledger;
+mod listener;
 mod load;
 mod logging;
 mod manual;
@@ -28,6 +27,7 @@ mod restore;
 mod scrub;
 mod serve;
 mod stop;
+mod system;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,14 +90,14 @@ fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Resu
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     let traces = open_traces(command, settings, runtime.handle())?;
     logging::start(&settings.log, traces.as_ref())?;
-    let carried_out = runtime.block_on(carry_out(command, form, settings));
+    let carried_out = runtime.block_on(execute(command, form, settings));
     if let Some(traces) = traces {
         runtime.block_on(traces.finish());
     }
     carried_out
 }
 
-async fn carry_out(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
+async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     match command {
         ServerCommand::Serve => serve::run(settings, Roles::all(settings)).await?,
         ServerCommand::Api => serve::run(settings, Roles::api()).await?,
@@ -109,17 +109,17 @@ async fn carry_out(command: &ServerCommand, form: Form, settings: &Settings) -> 
         ServerCommand::Config => show(settings),
         ServerCommand::Doctor => return doctor::examine(settings).await,
         ServerCommand::Backup { path } => return backup::take(path, settings).await,
-        ServerCommand::Restore { path } => return restore::carry_out(path, settings).await,
+        ServerCommand::Restore { path } => return restore::execute(path, settings).await,
         ServerCommand::Scrub { fix, sample } => {
             let care = if *fix { ScrubCare::Mend } else { ScrubCare::Report };
-            return scrub::look_through(&scrub::Wish { care, sample: *sample }, settings).await;
+            return scrub::look_through(&scrub::ScrubOptions { care, sample: *sample }, settings).await;
         }
         ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,
         ServerCommand::Ledger(LedgerCommand::Show { account }) => {
             return ledger::show(account, form, settings).await;
         }
-        ServerCommand::MigrateData { from, to } => return migrate_data::carry_out(from, to).await,
-        ServerCommand::Admin(command) => return admin::carry_out(command, form, settings).await,
+        ServerCommand::MigrateData { from, to } => return migrate_data::execute(from, to).await,
+        ServerCommand::Admin(command) => return admin::execute(command, form, settings).await,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use api::{BodyTerms, LoadTerms, TrustedProxies, TurnTerms};
+use api::{BodyTerms, LoadTerms, PermitLimits, TrustedProxies};
 use config::Settings;
 use domain::Refusal;
 use ipnet::IpNet;
 use serde_json::json;
 
-use crate::doors::{DoorTerms, TurnedAway};
+use crate::listener::{ListenerLimits, TurnedAway};
 
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -16,7 +16,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 pub(crate) fn api(settings: &Settings) -> LoadTerms {
     let load = &settings.api.load;
     LoadTerms {
-        turns: TurnTerms {
+        permits: PermitLimits {
             requests_max: load.requests_max,
             sign_ins_max: load.sign_ins_max,
             publishes_max: load.publishes_max,
@@ -71,10 +71,10 @@ pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
     })
 }
 
-pub(crate) fn api_door(settings: &Settings) -> DoorTerms {
+pub(crate) fn api_door(settings: &Settings) -> ListenerLimits {
     let full = Refusal::overloaded("too many connections are open");
     let body = json!({ "code": full.code(), "message": full.message(), "hint": full.hint() });
-    DoorTerms {
+    ListenerLimits {
         key: "api.listen",
         role: "api",
         limits: settings.api.connections.clone(),
@@ -83,8 +83,8 @@ pub(crate) fn api_door(settings: &Settings) -> DoorTerms {
     }
 }
 
-pub(crate) fn edge_door(settings: &Settings) -> DoorTerms {
-    DoorTerms {
+pub(crate) fn edge_door(settings: &Settings) -> ListenerLimits {
+    ListenerLimits {
         key: "edge.listen",
         role: "edge",
         limits: settings.edge.connections.clone(),

@@ -23,7 +23,7 @@ const LOST_SHOWN_MAX: usize = 20;
 const ANEW: &str = "drop the target's database and its queue, run `handbill migrate` with its settings and begin anew \
     (contents that were copied already are kept)";
 
-pub(crate) async fn carry_out(from: &Path, to: &Path) -> anyhow::Result<ExitCode> {
+pub(crate) async fn execute(from: &Path, to: &Path) -> anyhow::Result<ExitCode> {
     let from = Side::open("the source", from).await?;
     let to = Side::open("the target", to).await?;
     from.demand_its_own_place(&to)?;

@@ -3,14 +3,14 @@
 use config::Settings;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::doors::WAITING_AND_TOLD_MAX;
+use crate::listener::WAITING_AND_TOLD_MAX;
 
 /// For all that is no visitor: databases, the blob store, Redis, the operator's address, what scrapes and logs.
 const OTHERS: u64 = 512;
 
 /// The doors that a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HasDoors {
+pub(crate) struct HasListeners {
     pub(crate) api: bool,
     pub(crate) edge: bool,
 }
@@ -29,7 +29,7 @@ pub(crate) fn allow_all() {
 }
 
 /// Says so where the doors of this process may not have as many connections as they are to take.
-pub(crate) fn warn_if_short(settings: &Settings, doors: HasDoors) {
+pub(crate) fn warn_if_short(settings: &Settings, doors: HasListeners) {
     let wanted = wanted(settings, doors);
     if let Some(allowed) = getrlimit(Resource::Nofile).current.filter(|allowed| *allowed < wanted) {
         tracing::warn!(
@@ -46,7 +46,7 @@ pub(crate) fn allowed_at_most() -> Option<u64> {
 }
 
 /// How many the doors may come to have open, with all that is no visitor's.
-pub(crate) fn wanted(settings: &Settings, doors: HasDoors) -> u64 {
+pub(crate) fn wanted(settings: &Settings, doors: HasListeners) -> u64 {
     let of_door = |connections_max: usize| connections_max + WAITING_AND_TOLD_MAX;
     let api = if doors.api { of_door(settings.api.connections.max) } else { 0 };
     let edge = &settings.edge;
@@ -64,7 +64,7 @@ mod tests {
         let set = [("HANDBILL_API__CONNECTIONS_MAX", "100"), ("HANDBILL_EDGE__CONNECTIONS_MAX", "1000")];
         let env = set.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = config::load(config::Sources { file: Some("/dev/null".into()), env }).unwrap();
-        let wanted = |api, edge| wanted(&settings, HasDoors { api, edge });
+        let wanted = |api, edge| wanted(&settings, HasListeners { api, edge });
         assert_eq!(wanted(false, false), 512);
         assert_eq!(wanted(true, false), 512 + 100 + 3_072);
         assert_eq!(wanted(false, true), 512 + 1_000 + 3_072 + 1_024);

@@ -11,14 +11,14 @@ use poem::{Endpoint, Request, Response};
 use service::Board;
 use store::DiskRoom;
 use telemetry::levels::{self, ModerationLevel, QueueLevel};
-use telemetry::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};
+use telemetry::{Audience, HealthResponse, Part, Reading, Vitals, VitalsParts, WhenAway};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workers::Queues;
 
-use crate::doors::{Door, DoorTerms, TurnedAway};
-use crate::house::House;
+use crate::listener::{Listener, ListenerLimits, TurnedAway};
 use crate::parts::folders_of_data;
+use crate::system::System;
 
 /// Whoever scrapes and probes needs a handful.
 const CONNECTIONS_MAX: usize = 64;
@@ -41,26 +41,26 @@ pub(crate) enum Needs {
 /// What this process tells of itself.
 pub(crate) fn vitals(
     settings: &Settings,
-    house: &House,
+    system: &System,
     needs: Needs,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Vitals> {
-    let mut parts = vec![database(house), queue(house)];
-    let mut readings = vec![pools(house)];
+    let mut parts = vec![database(system), queue(system)];
+    let mut readings = vec![pools(system)];
     // An edge alone writes nothing that a full disk could refuse.
     if needs != Needs::Pages {
         parts.extend(disk(settings)?);
     }
     if settings.redis.url.is_some() {
-        parts.push(redis(house));
-        readings.push(redis_connection(house));
+        parts.push(redis(system));
+        readings.push(redis_connection(system));
     }
     if settings.database.url.is_postgres() {
-        readings.push(clock_skew(house));
+        readings.push(clock_skew(system));
     }
     if let Some(when_away) = needs.storage() {
-        parts.push(storage(house, when_away));
-        readings.extend([queue_levels(house), schedules(house), moderation(house)]);
+        parts.push(storage(system, when_away));
+        readings.extend([queue_levels(system), schedules(system), moderation(system)]);
     }
     Ok(Vitals::new(VitalsParts { parts, readings, stopping: stopping.clone() }))
 }
@@ -84,7 +84,7 @@ pub(crate) async fn open(
     stop: CancellationToken,
 ) -> anyhow::Result<Option<impl Future<Output = anyhow::Result<()>> + Send + 'static>> {
     let Some(listen) = settings.ops.listen else { return Ok(None) };
-    let terms = DoorTerms {
+    let terms = ListenerLimits {
         key: "ops.listen",
         role: "ops",
         // Its head and idle times are those of the API: nobody has asked for others.
@@ -96,15 +96,15 @@ pub(crate) async fn open(
         proxies: Vec::new(),
         turned_away: TurnedAway::told("text/plain; charset=utf-8", "too many ask at a time\n"),
     };
-    let door = Door::open(listen, terms).await?;
+    let door = Listener::open(listen, terms).await?;
     tracing::info!(ops.listen = %listen, "metrics and health are told");
-    Ok(Some(door.serve(Desk(vitals), TaskTracker::new(), stop)))
+    Ok(Some(door.serve(OpsHandler(vitals), TaskTracker::new(), stop)))
 }
 
 /// The endpoint of the operator's address.
-struct Desk(Vitals);
+struct OpsHandler(Vitals);
 
-impl Endpoint for Desk {
+impl Endpoint for OpsHandler {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
@@ -112,7 +112,7 @@ impl Endpoint for Desk {
             (&Method::GET | &Method::HEAD, "/metrics") => self.0.metrics().await,
             (&Method::GET | &Method::HEAD, "/healthz") => Vitals::alive(),
             (&Method::GET | &Method::HEAD, "/readyz") => self.0.readiness(Audience::Operator).await,
-            _ => Told {
+            _ => HealthResponse {
                 status: 404,
                 content_type: "text/plain; charset=utf-8",
                 body: "there is /metrics, /healthz and /readyz\n".to_owned(),
@@ -122,8 +122,8 @@ impl Endpoint for Desk {
     }
 }
 
-fn database(house: &House) -> Part {
-    let store = house.store.clone();
+fn database(system: &System) -> Part {
+    let store = system.store.clone();
     let ask = move || {
         let store = store.clone();
         async move { store.now().await.map(drop) }.boxed()
@@ -131,8 +131,8 @@ fn database(house: &House) -> Part {
     Part { name: "database", when_away: WhenAway::NotReady, ask: Box::new(ask) }
 }
 
-fn queue(house: &House) -> Part {
-    let queues = house.queues.clone();
+fn queue(system: &System) -> Part {
+    let queues = system.queues.clone();
     let ask = move || {
         let queues = queues.clone();
         async move { queues.ping().await }.boxed()
@@ -141,8 +141,8 @@ fn queue(house: &House) -> Part {
 }
 
 /// The bus knows by its heartbeat. Without it publishes and pages go on, slower.
-fn redis(house: &House) -> Part {
-    let bus = house.bus.clone();
+fn redis(system: &System) -> Part {
+    let bus = system.bus.clone();
     let ask = move || {
         let is_connected = bus.is_connected();
         async move {
@@ -154,8 +154,8 @@ fn redis(house: &House) -> Part {
     Part { name: "redis", when_away: WhenAway::Degraded, ask: Box::new(ask) }
 }
 
-fn storage(house: &House, when_away: WhenAway) -> Part {
-    let blobs = house.blobs.clone();
+fn storage(system: &System, when_away: WhenAway) -> Part {
+    let blobs = system.blobs.clone();
     let ask = move || {
         let blobs = blobs.clone();
         async move { blobs.ping().await }.boxed()
@@ -177,8 +177,8 @@ fn disk(settings: &Settings) -> anyhow::Result<Option<Part>> {
     Ok(Some(Part { name: "disk", when_away: WhenAway::NotReady, ask: Box::new(ask) }))
 }
 
-fn pools(house: &House) -> Reading {
-    let (store, queues) = (house.store.clone(), house.queues.clone());
+fn pools(system: &System) -> Reading {
+    let (store, queues) = (system.store.clone(), system.queues.clone());
     let read = move || {
         store.pools().iter().for_each(levels::set_pool);
         levels::set_pool(&queues.pool());
@@ -187,8 +187,8 @@ fn pools(house: &House) -> Reading {
     Reading { read: Box::new(read), forget: || {} }
 }
 
-fn redis_connection(house: &House) -> Reading {
-    let bus = house.bus.clone();
+fn redis_connection(system: &System) -> Reading {
+    let bus = system.bus.clone();
     let read = move || {
         levels::set_redis_connected(bus.is_connected());
         async { Ok(()) }.boxed()
@@ -196,8 +196,8 @@ fn redis_connection(house: &House) -> Reading {
     Reading { read: Box::new(read), forget: || {} }
 }
 
-fn clock_skew(house: &House) -> Reading {
-    let clock = house.clock.clone();
+fn clock_skew(system: &System) -> Reading {
+    let clock = system.clock.clone();
     let read = move || {
         levels::set_clock_skew(clock.ahead_ms());
         async { Ok(()) }.boxed()
@@ -205,8 +205,8 @@ fn clock_skew(house: &House) -> Reading {
     Reading { read: Box::new(read), forget: || {} }
 }
 
-fn queue_levels(house: &House) -> Reading {
-    let queues = Arc::new(house.queues.clone());
+fn queue_levels(system: &System) -> Reading {
+    let queues = Arc::new(system.queues.clone());
     let read = move || {
         let queues = queues.clone();
         async move { read_queue_levels(&queues).await }.boxed()
@@ -241,8 +241,8 @@ fn count<T>(things: impl Iterator<Item = T>) -> u64 {
     things.fold(0, |count, _| count + 1)
 }
 
-fn schedules(house: &House) -> Reading {
-    let queues = house.queues.clone();
+fn schedules(system: &System) -> Reading {
+    let queues = system.queues.clone();
     let read = move || {
         let queues = queues.clone();
         async move {
@@ -255,8 +255,8 @@ fn schedules(house: &House) -> Reading {
     Reading { read: Box::new(read), forget: levels::forget_schedules }
 }
 
-fn moderation(house: &House) -> Reading {
-    let (store, clock) = (house.store.clone(), house.clock.clone());
+fn moderation(system: &System) -> Reading {
+    let (store, clock) = (system.store.clone(), system.clock.clone());
     let read = move || {
         let (store, now) = (store.clone(), clock.now());
         async move {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use bus::Bus;
-use card::{CardProcessor, CardRail, Livemode, ProcessorAddress, WebhookSecret};
+use card::{CardPayments, CardProcessor, Livemode, ProcessorAddress, WebhookSecret};
 use config::{DatabaseUrl, Settings, Storage};
 use domain::{Chance, Clock, TestShift};
 use store::{Blobs, S3Settings, Store};
@@ -108,7 +108,7 @@ pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
 }
 
 /// What is set of card payment. A processor needs an address and a key.
-pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
+pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardPayments> {
     let card = &settings.card;
     let processor = match (&card.api_url, &card.secret_key) {
         (Some(api_url), Some(secret_key)) => Some(CardProcessor::new(ProcessorAddress {
@@ -122,7 +122,7 @@ pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardRail> {
     let of_key =
         || card.secret_key.as_ref().map_or_else(Livemode::default, |key| Livemode::of_key(key.reveal()));
     let livemode = card.livemode.map_or_else(of_key, |is_live| Livemode(Some(is_live)));
-    Ok(CardRail { processor, webhook_secret, livemode })
+    Ok(CardPayments { processor, webhook_secret, livemode })
 }
 
 /// The system's clock; in a debug build a test may shift it by a file, and have the machine's be wrong.

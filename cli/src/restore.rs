@@ -22,7 +22,7 @@ const DRAFT: &str = "restoring";
 /// What SQLite keeps beside an open database.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-pub(crate) async fn carry_out(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
     let manifest = BackupManifest::read(folder)?;
     let known = Store::known_schema();
     ensure!(

@@ -12,13 +12,13 @@ use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
 /// What is looked at, and what is done about it.
-pub(crate) struct Wish {
+pub(crate) struct ScrubOptions {
     pub(crate) care: ScrubCare,
     /// So many contents, from a random one on; none: all.
     pub(crate) sample: Option<u64>,
 }
 
-pub(crate) async fn look_through(wish: &Wish, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn look_through(wish: &ScrubOptions, settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
     let blobs = parts::open_blobs(settings)?;
     let mut progress = Progress::begin();
@@ -55,7 +55,7 @@ pub(crate) async fn look_through(wish: &Wish, settings: &Settings) -> anyhow::Re
     Ok(ExitCode::FAILURE)
 }
 
-fn conclude(wish: &Wish, done: &ScrubProgress) -> ExitCode {
+fn conclude(wish: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
     say(&told_progress(done));
     let left = done.orphans - done.removed;
     if left > 0 && wish.care == ScrubCare::Report {

@@ -24,10 +24,10 @@ use tokio_util::task::TaskTracker;
 use workers::{PoolSettings, Presence};
 
 use crate::data_lock::DataLock;
-use crate::doors::Door;
-use crate::house::{House, Office};
-use crate::open_files::{self, HasDoors};
+use crate::listener::Listener;
+use crate::open_files::{self, HasListeners};
 use crate::ops;
+use crate::system::{SharedServices, System};
 use crate::{load, parts, say, stop};
 
 pub(crate) use roles::Roles;
@@ -44,16 +44,16 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
     open_files::allow_all();
-    open_files::warn_if_short(settings, HasDoors { api: roles.api, edge: roles.edge });
+    open_files::warn_if_short(settings, HasListeners { api: roles.api, edge: roles.edge });
     warn_of_readers(settings)?;
     telemetry::levels::set_dev_mode(settings.dev_mode);
     let _alone = DataLock::take(settings, roles.tenant())?;
-    let house = House::open(settings, roles.schema).await?;
-    let presence = presence_of(&house, &roles);
-    house.queues.join(&presence).await?;
+    let system = System::open(settings, roles.schema).await?;
+    let presence = presence_of(&system, &roles);
+    system.queues.join(&presence).await?;
     let stop_presence = CancellationToken::new();
-    let present = start_presence(&house, presence, &stop_presence);
-    let running = match RunningRoles::start(settings, &roles, &house, &stop).await {
+    let present = start_presence(&system, presence, &stop_presence);
+    let running = match RunningRoles::start(settings, &roles, &system, &stop).await {
         Ok(running) => running,
         Err(error) => {
             stop_presence.cancel();
@@ -68,7 +68,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
         let (finished, telling) = running.finish().await;
         stop_presence.cancel();
         present.await.context("take leave of the queue board")?;
-        let closed = house.close().await;
+        let closed = system.close().await;
         finished.and(closed).and(telling.finish().await)
     };
     timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
@@ -78,7 +78,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
 
 /// What a process runs on its house.
 struct RunningRoles {
-    office: Option<Office>,
+    shared: Option<SharedServices>,
     edge: Option<RunningEdge>,
     business: Business,
     stop_work: CancellationToken,
@@ -102,42 +102,42 @@ impl RunningRoles {
     async fn start(
         settings: &Settings,
         roles: &Roles,
-        house: &House,
+        system: &System,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
-        let office = if roles.has_office() {
+        let shared = if roles.has_shared() {
             parts::make_shelves(settings);
-            let office = Office::open(settings, house).await?;
-            office.service.note_limits().await?;
-            Some(office)
+            let shared = SharedServices::open(settings, system).await?;
+            shared.service.note_limits().await?;
+            Some(shared)
         } else {
             None
         };
         let stop_work = CancellationToken::new();
-        let vitals = ops::vitals(settings, house, roles.needs(), stop)?;
+        let vitals = ops::vitals(settings, system, roles.needs(), stop)?;
         let stop_telling = CancellationToken::new();
         // Before any work begins: an address that is taken must not show by work that is cut off.
         let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;
-        let edge = if roles.edge { Some(open_edge(settings, house, &vitals, stop).await?) } else { None };
-        let business = match &office {
-            Some(office) => {
-                Business::start(settings, roles, house, office, &vitals, &stop_work, stop).await?
+        let edge = if roles.edge { Some(open_edge(settings, system, &vitals, stop).await?) } else { None };
+        let business = match &shared {
+            Some(shared) => {
+                Business::start(settings, roles, system, shared, &vitals, &stop_work, stop).await?
             }
             None => Business::default(),
         };
         let telling = Telling { running: telling.map(|telling| start(telling, stop)), stop: stop_telling };
-        Ok(Self { office, edge, business, stop_work, telling })
+        Ok(Self { shared, edge, business, stop_work, telling })
     }
 
     /// Ends all but the operator's address.
     async fn finish(self) -> (anyhow::Result<()>, Telling) {
-        let Self { office, edge, business, stop_work, telling } = self;
+        let Self { shared, edge, business, stop_work, telling } = self;
         let doors = tokio::join!(finish(business.api), finish_edge(edge));
         stop_work.cancel();
         let rest =
             (finish(business.work).await, finish(business.schedule).await, finish(business.token_uses).await);
-        if let Some(office) = office {
-            office.close().await;
+        if let Some(shared) = shared {
+            shared.close().await;
         }
         (doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2), telling)
     }
@@ -156,17 +156,17 @@ impl Business {
     async fn start(
         settings: &Settings,
         roles: &Roles,
-        house: &House,
-        office: &Office,
+        system: &System,
+        shared: &SharedServices,
         vitals: &Vitals,
         stop_work: &CancellationToken,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
-        let service = &office.service;
+        let service = &shared.service;
         Ok(Self {
             api: if roles.api { Some(open_api(settings, service, vitals, stop).await?) } else { None },
             token_uses: roles.api.then(|| start_token_uses(service, stop_work)),
-            work: roles.pool.clone().map(|pool| start_workers(house, service, pool, stop_work, stop)),
+            work: roles.pool.clone().map(|pool| start_workers(system, service, pool, stop_work, stop)),
             schedule: roles.schedule.then(|| start_schedule(service, stop)),
         })
     }
@@ -200,7 +200,7 @@ async fn open_api(
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<Running> {
-    let door = Door::open(settings.api.listen, load::api_door(settings)).await?;
+    let door = Listener::open(settings.api.listen, load::api_door(settings)).await?;
     let carried_on = TaskTracker::new();
     let routes = api::routes(
         service.clone(),
@@ -239,11 +239,11 @@ async fn finish_edge(running: Option<RunningEdge>) -> anyhow::Result<()> {
 
 async fn open_edge(
     settings: &Settings,
-    house: &House,
+    system: &System,
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
-    let door = Door::open(settings.edge.listen, load::edge_door(settings)).await?;
+    let door = Listener::open(settings.edge.listen, load::edge_door(settings)).await?;
     let door = door.counting(telemetry::served_bytes());
     let edge = Arc::new(Edge::new(
         EdgeSettings {
@@ -258,18 +258,18 @@ async fn open_edge(
             network_of: load::networks_of_visitors(settings),
             misses_per_minute: settings.limits.edge_misses_per_minute,
             client_network_of: load::networks_of_clients(settings),
-            link_key: LinkKey::new(settings.link_secret(&house.chance)?.reveal()),
+            link_key: LinkKey::new(settings.link_secret(&system.chance)?.reveal()),
             vitals: vitals.clone(),
         },
-        house.store.clone(),
-        house.blobs.clone(),
-        &house.bus,
-        house.clock.clone(),
+        system.store.clone(),
+        system.blobs.clone(),
+        &system.bus,
+        system.clock.clone(),
     )?);
     let stop_tally = CancellationToken::new();
     let tallying = tokio::spawn({
-        let (edge, jobs, stop) = (edge.clone(), house.jobs.clone(), stop_tally.clone());
-        let chance = house.chance.clone();
+        let (edge, jobs, stop) = (edge.clone(), system.jobs.clone(), stop_tally.clone());
+        let chance = system.chance.clone();
         let push = move |id, counted| {
             let jobs = jobs.clone();
             let envelope = JobEnvelope { id, reply_to: None, trace: None, job: Job::Views(counted) };
@@ -282,34 +282,34 @@ async fn open_edge(
 }
 
 fn start_workers(
-    house: &House,
+    system: &System,
     service: &Service,
     pool: PoolSettings,
     stop_work: &CancellationToken,
     stop: &CancellationToken,
 ) -> Running {
-    let handler = workers::handler(service.clone(), house.queues.clone());
-    let (queues, stop_work) = (house.queues.clone(), stop_work.clone());
+    let handler = workers::handler(service.clone(), system.queues.clone());
+    let (queues, stop_work) = (system.queues.clone(), stop_work.clone());
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
 }
 
-fn presence_of(house: &House, roles: &Roles) -> Presence {
+fn presence_of(system: &System, roles: &Roles) -> Presence {
     let host =
         hostname::get().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
     let takes = roles.pool.as_ref().map(|pool| pool.queues.clone()).unwrap_or_default();
-    let bus = house.bus.clone();
+    let bus = system.bus.clone();
     Presence {
         role: roles.name(),
         host,
         takes,
-        started_at: house.clock.now(),
+        started_at: system.clock.now(),
         bus: Arc::new(move || bus.identity()),
     }
 }
 
 /// Has the queue board know of this process until its work is done.
-fn start_presence(house: &House, presence: Presence, stop: &CancellationToken) -> JoinHandle<()> {
-    let (queues, stop) = (house.queues.clone(), stop.clone());
+fn start_presence(system: &System, presence: Presence, stop: &CancellationToken) -> JoinHandle<()> {
+    let (queues, stop) = (system.queues.clone(), stop.clone());
     tokio::spawn(async move { queues.run_presence(presence, stop).await })
 }
 

@@ -11,14 +11,14 @@ mod sign_in;
 mod tokens;
 
 use crate::command::Command;
-use crate::console::Said;
+use crate::console::ConsoleLine;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::hints::Subject;
 
 pub async fn run(command: Command, context: &Context) -> Result<(), Failure> {
     let subject = Subject::of(&command);
-    dispatch(command, context).await.map_err(|failure| match subject.hint(&failure.told.code) {
+    dispatch(command, context).await.map_err(|failure| match subject.hint(&failure.api_error.code) {
         Some(hint) => failure.hinting(hint),
         None => failure,
     })
@@ -57,9 +57,9 @@ async fn confirm(context: &Context, question: &str) -> Result<(), Failure> {
         return Ok(());
     }
     match context.console.ask(question).await? {
-        Said::Yes => Ok(()),
-        Said::No => Err(Failure::usage("nothing was done", "answer y, or give --yes, to go on")),
-        Said::Nothing => {
+        ConsoleLine::Yes => Ok(()),
+        ConsoleLine::No => Err(Failure::usage("nothing was done", "answer y, or give --yes, to go on")),
+        ConsoleLine::Nothing => {
             Err(Failure::usage("this cannot be undone, and nobody is there to ask", "give --yes to go on"))
         }
     }

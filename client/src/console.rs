@@ -43,7 +43,7 @@ enum Volume {
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ConsoleLine {
     Yes,
     No,
     /// Nobody is there to answer.
@@ -73,20 +73,20 @@ impl Console {
     pub fn answer<T: DeserializeOwned>(
         &self,
         reply: &Reply,
-        told: impl FnOnce(T) -> String,
+        api_error: impl FnOnce(T) -> String,
     ) -> Result<(), Failure> {
         match self.form {
             Form::Json => self.print(&reply.body),
-            Form::People => self.print(&told(reply.read()?)),
+            Form::People => self.print(&api_error(reply.read()?)),
         }
         Ok(())
     }
 
     /// The result of a command that is more than one answer of the API.
-    pub fn answer_with(&self, json: &serde_json::Value, told: impl FnOnce() -> String) {
+    pub fn answer_with(&self, json: &serde_json::Value, api_error: impl FnOnce() -> String) {
         match self.form {
             Form::Json => self.print(&json.to_string()),
-            Form::People => self.print(&told()),
+            Form::People => self.print(&api_error()),
         }
     }
 
@@ -121,7 +121,7 @@ impl Console {
     }
 
     pub fn fail(&self, failure: &Failure) {
-        let (message, hint) = (harmless(&failure.told.message), harmless(&failure.told.hint));
+        let (message, hint) = (harmless(&failure.api_error.message), harmless(&failure.api_error.hint));
         let _ = match self.form {
             Form::Json => writeln!(anstream::stderr(), "{}", failure.json()),
             Form::People => {
@@ -131,14 +131,14 @@ impl Console {
     }
 
     /// Asks, if somebody sits at a terminal. The answer is no unless it is clearly yes.
-    pub async fn ask(&self, question: &str) -> Result<Said, Failure> {
+    pub async fn ask(&self, question: &str) -> Result<ConsoleLine, Failure> {
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
         if self.form == Form::Json || !is_attended {
-            return Ok(Said::Nothing);
+            return Ok(ConsoleLine::Nothing);
         }
         let answer = self.prompt(&format!("{BOLD}{question}{PLAIN} [y/N] ")).await?;
         let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-        Ok(if is_yes { Said::Yes } else { Said::No })
+        Ok(if is_yes { ConsoleLine::Yes } else { ConsoleLine::No })
     }
 
     /// The line that is typed behind these words.

@@ -5,7 +5,7 @@ use std::env;
 use domain::{Chance, Clock, TokenSecret};
 use reqwest::Url;
 
-use crate::console::{Console, Said};
+use crate::console::{Console, ConsoleLine};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::parse;
@@ -26,7 +26,7 @@ pub struct Context {
 }
 
 /// Which server, and as whom.
-pub struct Standing {
+pub struct ClientAccount {
     pub url: Url,
     pub token: Option<TokenSecret>,
     pub token_from: String,
@@ -44,7 +44,7 @@ impl Context {
     }
 
     /// The server of this standing, if there is a token for it.
-    pub fn server_of(&self, standing: Standing) -> Result<Server, Failure> {
+    pub fn server_of(&self, standing: ClientAccount) -> Result<Server, Failure> {
         if standing.token.is_none() {
             return Err(Failure::signed_out(
                 format!("there is no token for {}", shown(&standing.url)),
@@ -61,7 +61,7 @@ impl Context {
 
     /// Which server is meant, and the token for it. A profile's token goes to the profile's address only, so that a
     /// mistyped `--url` gives it to nobody.
-    pub fn standing(&self) -> Result<Standing, Failure> {
+    pub fn standing(&self) -> Result<ClientAccount, Failure> {
         let is_complete = self.given.is_some() && self.options.url.is_some();
         let profile = if is_complete { Profile::default() } else { self.profile()? };
         let kept = profile.url.as_deref().map(parse::address).transpose().map_err(|fault| {
@@ -80,7 +80,7 @@ impl Context {
             self.console
                 .note(&format!("{} is not encrypted: others on the way can read the token", shown(&url)));
         }
-        Ok(Standing { url, token, token_from })
+        Ok(ClientAccount { url, token, token_from })
     }
 
     /// Makes ready to keep a new token, and asks before another one is lost by it.
@@ -92,7 +92,7 @@ impl Context {
         {
             let at = kept.url.unwrap_or_else(|| DEFAULT_URL.to_owned());
             let question = format!("The profile {name} holds a token for {at}. Replace it?");
-            if self.console.ask(&question).await? != Said::Yes {
+            if self.console.ask(&question).await? != ConsoleLine::Yes {
                 return Err(Failure::usage(
                     format!(
                         "the profile {name} holds a token for {at} already, and a lost token cannot be had again"

@@ -13,14 +13,14 @@ pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
-    pub told: Told,
+    pub api_error: ApiError,
     /// The API's own words as they came, for `--json`.
     body: Option<String>,
 }
 
 /// `{code, message, hint}`, as every error of the API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ApiError {
     pub code: String,
     pub message: String,
     pub hint: String,
@@ -54,19 +54,19 @@ impl Failure {
     /// The server said no.
     pub fn answered(status: u16, body: String) -> Self {
         let exit = Exit::of_status(status);
-        match serde_json::from_str::<Told>(&body) {
-            Ok(mut told) => {
-                if let Some(hint) = hints::for_everyone(&told.code) {
-                    told.hint = hint.to_owned();
+        match serde_json::from_str::<ApiError>(&body) {
+            Ok(mut api_error) => {
+                if let Some(hint) = hints::for_everyone(&api_error.code) {
+                    api_error.hint = hint.to_owned();
                 }
-                Self { exit, told, body: Some(body) }
+                Self { exit, api_error, body: Some(body) }
             }
             Err(_) => {
                 let message =
                     format!("the server answered {status} with something that is no word of Handbill's");
                 let hint =
                     "check the address: --url, HANDBILL_URL or the profile; a proxy may stand before it";
-                Self { exit, told: Told::new("unreadable_answer", message, hint), body: None }
+                Self { exit, api_error: ApiError::new("unreadable_answer", message, hint), body: None }
             }
         }
     }
@@ -74,22 +74,22 @@ impl Failure {
     /// One JSON object on one line.
     pub fn json(&self) -> String {
         let body = self.body.clone().map(|body| body.trim().to_owned());
-        body.unwrap_or_else(|| serde_json::to_string(&self.told).unwrap_or_default())
+        body.unwrap_or_else(|| serde_json::to_string(&self.api_error).unwrap_or_default())
     }
 
     /// The same failure with another hint, where the caller knows a better one.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {
-        self.told.hint = hint.into();
+        self.api_error.hint = hint.into();
         self
     }
 
     fn new(exit: Exit, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, told: Told::new(code, message, hint), body: None }
+        Self { exit, api_error: ApiError::new(code, message, hint), body: None }
     }
 }
 
-impl Told {
+impl ApiError {
     fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), hint: hint.into() }
     }
@@ -112,16 +112,16 @@ mod tests {
         let body = r#"{"code":"unauthorized","message":"no token","hint":"POST /v1/signup"}"#;
         let failure = Failure::answered(401, body.to_owned());
         assert_eq!((failure.exit, failure.json().as_str()), (Exit::SignIn, body));
-        assert!(failure.told.hint.contains("handbill signup"), "{failure:?}");
+        assert!(failure.api_error.hint.contains("handbill signup"), "{failure:?}");
         let kept = r#"{"code":"rate_limited","message":"too many","hint":"another"}"#;
-        assert_eq!(Failure::answered(429, kept.to_owned()).told.hint, "another");
+        assert_eq!(Failure::answered(429, kept.to_owned()).api_error.hint, "another");
     }
 
     #[test]
     fn what_a_proxy_says_becomes_an_error_of_the_same_shape() {
         let failure = Failure::answered(502, "<html>Bad Gateway</html>".to_owned());
         assert_eq!(failure.exit, Exit::Server);
-        let json: Told = serde_json::from_str(&failure.json()).unwrap();
+        let json: ApiError = serde_json::from_str(&failure.json()).unwrap();
         assert!(json.message.contains("502"), "{json:?}");
     }
 }

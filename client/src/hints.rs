@@ -142,7 +142,7 @@ mod tests {
     use domain::Refusal;
 
     use super::*;
-    use crate::failure::{Failure, Told};
+    use crate::failure::{ApiError, Failure};
 
     fn names_a_call(hint: &str) -> bool {
         ["/v1/", "/auth/", "GET ", "POST ", "DELETE ", "PATCH ", "tools/", "Idempotency-Key"]
@@ -155,10 +155,10 @@ mod tests {
         for entry in Refusal::catalogue() {
             let refusal = entry.example;
             let (code, message, hint) = (refusal.code().to_owned(), refusal.message(), refusal.hint());
-            let body = serde_json::to_string(&Told { code, message, hint }).unwrap();
-            let told = Failure::answered(400, body).told;
-            assert!(!names_a_call(&told.hint), "{told:?}");
-            assert!(!names_a_call(&Failure::from(refusal).told.hint), "{told:?}");
+            let body = serde_json::to_string(&ApiError { code, message, hint }).unwrap();
+            let api_error = Failure::answered(400, body).api_error;
+            assert!(!names_a_call(&api_error.hint), "{api_error:?}");
+            assert!(!names_a_call(&Failure::from(refusal).api_error.hint), "{api_error:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use domain::Micro;
 
-use crate::console::Said;
+use crate::console::ConsoleLine;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -122,9 +122,9 @@ async fn settle_doubt(
         );
     }
     match context.console.ask(&format!("{what}\nPay {price_told} now?")).await? {
-        Said::Yes => Ok(()),
-        Said::No => Err(refused.hinting("nothing was paid")),
-        Said::Nothing => Err(refused.hinting(doubt.advice())),
+        ConsoleLine::Yes => Ok(()),
+        ConsoleLine::No => Err(refused.hinting("nothing was paid")),
+        ConsoleLine::Nothing => Err(refused.hinting(doubt.advice())),
     }
 }
 
@@ -200,16 +200,16 @@ mod tests {
 
     #[test]
     fn the_payment_is_what_the_instructions_say_if_that_is_the_price() {
-        let told = |value: &str| {
+        let api_error = |value: &str| {
             let text = format!("resend the identical request with the header X-PAYMENT: {value}");
             accept(Some(&text))
         };
-        assert_eq!(payment_of(&[accept(None), told("dev:0.005")], PRICE).as_deref(), Some("dev:0.005"));
+        assert_eq!(payment_of(&[accept(None), api_error("dev:0.005")], PRICE).as_deref(), Some("dev:0.005"));
         assert_eq!(payment_of(&[accept(None), accept(Some("see the website"))], PRICE), None);
         for other in ["dev:500", "dev:0.0051", "dev:0.005:9", "dev:-0.005", "dev:", "dev", "0.005"] {
-            assert_eq!(payment_of(&[told(other)], PRICE), None, "{other}");
+            assert_eq!(payment_of(&[api_error(other)], PRICE), None, "{other}");
         }
-        let several = [told("dev:500"), told("dev:0.0050")];
+        let several = [api_error("dev:500"), api_error("dev:0.0050")];
         assert_eq!(payment_of(&several, PRICE).as_deref(), Some("dev:0.0050"));
     }
 }

@@ -65,7 +65,7 @@ pub struct ProfileFile {
 
 /// What was read, and what had to be put right on the way.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ProfileMatch {
     pub profile: Profile,
     pub warning: Option<String>,
 }
@@ -101,10 +101,10 @@ impl ProfileFile {
     }
 
     /// Reads the profile; one that is not there is an empty one. Others' rights on the file are taken away.
-    pub fn read(&self) -> Result<Found, Failure> {
+    pub fn read(&self) -> Result<ProfileMatch, Failure> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ProfileMatch::default()),
             Err(error) => return Err(self.fault("cannot be read", &error)),
         };
         let warning = self.shut(&file)?;
@@ -112,7 +112,7 @@ impl ProfileFile {
         file.take(FILE_BYTES_MAX)
             .read_to_string(&mut text)
             .map_err(|error| self.fault("cannot be read", &error))?;
-        Ok(Found { profile: self.parse(&text)?, warning })
+        Ok(ProfileMatch { profile: self.parse(&text)?, warning })
     }
 
     /// Makes ready to write the profile.

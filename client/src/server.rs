@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_redirect_is_told_and_not_followed() {
         let failure = reply(301, "", Some("https://handbill.example/v1/account")).succeeded().unwrap_err();
-        assert!(failure.told.message.contains("https://handbill.example"), "{failure:?}");
+        assert!(failure.api_error.message.contains("https://handbill.example"), "{failure:?}");
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn money_has_cents_and_no_more_digits_than_it_needs() {
-        for (micro, told) in [
+        for (micro, api_error) in [
             (5_000, "$0.005"),
             (500_000, "$0.50"),
             (5_000_000, "$5.00"),
@@ -128,7 +128,7 @@ mod tests {
             (1_234_500, "$1.2345"),
             (4_995_000, "$4.995"),
         ] {
-            assert_eq!(dollars(Micro::new(micro)), told);
+            assert_eq!(dollars(Micro::new(micro)), api_error);
         }
         assert_eq!((usd(0.1), usd(4.995)), ("$0.10".to_owned(), "$4.995".to_owned()));
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_moment_is_told_from_now() {
         let now = Time::parse_rfc3339("2026-01-31T12:00:00Z").unwrap();
-        for (moment, told) in [
+        for (moment, api_error) in [
             ("2026-01-31T12:24:10Z", "in 24 min"),
             ("2026-01-31T12:00:42Z", "in 42 s"),
             ("2026-02-03T12:00:00Z", "in 3 days"),
@@ -145,7 +145,7 @@ mod tests {
             ("2026-01-30T12:00:00Z", "24 h ago"),
             ("soon", "soon"),
         ] {
-            assert_eq!(when(moment, now), told, "{moment}");
+            assert_eq!(when(moment, now), api_error, "{moment}");
         }
         assert_eq!(when_ever(None, now), "never");
     }

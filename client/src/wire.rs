@@ -100,7 +100,7 @@ pub struct Published {
     pub signed_url: Option<String>,
     pub host: String,
     pub version: u32,
-    pub account: Standing,
+    pub account: AccountStanding,
     pub receipt: Option<Receipt>,
     /// A server that is older than this program sends none.
     #[serde(default)]
@@ -123,7 +123,7 @@ impl Published {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Standing {
+pub struct AccountStanding {
     pub free_publishes_left: u64,
     pub credits_usd: f64,
     pub expires_at: Option<String>,

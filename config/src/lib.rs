@@ -20,7 +20,7 @@ mod tests;
 
 pub use fault::{Fault, Faults, Source};
 pub use load::{Role, Settings, Sources, load, load_apart};
-pub use reader::Line;
+pub use reader::SettingLine;
 pub use secret::{DatabaseUrl, RedisUrl, Secret};
 pub use section::api::{Api, ApiLoad};
 pub use section::card::Card;

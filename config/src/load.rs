@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use domain::link::Addresses;
-use domain::{DevRail, Tariff};
+use domain::{DevPaymentTerms, Tariff};
 
 use crate::fault::{Fault, Faults, Source};
-use crate::reader::{Line, Reader};
+use crate::reader::{Reader, SettingLine};
 use crate::section::mode::Mode;
 use crate::section::secrets;
 use crate::{
@@ -35,7 +35,7 @@ pub struct Settings {
     pub ops: Ops,
     pub service: Service,
     pub traces: Traces,
-    lines: Vec<Line>,
+    lines: Vec<SettingLine>,
 }
 
 /// Where settings are read from, beside the built-in defaults.
@@ -135,7 +135,7 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
 
 impl Settings {
     /// Every setting in effect, secrets hidden, and where each came from.
-    pub fn describe(&self) -> &[Line] {
+    pub fn describe(&self) -> &[SettingLine] {
         &self.lines
     }
 
@@ -226,7 +226,7 @@ impl Settings {
             claimed_artifacts_max: self.limits.claimed_artifacts,
             free_storage_bytes: self.limits.free_storage_bytes,
             free_views: self.limits.free_views,
-            dev_rail: if self.dev_mode { DevRail::Open } else { DevRail::Closed },
+            dev_rail: if self.dev_mode { DevPaymentTerms::Open } else { DevPaymentTerms::Closed },
             card_rail: self.card.rail(),
             ..Tariff::default()
         }

@@ -23,7 +23,7 @@ const SHOWN_LENGTH_MAX: usize = 100;
 
 /// One setting in effect, as `handbill config` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SettingLine {
     pub key: &'static str,
     pub value: String,
     pub source: Source,
@@ -35,12 +35,12 @@ pub(crate) struct Reader {
     file_path: PathBuf,
     environment: BTreeMap<String, String>,
     known: BTreeSet<&'static str>,
-    lines: Vec<Line>,
+    lines: Vec<SettingLine>,
     faults: Vec<Fault>,
 }
 
 /// A value as it was given, and where.
-struct Given {
+struct SettingValue {
     text: Result<String, &'static str>,
     source: Source,
 }
@@ -80,7 +80,7 @@ impl Reader {
         match self.given(key).filter(|given| given.text.as_deref() != Ok("")) {
             Some(given) => self.parse(key, given),
             None => {
-                self.lines.push(Line { key, value: "(unset)".into(), source: Source::Default });
+                self.lines.push(SettingLine { key, value: "(unset)".into(), source: Source::Default });
                 None
             }
         }
@@ -98,7 +98,7 @@ impl Reader {
             Some(given) => self.parse(key, given).unwrap_or_else(derive),
             None => {
                 let value = derive();
-                self.lines.push(Line { key, value: value.show(), source: Source::Derived(from) });
+                self.lines.push(SettingLine { key, value: value.show(), source: Source::Derived(from) });
                 value
             }
         }
@@ -120,7 +120,7 @@ impl Reader {
     }
 
     /// What was read with its lines, or all that is wrong with it. What nobody has asked for by now is unknown.
-    pub fn finish<T>(mut self, read: Option<T>) -> Result<(T, Vec<Line>), Faults> {
+    pub fn finish<T>(mut self, read: Option<T>) -> Result<(T, Vec<SettingLine>), Faults> {
         self.note_unknown_keys();
         self.note_unknown_variables();
         match read {
@@ -134,23 +134,26 @@ impl Reader {
         &self.known
     }
 
-    fn given(&mut self, key: &'static str) -> Option<Given> {
+    fn given(&mut self, key: &'static str) -> Option<SettingValue> {
         self.known.insert(key);
         let variable = variable_of(key);
         if let Some(text) = self.environment.get(&variable) {
-            return Some(Given { text: Ok(text.trim().to_owned()), source: Source::Environment(variable) });
+            return Some(SettingValue {
+                text: Ok(text.trim().to_owned()),
+                source: Source::Environment(variable),
+            });
         }
         if let Some(value) = self.file.get(key) {
-            return Some(Given { text: text_of(value), source: Source::File(self.file_path.clone()) });
+            return Some(SettingValue { text: text_of(value), source: Source::File(self.file_path.clone()) });
         }
-        self.defaults.get(key).map(|value| Given { text: text_of(value), source: Source::Default })
+        self.defaults.get(key).map(|value| SettingValue { text: text_of(value), source: Source::Default })
     }
 
-    fn parse<T: Value>(&mut self, key: &'static str, given: Given) -> Option<T> {
-        let given = Given { text: given.text.and_then(in_one_line), ..given };
+    fn parse<T: Value>(&mut self, key: &'static str, given: SettingValue) -> Option<T> {
+        let given = SettingValue { text: given.text.and_then(in_one_line), ..given };
         let parsed = given.text.as_deref().ok().and_then(T::parse);
         if let Some(value) = parsed {
-            self.lines.push(Line { key, value: value.show(), source: given.source });
+            self.lines.push(SettingLine { key, value: value.show(), source: given.source });
             return Some(value);
         }
         let fault = match given.text {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use domain::{CardRail, Chance, DevRail};
+use domain::{CardTerms, Chance, DevPaymentTerms};
 use tempfile::TempDir;
 
 mod every_key;
@@ -78,7 +78,7 @@ fn the_defaults_are_the_documented_ones() {
     let cores = std::thread::available_parallelism().unwrap().get();
     assert_eq!((settings.workers.concurrency, settings.workers.scan_concurrency), (cores * 16, cores * 4));
     assert_eq!((settings.workers.scan_memory_mb, settings.limits.scan_seconds_per_minute), (1200, 20));
-    assert_eq!(settings.tariff().dev_rail, DevRail::Open);
+    assert_eq!(settings.tariff().dev_rail, DevPaymentTerms::Open);
     assert_eq!(settings.tariff().claimed_free_publishes, 100);
     assert_eq!(settings.addresses().serve_url, "http://127.0.0.1:8081");
     assert!(settings.ops.listen.is_none() && settings.traces.otlp_url.is_none());
@@ -240,9 +240,9 @@ fn a_card_is_taken_where_the_processor_has_an_address_and_a_key() {
     let key = ("HANDBILL_CARD__SECRET_KEY", "sk_test_0123456789");
     let closed = ("HANDBILL_DEV_MODE", "false");
     for (variables, rail) in [
-        (&[closed, address, key][..], CardRail::Open),
-        (&[address], CardRail::Closed),
-        (&[], CardRail::Closed),
+        (&[closed, address, key][..], CardTerms::Open),
+        (&[address], CardTerms::Closed),
+        (&[], CardTerms::Closed),
     ] {
         assert_eq!(with_variables(variables).unwrap().tariff().card_rail, rail, "{variables:?}");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tariff::Standing;
+use crate::tariff::BillingState;
 use crate::{AccountId, Chance, Day, Micro, Month, Refusal, Suspension, Time, must_take_writes};
 
 /// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
@@ -151,8 +151,8 @@ impl AccountSummary {
         }
     }
 
-    pub fn standing(&self) -> Standing {
-        Standing {
+    pub fn standing(&self) -> BillingState {
+        BillingState {
             status: self.account.status,
             balance: self.account.balance,
             publishes_used: self.publishes_used(),

@@ -11,13 +11,13 @@ mod chance;
 mod checkout;
 mod clock;
 mod common_password;
-mod deed;
 mod file_set;
 mod id;
 mod invite;
 mod job;
 mod leak;
 mod ledger_entry;
+mod ledger_operation;
 mod loopback;
 mod manifest;
 mod message;
@@ -54,11 +54,6 @@ pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
-pub use deed::{
-    CardPayment, CardReversal, CardReversalDeed, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed,
-    Moved, Outcome, PublishDeed, Published, Rail, ReversalExtent, SweepNumber, TopUpDeed, ToppedUp,
-    VisibilityDeed, VisibilitySet,
-};
 pub use file_set::FileSet;
 pub use id::{
     AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId,
@@ -70,11 +65,17 @@ pub use job::{
 };
 pub use leak::{LeakedToken, Leaks, find_leaks};
 pub use ledger_entry::LedgerEntry;
+pub use ledger_operation::{
+    CardPayment, CardReversal, CardReversalOperation, ChargeOperation, CreditOperation, CreditSource,
+    GrantOperation, LedgerOperation, Moved, Outcome, PaymentMethod, PublishOperation, Published,
+    ReversalExtent, SweepNumber, TopUpOperation, ToppedUp, VisibilityOperation, VisibilitySet,
+};
 pub use loopback::is_loopback_host;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
 pub use moderation::{
-    AppealMessage, MalformedReason, ModeratedBy, Moderator, ReportCategory, ReportReason, Ruling, RulingNote,
+    AppealMessage, MalformedReason, ModeratedBy, ModerationDecision, Moderator, ReportCategory, ReportReason,
+    RulingNote,
 };
 pub use money::Micro;
 pub use operator::{
@@ -83,7 +84,7 @@ pub use operator::{
 };
 pub use page::{Cursor, List, MalformedCursor, Page, PageStart, Paged};
 pub use password::{Password, PasswordHash};
-pub use payment::{Accept, CardRail, Challenge, DevRail, Payment, Rails, Receipt};
+pub use payment::{Accept, CardTerms, Challenge, DevPaymentTerms, Payment, PaymentMethods, Receipt};
 pub use publish_order::{Activation, CreatedVia, PublishOrder, Target};
 pub use reason::Reason;
 pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind, Repeating};
@@ -94,7 +95,7 @@ pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};
 pub use suspension::{Suspension, SuspensionReason, must_take_writes};
-pub use tariff::{Settlement, Standing, Tariff};
+pub use tariff::{BillingState, Settlement, Tariff};
 pub use time::{Day, Month, Time};
 pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
 pub use upload_ticket::UploadTicket;

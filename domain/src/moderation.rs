@@ -33,16 +33,16 @@ impl ModeratedBy {
 
 /// A moderator's word on a page (spec 4.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ruling {
+pub enum ModerationDecision {
     Pass,
     Block,
 }
 
-impl Ruling {
+impl ModerationDecision {
     pub fn status(self) -> ModerationStatus {
         match self {
-            Ruling::Pass => ModerationStatus::Pass,
-            Ruling::Block => ModerationStatus::Blocked,
+            ModerationDecision::Pass => ModerationStatus::Pass,
+            ModerationDecision::Block => ModerationStatus::Blocked,
         }
     }
 }

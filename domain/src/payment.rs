@@ -58,28 +58,29 @@ pub struct Accept {
 
 /// Whether `dev:<amount_usd>` settles on this deployment: in dev mode only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DevRail {
+pub enum DevPaymentTerms {
     Open,
     Closed,
 }
 
 /// Whether an account's owner buys credit by card on this deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CardRail {
+pub enum CardTerms {
     Open,
     Closed,
 }
 
 /// The ways in which money comes in here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rails {
-    pub dev: DevRail,
-    pub card: CardRail,
+pub struct PaymentMethods {
+    pub dev: DevPaymentTerms,
+    pub card: CardTerms,
 }
 
-impl Rails {
+impl PaymentMethods {
     /// Those of a deployment of which nothing is set.
-    pub const DEFAULT: Rails = Rails { dev: DevRail::Open, card: CardRail::Closed };
+    pub const DEFAULT: PaymentMethods =
+        PaymentMethods { dev: DevPaymentTerms::Open, card: CardTerms::Closed };
 }
 
 impl Challenge {
@@ -87,17 +88,17 @@ impl Challenge {
     const OF_CREDIT: &str = "credits";
 
     /// The challenge of a call that needs so much money.
-    pub fn new(reason: &str, amount: Micro, rails: Rails) -> Self {
+    pub fn new(reason: &str, amount: Micro, rails: PaymentMethods) -> Self {
         let way = match rails {
-            Rails { dev: DevRail::Open, .. } => format!(
+            PaymentMethods { dev: DevPaymentTerms::Open, .. } => format!(
                 "then resend the identical request with the header X-PAYMENT: dev:{amount}, or buy credit with \
                  POST /v1/credits and retry with no header"
             ),
-            Rails { card: CardRail::Open, .. } => {
+            PaymentMethods { card: CardTerms::Open, .. } => {
                 "and have the account's owner buy credit on the dashboard, then retry with no header"
                     .to_owned()
             }
-            Rails { card: CardRail::Closed, .. } => NO_RAIL.to_owned(),
+            PaymentMethods { card: CardTerms::Closed, .. } => NO_RAIL.to_owned(),
         };
         Self {
             reason: reason.to_owned(),
@@ -111,16 +112,16 @@ impl Challenge {
     }
 
     /// The challenge of one who buys credit: it costs what it is worth (spec 4.8).
-    pub fn of_credit(amount: Micro, rails: Rails) -> Self {
+    pub fn of_credit(amount: Micro, rails: PaymentMethods) -> Self {
         let way = match rails {
-            Rails { dev: DevRail::Open, .. } => {
+            PaymentMethods { dev: DevPaymentTerms::Open, .. } => {
                 format!("then resend the identical request with the header X-PAYMENT: dev:{amount}")
             }
-            Rails { card: CardRail::Open, .. } => {
+            PaymentMethods { card: CardTerms::Open, .. } => {
                 "and have the account's owner buy credit by card on the dashboard: no payment by header settles here"
                     .to_owned()
             }
-            Rails { card: CardRail::Closed, .. } => NO_RAIL.to_owned(),
+            PaymentMethods { card: CardTerms::Closed, .. } => NO_RAIL.to_owned(),
         };
         Self {
             reason: Self::OF_CREDIT.to_owned(),
@@ -170,8 +171,8 @@ impl Challenge {
 
     /// The same challenge for a request that the dev payment is refused to.
     #[must_use]
-    pub fn without_dev(self, card: CardRail) -> Self {
-        let rails = Rails { dev: DevRail::Closed, card };
+    pub fn without_dev(self, card: CardTerms) -> Self {
+        let rails = PaymentMethods { dev: DevPaymentTerms::Closed, card };
         let closed = match self.reason.as_str() {
             Self::OF_CREDIT => Self::of_credit(self.amount, rails),
             reason => Self::new(reason, self.amount, rails),
@@ -186,13 +187,13 @@ impl Challenge {
     }
 }
 
-fn ways_to_pay(amount: Micro, dev_rail: DevRail) -> Vec<Accept> {
+fn ways_to_pay(amount: Micro, dev_rail: DevPaymentTerms) -> Vec<Accept> {
     let dev = match dev_rail {
-        DevRail::Open => Accept::open(
+        DevPaymentTerms::Open => Accept::open(
             "dev",
             format!("resend the identical request with the header X-PAYMENT: dev:{amount}"),
         ),
-        DevRail::Closed => Accept::closed("dev", "disabled"),
+        DevPaymentTerms::Closed => Accept::closed("dev", "disabled"),
     };
     vec![dev, Accept::closed("x402-usdc-base", "stub"), Accept::closed("mpp-card", "stub")]
 }
@@ -211,8 +212,8 @@ impl Accept {
 mod tests {
     use super::*;
 
-    const CARD_ALONE: Rails = Rails { dev: DevRail::Closed, card: CardRail::Open };
-    const NONE: Rails = Rails { dev: DevRail::Closed, card: CardRail::Closed };
+    const CARD_ALONE: PaymentMethods = PaymentMethods { dev: DevPaymentTerms::Closed, card: CardTerms::Open };
+    const NONE: PaymentMethods = PaymentMethods { dev: DevPaymentTerms::Closed, card: CardTerms::Closed };
 
     #[test]
     fn the_header_is_read_exactly_or_not_at_all() {
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn who_calls_tools_is_told_to_buy_credit_where_that_settles_and_nothing_else_elsewhere() {
         let (price, top_up) = (Micro::new(5_000), Micro::new(1_000_000));
-        let open = Challenge::new("publish", price, Rails::DEFAULT).settled_by_tool(top_up);
+        let open = Challenge::new("publish", price, PaymentMethods::DEFAULT).settled_by_tool(top_up);
         for text in [&open.hint, open.accepts[0].instructions.as_ref().unwrap()] {
             assert!(
                 text.contains(r#"add_credits with {"amount_usd": 1, "payment_scheme": "dev"}"#),
@@ -245,7 +246,7 @@ mod tests {
         let price = Micro::new(5_000);
         let challenges =
             |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
-        for open in challenges(Rails::DEFAULT) {
+        for open in challenges(PaymentMethods::DEFAULT) {
             assert!(open.accepts[0].instructions.as_deref().unwrap().ends_with("dev:0.005"));
             assert!(open.hint.contains("X-PAYMENT: dev:0.005"), "{}", open.hint);
         }
@@ -261,9 +262,9 @@ mod tests {
         let price = Micro::new(5_000);
         let challenges =
             |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
-        for (open, closed) in challenges(Rails::DEFAULT).into_iter().zip(challenges(NONE)) {
-            assert_eq!(open.clone().without_dev(CardRail::Closed), closed);
-            assert_eq!(open.saying("owes").without_dev(CardRail::Closed).message, "owes");
+        for (open, closed) in challenges(PaymentMethods::DEFAULT).into_iter().zip(challenges(NONE)) {
+            assert_eq!(open.clone().without_dev(CardTerms::Closed), closed);
+            assert_eq!(open.saying("owes").without_dev(CardTerms::Closed).message, "owes");
         }
     }
 

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use crate::{AccountStatus, CardRail, Challenge, DevRail, Micro, Payment, Rails, StoredBytes};
+use crate::{
+    AccountStatus, CardTerms, Challenge, DevPaymentTerms, Micro, Payment, PaymentMethods, StoredBytes,
+};
 
 /// What things cost and what is free, in one place.
 #[derive(Clone, Debug)]
@@ -21,14 +23,14 @@ pub struct Tariff {
     pub free_storage_bytes: u64,
     pub free_views: u64,
     /// Whether `X-PAYMENT: dev:…` settles.
-    pub dev_rail: DevRail,
+    pub dev_rail: DevPaymentTerms,
     /// Whether credit can be bought by card.
-    pub card_rail: CardRail,
+    pub card_rail: CardTerms,
 }
 
 /// What an account has when a price is quoted.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub struct BillingState {
     pub status: AccountStatus,
     pub balance: Micro,
     /// Publishes that count against the allowance: of the whole life while provisional, else of the month.
@@ -63,15 +65,15 @@ impl Default for Tariff {
             claimed_artifacts_max: 100,
             free_storage_bytes: 1_000_000_000,
             free_views: 1_000_000,
-            dev_rail: Rails::DEFAULT.dev,
-            card_rail: Rails::DEFAULT.card,
+            dev_rail: PaymentMethods::DEFAULT.dev,
+            card_rail: PaymentMethods::DEFAULT.card,
         }
     }
 }
 
 impl Tariff {
-    pub fn rails(&self) -> Rails {
-        Rails { dev: self.dev_rail, card: self.card_rail }
+    pub fn rails(&self) -> PaymentMethods {
+        PaymentMethods { dev: self.dev_rail, card: self.card_rail }
     }
 
     pub fn free_publishes(&self, status: AccountStatus) -> u64 {
@@ -81,14 +83,14 @@ impl Tariff {
         }
     }
 
-    pub fn free_publishes_left(&self, standing: Standing) -> u64 {
+    pub fn free_publishes_left(&self, standing: BillingState) -> u64 {
         self.free_publishes(standing.status).saturating_sub(standing.publishes_used)
     }
 
     /// What a publish or a new version does to this account, or the challenge that must be met first.
     pub fn settle_publish(
         &self,
-        standing: Standing,
+        standing: BillingState,
         payment: Option<&Payment>,
     ) -> Result<Settlement, Box<Challenge>> {
         let has_allowance = self.free_publishes_left(standing) > 0;
@@ -153,7 +155,7 @@ impl Tariff {
 
     // Spec 4.9: the amount must match exactly.
     fn covers(&self, payment: &Payment, due: Micro) -> bool {
-        self.dev_rail == DevRail::Open && *payment == Payment::Dev(due)
+        self.dev_rail == DevPaymentTerms::Open && *payment == Payment::Dev(due)
     }
 
     // Spec 2.9: the amount due is the price, plus the arrears of a negative balance. What costs nothing ignores a
@@ -194,8 +196,8 @@ impl Tariff {
 mod tests {
     use super::*;
 
-    fn standing(balance: i64, publishes_used: u64) -> Standing {
-        Standing { status: AccountStatus::Provisional, balance: Micro::new(balance), publishes_used }
+    fn standing(balance: i64, publishes_used: u64) -> BillingState {
+        BillingState { status: AccountStatus::Provisional, balance: Micro::new(balance), publishes_used }
     }
 
     fn paid(credited: i64, charged: i64) -> Settlement {
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_closed_dev_rail_settles_nothing() {
-        let tariff = Tariff { dev_rail: DevRail::Closed, ..Tariff::default() };
+        let tariff = Tariff { dev_rail: DevPaymentTerms::Closed, ..Tariff::default() };
         assert!(tariff.settle_publish(standing(0, 5), Some(&DEV(5_000))).is_err());
         let refused = tariff.settle_credit(Micro::new(5_000), Some(&DEV(5_000))).unwrap_err();
         assert!(refused.message.contains("does not settle here"), "{}", refused.message);

@@ -9,8 +9,8 @@
 //! What left the cache lives on in the answers that carry it. When that fills the memory, what is not in it streams from
 //! the store as if it were large, so that nobody who takes many answers slowly keeps the others from theirs.
 
+mod budget;
 mod dressing;
-mod living;
 mod source;
 
 use std::future::Future;
@@ -32,16 +32,16 @@ use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
 use crate::form::{DressMarks, Form, HELD_BYTES_MAX, Key};
-use crate::load::{Line, LoadTerms};
+use crate::load::{LoadQueue, LoadTerms};
 use crate::pack::{Packed, Packer};
 use crate::patience::Patience;
 use crate::press::Press;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
+use budget::{CacheBudget, Living};
 use dressing::Dressing;
-use living::{Living, Room};
-pub use source::{Held, PackedPage, Source, Stored};
+pub use source::{LoadedContent, PackedPage, Source, Stored};
 
 pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
@@ -72,12 +72,12 @@ pub struct Contents {
     marks: DressMarks,
 }
 
-type KeptCache = Cache<Key, Kept, ByWeight>;
+type KeptCache = Cache<Key, CachedContent, ByWeight>;
 
 /// What is known of a form.
 #[derive(Clone)]
-enum Kept {
-    Held(Arc<Held>),
+enum CachedContent {
+    Loaded(Arc<LoadedContent>),
     Packed(Arc<Packed>),
     /// Dressed and encoded, or packed, it is still too large. Kept so that this is not retried for every visitor.
     TooLarge,
@@ -131,8 +131,8 @@ impl Contents {
     /// Of a content in memory it is there already; of any other it is written.
     pub fn etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
         match self.kept.get(&form.key()) {
-            Some(Kept::Held(held)) => Ok(held.etag.clone()),
-            Some(Kept::Packed(_) | Kept::TooLarge) => self.write_etag(&form.unencoded()),
+            Some(CachedContent::Loaded(held)) => Ok(held.etag.clone()),
+            Some(CachedContent::Packed(_) | CachedContent::TooLarge) => self.write_etag(&form.unencoded()),
             None => self.write_etag(form),
         }
     }
@@ -144,13 +144,13 @@ impl Contents {
     /// What is in memory, without a wait. `network` is whose places a packed page takes.
     pub fn recall(&self, form: &Form<'_>, network: impl FnOnce() -> Option<IpAddr>) -> Option<Content> {
         match self.kept.get(&form.key()) {
-            Some(Kept::Held(held)) => return Some(Content::Ready(Source::Held(held))),
+            Some(CachedContent::Loaded(held)) => return Some(Content::Ready(Source::Loaded(held))),
             None if form.may_be_held() => return None,
             _ => {}
         }
         match self.packed.get(&form.unencoded().key())? {
-            Kept::Packed(page) => Some(self.packed_page(page, network())),
-            Kept::Held(_) | Kept::TooLarge => None,
+            CachedContent::Packed(page) => Some(self.packed_page(page, network())),
+            CachedContent::Loaded(_) | CachedContent::TooLarge => None,
         }
     }
 
@@ -176,13 +176,13 @@ impl Contents {
         }
         if form.may_be_held() {
             match self.press(form, stored.clone(), patience).await? {
-                Some(Kept::Held(held)) => return Ok(Content::Ready(Source::Held(held))),
-                Some(Kept::Packed(_) | Kept::TooLarge) => {}
+                Some(CachedContent::Loaded(held)) => return Ok(Content::Ready(Source::Loaded(held))),
+                Some(CachedContent::Packed(_) | CachedContent::TooLarge) => {}
                 None => return self.open_unpressed(form, stored, patience).await,
             }
         }
         match self.pack(form, stored.clone(), patience).await? {
-            Some(Kept::Packed(page)) => Ok(self.packed_page(page, network)),
+            Some(CachedContent::Packed(page)) => Ok(self.packed_page(page, network)),
             _ => self.open_unpressed(form, stored, patience).await,
         }
     }
@@ -196,9 +196,9 @@ impl Contents {
         if form.may_be_held() {
             let read = self.read(form, stored.clone(), patience);
             match self.kept.get_or_insert_async(&form.key(), read).await {
-                Ok(Kept::Held(held)) => return Ok(Source::Held(held)),
+                Ok(CachedContent::Loaded(held)) => return Ok(Source::Loaded(held)),
                 Err(NotHeld::Trouble(error)) => return Err(error),
-                Ok(Kept::Packed(_) | Kept::TooLarge) | Err(NotHeld::Crowded) => {}
+                Ok(CachedContent::Packed(_) | CachedContent::TooLarge) | Err(NotHeld::Crowded) => {}
             }
         }
         Ok(Source::Stored(stored))
@@ -216,12 +216,17 @@ impl Contents {
         Ok(Content::Dressed(place.deliver(opened.context(SILENT)??)))
     }
 
-    async fn read(&self, form: &Form<'_>, stored: Stored, patience: Patience) -> Result<Kept, NotHeld> {
+    async fn read(
+        &self,
+        form: &Form<'_>,
+        stored: Stored,
+        patience: Patience,
+    ) -> Result<CachedContent, NotHeld> {
         let permit = self.content_reads.acquire(patience.for_turn()).await;
-        let _permit = permit.map_err(|_| Line::ContentReads.shed())?;
+        let _permit = permit.map_err(|_| LoadQueue::ContentReads.shed())?;
         let room = self.living.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
-        let bytes = room.house(stored.read().await?);
-        Ok(Kept::held(bytes, self.write_etag(form)?))
+        let bytes = room.harness(stored.read().await?);
+        Ok(CachedContent::held(bytes, self.write_etag(form)?))
     }
 
     /// Dressed and encoded, small enough to be held.
@@ -230,12 +235,13 @@ impl Contents {
         form: &Form<'_>,
         stored: Stored,
         patience: Patience,
-    ) -> anyhow::Result<Option<Kept>> {
+    ) -> anyhow::Result<Option<CachedContent>> {
         let (encoding, etag, dressing) =
             (form.encoding, self.write_etag(form)?, self.dressing(form, stored)?);
-        let making = move |room: Room| async move {
+        let making = move |room: CacheBudget| async move {
             let pressed = dressing.make(|| Press::new(encoding, HELD_BYTES_MAX)).await?;
-            Ok(pressed.map_or(Kept::TooLarge, |bytes| Kept::held(room.house(bytes), etag)))
+            Ok(pressed
+                .map_or(CachedContent::TooLarge, |bytes| CachedContent::held(room.harness(bytes), etag)))
         };
         self.make(&self.kept, form.key(), HELD_BYTES_MAX, patience, making).await
     }
@@ -246,12 +252,12 @@ impl Contents {
         form: &Form<'_>,
         stored: Stored,
         patience: Patience,
-    ) -> anyhow::Result<Option<Kept>> {
+    ) -> anyhow::Result<Option<CachedContent>> {
         let (bytes_max, dressing) = (self.packed_bytes_max, self.dressing(form, stored)?);
-        let making = move |room: Room| async move {
+        let making = move |room: CacheBudget| async move {
             let packed = dressing.make(|| Packer::new(bytes_max)).await?;
-            let housed = packed.map(|packed| packed.housed(|bytes| room.house(bytes)));
-            Ok(housed.map_or(Kept::TooLarge, |packed| Kept::Packed(Arc::new(packed))))
+            let housed = packed.map(|packed| packed.housed(|bytes| room.harness(bytes)));
+            Ok(housed.map_or(CachedContent::TooLarge, |packed| CachedContent::Packed(Arc::new(packed))))
         };
         self.make(&self.packed, form.unencoded().key(), bytes_max, patience, making).await
     }
@@ -264,10 +270,10 @@ impl Contents {
         key: Key,
         bytes_max: u64,
         patience: Patience,
-        making: impl FnOnce(Room) -> F + Send + 'static,
-    ) -> anyhow::Result<Option<Kept>>
+        making: impl FnOnce(CacheBudget) -> F + Send + 'static,
+    ) -> anyhow::Result<Option<CachedContent>>
     where
-        F: Future<Output = anyhow::Result<Kept>> + Send + 'static,
+        F: Future<Output = anyhow::Result<CachedContent>> + Send + 'static,
     {
         let (cache, presses, living) = (cache.clone(), self.presses.clone(), self.living.clone());
         let made = tokio::spawn(async move {
@@ -339,10 +345,10 @@ impl Content {
     }
 }
 
-impl Kept {
+impl CachedContent {
     fn held(bytes: Bytes, etag: HeaderValue) -> Self {
         let length = HeaderValue::from(bytes.len());
-        Self::Held(Arc::new(Held { bytes, etag, length }))
+        Self::Loaded(Arc::new(LoadedContent { bytes, etag, length }))
     }
 }
 
@@ -360,12 +366,12 @@ impl From<anyhow::Error> for NotHeld {
 #[derive(Clone)]
 struct ByWeight;
 
-impl Weighter<Key, Kept> for ByWeight {
-    fn weight(&self, _: &Key, kept: &Kept) -> u64 {
+impl Weighter<Key, CachedContent> for ByWeight {
+    fn weight(&self, _: &Key, kept: &CachedContent) -> u64 {
         match kept {
-            Kept::Held(held) => PLACE_BYTES + held.bytes.len() as u64,
-            Kept::Packed(page) => PLACE_BYTES + page.packed_bytes(),
-            Kept::TooLarge => PLACE_BYTES,
+            CachedContent::Loaded(held) => PLACE_BYTES + held.bytes.len() as u64,
+            CachedContent::Packed(page) => PLACE_BYTES + page.packed_bytes(),
+            CachedContent::TooLarge => PLACE_BYTES,
         }
     }
 }

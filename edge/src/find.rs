@@ -41,7 +41,7 @@ pub struct Address<'r> {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Found<'r> {
+pub enum SiteMatch<'r> {
     Site(Address<'r>),
     /// Somebody asks whether this edge is alive.
     Alive,
@@ -72,19 +72,19 @@ impl Names {
         }
     }
 
-    pub fn find<'r>(&self, uri: &'r Uri, name: &str) -> Result<Found<'r>, Closed> {
+    pub fn find<'r>(&self, uri: &'r Uri, name: &str) -> Result<SiteMatch<'r>, Closed> {
         let Some(label) = self.label(name) else {
             return match uri.path() {
                 // Load balancers probe by address, so these two are answered under every name.
-                ALIVE_PATH => Ok(Found::Alive),
-                READY_PATH => Ok(Found::Ready),
+                ALIVE_PATH => Ok(SiteMatch::Alive),
+                READY_PATH => Ok(SiteMatch::Ready),
                 _ if !self.is_served(name) => Err(Closed::Misdirected),
-                ICON_PATH => Ok(Found::Icon),
+                ICON_PATH => Ok(SiteMatch::Icon),
                 path => find_by_path(path),
             };
         };
         let host = label.to_ascii_lowercase().parse().map_err(|_| Closed::Missing)?;
-        Ok(Found::Site(Address { mount: Mount::Name, host, path: uri.path() }))
+        Ok(SiteMatch::Site(Address { mount: Mount::Name, host, path: uri.path() }))
     }
 
     /// The same address on the site's own name, for a request in host style that came by path. None where the site is
@@ -115,12 +115,12 @@ impl Names {
     }
 }
 
-fn find_by_path(path: &str) -> Result<Found<'_>, Closed> {
+fn find_by_path(path: &str) -> Result<SiteMatch<'_>, Closed> {
     let rest = path.strip_prefix(SITES_PATH).ok_or(Closed::Missing)?;
     let (label, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let label: Cow<'_, str> = percent_decode_str(label).decode_utf8().map_err(|_| Closed::Missing)?;
     let host = label.parse().map_err(|_| Closed::Missing)?;
-    Ok(Found::Site(Address { mount: Mount::Path, host, path }))
+    Ok(SiteMatch::Site(Address { mount: Mount::Path, host, path }))
 }
 
 fn is_loopback(name: &str) -> bool {
@@ -204,10 +204,10 @@ mod tests {
         headers.insert(header::HOST, host.parse().unwrap());
         let name = name_of(&uri, &headers, Version::HTTP_11)?;
         match names(url_style).find(&uri, name)? {
-            Found::Site(a) => Ok((a.mount, a.host.to_string(), a.path.to_owned())),
-            Found::Alive => Ok((Mount::Path, "alive".into(), String::new())),
-            Found::Ready => Ok((Mount::Path, "ready".into(), String::new())),
-            Found::Icon => Ok((Mount::Path, "icon".into(), String::new())),
+            SiteMatch::Site(a) => Ok((a.mount, a.host.to_string(), a.path.to_owned())),
+            SiteMatch::Alive => Ok((Mount::Path, "alive".into(), String::new())),
+            SiteMatch::Ready => Ok((Mount::Path, "ready".into(), String::new())),
+            SiteMatch::Icon => Ok((Mount::Path, "icon".into(), String::new())),
         }
     }
 

@@ -4,8 +4,8 @@ use anyhow::Context;
 use domain::{ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::door::Visit;
 use crate::gate::Pass;
+use crate::handler::PageVisit;
 
 /// The headers that depend on settings.
 pub struct HeaderPolicy {
@@ -32,7 +32,7 @@ impl HeaderPolicy {
     }
 
     /// What an answer says whether or not it has a body: also a redirect and a 304.
-    pub fn of_site(&self, visit: &Visit<'_>) -> HeaderMap {
+    pub fn of_site(&self, visit: &PageVisit<'_>) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(HEADERS_EXPECTED);
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         let visibility = visit.site.route.visibility;
@@ -52,7 +52,7 @@ impl HeaderPolicy {
     }
 
     /// What every answer of a file says besides.
-    pub fn of_file(&self, visit: &Visit<'_>, file: &ManifestFile) -> HeaderMap {
+    pub fn of_file(&self, visit: &PageVisit<'_>, file: &ManifestFile) -> HeaderMap {
         let mut headers = self.of_site(visit);
         // Said of every file: the next version of this one may come encoded.
         headers.entry(header::VARY).or_insert(BY_ENCODING);
@@ -130,7 +130,7 @@ mod tests {
         let (request, site) = (Request::default(), site(visibility));
         let address = Address { mount: Mount::Name, host: site.route.host.clone(), path: "/a" };
         let patience = Patience::new(Instant::now(), Duration::ZERO);
-        let visit = Visit { request: &request, address, site: &site, pass, now, patience };
+        let visit = PageVisit { request: &request, address, site: &site, pass, now, patience };
         let headers = policy.of_file(&visit, &file(content_type));
         let mut lines: Vec<_> =
             headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();

@@ -8,7 +8,7 @@ use domain::{BlobHash, Host, Manifest, ManifestFile};
 use poem::http::{HeaderMap, HeaderValue, Uri, Version, header};
 use url::Url;
 
-use crate::find::{Address, Found, Mount, Names, name_of};
+use crate::find::{Address, Mount, Names, SiteMatch, name_of};
 use crate::resolve::{Resolved, resolve};
 
 /// The files of every site here: with names that are easily taken for others.
@@ -30,12 +30,12 @@ const FILES: [&str; 12] = [
 const DOMAIN: &str = "pages.example";
 
 /// What hostile requests are made against: it is the same for all of them.
-pub struct Prey {
+pub struct HostileTarget {
     names: Names,
     manifest: Manifest,
 }
 
-impl Prey {
+impl HostileTarget {
     pub fn new() -> anyhow::Result<Self> {
         let serve_url = Url::parse("http://127.0.0.1:8081")?;
         let files: anyhow::Result<Vec<_>> = FILES.iter().map(|path| file(path)).collect();
@@ -58,11 +58,11 @@ impl Prey {
         headers.insert(header::HOST, host);
         let Ok(name) = name_of(&uri, &headers, Version::HTTP_11) else { return false };
         match self.names.find(&uri, name) {
-            Ok(Found::Site(address)) => {
+            Ok(SiteMatch::Site(address)) => {
                 check_host(&address, name, &uri);
                 self.check_address(&address)
             }
-            Ok(Found::Alive | Found::Ready | Found::Icon) => {
+            Ok(SiteMatch::Alive | SiteMatch::Ready | SiteMatch::Icon) => {
                 assert!(matches!(uri.path(), "/healthz" | "/readyz" | "/favicon.ico"));
                 true
             }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_hostile_requests_find_what_they_name_or_nothing() {
-        let prey = Prey::new().unwrap();
+        let prey = HostileTarget::new().unwrap();
         let mut draws = Draws { chance: Chance::seeded(4_12), bytes: vec![] };
         let found = (0..REQUESTS).filter(|_| prey.check(&draws.request())).count();
         // A generator that never finds anything would prove nothing.

@@ -8,17 +8,16 @@
 //! a route that its seat does not vouch for, never show a visitor the user's content where the gate is shut, and
 //! never hold a large file whole in memory.
 
-mod answer;
 mod bounds;
 mod charset;
 mod closed;
 mod conditional;
 mod content;
-mod door;
 mod find;
 mod form;
 mod freshen;
 mod gate;
+mod handler;
 mod headers;
 #[cfg(any(test, feature = "hostile"))]
 pub mod hostile;
@@ -31,6 +30,7 @@ mod patience;
 mod press;
 mod range;
 mod resolve;
+mod response;
 mod rewrite;
 mod show;
 mod sign_links;
@@ -57,11 +57,11 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub use closed::NO_PAGE;
-pub use door::Door;
+pub use handler::PageHandler;
 pub use load::LoadTerms;
 
-use door::Inner;
 use find::Names;
+use handler::Inner;
 use headers::HeaderPolicy;
 use meters::Meters;
 use misses::Misses;
@@ -123,7 +123,7 @@ impl Edge {
         let serve_url = Url::parse(&settings.serve_url).context("the edge's serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let sites = Arc::new(Sites::new(route_bytes));
-        let seat = bus.join_as_edge({
+        let lease = bus.join_as_edge({
             let sites = sites.clone();
             move |host| sites.drop_host(host)
         });
@@ -154,7 +154,7 @@ impl Edge {
             misses: Misses::new(settings.misses_per_minute),
             is_database_silent: AtomicBool::default(),
             sites,
-            seat,
+            lease,
             store,
             clock,
         };
@@ -162,8 +162,8 @@ impl Edge {
     }
 
     /// What a server runs: bare, because routes and middleware cost a tenth of the speed each.
-    pub fn endpoint(&self) -> Door {
-        Door::new(self.inner.clone())
+    pub fn endpoint(&self) -> PageHandler {
+        PageHandler::new(self.inner.clone())
     }
 
     /// Flushes the counted views until cancelled, and once more at the end, after the last answer was given. `push`
@@ -179,7 +179,7 @@ impl Edge {
     /// Gives the seat up, so that changes need not wait for an edge that has stopped.
     pub async fn leave(self) {
         if let Some(inner) = Arc::into_inner(self.inner) {
-            inner.seat.leave().await;
+            inner.lease.leave().await;
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct LoadTerms {
 
 /// What is told to come again when there is no turn for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LoadQueue {
     RouteReads,
     ContentReads,
     StreamedAnswers,
@@ -50,13 +50,13 @@ impl Default for LoadTerms {
     }
 }
 
-impl Line {
+impl LoadQueue {
     /// As the metrics and the settings call it.
     fn name(self) -> &'static str {
         match self {
-            Line::RouteReads => "route_reads",
-            Line::ContentReads => "content_reads",
-            Line::StreamedAnswers => "streamed_answers",
+            LoadQueue::RouteReads => "route_reads",
+            LoadQueue::ContentReads => "content_reads",
+            LoadQueue::StreamedAnswers => "streamed_answers",
         }
     }
 
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn who_is_told_to_come_again_is_counted_and_the_log_names_the_settings() {
-        let told = Line::RouteReads.shed().to_string();
+        let told = LoadQueue::RouteReads.shed().to_string();
         assert!(told.contains("edge.route_reads_max") && told.contains("edge.waiting_max"), "{told}");
     }
 }

@@ -5,7 +5,7 @@ use poem::http::{Method, StatusCode};
 use telemetry::{Count, Lookups, RouteMeter};
 use tokio::time::Instant;
 
-use crate::find::{Found, Mount};
+use crate::find::{Mount, SiteMatch};
 
 const ROLE: &str = "edge";
 
@@ -20,7 +20,7 @@ pub struct Meters {
 
 /// What a request turned out to be for. No host and no path: of those there are as many as anybody likes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asked {
+pub enum CacheLookup {
     SiteByPath,
     SiteByName,
     /// Whoever probes is no visitor.
@@ -31,11 +31,11 @@ pub enum Asked {
 
 /// A visitor who waits for an answer. Should they go before it is there, that is counted, too: when the stores answer no
 /// more, it is all that there is to count.
-pub struct Waiting<'r> {
+pub struct WaitingMeter<'r> {
     meters: &'r Meters,
     method: &'r Method,
     pub since: Instant,
-    pub asked: Asked,
+    pub asked: CacheLookup,
     answer: Option<StatusCode>,
 }
 
@@ -51,27 +51,33 @@ impl Meters {
         }
     }
 
-    pub fn begin<'r>(&'r self, method: &'r Method) -> Waiting<'r> {
-        Waiting { meters: self, method, since: Instant::now(), asked: Asked::default(), answer: None }
+    pub fn begin<'r>(&'r self, method: &'r Method) -> WaitingMeter<'r> {
+        WaitingMeter {
+            meters: self,
+            method,
+            since: Instant::now(),
+            asked: CacheLookup::default(),
+            answer: None,
+        }
     }
 
-    fn route(&self, asked: Asked) -> Option<&RouteMeter> {
+    fn route(&self, asked: CacheLookup) -> Option<&RouteMeter> {
         match asked {
-            Asked::SiteByPath => Some(&self.by_path),
-            Asked::SiteByName => Some(&self.by_name),
-            Asked::Probe => None,
-            Asked::Elsewhere => Some(&self.elsewhere),
+            CacheLookup::SiteByPath => Some(&self.by_path),
+            CacheLookup::SiteByName => Some(&self.by_name),
+            CacheLookup::Probe => None,
+            CacheLookup::Elsewhere => Some(&self.elsewhere),
         }
     }
 }
 
-impl Waiting<'_> {
+impl WaitingMeter<'_> {
     pub fn end(mut self, answer: StatusCode) {
         self.answer = Some(answer);
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingMeter<'_> {
     fn drop(&mut self) {
         let status = self.answer.map_or(telemetry::GONE, |status| status.as_u16());
         if let Some(route) = self.meters.route(self.asked) {
@@ -80,13 +86,13 @@ impl Drop for Waiting<'_> {
     }
 }
 
-impl Asked {
-    pub fn of(found: &Found<'_>) -> Self {
+impl CacheLookup {
+    pub fn of(found: &SiteMatch<'_>) -> Self {
         match found {
-            Found::Site(address) if address.mount == Mount::Path => Self::SiteByPath,
-            Found::Site(_) => Self::SiteByName,
-            Found::Alive | Found::Ready => Self::Probe,
-            Found::Icon => Self::Elsewhere,
+            SiteMatch::Site(address) if address.mount == Mount::Path => Self::SiteByPath,
+            SiteMatch::Site(_) => Self::SiteByName,
+            SiteMatch::Alive | SiteMatch::Ready => Self::Probe,
+            SiteMatch::Icon => Self::Elsewhere,
         }
     }
 }
@@ -103,9 +109,9 @@ mod tests {
             waiting.asked = asked;
             waiting
         };
-        drop(waiting_for(Asked::SiteByName));
-        waiting_for(Asked::SiteByName).end(StatusCode::OK);
-        waiting_for(Asked::Probe).end(StatusCode::SERVICE_UNAVAILABLE);
+        drop(waiting_for(CacheLookup::SiteByName));
+        waiting_for(CacheLookup::SiteByName).end(StatusCode::OK);
+        waiting_for(CacheLookup::Probe).end(StatusCode::SERVICE_UNAVAILABLE);
         let told = telemetry::Vitals::default().metrics().await.body;
         for status in ["499", "200"] {
             let count = format!("route=\"{{host}}.{{domain}}/*\",status=\"{status}\"}} 1\n");

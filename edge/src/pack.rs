@@ -97,8 +97,8 @@ impl Packed {
     }
 
     /// The same, where its bytes are kept by another.
-    pub fn housed(self, house: impl FnOnce(Bytes) -> Bytes) -> Self {
-        Self { bytes: house(self.bytes), ..self }
+    pub fn housed(self, harness: impl FnOnce(Bytes) -> Bytes) -> Self {
+        Self { bytes: harness(self.bytes), ..self }
     }
 
     /// A part of the page, unfolded block by block.

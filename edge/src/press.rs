@@ -32,14 +32,14 @@ pub trait Maker: Send + Sized + 'static {
 
 /// Encodes a page for visitors who take this encoding.
 pub enum Press {
-    Plain(Room),
-    Brotli(Box<CompressorWriter<Room>>),
-    Zstd(zstd::Encoder<'static, Room>),
-    Gzip(GzEncoder<Room>),
+    Plain(CompressionBudget),
+    Brotli(Box<CompressorWriter<CompressionBudget>>),
+    Zstd(zstd::Encoder<'static, CompressionBudget>),
+    Gzip(GzEncoder<CompressionBudget>),
 }
 
 /// Where what was made lies. What does not fit is thrown away, all of it.
-pub struct Room {
+pub struct CompressionBudget {
     bytes: Vec<u8>,
     bytes_max: u64,
     is_full: bool,
@@ -47,7 +47,7 @@ pub struct Room {
 
 impl Press {
     pub fn new(encoding: Option<Encoding>, bytes_max: u64) -> anyhow::Result<Self> {
-        let room = Room { bytes: vec![], bytes_max, is_full: false };
+        let room = CompressionBudget { bytes: vec![], bytes_max, is_full: false };
         Ok(match encoding {
             None => Self::Plain(room),
             Some(Encoding::Brotli) => {
@@ -100,7 +100,7 @@ impl Maker for Press {
     }
 }
 
-impl Write for Room {
+impl Write for CompressionBudget {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.is_full |= (self.bytes.len() + piece.len()) as u64 > self.bytes_max;
         if self.is_full {

@@ -5,19 +5,19 @@ use domain::ManifestFile;
 use poem::Response;
 use poem::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
-use crate::answer;
 use crate::closed::{Closed, Failure};
 use crate::conditional::{self, Validators, Verdict};
 use crate::content::{Content, Source};
-use crate::door::{Inner, Visit};
 use crate::form::{Dress, Form, is_document};
 use crate::gate::{Pass, Purpose};
+use crate::handler::{Inner, PageVisit};
 use crate::range::{self, Wanted};
+use crate::response;
 
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
 
 impl Inner {
-    pub async fn show(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
+    pub async fn show(&self, visit: &PageVisit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
         if visit.pass == Pass::AssetsOnly
             && let Some(redirect) = self.show_asset_only(visit, file)?
         {
@@ -29,7 +29,7 @@ impl Inner {
             && let Some(etag) = self.etag_if_held(visit, &form)?
         {
             self.count_view(visit, file);
-            return Ok(answer::not_modified(headers, etag));
+            return Ok(response::not_modified(headers, etag));
         }
         let (form, content) = match content {
             Some(content) => (form, content),
@@ -43,22 +43,30 @@ impl Inner {
     }
 
     /// What the site itself says of a path that is not there: always whole, and no view of anything.
-    pub async fn show_not_found(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
+    pub async fn show_not_found(
+        &self,
+        visit: &PageVisit<'_>,
+        file: &ManifestFile,
+    ) -> Result<Response, Failure> {
         let (form, content) = self.content(self.form(visit, file), visit).await?;
         let mut headers = self.policy.of_file(visit, file);
         headers.remove(header::LAST_MODIFIED);
         describe(&mut headers, &form)?;
         match content {
             Content::Ready(source) => {
-                Ok(answer::whole(StatusCode::NOT_FOUND, headers, source, visit.patience).await?)
+                Ok(response::whole(StatusCode::NOT_FOUND, headers, source, visit.patience).await?)
             }
-            Content::Dressed(body) => Ok(answer::stream(StatusCode::NOT_FOUND, headers, body)),
+            Content::Dressed(body) => Ok(response::stream(StatusCode::NOT_FOUND, headers, body)),
         }
     }
 
     /// What pages are made of is shown to the pages that have the `sig`. What loads more itself gets the `sig` into
     /// its own address on the way, or a style sheet that it imports could not load its fonts.
-    fn show_asset_only(&self, visit: &Visit<'_>, file: &ManifestFile) -> Result<Option<Response>, Failure> {
+    fn show_asset_only(
+        &self,
+        visit: &PageVisit<'_>,
+        file: &ManifestFile,
+    ) -> Result<Option<Response>, Failure> {
         let purpose = Purpose::of(visit.request.headers(), file);
         if is_document(file) {
             return if purpose == Purpose::Fetch { Ok(None) } else { Err(Closed::Private.into()) };
@@ -68,16 +76,16 @@ impl Inner {
         }
         let headers = self.policy.of_site(visit);
         let signature = self.link_key.signature(&visit.site.route.host);
-        Ok(Some(answer::redirect_signed(headers, visit.request.uri(), &signature)?))
+        Ok(Some(response::redirect_signed(headers, visit.request.uri(), &signature)?))
     }
 
-    fn form<'v>(&self, visit: &'v Visit<'_>, file: &'v ManifestFile) -> Form<'v> {
+    fn form<'v>(&self, visit: &'v PageVisit<'_>, file: &'v ManifestFile) -> Form<'v> {
         let dress = Dress::of(&visit.site.route, &visit.address, file, &self.link_key);
         Form::choose(&visit.site.route.host, file, dress, visit.request.headers())
     }
 
     /// The `ETag` of this form, if the visitor holds it already.
-    fn etag_if_held(&self, visit: &Visit<'_>, form: &Form<'_>) -> Result<Option<HeaderValue>, Failure> {
+    fn etag_if_held(&self, visit: &PageVisit<'_>, form: &Form<'_>) -> Result<Option<HeaderValue>, Failure> {
         let etag = self.contents.etag(form)?;
         match conditional::judge(visit.request.headers(), &validators(visit, &etag)?) {
             Verdict::Send => Ok(None),
@@ -91,7 +99,7 @@ impl Inner {
     async fn settle<'v>(
         &self,
         form: Form<'v>,
-        visit: &Visit<'_>,
+        visit: &PageVisit<'_>,
     ) -> anyhow::Result<(Form<'v>, Option<Content>)> {
         if self.contents.is_settled(&form) {
             return Ok((form, None));
@@ -101,7 +109,11 @@ impl Inner {
     }
 
     /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
-    async fn content<'v>(&self, form: Form<'v>, visit: &Visit<'_>) -> anyhow::Result<(Form<'v>, Content)> {
+    async fn content<'v>(
+        &self,
+        form: Form<'v>,
+        visit: &PageVisit<'_>,
+    ) -> anyhow::Result<(Form<'v>, Content)> {
         let network = || (self.network_of)(visit.request);
         let content = match self.contents.recall(&form, network) {
             Some(content) => {
@@ -119,7 +131,7 @@ impl Inner {
 
     async fn send(
         &self,
-        visit: &Visit<'_>,
+        visit: &PageVisit<'_>,
         form: &Form<'_>,
         mut headers: HeaderMap,
         content: Content,
@@ -129,30 +141,30 @@ impl Inner {
             Content::Ready(source) => source,
             Content::Dressed(body) => {
                 headers.insert(header::ETAG, self.contents.etag(form)?);
-                return Ok(answer::stream(StatusCode::OK, headers, body));
+                return Ok(response::stream(StatusCode::OK, headers, body));
             }
         };
         let etag = match &source {
-            Source::Held(held) => held.etag.clone(),
+            Source::Loaded(held) => held.etag.clone(),
             Source::Packed(_) | Source::Stored(_) => self.contents.etag(form)?,
         };
         headers.insert(header::ETAG, etag.clone());
         headers.insert(header::ACCEPT_RANGES, BYTES);
         if visit.request.method() == Method::HEAD {
-            return Ok(answer::headers_only(headers, &source));
+            return Ok(response::headers_only(headers, &source));
         }
         let (size_bytes, patience) = (source.size_bytes(), visit.patience);
         let response = match wanted(visit, &etag, size_bytes)? {
             // Parts in one wrapper cannot say that each is encoded and the wrapper is not.
             Wanted::Several(_) if form.encoding.is_some() => {
-                answer::whole(StatusCode::OK, headers, source, patience).await?
+                response::whole(StatusCode::OK, headers, source, patience).await?
             }
-            Wanted::Whole => answer::whole(StatusCode::OK, headers, source, patience).await?,
-            Wanted::One(part) => answer::part(headers, source, part, patience).await?,
+            Wanted::Whole => response::whole(StatusCode::OK, headers, source, patience).await?,
+            Wanted::One(part) => response::part(headers, source, part, patience).await?,
             // No file contains its own hash.
             Wanted::Several(parts) => {
                 let boundary = form.file.hash.to_string();
-                Box::pin(answer::parts(headers, source, parts, &boundary, patience)).await?
+                Box::pin(response::parts(headers, source, parts, &boundary, patience)).await?
             }
             Wanted::Unsatisfiable => return Err(Closed::RangeNotSatisfiable { size_bytes }.into()),
         };
@@ -160,7 +172,7 @@ impl Inner {
     }
 
     /// Spec 4.12: each view of an HTML page is counted, assets are not.
-    fn count_view(&self, visit: &Visit<'_>, file: &ManifestFile) {
+    fn count_view(&self, visit: &PageVisit<'_>, file: &ManifestFile) {
         if visit.request.method() == Method::GET && is_document(file) {
             self.meters.views.add(1);
             self.tally.count(visit.site.route.account, &visit.site.route.host);
@@ -177,7 +189,7 @@ fn describe(headers: &mut HeaderMap, form: &Form<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wanted(visit: &Visit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Result<Wanted> {
+fn wanted(visit: &PageVisit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Result<Wanted> {
     let headers = visit.request.headers();
     let mut ranges = headers.get_all(header::RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(Wanted::Whole) };
@@ -187,7 +199,7 @@ fn wanted(visit: &Visit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow::Res
     Ok(range.to_str().map_or(Wanted::Whole, |range| range::wanted(range, size_bytes)))
 }
 
-fn validators<'e>(visit: &Visit<'_>, etag: &'e HeaderValue) -> anyhow::Result<Validators<'e>> {
+fn validators<'e>(visit: &PageVisit<'_>, etag: &'e HeaderValue) -> anyhow::Result<Validators<'e>> {
     let etag = etag.to_str().context("an ETag")?;
     Ok(Validators { etag, modified_at: visit.site.route.updated_at, now: visit.now })
 }

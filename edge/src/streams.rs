@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::content::Chunks;
-use crate::load::{Line, LoadTerms};
+use crate::load::{LoadQueue, LoadTerms};
 
 /// Nobody is further ahead of the least pace: what is taken in a burst, as buffers take it, may rest for as long as it
 /// lasts at that pace.
@@ -51,7 +51,7 @@ struct Pace {
 }
 
 /// A place for one answer.
-pub struct Place {
+pub struct StreamSlot {
     _share: Share<IpAddr>,
     pace: Pace,
     meter: ConnectionMeter,
@@ -73,15 +73,15 @@ impl Streams {
 
 impl StreamShare {
     /// To be had before anything is opened.
-    pub async fn enter(&self, until: Instant) -> anyhow::Result<Place> {
+    pub async fn enter(&self, until: Instant) -> anyhow::Result<StreamSlot> {
         let Streams { shares, pace, meter } = &self.streams;
         let mut share = shares.share(self.network);
-        share.grow(1, until).await.map_err(|_| Line::StreamedAnswers.shed())?;
-        Ok(Place { _share: share, pace: *pace, meter: meter.clone() })
+        share.grow(1, until).await.map_err(|_| LoadQueue::StreamedAnswers.shed())?;
+        Ok(StreamSlot { _share: share, pace: *pace, meter: meter.clone() })
     }
 }
 
-impl Place {
+impl StreamSlot {
     /// A body that holds the place.
     pub fn deliver(self, chunks: Chunks) -> Body {
         let (hand, mut handed) = channel(1);

@@ -2,7 +2,7 @@
 
 mod forms;
 mod gates;
-mod house;
+mod harness;
 mod load;
 mod names;
 mod packed;

@@ -12,7 +12,7 @@ const USAGE: &str = "usage: scanner [--provisional] FOLDER…";
 
 /// A line of the output.
 #[derive(Serialize)]
-struct Line<'a> {
+struct VerdictLine<'a> {
     site: &'a Path,
     #[serde(flatten)]
     verdict: Verdict,
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 fn print(site: &Path, terms: &Terms<'_>) -> io::Result<()> {
     let verdict = verdict_on(&files_of(site)?, terms)?;
-    let line = serde_json::to_string(&Line { site, verdict })?;
+    let line = serde_json::to_string(&VerdictLine { site, verdict })?;
     writeln!(io::stdout(), "{line}")
 }
 

@@ -1,9 +1,9 @@
 //! A page as a visitor meets it: fields, and the texts around them in the order in which they are read.
 
+mod context;
 mod field;
 mod flow;
 mod label;
-mod place;
 mod raised;
 mod reader;
 mod run;

@@ -16,7 +16,7 @@ use crate::{FINDINGS_MAX, Rule};
 use nearby::View;
 
 /// What a rule found, and in which file.
-pub(crate) struct Found {
+pub(crate) struct RuleMatch {
     pub(crate) rule: Rule,
     pub(crate) file: usize,
     pub(crate) field: String,
@@ -24,7 +24,7 @@ pub(crate) struct Found {
 }
 
 /// What the page does that the rules forbid or have looked at, the worst first.
-pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<Found> {
+pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<RuleMatch> {
     let view = View::of(page, budget);
     if !view.asks_anything() {
         return Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<Found> {
 }
 
 /// The same for the page of a provisional account, which is held to more.
-pub(crate) fn provisional_findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<Found> {
+pub(crate) fn provisional_findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<RuleMatch> {
     let mut found = findings(page, budget);
     found.extend(flow::finding(page));
     found

@@ -5,8 +5,8 @@
 //! when it is used up, their further rules hide nothing.
 
 mod cascade;
+mod computed;
 mod declaration;
-mod look;
 mod matching;
 mod media;
 mod selector;
@@ -22,8 +22,8 @@ use std::rc::Rc;
 
 use crate::document::{Document, Element, NodeId, Onward, Step};
 use cascade::{Cascade, Dressed, Won};
+use computed::{ComputedStyle, Hider};
 use declaration::{Generated, Property, Value};
-use look::{Hider, Look};
 use matching::{Budget, Candidate};
 
 /// What sheets add in words to a whole document.
@@ -31,7 +31,7 @@ const GENERATED_BYTES_MAX: usize = 1 << 20;
 
 /// How an element looks, as far as it matters for what a visitor sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum ElementVisibility {
     Seen,
     /// There, but not for eyes: clipped, off the screen, transparent, of no size, of the colour of its ground.
     Unseen,
@@ -52,7 +52,7 @@ pub(crate) struct Looks {
 
 #[derive(Clone, Copy, Debug)]
 struct NodeLook {
-    shown: Shown,
+    shown: ElementVisibility,
     hidden_by: Option<NodeId>,
     is_masked: bool,
     is_reversed: bool,
@@ -60,8 +60,8 @@ struct NodeLook {
 
 impl Looks {
     /// How a node looks, with all around it taken into account. A node of another document is seen.
-    pub(crate) fn shown(&self, node: NodeId) -> Shown {
-        self.nodes.get(node.index()).map_or(Shown::Seen, |look| look.shown)
+    pub(crate) fn shown(&self, node: NodeId) -> ElementVisibility {
+        self.nodes.get(node.index()).map_or(ElementVisibility::Seen, |look| look.shown)
     }
 
     /// The outermost element, itself or above, that hides the node; none when it is seen.
@@ -115,7 +115,7 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
         cascade: Cascade::of(sheets),
         budget: Cascade::budget(),
         dressed: Dressed::default(),
-        open: vec![Worn::of(Look::on(canvas))],
+        open: vec![AppliedStyle::of(ComputedStyle::on(canvas))],
         looks: Looks::new(document.node_count()),
         generated_bytes_left: GENERATED_BYTES_MAX,
     };
@@ -133,7 +133,12 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
 
 impl Looks {
     fn new(node_count: usize) -> Self {
-        let seen = NodeLook { shown: Shown::Seen, hidden_by: None, is_masked: false, is_reversed: false };
+        let seen = NodeLook {
+            shown: ElementVisibility::Seen,
+            hidden_by: None,
+            is_masked: false,
+            is_reversed: false,
+        };
         Self {
             nodes: vec![seen; node_count],
             before: HashMap::new(),
@@ -150,25 +155,25 @@ struct Dresser<'a> {
     budget: Budget,
     dressed: Dressed,
     /// The looks of the nodes around, outermost first.
-    open: Vec<Worn>,
+    open: Vec<AppliedStyle>,
     looks: Looks,
     generated_bytes_left: usize,
 }
 
 /// A look, and what it comes to. Elements that nothing is said of wear that of their parent.
 #[derive(Clone)]
-struct Worn {
-    look: Rc<Look>,
+struct AppliedStyle {
+    look: Rc<ComputedStyle>,
     comes_to: NodeLook,
 }
 
-impl Worn {
-    fn of(look: Look) -> Self {
+impl AppliedStyle {
+    fn of(look: ComputedStyle) -> Self {
         let (gone, unseen) = (look.gone_by(), look.unseen_by());
         let shown = match (gone, unseen) {
-            (Some(_), _) => Shown::Gone,
-            (None, Some(_)) => Shown::Unseen,
-            (None, None) => Shown::Seen,
+            (Some(_), _) => ElementVisibility::Gone,
+            (None, Some(_)) => ElementVisibility::Unseen,
+            (None, None) => ElementVisibility::Seen,
         };
         let hidden_by = [gone, unseen].into_iter().flatten().min().map(|hider| hider.node);
         let (is_masked, is_reversed) = (look.is_masked, look.is_reversed);
@@ -210,7 +215,7 @@ impl Dresser<'_> {
         }
     }
 
-    fn dress(&mut self, node: NodeId, element: Element<'_>) -> Worn {
+    fn dress(&mut self, node: NodeId, element: Element<'_>) -> AppliedStyle {
         let candidate = Candidate { document: self.document, node, element, budget: &self.budget };
         self.cascade.dress(&candidate, &mut self.dressed);
         hint(element, &mut self.dressed.own);
@@ -226,13 +231,13 @@ impl Dresser<'_> {
         let own = &self.dressed.own;
         let hider = Hider { depth: self.open.len(), node };
         match self.open.last() {
-            Some(parent) if own.is_empty() && look::is_plain(element) => parent.shared(),
+            Some(parent) if own.is_empty() && computed::is_plain(element) => parent.shared(),
             Some(parent) => {
-                let mut worn = Worn::of(parent.look.child(element, own, hider));
+                let mut worn = AppliedStyle::of(parent.look.child(element, own, hider));
                 worn.comes_to.is_masked = worn.look.is_masked(own);
                 worn
             }
-            None => Worn::of(Look::on(Canvas::Unknown)),
+            None => AppliedStyle::of(ComputedStyle::on(Canvas::Unknown)),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use domain::{Account, AccountStatus, AccountSummary, Refusal, Scope, Time, TokenSecret};
 use store::{AgentJoin, NewToken};
 
-use crate::{Answer, Caller, Service};
+use crate::{Caller, Service, ServiceResult};
 
 /// A fresh account, with the secrets that are shown this once.
 #[derive(Clone)]
@@ -30,19 +30,19 @@ pub struct ClaimLink {
 
 impl Service {
     /// Makes a provisional account with its first token (spec 4.1).
-    pub async fn sign_up(&self, from: IpAddr) -> Answer<SignedUp> {
+    pub async fn sign_up(&self, from: IpAddr) -> ServiceResult<SignedUp> {
         let turn = self.turn_to_sign_up(from).await?;
         self.sign_up_in(turn).await
     }
 
     /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
-    pub async fn turn_to_sign_up(&self, from: IpAddr) -> Answer<SignUpTurn> {
+    pub async fn turn_to_sign_up(&self, from: IpAddr) -> ServiceResult<SignUpTurn> {
         self.take_by_address("signup", from, self.0.rules.signups_per_minute).await?;
         Ok(SignUpTurn { from })
     }
 
     /// What `sign_up` does, in a turn that was taken before.
-    pub async fn sign_up_in(&self, _turn: SignUpTurn) -> Answer<SignedUp> {
+    pub async fn sign_up_in(&self, _turn: SignUpTurn) -> ServiceResult<SignedUp> {
         let now = self.0.clock.now();
         let chance = &self.0.chance;
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
@@ -55,13 +55,13 @@ impl Service {
     }
 
     /// The account with its use of this month: what `GET /v1/account` and `GET /v1/usage` show.
-    pub async fn account(&self, caller: &Caller) -> Answer<AccountSummary> {
+    pub async fn account(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
         caller.may(Scope::ArtifactsRead)?;
         self.summary_of(caller).await
     }
 
     /// How many people are on the account: a number, which says of nobody who they are.
-    pub async fn member_count(&self, caller: &Caller) -> Answer<u64> {
+    pub async fn member_count(&self, caller: &Caller) -> ServiceResult<u64> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.member_count(caller.account).await?)
     }
@@ -74,7 +74,11 @@ impl Service {
     }
 
     /// Switches joining by agents on or off. The account as it then is.
-    pub async fn set_agent_join(&self, caller: &Caller, agent_join: AgentJoin) -> Answer<AccountSummary> {
+    pub async fn set_agent_join(
+        &self,
+        caller: &Caller,
+        agent_join: AgentJoin,
+    ) -> ServiceResult<AccountSummary> {
         caller.may_own(self.0.clock.now())?;
         // Read before the change: after it nothing may fail.
         let mut summary = self.summary_of(caller).await?;
@@ -89,7 +93,7 @@ impl Service {
     }
 
     /// Makes a new claim link; the old one leads nowhere from now on.
-    pub async fn rotate_claim_link(&self, caller: &Caller) -> Answer<ClaimLink> {
+    pub async fn rotate_claim_link(&self, caller: &Caller) -> ServiceResult<ClaimLink> {
         caller.may_own(self.0.clock.now())?;
         let claim_code = Account::claim_code(&self.0.chance);
         let expires_at = self.0.store.rotate_claim_code(&self.change_by(caller), &claim_code).await?;
@@ -97,7 +101,7 @@ impl Service {
         Ok(ClaimLink { claim_url: self.addresses().claim(&claim_code), expires_at })
     }
 
-    async fn summary_of(&self, caller: &Caller) -> Answer<AccountSummary> {
+    async fn summary_of(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
         let summary = self.0.store.account_summary(caller.account, self.0.clock.now()).await?;
         Ok(summary.ok_or(Refusal::Unauthorized)?)
     }

@@ -3,7 +3,7 @@
 use domain::{AppealId, AppealMessage, Host, ModerationStatus, Scope, Slug};
 use store::NewAppeal;
 
-use crate::{Answer, Caller, Service};
+use crate::{Caller, Service, ServiceResult};
 
 /// An appeal that was taken in.
 #[derive(Clone, Debug)]
@@ -18,7 +18,12 @@ pub struct AppealTaken {
 
 impl Service {
     /// Takes in an appeal for the live version of a page, once for each version.
-    pub async fn appeal(&self, caller: &Caller, slug: &Slug, message: AppealMessage) -> Answer<AppealTaken> {
+    pub async fn appeal(
+        &self,
+        caller: &Caller,
+        slug: &Slug,
+        message: AppealMessage,
+    ) -> ServiceResult<AppealTaken> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;

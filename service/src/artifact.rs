@@ -8,7 +8,7 @@ use domain::{
 };
 use store::Activated;
 
-use crate::{Answer, Caller, ModerationNotice, Service};
+use crate::{Caller, ModerationNotice, Service, ServiceResult};
 
 /// An artifact with a page of its versions, the newest first.
 #[derive(Clone)]
@@ -23,12 +23,17 @@ pub struct ArtifactDetail {
 
 impl Service {
     /// The account's artifacts, the newest first. A pinned token sees its own only.
-    pub async fn artifacts(&self, caller: &Caller, page: &Page) -> Answer<Paged<Artifact>> {
+    pub async fn artifacts(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Artifact>> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.artifacts(caller.account, caller.pinned_to(), page).await?)
     }
 
-    pub async fn artifact(&self, caller: &Caller, slug: &Slug, versions: &Page) -> Answer<ArtifactDetail> {
+    pub async fn artifact(
+        &self,
+        caller: &Caller,
+        slug: &Slug,
+        versions: &Page,
+    ) -> ServiceResult<ArtifactDetail> {
         let artifact = self.artifact_alone(caller, slug).await?;
         let versions = self.0.store.versions(caller.account, artifact.id, versions).await?;
         let moderation = self.moderation_notice(&artifact).await?;
@@ -37,7 +42,7 @@ impl Service {
     }
 
     /// An artifact without its versions.
-    pub async fn artifact_alone(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
+    pub async fn artifact_alone(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
         caller.may(Scope::ArtifactsRead)?;
         self.find(caller, slug).await
     }
@@ -49,7 +54,7 @@ impl Service {
         caller: &Caller,
         artifact: ArtifactId,
         page: &Page,
-    ) -> Answer<Paged<Version>> {
+    ) -> ServiceResult<Paged<Version>> {
         caller.may(Scope::ArtifactsRead)?;
         caller.may_touch(artifact)?;
         Ok(self.0.store.versions(caller.account, artifact, page).await?)
@@ -60,13 +65,13 @@ impl Service {
         &self,
         caller: &Caller,
         artifacts: &[ArtifactId],
-    ) -> Answer<HashMap<ArtifactId, Slug>> {
+    ) -> ServiceResult<HashMap<ArtifactId, Slug>> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.slugs(caller.account, artifacts).await?)
     }
 
     /// Makes any existing version the live one: rollback and roll forward are the same call.
-    pub async fn activate(&self, caller: &Caller, slug: &Slug, seq: u32) -> Answer<Artifact> {
+    pub async fn activate(&self, caller: &Caller, slug: &Slug, seq: u32) -> ServiceResult<Artifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let found = self.find(caller, slug).await?;
@@ -82,7 +87,7 @@ impl Service {
     }
 
     /// Soft-deletes an artifact; once this returns, its address serves nothing.
-    pub async fn delete(&self, caller: &Caller, slug: &Slug) -> Answer<Slug> {
+    pub async fn delete(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Slug> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;
@@ -116,7 +121,7 @@ impl Service {
 
     /// The artifact with this slug. A pinned token gets the same refusal for every slug but its own, so that it does not
     /// learn which slugs exist.
-    pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> Answer<Artifact> {
+    pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
         let found = self.0.store.artifact(caller.account, slug).await?;
         let allowed = found.filter(|artifact| caller.may_touch(artifact.id).is_ok());
         Ok(allowed.ok_or_else(|| caller.no_such_artifact())?)

@@ -2,11 +2,11 @@
 
 use domain::{AuditEntry, Page, Paged};
 
-use crate::{Answer, Caller, Service};
+use crate::{Caller, Service, ServiceResult};
 
 impl Service {
     /// The account's audit trail, the newest entry first.
-    pub async fn audit(&self, caller: &Caller, page: &Page) -> Answer<Paged<AuditEntry>> {
+    pub async fn audit(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<AuditEntry>> {
         caller.may_see_audit()?;
         Ok(self.0.store.audit(caller.account, page).await?)
     }

@@ -3,14 +3,14 @@
 use domain::{BlobHash, Job, JobEnvelope, JobId, Missing, OperatorName, Refusal, Time};
 use store::{AskedFor, BlockedContent, BlockedContentPlace};
 
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// How many contents one page of the list has.
 const LIST_MAX: usize = 50;
 
 /// One page of the list, the newest first.
 #[derive(Clone, Debug)]
-pub struct BlockedContentsShown {
+pub struct BlockedContentList {
     pub contents: Vec<BlockedContent>,
     /// Where the next page begins, if there is one.
     pub next: Option<BlockedContentPlace>,
@@ -20,16 +20,16 @@ impl Service {
     pub async fn blocked_contents(
         &self,
         after: Option<&BlockedContentPlace>,
-    ) -> Answer<BlockedContentsShown> {
+    ) -> ServiceResult<BlockedContentList> {
         let mut contents = self.0.store.blocked_contents(after, LIST_MAX as u64 + 1).await?;
         let has_more = contents.len() > LIST_MAX;
         contents.truncate(LIST_MAX);
         let next = contents.last().filter(|_| has_more).map(BlockedContentPlace::of);
-        Ok(BlockedContentsShown { contents, next })
+        Ok(BlockedContentList { contents, next })
     }
 
     /// Takes a content off the list. The pages that it alone has blocked are served again once they are scanned.
-    pub async fn unblock_content(&self, who: &OperatorName, hash: BlobHash) -> Answer<()> {
+    pub async fn unblock_content(&self, who: &OperatorName, hash: BlobHash) -> ServiceResult<()> {
         let now = self.0.clock.now();
         if !self.0.store.unblock_content(hash, who, now, &self.0.chance).await? {
             return Err(Refusal::NotFound(Missing::BlockedContent).into());

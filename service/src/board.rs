@@ -6,19 +6,19 @@ use async_trait::async_trait;
 use domain::{Job, JobEnvelope, JobId, Missing, OperatorName, Queue, Refusal, Time};
 use serde_json::Value;
 
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// Jobs in one list.
 pub const JOBS_SHOWN_MAX: usize = 50;
 
 /// Everything at a glance.
 #[derive(Clone, Debug)]
-pub struct BoardShown {
+pub struct BoardFigures {
     pub at: Time,
     /// One for each queue, in the order of [`Queue::ALL`].
-    pub queues: Vec<QueueShown>,
+    pub queues: Vec<QueueFigures>,
     /// Every process whose heartbeat was seen within five minutes, the workers first.
-    pub processes: Vec<ProcessShown>,
+    pub processes: Vec<ProcessInfo>,
     /// How many processes fell silent longer ago than that, within the last hour.
     pub lost_earlier: u64,
     /// How many more processes there are than are listed.
@@ -27,7 +27,7 @@ pub struct BoardShown {
     pub running_not_listed: u64,
 }
 
-impl BoardShown {
+impl BoardFigures {
     /// A sentence for each list that does not have everything.
     pub fn omissions(&self) -> Vec<String> {
         let processes = self.processes.len() as u64;
@@ -44,7 +44,7 @@ impl BoardShown {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueShown {
+pub struct QueueFigures {
     pub queue: Queue,
     /// Not begun, due or not.
     pub waiting: u64,
@@ -63,20 +63,20 @@ pub struct QueueShown {
     pub paused: Option<Paused>,
 }
 
-impl BoardShown {
+impl BoardFigures {
     /// Whether some process that lives takes jobs of this queue. If none does, they wait for ever.
     pub fn is_taken(&self, queue: Queue) -> bool {
         self.takers(queue).next().is_some()
     }
 
     /// The processes that live and take jobs of this queue.
-    pub fn takers(&self, queue: Queue) -> impl Iterator<Item = &ProcessShown> {
-        let takes = move |process: &ProcessShown| process.takes.iter().any(|(taken, _)| *taken == queue);
+    pub fn takers(&self, queue: Queue) -> impl Iterator<Item = &ProcessInfo> {
+        let takes = move |process: &ProcessInfo| process.takes.iter().any(|(taken, _)| *taken == queue);
         self.processes.iter().filter(move |process| !process.is_lost && takes(process))
     }
 }
 
-impl QueueShown {
+impl QueueFigures {
     /// Jobs that are still to be done.
     pub fn depth(&self) -> u64 {
         self.waiting + self.running + self.failed
@@ -91,7 +91,7 @@ pub struct Paused {
 
 /// A process of this deployment.
 #[derive(Clone, Debug)]
-pub struct ProcessShown {
+pub struct ProcessInfo {
     pub instance: String,
     /// `serve`, `api`, `edge` or `worker`.
     pub role: String,
@@ -165,14 +165,14 @@ pub struct JobsWanted {
 }
 
 #[derive(Clone, Debug)]
-pub struct JobsShown {
-    pub jobs: Vec<JobShown>,
+pub struct JobList {
+    pub jobs: Vec<JobInfo>,
     /// The `before` of the next list, if there is more.
     pub next: Option<JobId>,
 }
 
 #[derive(Clone, Debug)]
-pub struct JobShown {
+pub struct JobInfo {
     pub id: JobId,
     pub queue: Queue,
     /// `unreadable` when the row holds no job.
@@ -191,7 +191,7 @@ pub struct JobShown {
 
 #[derive(Clone, Debug)]
 pub struct JobDetail {
-    pub job: JobShown,
+    pub job: JobInfo,
     /// What the job is about, without what is secret or somebody's.
     pub payload: Value,
     /// The process that waits for its outcome.
@@ -238,7 +238,7 @@ pub struct Planned {
 
 /// A schedule with what is known of its past.
 #[derive(Clone, Debug)]
-pub struct ScheduleShown {
+pub struct ScheduleInfo {
     pub planned: Planned,
     pub last_slot: Option<Time>,
 }
@@ -246,8 +246,8 @@ pub struct ScheduleShown {
 /// What the carrier of the queues shows of them, and lets be done. In force in every process within two seconds.
 #[async_trait]
 pub trait Board: Send + Sync {
-    async fn shown(&self) -> anyhow::Result<BoardShown>;
-    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown>;
+    async fn shown(&self) -> anyhow::Result<BoardFigures>;
+    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
     /// Has a job that is dead or cancelled, or waits for another attempt, begun anew now, with all its attempts before it.
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
@@ -268,73 +268,73 @@ pub trait Board: Send + Sync {
 }
 
 impl Service {
-    pub async fn board(&self) -> Answer<BoardShown> {
+    pub async fn board(&self) -> ServiceResult<BoardFigures> {
         Ok(self.0.board.shown().await?)
     }
 
-    pub async fn jobs(&self, wanted: JobsWanted) -> Answer<JobsShown> {
+    pub async fn jobs(&self, wanted: JobsWanted) -> ServiceResult<JobList> {
         Ok(self.0.board.jobs(wanted).await?)
     }
 
-    pub async fn job(&self, queue: Queue, id: JobId) -> Answer<JobDetail> {
+    pub async fn job(&self, queue: Queue, id: JobId) -> ServiceResult<JobDetail> {
         Ok(self.0.board.job(queue, id).await?.ok_or(Refusal::NotFound(Missing::Job))?)
     }
 
-    pub async fn retry_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> Answer<()> {
+    pub async fn retry_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
         settled(self.0.board.retry(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator retries a job");
         Ok(())
     }
 
-    pub async fn cancel_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> Answer<()> {
+    pub async fn cancel_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
         settled(self.0.board.cancel(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator cancels a job");
         Ok(())
     }
 
-    pub async fn discard_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> Answer<()> {
+    pub async fn discard_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
         settled(self.0.board.discard(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator discards a job");
         Ok(())
     }
 
     /// How many jobs begin anew.
-    pub async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> Answer<u64> {
+    pub async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.requeue_dead(queue, by).await?;
         tracing::info!(jobs.requeued = jobs, queue.name = queue.name(), operator.name = %by, "an operator requeues the dead");
         Ok(jobs)
     }
 
     /// How many jobs are discarded.
-    pub async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> Answer<u64> {
+    pub async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.discard_dead(queue, by).await?;
         tracing::info!(jobs.discarded = jobs, queue.name = queue.name(), operator.name = %by, "an operator discards the dead");
         Ok(jobs)
     }
 
-    pub async fn pause_queue(&self, queue: Queue, by: &OperatorName) -> Answer<()> {
+    pub async fn pause_queue(&self, queue: Queue, by: &OperatorName) -> ServiceResult<()> {
         self.0.board.pause(queue, by).await?;
         tracing::warn!(queue.name = queue.name(), operator.name = %by, "an operator pauses a queue");
         Ok(())
     }
 
-    pub async fn resume_queue(&self, queue: Queue, by: &OperatorName) -> Answer<()> {
+    pub async fn resume_queue(&self, queue: Queue, by: &OperatorName) -> ServiceResult<()> {
         self.0.board.resume(queue).await?;
         tracing::info!(queue.name = queue.name(), operator.name = %by, "an operator resumes a queue");
         Ok(())
     }
 
-    pub async fn schedules(&self) -> Answer<Vec<ScheduleShown>> {
+    pub async fn schedules(&self) -> ServiceResult<Vec<ScheduleInfo>> {
         let mut shown = Vec::new();
         for planned in self.0.board.schedules(self.0.clock.now())? {
             let last_slot = self.0.store.last_slot(planned.name).await?;
-            shown.push(ScheduleShown { planned, last_slot });
+            shown.push(ScheduleInfo { planned, last_slot });
         }
         Ok(shown)
     }
 
     /// Does now what a schedule does; its slots go on as if nothing had been. The id of the job.
-    pub async fn run_schedule(&self, name: &str, by: &OperatorName) -> Answer<JobId> {
+    pub async fn run_schedule(&self, name: &str, by: &OperatorName) -> ServiceResult<JobId> {
         let now = self.0.clock.now();
         let planned = self.0.board.schedules(now)?.into_iter().find(|planned| planned.name == name);
         let planned = planned.ok_or(Refusal::NotFound(Missing::Schedule))?;

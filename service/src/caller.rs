@@ -11,7 +11,7 @@ use domain::{
 };
 use store::{Change, Reach};
 
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// A session ends this long after its last use.
 pub const SESSION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -27,12 +27,12 @@ pub struct Caller {
     pub account_expires_at: Option<Time>,
     /// While the account is suspended, reads work and writes do not.
     pub suspension: Option<Suspension>,
-    pub who: Who,
+    pub who: CallerIdentity,
     pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
-pub enum Who {
+pub enum CallerIdentity {
     Token(TokenHolder),
     Person(Person, Role),
 }
@@ -58,7 +58,7 @@ pub struct Person {
 
 impl Service {
     /// Finds who holds a bearer token. Everything that is wrong with one gets the same answer.
-    pub async fn authenticate(&self, bearer: Option<&str>, origin: Origin) -> Answer<Caller> {
+    pub async fn authenticate(&self, bearer: Option<&str>, origin: Origin) -> ServiceResult<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
         let grant = self.0.store.token_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
         let now = self.0.clock.now();
@@ -71,7 +71,7 @@ impl Service {
             handle: grant.account.handle,
             account_expires_at: grant.account.expires_at,
             suspension: grant.account.suspension,
-            who: Who::Token(TokenHolder {
+            who: CallerIdentity::Token(TokenHolder {
                 id: grant.token,
                 scopes: grant.scopes,
                 pinned_to: grant.pinned_to,
@@ -83,7 +83,7 @@ impl Service {
     }
 
     /// Finds whose session this is. A session is kept alive by being used.
-    pub async fn person(&self, session: &str, origin: Origin) -> Answer<Person> {
+    pub async fn person(&self, session: &str, origin: Origin) -> ServiceResult<Person> {
         let (secret_hash, now) = (hash_secret(session), self.0.clock.now());
         let grant = self.0.store.session(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
         if now >= grant.expires_at {
@@ -97,7 +97,7 @@ impl Service {
 
     /// The account that a person's call is about: the one that it names by id or handle, else the one in which the
     /// role is highest, the oldest first.
-    pub async fn caller_of(&self, person: &Person, named: Option<&str>) -> Answer<Caller> {
+    pub async fn caller_of(&self, person: &Person, named: Option<&str>) -> ServiceResult<Caller> {
         let memberships = self.0.store.memberships(person.user).await?;
         let chosen = memberships.into_iter().find(|one| {
             named.is_none_or(|name| one.account.handle == name || one.account.id.to_string() == name)
@@ -111,7 +111,7 @@ impl Service {
             handle: membership.account.handle,
             account_expires_at: membership.account.expires_at,
             suspension: membership.account.suspension,
-            who: Who::Person(person.clone(), membership.role),
+            who: CallerIdentity::Person(person.clone(), membership.role),
             origin: person.origin,
         })
     }
@@ -138,31 +138,31 @@ impl Caller {
     /// What the caller may hand on to a token.
     pub fn scopes(&self) -> Scopes {
         match &self.who {
-            Who::Token(holder) => holder.scopes,
-            Who::Person(_, role) => Scopes::of_role(*role),
+            CallerIdentity::Token(holder) => holder.scopes,
+            CallerIdentity::Person(_, role) => Scopes::of_role(*role),
         }
     }
 
     /// The one artifact that the caller may touch, if it is bound to one.
     pub fn pinned_to(&self) -> Option<ArtifactId> {
         match &self.who {
-            Who::Token(holder) => holder.pinned_to,
-            Who::Person(..) => None,
+            CallerIdentity::Token(holder) => holder.pinned_to,
+            CallerIdentity::Person(..) => None,
         }
     }
 
     pub fn token(&self) -> Option<TokenId> {
         match &self.who {
-            Who::Token(holder) => Some(holder.id),
-            Who::Person(..) => None,
+            CallerIdentity::Token(holder) => Some(holder.id),
+            CallerIdentity::Person(..) => None,
         }
     }
 
     /// The person who answers for the call: the caller, or who made the caller's token.
     pub fn user(&self) -> Option<UserId> {
         match &self.who {
-            Who::Token(holder) => holder.created_by,
-            Who::Person(person, _) => Some(person.user),
+            CallerIdentity::Token(holder) => holder.created_by,
+            CallerIdentity::Person(person, _) => Some(person.user),
         }
     }
 
@@ -174,8 +174,8 @@ impl Caller {
     /// What the caller may hand on, where, and until when.
     pub(crate) fn rights(&self) -> Rights {
         let expires_at = match &self.who {
-            Who::Token(holder) => holder.expires_at,
-            Who::Person(..) => None,
+            CallerIdentity::Token(holder) => holder.expires_at,
+            CallerIdentity::Person(..) => None,
         };
         Rights { scopes: self.scopes(), pinned_to: self.pinned_to(), expires_at }
     }
@@ -188,21 +188,21 @@ impl Caller {
     /// The tokens that the caller may revoke. Spec 2.5: an admin revokes anyone's, a member only their own.
     pub(crate) fn revokes(&self) -> Reach {
         match &self.who {
-            Who::Person(person, Role::Member) => Reach::Of(person.user),
+            CallerIdentity::Person(person, Role::Member) => Reach::Of(person.user),
             _ => self.sees(),
         }
     }
 
     /// Whether the caller is this very person.
     pub(crate) fn is(&self, user: UserId) -> bool {
-        matches!(&self.who, Who::Person(person, _) if person.user == user)
+        matches!(&self.who, CallerIdentity::Person(person, _) if person.user == user)
     }
 
     /// Who did it, for the audit trail.
     pub fn actor(&self) -> String {
         match &self.who {
-            Who::Token(holder) => holder.id.to_string(),
-            Who::Person(person, _) => person.user.to_string(),
+            CallerIdentity::Token(holder) => holder.id.to_string(),
+            CallerIdentity::Person(person, _) => person.user.to_string(),
         }
     }
 
@@ -215,7 +215,9 @@ impl Caller {
     // of the role, asked by `may_lead` and `may_own`.
     pub(crate) fn may(&self, scope: Scope) -> Result<(), Refusal> {
         match &self.who {
-            Who::Token(holder) if !holder.scopes.has(scope) => Err(Refusal::InsufficientScope(scope.into())),
+            CallerIdentity::Token(holder) if !holder.scopes.has(scope) => {
+                Err(Refusal::InsufficientScope(scope.into()))
+            }
             _ => Ok(()),
         }
     }
@@ -277,18 +279,18 @@ impl Caller {
     // A token that manages the account acts with the owner's rights; one that is pinned to an artifact does not.
     fn may_manage(&self, least: Role) -> Result<(), Refusal> {
         match &self.who {
-            Who::Token(holder) => {
+            CallerIdentity::Token(holder) => {
                 self.may(Scope::AccountManage)?;
                 if holder.pinned_to.is_some() {
                     return Err(Refusal::InsufficientScope(MissingRight::OtherArtifact));
                 }
             }
-            Who::Person(_, role) if *role < least => {
+            CallerIdentity::Person(_, role) if *role < least => {
                 return Err(Refusal::Forbidden {
                     fault: format!("this needs the role {least}; yours on this account is {role}"),
                 });
             }
-            Who::Person(..) => {}
+            CallerIdentity::Person(..) => {}
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use futures::stream;
 use store::{AccountReport, QueueWanted, WaitingPlace};
 
 use crate::review::LIST_MAX;
-use crate::{Answer, DecisionMade, DecisionRequest, DecisionShown, Service};
+use crate::{DecisionMade, DecisionRequest, DecisionShown, Service, ServiceResult};
 
 /// With how many pages one bulk decision deals: as many as a list shows.
 pub const BULK_MAX: usize = LIST_MAX;
@@ -23,7 +23,7 @@ pub struct CasesAround {
 
 /// The record of an account, but for the page that is shown beside it.
 #[derive(Clone, Debug, Default)]
-pub struct HistoryShown {
+pub struct AccountHistoryPage {
     /// Pages that are not deleted.
     pub pages: u64,
     /// Decisions by moderators, the newest first.
@@ -36,12 +36,12 @@ pub struct HistoryShown {
 #[derive(Debug)]
 pub struct BulkOutcome {
     pub host: Host,
-    pub result: Answer<DecisionMade>,
+    pub result: ServiceResult<DecisionMade>,
 }
 
 impl Service {
     /// The cases before and after a page in the queue. Beside a page that is not in the queue, the next case is the first.
-    pub async fn cases_around(&self, wanted: &QueueWanted, host: &Host) -> Answer<CasesAround> {
+    pub async fn cases_around(&self, wanted: &QueueWanted, host: &Host) -> ServiceResult<CasesAround> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let place = store.place_in_queue(wanted, host, now).await?;
         let previous = match &place {
@@ -52,7 +52,11 @@ impl Service {
     }
 
     /// The place of a page in the queue; none when it is not in it.
-    pub async fn place_in_queue(&self, wanted: &QueueWanted, host: &Host) -> Answer<Option<WaitingPlace>> {
+    pub async fn place_in_queue(
+        &self,
+        wanted: &QueueWanted,
+        host: &Host,
+    ) -> ServiceResult<Option<WaitingPlace>> {
         Ok(self.0.store.place_in_queue(wanted, host, self.0.clock.now()).await?)
     }
 
@@ -62,7 +66,7 @@ impl Service {
         wanted: &QueueWanted,
         place: Option<&WaitingPlace>,
         host: &Host,
-    ) -> Answer<Option<Host>> {
+    ) -> ServiceResult<Option<Host>> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let next = store.next_in_queue(wanted, place, host, now).await?;
         match (next, place) {
@@ -72,9 +76,9 @@ impl Service {
     }
 
     /// The record of the account behind a page.
-    pub async fn history_beside(&self, artifact: &Artifact) -> Answer<HistoryShown> {
+    pub async fn history_beside(&self, artifact: &Artifact) -> ServiceResult<AccountHistoryPage> {
         let history = self.0.store.account_history(artifact.account, artifact.id).await?;
-        Ok(HistoryShown {
+        Ok(AccountHistoryPage {
             pages: history.pages,
             decisions: history.decisions.into_iter().map(DecisionShown::from).collect(),
             reports: history.reports,

@@ -4,11 +4,11 @@
 use card::CheckoutOrder;
 use domain::{CheckoutAmount, Refusal, Slug, Visibility};
 
-use crate::{Answer, Person, Service};
+use crate::{Person, Service, ServiceResult};
 
 /// A page that is to leave the public once there is credit for it.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct CheckoutRequest {
     pub page: Slug,
     pub visibility: Visibility,
 }
@@ -37,8 +37,8 @@ impl Service {
         person: &Person,
         account: Option<&str>,
         amount: CheckoutAmount,
-        wish: Option<Wish>,
-    ) -> Answer<Checkout> {
+        wish: Option<CheckoutRequest>,
+    ) -> ServiceResult<Checkout> {
         let processor = self.0.card.processor.as_ref();
         let processor =
             processor.ok_or_else(|| Refusal::NotConfigured { what: "card payment".to_owned() })?;
@@ -63,10 +63,10 @@ impl Service {
     }
 }
 
-fn way_back(handle: &str, wish: Option<&Wish>) -> String {
+fn way_back(handle: &str, wish: Option<&CheckoutRequest>) -> String {
     let page = format!("/dashboard/{handle}/credit");
     match wish {
-        Some(Wish { page: slug, visibility }) => {
+        Some(CheckoutRequest { page: slug, visibility }) => {
             format!("{page}?page={slug}&visibility={}", visibility.as_str())
         }
         None => page,

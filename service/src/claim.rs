@@ -11,7 +11,7 @@ use domain::{
 };
 use store::{Claimed, Claimer, Reach, TokenFate};
 
-use crate::{Answer, Person, Service};
+use crate::{Person, Service, ServiceResult};
 
 /// How many of its pages an account is offered with, the newest first.
 const PAGES_SHOWN_MAX: u32 = 100;
@@ -34,7 +34,7 @@ pub struct Claimable {
 
 impl Service {
     /// What a code offers to whoever opens the claim page; refused as the claim itself would be.
-    pub async fn claimable(&self, code: &str) -> Answer<Claimable> {
+    pub async fn claimable(&self, code: &str) -> ServiceResult<Claimable> {
         must_be_code(code)?;
         let found = self.0.store.account_by_claim_code(code).await?;
         let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
@@ -66,7 +66,7 @@ impl Service {
         claimer: &Person,
         tokens: TokenFate,
         from: IpAddr,
-    ) -> Answer<Account> {
+    ) -> ServiceResult<Account> {
         must_be_code(code)?;
         let limits = self.claim_limits(from);
         self.take_each(&limits).await?;

@@ -2,14 +2,14 @@
 //! for a payment that fits, so handing it in again can only finish what was paid.
 
 use domain::{
-    CalledBy, Deed, GrantDeed, JobId, Micro, Missing, Moved, OperatorName, Origin, Outcome, Payment, Reason,
-    Refusal, Repeating, RulingNote, TopUpDeed, ToppedUp,
+    CalledBy, GrantOperation, JobId, LedgerOperation, Micro, Missing, Moved, OperatorName, Origin, Outcome,
+    Payment, Reason, Refusal, Repeating, RulingNote, TopUpOperation, ToppedUp,
 };
 use tokio::time::Instant;
 
 use crate::deadline::{Awaited, answer_until, failure_before, may_start_anew, repeating};
 use crate::idempotency::{Begun, KeyedRequest, credit_hash};
-use crate::{Answer, Caller, Failure, Service};
+use crate::{Caller, Failure, Service, ServiceResult};
 
 /// Credit that a caller wants, and what it offers for it.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Service {
         by: &OperatorName,
         origin: Origin,
         grant: CreditGrant,
-    ) -> Answer<Granted> {
+    ) -> ServiceResult<Granted> {
         let CreditGrant { account, amount, note, id } = grant;
         let repeating = id.map_or(Repeating::AfterALedgerCheck, |_| Repeating::WithTheSameId);
         if amount.is_zero() {
@@ -68,9 +68,10 @@ impl Service {
         let id = id.unwrap_or(job);
         let deadline = Some(self.deadline(answer_until()).await.map_err(failure)?.at);
         let called_by = CalledBy { actor: by.to_string(), origin };
-        let deed = Deed::Grant(GrantDeed { account, job, id, amount, note, deadline, called_by });
-        let awaited = Awaited { account, job, kind: deed.kind(), repeating };
-        let Moved { balance, is_new } = match self.settle(deed, &awaited).await? {
+        let operation =
+            LedgerOperation::Grant(GrantOperation { account, job, id, amount, note, deadline, called_by });
+        let awaited = Awaited { account, job, kind: operation.kind(), repeating };
+        let Moved { balance, is_new } = match self.settle(operation, &awaited).await? {
             Outcome::Moved(moved) => moved,
             outcome => return Err(Failure::behind(outcome)),
         };
@@ -85,7 +86,7 @@ impl Service {
     }
 
     /// Credits the account with what was paid, exactly; arrears are not added.
-    pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> Answer<ToppedUp> {
+    pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> ServiceResult<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
         let until = answer_until();
         let begun = self.begin_top_up(caller, &request).await?;
@@ -103,7 +104,7 @@ impl Service {
         request: &CreditRequest,
         begun: Begun,
         until: Instant,
-    ) -> Answer<ToppedUp> {
+    ) -> ServiceResult<ToppedUp> {
         let repeating = repeating(request.idempotency_key.as_deref());
         let unknown = |error| failure_before(repeating, error);
         let job = match begun {
@@ -117,13 +118,19 @@ impl Service {
         let (account, amount) = (caller.account, request.amount);
         let deadline = self.deadline(until).await.map_err(unknown)?;
         let called_by = Some(caller.called_by());
-        let deed = Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(deadline.at), called_by });
-        let awaited = Awaited { account, job, kind: deed.kind(), repeating };
-        answer(self.settle(deed, &awaited).await?)
+        let operation = LedgerOperation::TopUp(TopUpOperation {
+            account,
+            job,
+            amount,
+            deadline: Some(deadline.at),
+            called_by,
+        });
+        let awaited = Awaited { account, job, kind: operation.kind(), repeating };
+        answer(self.settle(operation, &awaited).await?)
     }
 
     /// Nothing is claimed without a payment that fits, but a repeat of a request that was paid gets its response again.
-    async fn begin_top_up(&self, caller: &Caller, request: &CreditRequest) -> Answer<Begun> {
+    async fn begin_top_up(&self, caller: &Caller, request: &CreditRequest) -> ServiceResult<Begun> {
         let quote = self.tariff().settle_credit(request.amount, request.payment.as_ref());
         let quote = quote.map_err(Refusal::PaymentRequired);
         let Some(key) = &request.idempotency_key else {
@@ -144,7 +151,7 @@ impl Service {
     }
 }
 
-fn answer(outcome: Outcome) -> Answer<ToppedUp> {
+fn answer(outcome: Outcome) -> ServiceResult<ToppedUp> {
     match outcome {
         Outcome::ToppedUp(topped_up) => Ok(topped_up),
         outcome => Err(Failure::behind(outcome)),

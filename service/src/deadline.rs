@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, Deed, JobId, Outcome, Refusal, Repeating, Time};
+use domain::{AccountId, JobId, LedgerOperation, Outcome, Refusal, Repeating, Time};
 use store::Refused;
 use tokio::time::{Instant, timeout};
 
-use crate::{Answer, Failure, Service};
+use crate::{Failure, Service, ServiceResult};
 
 /// How long a caller waits for its operation. With what follows it stays below the patience of common proxies.
 const ANSWER_WAIT: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ pub(crate) struct Deadline {
 pub(crate) struct Awaited {
     pub(crate) account: AccountId,
     pub(crate) job: JobId,
-    /// What is kept beside the outcome: [`Deed::kind`].
+    /// What is kept beside the outcome: [`LedgerOperation::kind`].
     pub(crate) kind: &'static str,
     pub(crate) repeating: Repeating,
 }
@@ -48,15 +48,19 @@ impl Service {
     }
 
     /// Has the account's ledger settle a caller's operation. An error that leaves its fate open is resolved here.
-    pub(crate) async fn settle(&self, deed: Deed, awaited: &Awaited) -> Answer<Outcome> {
-        match self.0.ledgers.settle(deed).await.map_err(Failure::from) {
+    pub(crate) async fn settle(
+        &self,
+        operation: LedgerOperation,
+        awaited: &Awaited,
+    ) -> ServiceResult<Outcome> {
+        match self.0.ledgers.settle(operation).await.map_err(Failure::from) {
             Ok(outcome) => Ok(outcome),
             Err(failure) => self.give_up(awaited, *failure.handle().map_err(Failure::Bug)?).await,
         }
     }
 
     /// Refuses an operation for good, unless it has ended already: then that is its outcome.
-    pub(crate) async fn give_up(&self, awaited: &Awaited, refusal: Refusal) -> Answer<Outcome> {
+    pub(crate) async fn give_up(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Outcome> {
         let refused =
             Refused { account: awaited.account, kind: awaited.kind, refusal, now: self.0.clock.now() };
         let error = match timeout(LAST_WORD_WAIT, self.0.store.refuse(awaited.job, refused)).await {
@@ -76,7 +80,7 @@ pub(crate) fn answer_until() -> Instant {
 
 /// Whether a request found that the earlier attempt under its key was refused by its deadline, and has time left for an
 /// attempt of its own: the refusal has freed the key.
-pub(crate) fn may_start_anew<T>(answer: &Answer<T>, until: Instant) -> bool {
+pub(crate) fn may_start_anew<T>(answer: &ServiceResult<T>, until: Instant) -> bool {
     let is_refused = matches!(answer, Err(Failure::Refused(refusal)) if refusal.is_past_deadline());
     is_refused && Instant::now() < until
 }

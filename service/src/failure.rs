@@ -6,7 +6,7 @@ use domain::{Outcome, Refusal};
 use store::{Outage, Undone};
 
 /// What an operation answers.
-pub type Answer<T> = Result<T, Failure>;
+pub type ServiceResult<T> = Result<T, Failure>;
 
 /// Why an operation did not do what was asked.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use tracing::Instrument;
 
 use crate::account::{SignUpTurn, SignedUp};
 use crate::deadline::repeating;
-use crate::{Answer, Failure, Publication, PublishRequest, Service};
+use crate::{Failure, Publication, PublishRequest, Service, ServiceResult};
 
 /// A fresh account and what was published on it.
 pub struct FirstPublish {
@@ -23,7 +23,7 @@ impl Service {
         turn: SignUpTurn,
         origin: Origin,
         request: PublishRequest,
-    ) -> Answer<FirstPublish> {
+    ) -> ServiceResult<FirstPublish> {
         let inspected = self.inspect(&request.files, repeating(request.idempotency_key.as_deref())).await;
         let warnings = match inspected {
             Ok(warnings) => warnings,

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
 
 use crate::deadline::failure_before;
-use crate::{Answer, PublishRequest, Service};
+use crate::{PublishRequest, Service, ServiceResult};
 
 /// How long a key gives the same response.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
@@ -42,7 +42,7 @@ impl Service {
     }
 
     /// Claims the key for a new job, unless an earlier request holds it.
-    pub(crate) async fn begin_keyed(&self, request: KeyedRequest<'_>) -> Answer<Begun> {
+    pub(crate) async fn begin_keyed(&self, request: KeyedRequest<'_>) -> ServiceResult<Begun> {
         let claim = self.claim_of(&request);
         let holder = self.0.store.claim_key(&claim).await;
         let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
@@ -51,7 +51,7 @@ impl Service {
     }
 
     /// The job of the earlier request that holds the key, if there is one. Claims nothing.
-    pub(crate) async fn earlier_keyed(&self, request: KeyedRequest<'_>) -> Answer<Option<Begun>> {
+    pub(crate) async fn earlier_keyed(&self, request: KeyedRequest<'_>) -> ServiceResult<Option<Begun>> {
         let claim = self.claim_of(&request);
         let holder = self.0.store.key_holder(&claim).await;
         let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
@@ -77,7 +77,7 @@ impl Service {
 }
 
 impl KeyedRequest<'_> {
-    fn begun(self, holder: KeyHolder, job: JobId) -> Answer<Begun> {
+    fn begun(self, holder: KeyHolder, job: JobId) -> ServiceResult<Begun> {
         match holder {
             KeyHolder::Claimant => Ok(Begun::Fresh(job)),
             KeyHolder::Earlier(job) => Ok(Begun::Earlier(job)),

@@ -4,11 +4,15 @@ use domain::{Refusal, Repeating, Warning, find_leaks};
 
 use crate::compute::compute;
 use crate::deadline::failure_before;
-use crate::{Answer, Service, UploadedFile};
+use crate::{Service, ServiceResult, UploadedFile};
 
 impl Service {
     /// Refuses files that hold an active token of any account, and returns the warnings about the rest.
-    pub(crate) async fn inspect(&self, files: &[UploadedFile], repeating: Repeating) -> Answer<Vec<Warning>> {
+    pub(crate) async fn inspect(
+        &self,
+        files: &[UploadedFile],
+        repeating: Repeating,
+    ) -> ServiceResult<Vec<Warning>> {
         let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
         let files = files.to_vec();
         let search = move || find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)));

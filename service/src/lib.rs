@@ -10,7 +10,6 @@ mod audit;
 mod blocked_contents;
 mod board;
 mod caller;
-mod carry_out;
 mod casework;
 mod checkout;
 mod claim;
@@ -19,6 +18,7 @@ mod compute;
 mod content;
 mod credits;
 mod deadline;
+mod execute;
 mod failure;
 mod first_publish;
 mod idempotency;
@@ -51,34 +51,33 @@ mod webhook;
 pub use account::{ClaimLink, SignUpTurn, SignedUp};
 pub use appeals::AppealTaken;
 pub use artifact::ArtifactDetail;
-pub use blocked_contents::BlockedContentsShown;
+pub use blocked_contents::BlockedContentList;
 pub use board::{
-    Board, BoardShown, JOBS_SHOWN_MAX, JobDetail, JobEvent, JobHappening, JobShown, JobState, JobsShown,
-    JobsWanted, Paused, Planned, ProcessShown, QueueShown as QueueOnBoard, RunningJob, ScheduleShown,
-    Steered,
+    Board, BoardFigures, JOBS_SHOWN_MAX, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState,
+    JobsWanted, Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Steered,
 };
-pub use caller::{Caller, Person, SESSION_KEPT, TokenHolder, Who};
-pub use carry_out::PublishTask;
-pub use casework::{BULK_MAX, BulkOutcome, CasesAround, HistoryShown};
-pub use checkout::{Checkout, Wish};
+pub use caller::{Caller, CallerIdentity, Person, SESSION_KEPT, TokenHolder};
+pub use casework::{AccountHistoryPage, BULK_MAX, BulkOutcome, CasesAround};
+pub use checkout::{Checkout, CheckoutRequest};
 pub use claim::Claimable;
 pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
-pub use failure::{Answer, Failure};
+pub use execute::PublishTask;
+pub use failure::{Failure, ServiceResult};
 pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use moderation_notice::{ModerationNotice, RULES, rule_in_words};
 pub use objection::first_document;
-pub use operators::AdminDoor;
+pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordWish, SignedIn};
 pub use publish::{Addressed, Publication, PublishRequest, UploadedFile};
 pub use publish_bounds::PublishBounds;
-pub use queue::{IfKnown, JobQueue, Kept, Push};
+pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
-    DECISIONS_BESIDE_MAX, DecisionShown, DecisionsShown, ELSEWHERE_MAX, Finding, LiveShown, QueueShown,
-    ReviewItem, SameContent, ShownFile, WaitingShown, text_of,
+    DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, Finding, LivePages, ReviewItem,
+    ReviewQueuePage, SameContent, ShownFile, WaitingPages, text_of,
 };
 pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
 pub use team::{Joined, Team};
@@ -95,7 +94,7 @@ use std::time::Duration;
 
 use actors::Ledgers;
 use bus::Bus;
-use card::CardRail;
+use card::CardPayments;
 use domain::link::{Addresses, LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
@@ -103,12 +102,12 @@ use store::{Blobs, DiskRoom, Store};
 pub use store::{
     AccountReport, AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentPlace, COUNTED_MAX,
     DecisionKept, DecisionsWanted, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, QueueWanted,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionShown, Sessions, StuckScan,
+    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionInfo, Sessions, StuckScan,
     SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
 };
 
 /// All that the operations stand on.
-pub struct Parts {
+pub struct ServiceDependencies {
     pub store: Store,
     pub blobs: Blobs,
     pub file_store: FileStoreWatch,
@@ -125,7 +124,7 @@ pub struct Parts {
     pub publish_bounds: PublishBounds,
     pub scans: Scans,
     pub verdicts: VerdictCommits,
-    pub card: CardRail,
+    pub card: CardPayments,
     pub rules: Rules,
 }
 
@@ -161,10 +160,10 @@ pub struct Rules {
 
 /// The operations.
 #[derive(Clone)]
-pub struct Service(Arc<Parts>);
+pub struct Service(Arc<ServiceDependencies>);
 
 impl Service {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: ServiceDependencies) -> Self {
         Self(Arc::new(parts))
     }
 

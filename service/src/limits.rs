@@ -8,13 +8,13 @@ use std::time::Duration;
 use bus::{Budget, RateLimit, RetryAfter};
 use domain::{AccountId, Refusal};
 
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Service {
     /// Takes one try of a limit, or says when the next one is free.
-    pub(crate) async fn take(&self, limit: RateLimit) -> Answer<()> {
+    pub(crate) async fn take(&self, limit: RateLimit) -> ServiceResult<()> {
         self.take_each(&[limit]).await
     }
 
@@ -24,7 +24,7 @@ impl Service {
         name: &'static str,
         from: IpAddr,
         per_minute: u32,
-    ) -> Answer<()> {
+    ) -> ServiceResult<()> {
         self.take_each(&RateLimit::of_address(name, from, Budget::per_minute(per_minute))).await
     }
 
@@ -34,23 +34,23 @@ impl Service {
         self.0.bus.give_back_each(&limits).await;
     }
 
-    pub(crate) async fn take_each(&self, limits: &[RateLimit]) -> Answer<()> {
+    pub(crate) async fn take_each(&self, limits: &[RateLimit]) -> ServiceResult<()> {
         let taken = self.0.bus.take_each(limits, self.0.clock.now()).await;
         Ok(taken.map_err(|RetryAfter { seconds }| Refusal::RateLimited { retry_after_seconds: seconds })?)
     }
 
     /// Takes one publish of the account's bucket.
-    pub(crate) async fn take_publish(&self, account: AccountId) -> Answer<()> {
+    pub(crate) async fn take_publish(&self, account: AccountId) -> ServiceResult<()> {
         self.take_of_account("publish", account).await
     }
 
     /// Takes one repeat of a publish that was answered. Repeats have a bucket of their own: an account that has used up its
     /// publishes can still get a response that it lost, and cannot have any number of bodies read.
-    pub(crate) async fn take_repeat(&self, account: AccountId) -> Answer<()> {
+    pub(crate) async fn take_repeat(&self, account: AccountId) -> ServiceResult<()> {
         self.take_of_account("publish-repeat", account).await
     }
 
-    async fn take_of_account(&self, name: &'static str, account: AccountId) -> Answer<()> {
+    async fn take_of_account(&self, name: &'static str, account: AccountId) -> ServiceResult<()> {
         match NonZeroU32::new(self.0.rules.publishes_per_minute) {
             Some(takes) => {
                 let (key, budget) = (account.to_string(), Budget::minute_bucket(takes));

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use actors::LedgerError;
 use anyhow::anyhow;
-use domain::{ChargeDeed, Deed, Micro, Month, Moved, Outcome, Reason, Refusal, Tariff, Time};
+use domain::{ChargeOperation, LedgerOperation, Micro, Month, Moved, Outcome, Reason, Refusal, Tariff, Time};
 use futures::StreamExt;
 use futures::future::join_all;
 use store::{MeterPage, MeteredAccount};
 
-use crate::{Answer, Failure, Service};
+use crate::{Failure, Service, ServiceResult};
 
 /// The schedule's pass is due this long after a month began, when the last views of the old one have been counted.
 const DUE_AFTER: Duration = Duration::from_secs(5 * 60);
@@ -43,7 +43,7 @@ struct Pass {
 
 impl Service {
     /// Charges a month as it stands, once: the operator's pass.
-    pub async fn run_metering(&self, month: Option<Month>) -> Answer<Metered> {
+    pub async fn run_metering(&self, month: Option<Month>) -> ServiceResult<Metered> {
         let this_month = self.0.clock.now().month();
         let month = month.unwrap_or(this_month);
         if month > this_month && !self.is_dev_mode() {
@@ -72,7 +72,7 @@ impl Service {
     }
 
     /// A ledger that cannot be charged does not hold up the others, but then the pass has failed.
-    async fn meter(&self, pass: &Pass) -> Answer<Metered> {
+    async fn meter(&self, pass: &Pass) -> ServiceResult<Metered> {
         let mut metered = Metered { month: pass.restricted, accounts: 0, charges: 0, total: Micro::ZERO };
         let (mut after, mut bug) = (None, None);
         loop {
@@ -106,10 +106,10 @@ impl Service {
     }
 
     /// The amounts that were new: a reason that occurs already is charged no more.
-    async fn charge(&self, charges: Vec<ChargeDeed>) -> Result<Vec<Micro>, LedgerError> {
+    async fn charge(&self, charges: Vec<ChargeOperation>) -> Result<Vec<Micro>, LedgerError> {
         let settled = join_all(charges.into_iter().map(|charge| async move {
             let amount = charge.amount;
-            let outcome = self.0.ledgers.settle(Deed::Charge(charge)).await?;
+            let outcome = self.0.ledgers.settle(LedgerOperation::Charge(charge)).await?;
             let is_new = matches!(outcome, Outcome::Moved(Moved { is_new: true, .. }));
             Ok::<_, LedgerError>(is_new.then_some(amount))
         }));
@@ -123,7 +123,7 @@ fn last_due(now: Time) -> Time {
 }
 
 /// All that an account owes by the month. What is free is no charge.
-fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<ChargeDeed> {
+fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<ChargeOperation> {
     let mut owed = Vec::new();
     if pass.used_until.is_none_or(|until| account.created_at < until) {
         owed.push((Reason::Storage(pass.used), tariff.storage_charge(account.stored)));
@@ -131,7 +131,7 @@ fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<Charge
     }
     let of_page = |artifact| (Reason::Visibility(artifact, pass.restricted), tariff.visibility_price);
     owed.extend(account.restricted_artifacts.iter().copied().map(of_page));
-    let charge = |(reason, amount): (Reason, Micro)| ChargeDeed {
+    let charge = |(reason, amount): (Reason, Micro)| ChargeOperation {
         account: account.account,
         amount,
         reason: reason.to_string(),

@@ -6,14 +6,14 @@
 use std::net::IpAddr;
 
 use domain::{
-    Artifact, ArtifactName, Host, Missing, ModerationStatus, Moderator, OperatorName, Refusal,
-    ReportCategory, ReportId, ReportReason, Ruling, RulingNote, Slug,
+    Artifact, ArtifactName, Host, Missing, ModerationDecision, ModerationStatus, Moderator, OperatorName,
+    Refusal, ReportCategory, ReportId, ReportReason, RulingNote, Slug,
 };
 use faults::Fault;
 use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
 
 use crate::objection::objected_to;
-use crate::{Answer, Person, SameContent, Service};
+use crate::{Person, SameContent, Service, ServiceResult};
 
 /// A report that was taken in.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Moderated {
 #[derive(Clone, Debug)]
 pub struct DecisionRequest {
     pub host: Host,
-    pub ruling: Ruling,
+    pub ruling: ModerationDecision,
     pub note: Option<RulingNote>,
     /// The `seq` of the version that was looked at. None holds for whichever is live.
     pub looked_at: Option<u32>,
@@ -73,7 +73,7 @@ impl Service {
         host: Host,
         reason: Option<ReportReason>,
         category: Option<ReportCategory>,
-    ) -> Answer<ReportTaken> {
+    ) -> ServiceResult<ReportTaken> {
         let now = self.0.clock.now();
         self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
         let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, category, now };
@@ -94,8 +94,8 @@ impl Service {
         &self,
         moderator: &Person,
         name: &ArtifactName,
-        ruling: Ruling,
-    ) -> Answer<Moderated> {
+        ruling: ModerationDecision,
+    ) -> ServiceResult<Moderated> {
         let artifact = self.artifact_meant(moderator, name).await?;
         let case = self.0.store.review_case(&artifact.host).await?;
         let word = ModeratorsWord {
@@ -121,13 +121,13 @@ impl Service {
     }
 
     /// A decision at the moderators' queue. Once it is answered, no edge serves what was blocked.
-    pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> Answer<DecisionMade> {
+    pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> ServiceResult<DecisionMade> {
         let missing = || Refusal::NotFound(Missing::ReviewedHost);
         let case = self.0.store.review_case(&request.host).await?.ok_or_else(missing)?;
         let live = live_as_looked_at(&case, request.looked_at)?;
         let same = match request.ruling {
-            Ruling::Block => self.same_content_among(&case, &request.elsewhere).await?,
-            Ruling::Pass => SameContent::default(),
+            ModerationDecision::Block => self.same_content_among(&case, &request.elsewhere).await?,
+            ModerationDecision::Pass => SameContent::default(),
         };
         let word = ModeratorsWord {
             account: case.artifact.account,
@@ -206,14 +206,19 @@ impl Service {
 
     /// Makes a decision, and has the edges hear of it. Whether more versions hold what is objected to than the word is
     /// on. What it is told that is missing: the page, its version.
-    async fn rule(&self, word: &ModeratorsWord, host: &Host, [page, version]: [Missing; 2]) -> Answer<bool> {
+    async fn rule(
+        &self,
+        word: &ModeratorsWord,
+        host: &Host,
+        [page, version]: [Missing; 2],
+    ) -> ServiceResult<bool> {
         match self.0.store.rule(word, &self.0.chance).await? {
             Ruled::Done { has_more, unblocked } => {
                 self.0.bus.notify_edges(std::slice::from_ref(host)).await;
                 match word.ruling {
-                    Ruling::Block => self.compare_since(word.now).await,
-                    Ruling::Pass if unblocked.is_empty() => {}
-                    Ruling::Pass => self.sweep_scans_soon().await,
+                    ModerationDecision::Block => self.compare_since(word.now).await,
+                    ModerationDecision::Pass if unblocked.is_empty() => {}
+                    ModerationDecision::Pass => self.sweep_scans_soon().await,
                 }
                 Ok(has_more)
             }
@@ -225,7 +230,7 @@ impl Service {
     }
 
     /// A host names one artifact anywhere. A slug is the moderator's own before anyone's, and must mean just one.
-    async fn artifact_meant(&self, moderator: &Person, name: &ArtifactName) -> Answer<Artifact> {
+    async fn artifact_meant(&self, moderator: &Person, name: &ArtifactName) -> ServiceResult<Artifact> {
         if let Some(host) = name.as_host()
             && let Some(artifact) = self.0.store.artifact_at(&host).await?
         {

@@ -5,7 +5,7 @@ use domain::{Artifact, ModeratedBy, ModerationStatus};
 use store::{AppealState, BLOCKED_CONTENT, LiveModeration};
 
 use crate::review::read_findings;
-use crate::{Answer, Finding, Service};
+use crate::{Finding, Service, ServiceResult};
 
 /// The rule of a decision that a moderator made, and of one that rests on a report.
 const BY_MODERATOR: &str = "moderator";
@@ -67,7 +67,7 @@ impl ModerationNotice {
 }
 
 impl Service {
-    pub(crate) async fn moderation_notice(&self, artifact: &Artifact) -> Answer<ModerationNotice> {
+    pub(crate) async fn moderation_notice(&self, artifact: &Artifact) -> ServiceResult<ModerationNotice> {
         let Some(live) = artifact.live else { return Ok(ModerationNotice::plain(ModerationStatus::Pending)) };
         if matches!(live.moderation, ModerationStatus::Pass | ModerationStatus::Pending) {
             return Ok(ModerationNotice::plain(live.moderation));

@@ -10,14 +10,14 @@ use domain::{
 };
 
 use crate::people::hashing;
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// Failed sign-ins at `/admin` per minute, from all addresses together.
 const FAILURES_PER_MINUTE: u32 = 60;
 
 /// How `/admin` is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdminDoor {
+pub enum OperatorAccess {
     /// By a password.
     Password,
     /// By anybody on this machine: in dev mode, while no password is set.
@@ -27,20 +27,20 @@ pub enum AdminDoor {
 }
 
 impl Service {
-    pub fn admin_door(&self) -> AdminDoor {
+    pub fn admin_door(&self) -> OperatorAccess {
         let rules = &self.0.rules;
         let has_password = rules.operator_password.is_some() || !rules.operators.is_empty();
         match (has_password, self.is_dev_mode()) {
-            (true, _) => AdminDoor::Password,
-            (false, true) => AdminDoor::Open,
-            (false, false) => AdminDoor::Closed,
+            (true, _) => OperatorAccess::Password,
+            (false, true) => OperatorAccess::Open,
+            (false, false) => OperatorAccess::Closed,
         }
     }
 
     /// Signs one of the operator's people in: by the password that is their own, or by the shared one under any name that
     /// has none of its own. The session's text is for a cookie.
-    pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> Answer<String> {
-        if self.admin_door() != AdminDoor::Password {
+    pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> ServiceResult<String> {
+        if self.admin_door() != OperatorAccess::Password {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
         self.take_by_address("operator-login", from, self.0.rules.logins_per_minute).await?;
@@ -73,7 +73,11 @@ impl Service {
 
     /// Whether a password opens an account, or is the shared one where there is no account. An unknown name costs the time
     /// of a known one.
-    async fn is_operator_password(&self, account: Option<&OperatorAccount>, offered: &str) -> Answer<bool> {
+    async fn is_operator_password(
+        &self,
+        account: Option<&OperatorAccount>,
+        offered: &str,
+    ) -> ServiceResult<bool> {
         let rules = &self.0.rules;
         let is_shared = rules.operator_password.as_ref().is_some_and(|known| known.is_known_to(offered));
         if rules.operators.is_empty() {

@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::caller::SESSION_KEPT;
-use crate::{Answer, Failure, Parts, Person, Service};
+use crate::{Failure, Person, Service, ServiceDependencies, ServiceResult};
 
 /// About 256 bits.
 const SESSION_SECRET_LENGTH: usize = 43;
@@ -92,13 +92,13 @@ impl Opened {
 
 impl Service {
     /// Makes a person who can sign in, and signs them in (spec 4.6).
-    pub async fn register(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
+    pub async fn register(&self, credentials: Credentials, from: &Client) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.add_person(username, credentials.password, from).await
     }
 
     /// Signs a person in. Whatever is wrong, a name that is none included, gets one answer after one time.
-    pub async fn log_in(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
+    pub async fn log_in(&self, credentials: Credentials, from: &Client) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().ok();
         self.take_login(from.address, username.as_ref()).await?;
         let user = match &username {
@@ -110,7 +110,11 @@ impl Service {
 
     /// Signs in who has the name, or registers it when nobody has: what a claim does on the way. It counts as a login
     /// in either case, because the answer tells whether the name exists.
-    pub async fn log_in_or_register(&self, credentials: Credentials, from: &Client) -> Answer<SignedIn> {
+    pub async fn log_in_or_register(
+        &self,
+        credentials: Credentials,
+        from: &Client,
+    ) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.take_login(from.address, Some(&username)).await?;
         if let Some(user) = self.0.store.user(&username).await? {
@@ -126,7 +130,7 @@ impl Service {
     }
 
     /// Dev mode only: signs in as anybody, who comes into being if need be and has no password.
-    pub async fn log_in_unasked(&self, username: &str, from: &Client) -> Answer<SignedIn> {
+    pub async fn log_in_unasked(&self, username: &str, from: &Client) -> ServiceResult<SignedIn> {
         if !self.is_dev_mode() {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
@@ -141,7 +145,7 @@ impl Service {
     }
 
     /// Ends a session on the server. One that is unknown or over is no error.
-    pub async fn log_out(&self, session: &str) -> Answer<()> {
+    pub async fn log_out(&self, session: &str) -> ServiceResult<()> {
         self.0.store.delete_session(&hash_secret(session)).await?;
         Ok(())
     }
@@ -153,7 +157,7 @@ impl Service {
         person: &Person,
         wish: PasswordWish,
         from: &Client,
-    ) -> Answer<SignedIn> {
+    ) -> ServiceResult<SignedIn> {
         let username = person.username.parse::<Username>().context("the name of who is signed in")?;
         let PasswordWish { current, new } = wish;
         new.must_suit(&username)?;
@@ -180,20 +184,20 @@ impl Service {
     }
 
     /// Ends all sessions of a person, the one that asks among them.
-    pub async fn log_out_everywhere(&self, person: &Person) -> Answer<()> {
+    pub async fn log_out_everywhere(&self, person: &Person) -> ServiceResult<()> {
         self.0.store.delete_sessions(person.user, self.ending_by(person)).await?;
         tracing::info!(user.id = %person.user, "person signed out everywhere");
         Ok(())
     }
 
     /// The person's sessions, the last used first. `session` is the secret of the one that asks.
-    pub async fn sessions(&self, person: &Person, session: &str) -> Answer<Sessions> {
+    pub async fn sessions(&self, person: &Person, session: &str) -> ServiceResult<Sessions> {
         let now = self.0.clock.now();
         Ok(self.0.store.sessions(person.user, &hash_secret(session), now).await?)
     }
 
     /// Ends one of the person's sessions, by the id that the list shows. One that has ended already is no error.
-    pub async fn end_session(&self, person: &Person, id: &str) -> Answer<()> {
+    pub async fn end_session(&self, person: &Person, id: &str) -> ServiceResult<()> {
         if self.0.store.end_session(person.user, id, self.ending_by(person)).await? {
             tracing::info!(user.id = %person.user, "person ended a session");
         }
@@ -201,7 +205,7 @@ impl Service {
     }
 
     /// The newest entries of the person's own audit trail, such as sign-ins.
-    pub async fn own_trail(&self, person: &Person) -> Answer<Vec<AuditEntry>> {
+    pub async fn own_trail(&self, person: &Person) -> ServiceResult<Vec<AuditEntry>> {
         Ok(self.0.store.audit_of_person(person.user, OWN_TRAIL_MAX).await?)
     }
 
@@ -210,11 +214,16 @@ impl Service {
     }
 
     /// The accounts that a person stands for: the highest role first, then the oldest.
-    pub async fn memberships(&self, person: &Person) -> Answer<Vec<Membership>> {
+    pub async fn memberships(&self, person: &Person) -> ServiceResult<Vec<Membership>> {
         Ok(self.0.store.memberships(person.user).await?)
     }
 
-    async fn add_person(&self, username: Username, password: Password, from: &Client) -> Answer<SignedIn> {
+    async fn add_person(
+        &self,
+        username: Username,
+        password: Password,
+        from: &Client,
+    ) -> ServiceResult<SignedIn> {
         password.must_suit(&username)?;
         self.take_by_address("register", from.address, self.0.rules.registrations_per_minute).await?;
         let taken = Refusal::UsernameTaken { username: username.to_string() };
@@ -232,7 +241,7 @@ impl Service {
         Ok(opened.signed_in(user.id, &user.username))
     }
 
-    async fn enter(&self, user: Option<User>, password: Password, from: &Client) -> Answer<SignedIn> {
+    async fn enter(&self, user: Option<User>, password: Password, from: &Client) -> ServiceResult<SignedIn> {
         let kept = user.as_ref().map(|user| user.password_hash.clone());
         let fits = hashing(move || PasswordHash::verifies(kept.as_ref(), &password)).await?;
         let user = user.ok_or(Refusal::InvalidCredentials)?;
@@ -253,7 +262,7 @@ impl Service {
     fn note_failed_sign_in(&self, user: UserId, origin: Origin) {
         let service = self.clone();
         tokio::spawn(async move {
-            let Parts { store, clock, chance, .. } = &*service.0;
+            let ServiceDependencies { store, clock, chance, .. } = &*service.0;
             if let Err(error) = store.note_failed_sign_in(user, origin, clock.now(), chance).await {
                 tracing::warn!(error = format!("{error:#}"), user.id = %user, "a failed sign-in is not in the audit trail");
             }
@@ -261,7 +270,12 @@ impl Service {
     }
 
     /// Always a session of its own, never one that the browser had before.
-    async fn open_session(&self, user: UserId, username: &Username, from: &Client) -> Answer<SignedIn> {
+    async fn open_session(
+        &self,
+        user: UserId,
+        username: &Username,
+        from: &Client,
+    ) -> ServiceResult<SignedIn> {
         let opened = self.new_session(user, from);
         self.0.store.insert_session(&opened.session, &self.0.chance).await?;
         tracing::info!(user.id = %user, "person signed in");
@@ -288,7 +302,7 @@ impl Service {
     }
 
     // Spec 5.6. The address comes first: who has used theirs up cannot use up anybody's name.
-    async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> Answer<()> {
+    async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> ServiceResult<()> {
         let per_minute = self.0.rules.logins_per_minute;
         self.take_by_address("login-address", from, per_minute).await?;
         if let Some(username) = username {
@@ -300,7 +314,9 @@ impl Service {
 }
 
 /// Runs slow work on passwords where it holds nobody up, a few at a time.
-pub(crate) async fn hashing<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+pub(crate) async fn hashing<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> ServiceResult<T> {
     let turn = timeout(HASHING_WAIT_MAX, HASHING.acquire())
         .await
         .map_err(|_| {

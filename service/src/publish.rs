@@ -16,7 +16,7 @@ use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
 use crate::uploads::key_of_upload;
-use crate::{Answer, Caller, Failure, Service};
+use crate::{Caller, Failure, Service, ServiceResult};
 
 /// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -70,7 +70,7 @@ impl Service {
         addressed: Addressed<'_>,
         payment: Option<&Payment>,
         idempotency_key: Option<&str>,
-    ) -> Answer<()> {
+    ) -> ServiceResult<()> {
         caller.may(Scope::ArtifactsWrite)?;
         let now = self.0.clock.now();
         if let Some(key) = idempotency_key {
@@ -94,13 +94,17 @@ impl Service {
     }
 
     /// Publishes: queues the content and waits for the worker's word.
-    pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> Answer<Publication> {
+    pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Publication> {
         self.inspect_and_take_on(caller, request).instrument(telemetry::spans::publish()).await
     }
 
     /// The files are inspected before an `Idempotency-Key` is claimed: a refused publish leaves its key free. A repeat
     /// has the same files, and so the same warnings.
-    async fn inspect_and_take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Publication> {
+    async fn inspect_and_take_on(
+        &self,
+        caller: &Caller,
+        request: PublishRequest,
+    ) -> ServiceResult<Publication> {
         caller.may(Scope::ArtifactsWrite)?;
         let (account, upload) = (caller.account, request.upload);
         let warnings = self.inspect(&request.files, request.repeating()).await?;
@@ -113,7 +117,7 @@ impl Service {
 
     /// Publishes, or shares the attempt of an earlier request with the same key. If that one is refused by its deadline, this
     /// request starts a new attempt in what is left of its own time.
-    pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> Answer<Published> {
+    pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Published> {
         let until = answer_until();
         let begun = self.begin_publish(caller, &request).await?;
         let kept = matches!(begun, Begun::Earlier(_)).then(|| request.clone());
@@ -133,7 +137,7 @@ impl Service {
         begun: Begun,
         request: PublishRequest,
         until: Instant,
-    ) -> Answer<Published> {
+    ) -> ServiceResult<Published> {
         let repeating = request.repeating();
         let (Begun::Fresh(job) | Begun::Earlier(job)) = begun;
         let awaited = Awaited { account: caller.account, job, kind: "publish", repeating };
@@ -157,11 +161,11 @@ impl Service {
             }
             Err(failure) => return Err(failure),
         };
-        self.carried_out(&awaited, prepared).await
+        self.executed(&awaited, prepared).await
     }
 
     /// Has a worker carry out a publish, and waits for its outcome until the deadline.
-    async fn carried_out(&self, awaited: &Awaited, prepared: Prepared) -> Answer<Published> {
+    async fn executed(&self, awaited: &Awaited, prepared: Prepared) -> ServiceResult<Published> {
         let Prepared { envelope, deadline } = prepared;
         let mut reply = self.0.bus.expect_reply(awaited.job);
         if let Err(refusal) = self.enqueue(envelope, deadline).await? {
@@ -187,21 +191,21 @@ impl Service {
     }
 
     /// Answers with the refusal, unless the publish was done in the last moment.
-    async fn refused_for_good(&self, awaited: &Awaited, refusal: Refusal) -> Answer<Published> {
+    async fn refused_for_good(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Published> {
         let outcome = self.give_up(awaited, refusal).await?;
         self.answer_late(outcome).await
     }
 
     /// An answer from the row may come before the worker has told the edges, and nobody may hear of a publish before
     /// them.
-    async fn answer_late(&self, outcome: Outcome) -> Answer<Published> {
+    async fn answer_late(&self, outcome: Outcome) -> ServiceResult<Published> {
         if let Outcome::Published(published) = &outcome {
             self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
         }
         answer(outcome)
     }
 
-    async fn begin_publish(&self, caller: &Caller, request: &PublishRequest) -> Answer<Begun> {
+    async fn begin_publish(&self, caller: &Caller, request: &PublishRequest) -> ServiceResult<Begun> {
         let Some(key) = request.key() else { return Ok(self.begin()) };
         let keyed = KeyedRequest {
             account: caller.account,
@@ -223,7 +227,7 @@ impl Service {
         version: VersionId,
         request: PublishRequest,
         until: Instant,
-    ) -> Answer<Prepared> {
+    ) -> ServiceResult<Prepared> {
         if let Some(refusal) = self.closed().await {
             return Err(refusal.into());
         }
@@ -266,7 +270,7 @@ impl Service {
     }
 
     /// A refusal says that the queue has not confirmed the job, which may be there all the same.
-    async fn enqueue(&self, envelope: JobEnvelope, deadline: Deadline) -> Answer<Result<(), Refusal>> {
+    async fn enqueue(&self, envelope: JobEnvelope, deadline: Deadline) -> ServiceResult<Result<(), Refusal>> {
         let error = match timeout_at(deadline.until, self.0.queue.push(envelope)).await {
             Ok(Ok(())) => {
                 faults::pass("publish.after_push").map_err(anyhow::Error::from)?;
@@ -300,7 +304,7 @@ struct Prepared {
     deadline: Deadline,
 }
 
-fn answer(outcome: Outcome) -> Answer<Published> {
+fn answer(outcome: Outcome) -> ServiceResult<Published> {
     match outcome {
         Outcome::Published(published) => Ok(*published),
         outcome => Err(Failure::behind(outcome)),

@@ -15,12 +15,12 @@ pub struct JobQueue(mpsc::Sender<Push>);
 pub struct Push {
     pub envelope: JobEnvelope,
     pub if_known: IfKnown,
-    pub kept: oneshot::Sender<anyhow::Result<Kept>>,
+    pub kept: oneshot::Sender<anyhow::Result<PushResult>>,
 }
 
 /// What came of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum PushResult {
     /// It waits for its first attempt: it is new, or begins anew.
     Begins,
     /// The queue has it already, and it goes on as it stands there.
@@ -54,11 +54,11 @@ impl JobQueue {
 
     /// Like [`JobQueue::push`], for what is to be done again though it was done before, or has failed for good. What is
     /// done again is done as it is asked for now.
-    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<Kept> {
+    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<PushResult> {
         self.hand_over(envelope, IfKnown::BeginAnew).await
     }
 
-    async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<Kept> {
+    async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<PushResult> {
         let span = telemetry::spans::push(&envelope);
         // Whoever does the job goes on with the trace from here.
         let envelope = JobEnvelope { trace: telemetry::spans::traceparent(&span), ..envelope };

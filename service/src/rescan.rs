@@ -9,7 +9,7 @@ use futures::StreamExt;
 use store::{AskedFor, DueScan, ScanCounts, StuckScan};
 
 use crate::scan::rules;
-use crate::{Kept, Service};
+use crate::{PushResult, Service};
 
 /// A version without a verdict for this long is scanned again.
 const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
@@ -119,9 +119,9 @@ impl Service {
         let pushes: Vec<_> = due.iter().map(|due| (*due, job_of(due.job))).collect();
         let pushes = pushes.into_iter().map(async |(due, job)| (due, queue.push_anew(job).await));
         let pushed: Vec<_> = futures::stream::iter(pushes).buffered(PUSHES_AT_ONCE).collect().await;
-        let pushed: Vec<(DueScan, Kept)> = pushed.into_iter().filter_map(taken_on).collect();
+        let pushed: Vec<(DueScan, PushResult)> = pushed.into_iter().filter_map(taken_on).collect();
         let (begun, waiting): (Vec<_>, Vec<_>) =
-            pushed.into_iter().partition(|(_, kept)| *kept == Kept::Begins);
+            pushed.into_iter().partition(|(_, kept)| *kept == PushResult::Begins);
         let begun: Vec<DueScan> = begun.into_iter().map(|(due, _)| due).collect();
         let waiting: Vec<DueScan> = waiting.into_iter().map(|(due, _)| due).collect();
         let now = self.0.clock.now();
@@ -132,7 +132,7 @@ impl Service {
 }
 
 /// One that the queue does not take keeps back none of the others: it is asked for again with the next look.
-fn taken_on((due, kept): (DueScan, anyhow::Result<Kept>)) -> Option<(DueScan, Kept)> {
+fn taken_on((due, kept): (DueScan, anyhow::Result<PushResult>)) -> Option<(DueScan, PushResult)> {
     let kept = kept.inspect_err(|error| {
         tracing::error!(version.id = %due.job.version, error = format!("{error:#}"), "a scan could not be queued again");
     });

@@ -13,11 +13,11 @@ use futures::stream::BoxStream;
 use serde::Deserialize;
 use store::{
     AppealKept, DecisionKept, DecisionsWanted, LiveCase, QueueWanted, ReportKept, ReviewCase,
-    SameContentWanted, SamePage, Seen, Waiting, WaitingPlace,
+    SameContentWanted, SamePage, Seen, WaitingArtifact, WaitingPlace,
 };
 
 use crate::objection::objected_to;
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// How many pages one list of the queue has.
 pub(crate) const LIST_MAX: usize = 50;
@@ -41,15 +41,15 @@ pub struct Finding {
 
 /// One list of the queue.
 #[derive(Clone, Debug)]
-pub struct QueueShown {
-    pub waiting: Vec<WaitingShown>,
+pub struct ReviewQueuePage {
+    pub waiting: Vec<WaitingPages>,
     /// Where the next list begins, if there is one.
     pub next: Option<WaitingPlace>,
 }
 
 /// A page in the queue.
 #[derive(Clone, Debug)]
-pub struct WaitingShown {
+pub struct WaitingPages {
     pub host: Host,
     pub slug: Slug,
     pub account_handle: String,
@@ -72,7 +72,7 @@ pub struct WaitingShown {
 pub struct ReviewItem {
     pub artifact: Artifact,
     pub account: Account,
-    pub live: Option<LiveShown>,
+    pub live: Option<LivePages>,
     pub reports: Vec<ReportKept>,
     /// The newest first.
     pub appeals: Vec<AppealKept>,
@@ -87,7 +87,7 @@ pub struct ReviewItem {
 
 /// The version that is live.
 #[derive(Clone, Debug)]
-pub struct LiveShown {
+pub struct LivePages {
     pub seq: u32,
     pub status: ModerationStatus,
     pub moderated_by: ModeratedBy,
@@ -114,7 +114,7 @@ pub struct DecisionShown {
 
 /// One list of the log of decisions.
 #[derive(Clone, Debug)]
-pub struct DecisionsShown {
+pub struct DecisionList {
     pub decisions: Vec<DecisionShown>,
     /// What the next list comes before, if there is one.
     pub next: Option<DecisionId>,
@@ -133,17 +133,21 @@ pub enum ShownFile {
 
 impl Service {
     /// The pages that wait, those first that wait the longest; reports weigh.
-    pub async fn queue(&self, wanted: &QueueWanted, after: Option<&WaitingPlace>) -> Answer<QueueShown> {
+    pub async fn queue(
+        &self,
+        wanted: &QueueWanted,
+        after: Option<&WaitingPlace>,
+    ) -> ServiceResult<ReviewQueuePage> {
         let mut waiting =
             self.0.store.waiting(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
         let has_more = waiting.len() > LIST_MAX;
         waiting.truncate(LIST_MAX);
         let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
-        Ok(QueueShown { waiting: waiting.into_iter().map(WaitingShown::from).collect(), next })
+        Ok(ReviewQueuePage { waiting: waiting.into_iter().map(WaitingPages::from).collect(), next })
     }
 
     /// One page with its evidence, its reports and what was decided of it.
-    pub async fn review_item(&self, host: &Host) -> Answer<ReviewItem> {
+    pub async fn review_item(&self, host: &Host) -> ServiceResult<ReviewItem> {
         let case = self.0.store.review_case(host).await?.ok_or(Refusal::NotFound(Missing::ReviewedHost))?;
         let wanted = DecisionsWanted { host: Some(host.clone()), ..DecisionsWanted::default() };
         let decisions = self.0.store.decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
@@ -158,7 +162,7 @@ impl Service {
         Ok(ReviewItem {
             artifact,
             account,
-            live: live.map(LiveShown::from),
+            live: live.map(LivePages::from),
             reports,
             appeals,
             blocked_contents,
@@ -169,16 +173,16 @@ impl Service {
     }
 
     /// Who decided what, the newest first.
-    pub async fn decisions(&self, wanted: &DecisionsWanted) -> Answer<DecisionsShown> {
+    pub async fn decisions(&self, wanted: &DecisionsWanted) -> ServiceResult<DecisionList> {
         let mut decisions = self.0.store.decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
         let has_more = decisions.len() > DECISIONS_MAX;
         decisions.truncate(DECISIONS_MAX);
         let next = decisions.last().filter(|_| has_more).map(|last| last.id);
-        Ok(DecisionsShown { decisions: decisions.into_iter().map(DecisionShown::from).collect(), next })
+        Ok(DecisionList { decisions: decisions.into_iter().map(DecisionShown::from).collect(), next })
     }
 
     /// A file of a version, as a visitor would find it by this path; `path` has no slash before it. It is no view.
-    pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> Answer<ShownFile> {
+    pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> ServiceResult<ShownFile> {
         let manifest =
             self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
         let file = match manifest.at(path) {
@@ -193,14 +197,18 @@ impl Service {
         })
     }
 
-    async fn blocked_contents_of(&self, live: Option<&LiveCase>) -> Answer<HashSet<BlobHash>> {
+    async fn blocked_contents_of(&self, live: Option<&LiveCase>) -> ServiceResult<HashSet<BlobHash>> {
         let Some(live) = live else { return Ok(HashSet::new()) };
         let contents: Vec<BlobHash> = live.manifest.files().iter().map(|file| file.hash).collect();
         Ok(self.0.store.blocked_among(&contents).await?)
     }
 
     /// Those of these other live pages that hold what is objected to, and whether there are more than can be listed.
-    pub(crate) async fn same_content_among(&self, case: &ReviewCase, hosts: &[Host]) -> Answer<SameContent> {
+    pub(crate) async fn same_content_among(
+        &self,
+        case: &ReviewCase,
+        hosts: &[Host],
+    ) -> ServiceResult<SameContent> {
         if hosts.is_empty() {
             return Ok(SameContent::default());
         }
@@ -210,7 +218,7 @@ impl Service {
     }
 
     /// The other live pages that hold what is objected to.
-    async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> Answer<SameContent> {
+    async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> ServiceResult<SameContent> {
         let Some(live) = &case.live else { return Ok(SameContent::default()) };
         let contents = objected_to(live);
         let wanted = SameContentWanted {
@@ -243,8 +251,8 @@ pub(crate) fn read_findings(evidence: &str) -> Vec<Finding> {
     })
 }
 
-impl From<Waiting> for WaitingShown {
-    fn from(waiting: Waiting) -> Self {
+impl From<WaitingArtifact> for WaitingPages {
+    fn from(waiting: WaitingArtifact) -> Self {
         let mut rules: Vec<String> = Vec::new();
         for finding in waiting.evidence.as_deref().map(read_findings).unwrap_or_default() {
             if !rules.contains(&finding.rule) {
@@ -268,7 +276,7 @@ impl From<Waiting> for WaitingShown {
     }
 }
 
-impl From<LiveCase> for LiveShown {
+impl From<LiveCase> for LivePages {
     fn from(live: LiveCase) -> Self {
         Self {
             findings: findings_of(&live),

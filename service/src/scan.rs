@@ -21,7 +21,7 @@ use tracing::{Instrument, Span};
 pub use gate::ScanTerms;
 
 use crate::Service;
-use gate::{NoPermit, Permit, Scan, ScanGate};
+use gate::{NoPermit, Scan, ScanGate, ScanPermit};
 
 /// The number of the rules that this program judges by. It rises with them, so older verdicts are told from newer ones.
 const RULES: u32 = whole_number(scanner::SCANNER_VERSION);
@@ -134,7 +134,7 @@ impl Service {
     /// Two scans of the same content compute once: the later one waits for the verdict of the other.
     async fn judge_once(
         &self,
-        permit: Permit,
+        permit: ScanPermit,
         content: ScannedContent,
         files: computing::Files,
     ) -> anyhow::Result<Arc<KeptVerdict>> {

@@ -4,7 +4,7 @@
 use domain::{Missing, OperatorName, Origin, Refusal, SuspensionReason};
 use store::{SuspensionChange, SuspensionSet};
 
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 impl Service {
     /// Suspends an account, by its handle or id. Once this returns, it takes no writes and no edge serves its pages.
@@ -14,7 +14,7 @@ impl Service {
         origin: Origin,
         account: &str,
         reason: SuspensionReason,
-    ) -> Answer<SuspensionSet> {
+    ) -> ServiceResult<SuspensionSet> {
         let set = self.set_suspension(by, origin, account, Some(reason)).await?;
         tracing::warn!(account.handle = %set.handle, operator.name = %by, "account suspended");
         Ok(set)
@@ -26,7 +26,7 @@ impl Service {
         by: &OperatorName,
         origin: Origin,
         account: &str,
-    ) -> Answer<SuspensionSet> {
+    ) -> ServiceResult<SuspensionSet> {
         let set = self.set_suspension(by, origin, account, None).await?;
         tracing::warn!(account.handle = %set.handle, operator.name = %by, "suspension lifted");
         Ok(set)
@@ -38,7 +38,7 @@ impl Service {
         origin: Origin,
         account: &str,
         reason: Option<SuspensionReason>,
-    ) -> Answer<SuspensionSet> {
+    ) -> ServiceResult<SuspensionSet> {
         let unknown = Refusal::NotFound(Missing::Account);
         let account = self.0.store.account_named(account).await?.ok_or_else(|| unknown.clone())?;
         let change = SuspensionChange { account, reason, by, origin, now: self.0.clock.now() };

@@ -6,7 +6,7 @@ use domain::{
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
-use crate::{Answer, Caller, Client, Person, Service};
+use crate::{Caller, Client, Person, Service, ServiceResult};
 
 /// A code is too long to be guessed; this keeps anyone from trying.
 const JOINS_PER_MINUTE: u32 = 60;
@@ -32,7 +32,7 @@ pub struct Team {
 impl Service {
     // Spec 4.5. Nobody invites above the own role: who may invite is an admin at least, and an invite makes an admin
     // at most.
-    pub async fn invite(&self, caller: &Caller, terms: InviteTerms) -> Answer<Invite> {
+    pub async fn invite(&self, caller: &Caller, terms: InviteTerms) -> ServiceResult<Invite> {
         let now = self.0.clock.now();
         caller.may_lead(now)?;
         let invite = Invite {
@@ -52,13 +52,13 @@ impl Service {
     }
 
     /// The invites of the account, the newest first, also those that can no longer be used.
-    pub async fn invites(&self, caller: &Caller, page: &Page) -> Answer<Paged<Invite>> {
+    pub async fn invites(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Invite>> {
         caller.may_see_invites()?;
         Ok(self.0.store.invites(caller.account, page).await?)
     }
 
     /// One of the account's invites, usable or not.
-    pub async fn invite_of(&self, caller: &Caller, code: &str) -> Answer<Invite> {
+    pub async fn invite_of(&self, caller: &Caller, code: &str) -> ServiceResult<Invite> {
         caller.may_see_invites()?;
         let opened = self.0.store.opened_invite(&known(code)?).await?;
         let invite = opened.map(|opened| opened.invite).filter(|invite| invite.account == caller.account);
@@ -66,7 +66,7 @@ impl Service {
     }
 
     /// Revokes an invite: whoever still holds the link can no longer join by it.
-    pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> Answer<InviteCode> {
+    pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> ServiceResult<InviteCode> {
         caller.may_lead(self.0.clock.now())?;
         let code = known(code)?;
         self.0.store.revoke_invite(&self.change_by(caller), &code).await?;
@@ -75,7 +75,7 @@ impl Service {
     }
 
     /// Lets an agent join that has no more than the code.
-    pub async fn join_as_agent(&self, code: &str, from: &Client) -> Answer<Joined> {
+    pub async fn join_as_agent(&self, code: &str, from: &Client) -> ServiceResult<Joined> {
         let now = self.0.clock.now();
         self.take_by_address("join", from.address, JOINS_PER_MINUTE).await?;
         let secret = TokenSecret::generate(&self.0.chance);
@@ -92,7 +92,7 @@ impl Service {
     }
 
     /// The invite behind a code, if it can still be used.
-    pub async fn open_invite(&self, code: &str) -> Answer<OpenedInvite> {
+    pub async fn open_invite(&self, code: &str) -> ServiceResult<OpenedInvite> {
         let opened = self.0.store.opened_invite(&known(code)?).await?;
         let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
         if opened.account.suspension.is_some() {
@@ -103,7 +103,7 @@ impl Service {
     }
 
     /// Lets a person join the account with the handle that is answered. For who is a member already, nothing happens.
-    pub async fn join(&self, person: &Person, code: &str) -> Answer<String> {
+    pub async fn join(&self, person: &Person, code: &str) -> ServiceResult<String> {
         let joining = JoiningPerson {
             code: known(code)?,
             user: person.user,
@@ -116,7 +116,7 @@ impl Service {
     }
 
     /// The members and then the active tokens of the account, as one list. A person of any role may read it.
-    pub async fn team(&self, caller: &Caller, page: &Page) -> Answer<Team> {
+    pub async fn team(&self, caller: &Caller, page: &Page) -> ServiceResult<Team> {
         let is_past_members = page.start.cursor().is_some_and(|cursor| cursor.list == List::Tokens);
         let members = if is_past_members { Paged::empty() } else { self.members(caller, page).await? };
         if members.next.is_some() {
@@ -133,13 +133,13 @@ impl Service {
     }
 
     /// The people of the account, in the order in which they joined.
-    pub async fn members(&self, caller: &Caller, page: &Page) -> Answer<Paged<Member>> {
+    pub async fn members(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Member>> {
         caller.may_see_team()?;
         Ok(self.0.store.members(caller.account, page).await?)
     }
 
     /// The active tokens of the account, the newest first, for everyone who may see its members.
-    pub async fn team_tokens(&self, caller: &Caller, page: &Page) -> Answer<Paged<Token>> {
+    pub async fn team_tokens(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Token>> {
         caller.may_see_team()?;
         self.flush_token_uses().await;
         self.tokens_shown_to(caller, Reach::All, page).await
@@ -147,7 +147,7 @@ impl Service {
 
     /// Removes a person and all that came from them. Who it was, and how many tokens were revoked. Anyone but the owner
     /// may leave.
-    pub async fn remove_member(&self, caller: &Caller, user: &str) -> Answer<(UserId, u64)> {
+    pub async fn remove_member(&self, caller: &Caller, user: &str) -> ServiceResult<(UserId, u64)> {
         let user = user.parse::<UserId>().ok();
         if !user.is_some_and(|user| caller.is(user)) {
             caller.may_lead(self.0.clock.now())?;

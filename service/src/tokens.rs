@@ -11,7 +11,7 @@ use domain::{
 use store::{Along, AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
 use tokio::time::{Instant, sleep_until};
 
-use crate::{Answer, Caller, Service};
+use crate::{Caller, Service, ServiceResult};
 
 /// How many leaked tokens an address reports in a minute.
 const LEAKS_PER_MINUTE: u32 = 60;
@@ -41,7 +41,7 @@ pub struct Revoked {
 
 impl Service {
     /// The active tokens that the caller reaches, the newest first.
-    pub async fn tokens(&self, caller: &Caller, page: &Page) -> Answer<Paged<Token>> {
+    pub async fn tokens(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Token>> {
         caller.may(Scope::TokensManage)?;
         self.flush_token_uses().await;
         self.tokens_shown_to(caller, caller.sees(), page).await
@@ -53,7 +53,7 @@ impl Service {
         caller: &Caller,
         reach: Reach,
         page: &Page,
-    ) -> Answer<Paged<Token>> {
+    ) -> ServiceResult<Paged<Token>> {
         let mut tokens = self.0.store.tokens(caller.account, reach, self.0.clock.now(), page).await?;
         if caller.may_see_invites().is_err() {
             tokens.rows.iter_mut().for_each(|token| token.name = token.name.without_code());
@@ -62,13 +62,17 @@ impl Service {
     }
 
     /// The names of the tokens that minted these, whether or not they still work.
-    pub async fn minters_of(&self, caller: &Caller, tokens: &[Token]) -> Answer<HashMap<TokenId, TokenName>> {
+    pub async fn minters_of(
+        &self,
+        caller: &Caller,
+        tokens: &[Token],
+    ) -> ServiceResult<HashMap<TokenId, TokenName>> {
         caller.may_see_team()?;
         Ok(self.0.store.minters_of(caller.account, tokens).await?)
     }
 
     /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
-    pub async fn mint(&self, caller: &Caller, request: MintRequest) -> Answer<Minted> {
+    pub async fn mint(&self, caller: &Caller, request: MintRequest) -> ServiceResult<Minted> {
         let now = self.0.clock.now();
         caller.may_write(Scope::TokensManage, now)?;
         let secret = TokenSecret::generate(&self.0.chance);
@@ -87,7 +91,7 @@ impl Service {
     }
 
     /// Revokes a token, and on request all that came from it. The next use of each is refused, in every process.
-    pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> Answer<Revoked> {
+    pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> ServiceResult<Revoked> {
         let now = self.0.clock.now();
         caller.may_write(Scope::TokensManage, now)?;
         // What is no id is no token's.
@@ -105,7 +109,7 @@ impl Service {
 
     /// Revokes the token with this secret, for anyone who found it. An unknown token gets the same response in the same
     /// time.
-    pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> Answer<()> {
+    pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> ServiceResult<()> {
         let earliest = Instant::now() + LEAK_RESPONSE_MIN;
         self.take_by_address("leak", from, LEAKS_PER_MINUTE).await?;
         if let Some(grant) = self.0.store.token_grant(&secret.hash()).await?
@@ -118,7 +122,7 @@ impl Service {
     }
 
     /// The caller knows the secret, so the token itself is recorded as the actor.
-    async fn revoke_found(&self, grant: &TokenGrant, origin: Origin) -> Answer<()> {
+    async fn revoke_found(&self, grant: &TokenGrant, origin: Origin) -> ServiceResult<()> {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };

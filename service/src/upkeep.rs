@@ -6,7 +6,7 @@ use domain::{Host, Job, JobEnvelope, JobId, Missing, Refusal, Time, UploadTicket
 use store::SweptBlobs;
 
 use crate::scan::rules;
-use crate::{Answer, Service};
+use crate::{Service, ServiceResult};
 
 /// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
@@ -35,7 +35,7 @@ impl Service {
     }
 
     /// The operator's cleanup: purges every account that has expired by now, and deletes what only they referred to.
-    pub async fn clean_up_at_once(&self) -> Answer<CleanedUp> {
+    pub async fn clean_up_at_once(&self) -> ServiceResult<CleanedUp> {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
         let blobs = self.0.store.sweep_blobs_at_once(&self.0.blobs, now).await?;
@@ -107,7 +107,7 @@ impl Service {
     }
 
     /// Counts one view of a host's page, and has it kept when it returns.
-    pub async fn count_view(&self, host: &Host) -> Answer<()> {
+    pub async fn count_view(&self, host: &Host) -> ServiceResult<()> {
         let route = self.0.store.route(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
         let now = self.0.clock.now();
         let view = ViewCount { account: route.account, host: route.host, count: 1 };

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use domain::{Missing, Refusal, Scope, SpooledFile, Time, UploadId, UploadTicket};
 use store::KeyUse;
 
-use crate::{Answer, Caller, Service, UploadedFile, content};
+use crate::{Caller, Service, ServiceResult, UploadedFile, content};
 
 /// Addresses that an account gets in a minute.
 const STAGES_PER_MINUTE: u32 = 20;
@@ -39,7 +39,7 @@ pub struct KeptUpload {
 
 impl Service {
     /// Makes an address for an upload to this account.
-    pub async fn stage_upload(&self, caller: &Caller) -> Answer<StagedUpload> {
+    pub async fn stage_upload(&self, caller: &Caller) -> ServiceResult<StagedUpload> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let key = caller.account.to_string();
@@ -53,7 +53,7 @@ impl Service {
     }
 
     /// The ticket of an address, if we have given it and it still takes an upload. Asked before a body is read.
-    pub async fn open_upload(&self, ticket: &str) -> Answer<UploadTicket> {
+    pub async fn open_upload(&self, ticket: &str) -> ServiceResult<UploadTicket> {
         let ticket = UploadTicket::read(ticket, &self.0.rules.signing_key)
             .ok_or(Refusal::NotFound(Missing::Upload))?;
         let now = self.0.clock.now();
@@ -70,7 +70,11 @@ impl Service {
     }
 
     /// Keeps files for an account until they are published. An address takes them once.
-    pub async fn keep_upload(&self, ticket: UploadTicket, files: Vec<UploadedFile>) -> Answer<KeptUpload> {
+    pub async fn keep_upload(
+        &self,
+        ticket: UploadTicket,
+        files: Vec<UploadedFile>,
+    ) -> ServiceResult<KeptUpload> {
         let file_count = files.len();
         let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
         self.make_way_for(ticket).await?;
@@ -82,7 +86,7 @@ impl Service {
     }
 
     /// Deletes the oldest uploads of the account, so that with this one it has no more than it may.
-    async fn make_way_for(&self, ticket: UploadTicket) -> Answer<()> {
+    async fn make_way_for(&self, ticket: UploadTicket) -> ServiceResult<()> {
         let waiting = self.0.blobs.kept_uploads(ticket.account).await?;
         if waiting.contains(&ticket.upload) {
             return Err(Refusal::UploadTaken.into());
@@ -100,7 +104,11 @@ impl Service {
 
     /// The files of an upload. Another account's is not there for the caller. They stay until a publish of them succeeds,
     /// so that one that is refused can be tried again.
-    pub async fn uploaded(&self, caller: &Caller, upload: &str) -> Answer<(UploadId, Vec<UploadedFile>)> {
+    pub async fn uploaded(
+        &self,
+        caller: &Caller,
+        upload: &str,
+    ) -> ServiceResult<(UploadId, Vec<UploadedFile>)> {
         caller.may(Scope::ArtifactsWrite)?;
         // What is not even formed like an upload's name is as unknown as any other.
         let upload: UploadId = upload.parse().map_err(|_| Refusal::NotFound(Missing::Upload))?;

@@ -1,6 +1,6 @@
 //! Scans' verdicts on their way to the database, written together with whatever other verdicts wait.
 
-use store::{Gathered, Judged, Judgement, Store};
+use store::{Judged, Judgement, Store, WriteBatch};
 
 /// Verdicts that one commit writes at most.
 const VERDICTS_ENOUGH: usize = 64;
@@ -9,7 +9,7 @@ const VERDICTS_ENOUGH: usize = 64;
 #[derive(Clone)]
 pub struct VerdictCommits {
     store: Store,
-    gathered: Gathered<Judgement, Judged>,
+    gathered: WriteBatch<Judgement, Judged>,
 }
 
 impl VerdictCommits {
@@ -19,7 +19,7 @@ impl VerdictCommits {
             let clerk = clerk.clone();
             async move { write_together(&clerk, &judgements).await }
         };
-        Self { gathered: Gathered::start(store.commits_at_once(), VERDICTS_ENOUGH, |_| 1, write), store }
+        Self { gathered: WriteBatch::start(store.commits_at_once(), VERDICTS_ENOUGH, |_| 1, write), store }
     }
 
     /// Writes a verdict: with others, or by itself if that was not to be. The same verdict twice changes nothing.

@@ -2,12 +2,12 @@
 //! only when no edge serves the old state.
 
 use domain::{
-    Artifact, Deed, JobId, Micro, Outcome, Payment, Reason, Receipt, Repeating, Scope, Slug, Visibility,
-    VisibilityDeed,
+    Artifact, JobId, LedgerOperation, Micro, Outcome, Payment, Reason, Receipt, Repeating, Scope, Slug,
+    Visibility, VisibilityOperation,
 };
 
 use crate::deadline::{Awaited, answer_until};
-use crate::{Answer, Caller, Failure, Service};
+use crate::{Caller, Failure, Service, ServiceResult};
 
 /// A change of visibility that passed the door.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct ShownArtifact {
 impl Service {
     /// What taking a page off the public costs now: nothing while it is off, or when its month was paid before. It is
     /// for people to read before they pay; the ledger asks again.
-    pub async fn visibility_price(&self, caller: &Caller, artifact: &Artifact) -> Answer<Micro> {
+    pub async fn visibility_price(&self, caller: &Caller, artifact: &Artifact) -> ServiceResult<Micro> {
         caller.may(Scope::ArtifactsRead)?;
         let month = Reason::Visibility(artifact.id, self.0.clock.now().month());
         let is_paid = artifact.visibility != Visibility::Public
@@ -38,11 +38,15 @@ impl Service {
     }
 
     /// Sets an artifact's visibility. Leaving the public costs a month, once in a month (spec 3.2).
-    pub async fn set_visibility(&self, caller: &Caller, request: VisibilityRequest) -> Answer<ShownArtifact> {
+    pub async fn set_visibility(
+        &self,
+        caller: &Caller,
+        request: VisibilityRequest,
+    ) -> ServiceResult<ShownArtifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let job = JobId::new(now, &self.0.chance);
-        let deed = Deed::Visibility(VisibilityDeed {
+        let operation = LedgerOperation::Visibility(VisibilityOperation {
             account: caller.account,
             job,
             slug: request.slug,
@@ -52,12 +56,14 @@ impl Service {
             called_by: Some(caller.called_by()),
             deadline: Some(self.deadline(answer_until()).await?.at),
         });
-        let (account, kind) = (caller.account, deed.kind());
-        let set =
-            match self.settle(deed, &Awaited { account, job, kind, repeating: Repeating::AsItIs }).await? {
-                Outcome::VisibilitySet(set) => *set,
-                outcome => return Err(Failure::behind(outcome)),
-            };
+        let (account, kind) = (caller.account, operation.kind());
+        let set = match self
+            .settle(operation, &Awaited { account, job, kind, repeating: Repeating::AsItIs })
+            .await?
+        {
+            Outcome::VisibilitySet(set) => *set,
+            outcome => return Err(Failure::behind(outcome)),
+        };
         // Also when there was nothing to change: a call at the same time may have changed it and not told them yet.
         self.0.bus.notify_edges(std::slice::from_ref(&set.artifact.host)).await;
         tracing::info!(

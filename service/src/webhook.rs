@@ -3,11 +3,11 @@
 
 use card::{CardEvent, EventKind, PaidCheckout};
 use domain::{
-    AccountId, CardPayment, CardReversal, CardReversalDeed, CreditDeed, CreditSource, Deed, Moved, Outcome,
-    Reason, Refusal, ReversalExtent,
+    AccountId, CardPayment, CardReversal, CardReversalOperation, CreditOperation, CreditSource,
+    LedgerOperation, Moved, Outcome, Reason, Refusal, ReversalExtent,
 };
 
-use crate::{Answer, Failure, Service};
+use crate::{Failure, Service, ServiceResult};
 
 const SIGNATURE_HEADER: &str = "Card-Processor-Signature";
 /// An account that is no account is told in the log, and no longer than this.
@@ -24,7 +24,7 @@ pub struct CardCall<'a> {
 impl Service {
     /// Takes the processor's word, and credits the account if it says that a checkout was paid. Whether this very call
     /// credited it.
-    pub async fn take_card_event(&self, call: CardCall<'_>) -> Answer<bool> {
+    pub async fn take_card_event(&self, call: CardCall<'_>) -> ServiceResult<bool> {
         let secret = self.0.card.webhook_secret.as_ref();
         let secret =
             secret.ok_or_else(|| Refusal::NotConfigured { what: "the webhook secret".to_owned() })?;
@@ -49,12 +49,12 @@ impl Service {
 
     /// An expired account is credited too: the money is there, and keeps the account from being purged. So is a suspended
     /// one, which has the credit when the suspension is lifted.
-    async fn credit_checkout(&self, paid: PaidCheckout) -> Answer<bool> {
+    async fn credit_checkout(&self, paid: PaidCheckout) -> ServiceResult<bool> {
         let Some(account) = self.0.store.account_named(&paid.account).await? else {
             note_unknown_account(&paid);
             return Ok(false);
         };
-        let deed = CreditDeed {
+        let operation = CreditOperation {
             account,
             amount: paid.amount,
             reason: Reason::CardTopUp(paid.session.clone()).to_string(),
@@ -63,7 +63,7 @@ impl Service {
                 payment_intent: paid.payment_intent.clone(),
             }),
         };
-        let is_new = match self.0.ledgers.settle(Deed::Credit(deed)).await? {
+        let is_new = match self.0.ledgers.settle(LedgerOperation::Credit(operation)).await? {
             Outcome::Moved(Moved { is_new, .. }) => is_new,
             // It was purged since the look.
             Outcome::Refused(_) => {
@@ -85,7 +85,7 @@ impl Service {
     /// that is not ours, which must be acknowledged; and what is acknowledged is not repeated. So it is kept, and booked when
     /// the payment is credited. The reversal is committed before the payment is looked for once more, and the payment
     /// before its reversals are looked for: of two events at the same moment, at least one finds the other.
-    async fn reverse_payment(&self, reversal: CardReversal) -> Answer<()> {
+    async fn reverse_payment(&self, reversal: CardReversal) -> ServiceResult<()> {
         let store = &self.0.store;
         if store.account_of_card_payment(&reversal.payment_intent).await?.is_none() {
             store.keep_early_reversal(&reversal, self.0.clock.now()).await?;
@@ -101,7 +101,7 @@ impl Service {
         self.take_back(account, reversal).await
     }
 
-    async fn take_back_what_came_early(&self, payment_intent: &str) -> Answer<()> {
+    async fn take_back_what_came_early(&self, payment_intent: &str) -> ServiceResult<()> {
         let reversals = self.0.store.early_reversals(payment_intent).await?;
         if reversals.is_empty() {
             return Ok(());
@@ -116,9 +116,9 @@ impl Service {
         Ok(())
     }
 
-    async fn take_back(&self, account: AccountId, reversal: CardReversal) -> Answer<()> {
-        let deed = Deed::CardReversal(CardReversalDeed { account, reversal });
-        match self.0.ledgers.settle(deed).await? {
+    async fn take_back(&self, account: AccountId, reversal: CardReversal) -> ServiceResult<()> {
+        let operation = LedgerOperation::CardReversal(CardReversalOperation { account, reversal });
+        match self.0.ledgers.settle(operation).await? {
             Outcome::Moved(Moved { .. }) => Ok(()),
             outcome => Err(Failure::behind(outcome)),
         }

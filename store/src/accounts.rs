@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Micro, MonthlyUse, Standing, StoredBytes, Time,
+    Account, AccountId, AccountStatus, AccountSummary, BillingState, Micro, MonthlyUse, StoredBytes, Time,
     Visibility,
 };
 use sea_orm::ActiveValue::Set;
@@ -47,7 +47,7 @@ impl Store {
     }
 
     /// What a charge depends on, in one read: every publish begins with it.
-    pub async fn standing(&self, id: AccountId, now: Time) -> anyhow::Result<Option<Standing>> {
+    pub async fn standing(&self, id: AccountId, now: Time) -> anyhow::Result<Option<BillingState>> {
         let month = now.month().to_string();
         let of_the_month: RelationDef = entity::account::Entity::belongs_to(entity::usage::Entity)
             .from(entity::account::Column::Id)
@@ -67,7 +67,7 @@ impl Store {
             AccountStatus::Provisional => account.provisional_publishes,
             AccountStatus::Claimed => usage.map_or(0, |usage| rows::count(usage.publishes)),
         };
-        Ok(Some(Standing { status: account.status, balance: account.balance, publishes_used }))
+        Ok(Some(BillingState { status: account.status, balance: account.balance, publishes_used }))
     }
 
     /// The account of this id or handle.

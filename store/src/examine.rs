@@ -264,22 +264,22 @@ mod tests {
     use super::*;
     use crate::Layout;
 
-    struct Kept {
+    struct StoredCopy {
         folder: tempfile::TempDir,
         blobs: Blobs,
         blob: KnownBlob,
     }
 
-    async fn kept(content: &Bytes) -> Kept {
+    async fn kept(content: &Bytes) -> StoredCopy {
         let folder = tempfile::tempdir().unwrap();
         let blobs = Blobs::local(folder.path()).unwrap();
         let hash = BlobHash::of(content);
         let variants =
             blobs.put(hash, content.clone(), Layout::of(content, "text/html").unwrap()).await.unwrap();
-        Kept { folder, blobs, blob: KnownBlob { hash, size_bytes: content.len() as u64, variants } }
+        StoredCopy { folder, blobs, blob: KnownBlob { hash, size_bytes: content.len() as u64, variants } }
     }
 
-    impl Kept {
+    impl StoredCopy {
         /// What is found after a hand was laid on the object's bytes.
         async fn found_after(&self, change: impl FnOnce(&mut Vec<u8>)) -> Option<BlobFault> {
             let hash = self.blob.hash.to_string();

@@ -16,21 +16,21 @@ const COMMIT_WAIT: Duration = Duration::from_secs(12);
 
 /// The way to commits that take as much as there is. They end when the last of these is gone.
 #[derive(Debug)]
-pub struct Gathered<T, R>(UnboundedSender<Waiting<T, R>>);
+pub struct WriteBatch<T, R>(UnboundedSender<WaitingWrite<T, R>>);
 
 #[derive(Debug)]
-struct Waiting<T, R> {
+struct WaitingWrite<T, R> {
     item: T,
     done: oneshot::Sender<R>,
 }
 
-impl<T, R> Clone for Gathered<T, R> {
+impl<T, R> Clone for WriteBatch<T, R> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T: Send + 'static, R: Send + 'static> Gathered<T, R> {
+impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
     /// Makes `at_once` commits at a time. One takes no further item when those that it has weigh `enough`; `commit`
     /// answers each of them, in their order, or none.
     pub fn start<C, F>(at_once: usize, enough: usize, weight: fn(&T) -> usize, commit: C) -> Self
@@ -50,13 +50,13 @@ impl<T: Send + 'static, R: Send + 'static> Gathered<T, R> {
     /// commit panicked, or took too long, or would not have it. Then it is to be committed by itself.
     pub async fn commit(&self, item: T) -> Option<R> {
         let (done, answer) = oneshot::channel();
-        self.0.send(Waiting { item, done }).ok()?;
+        self.0.send(WaitingWrite { item, done }).ok()?;
         answer.await.ok()
     }
 }
 
 async fn work<T, R, C, F>(
-    receiver: Arc<Mutex<UnboundedReceiver<Waiting<T, R>>>>,
+    receiver: Arc<Mutex<UnboundedReceiver<WaitingWrite<T, R>>>>,
     enough: usize,
     weight: fn(&T) -> usize,
     commit: C,
@@ -85,11 +85,11 @@ async fn work<T, R, C, F>(
 
 /// Waits for an item and takes what waits with it; nothing when no more can come.
 async fn gather<T, R>(
-    receiver: &mut UnboundedReceiver<Waiting<T, R>>,
+    receiver: &mut UnboundedReceiver<WaitingWrite<T, R>>,
     enough: usize,
     weight: fn(&T) -> usize,
-) -> Vec<Waiting<T, R>> {
-    let mut gathered: Vec<Waiting<T, R>> = receiver.recv().await.into_iter().collect();
+) -> Vec<WaitingWrite<T, R>> {
+    let mut gathered: Vec<WaitingWrite<T, R>> = receiver.recv().await.into_iter().collect();
     let mut weighed: usize = gathered.iter().map(|waiting| weight(&waiting.item)).sum();
     while weighed < enough
         && let Ok(waiting) = receiver.try_recv()
@@ -112,7 +112,7 @@ mod tests {
     async fn what_comes_while_a_commit_runs_is_committed_together_and_each_hears_its_own() {
         let commits = Arc::new(AtomicUsize::new(0));
         let counted = commits.clone();
-        let gathered = Gathered::start(
+        let gathered = WriteBatch::start(
             1,
             4,
             |_| 1,
@@ -131,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_heard_by_those_who_were_part_of_it_and_by_nobody_after() {
-        let gathered = Gathered::<u32, u32>::start(
+        let gathered = WriteBatch::<u32, u32>::start(
             1,
             4,
             |_| 1,

@@ -17,6 +17,7 @@ mod claims;
 mod content_verdicts;
 mod database;
 mod decided;
+mod decision_rows;
 mod decisions;
 mod disk;
 mod early_reversals;
@@ -47,7 +48,6 @@ mod review;
 mod revocations;
 mod routes;
 mod rows;
-mod rulings;
 mod scan_standing;
 mod scans;
 mod scans_asked;
@@ -84,7 +84,7 @@ pub use decided::{Decided, Undone};
 pub use decisions::{DecisionKept, DecisionsWanted, ScanKept};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
-pub use gather::Gathered;
+pub use gather::WriteBatch;
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
 pub use ledger_check::{LedgerFault, LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
 pub use members::Member;
@@ -109,7 +109,7 @@ pub use scrub::{
     Damage, DamageFault, Harmed, MalformedManifest, ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare,
     ScrubNews, ScrubProgress,
 };
-pub use sessions::{Ending, NewSession, SessionGrant, SessionShown, Sessions};
+pub use sessions::{Ending, NewSession, SessionGrant, SessionInfo, Sessions};
 pub use settle::{Batch, Terms};
 pub use snapshot::sqlite_file;
 pub use suspensions::{SuspensionChange, SuspensionSet};
@@ -118,7 +118,7 @@ pub use tables::{LedgerTotals, TABLES, TableCount};
 pub use tokens::{TokenGrant, TokenUse};
 pub use unscanned::GivenUpScan;
 pub use users::{PasswordChange, User};
-pub use waiting::{Backlog, Waiting, WaitingFor, WaitingPlace};
+pub use waiting::{Backlog, WaitingArtifact, WaitingFor, WaitingPlace};
 
 use std::sync::Arc;
 

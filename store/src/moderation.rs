@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, ModeratedBy, ModerationStatus, Moderator,
-    Origin, ReportId, Ruling, RulingNote, SitePath, Time, VersionId, Via,
+    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, ModeratedBy, ModerationDecision,
+    ModerationStatus, Moderator, Origin, ReportId, RulingNote, SitePath, Time, VersionId, Via,
 };
 use sea_orm::sea_query::{Condition, Query};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -15,7 +15,7 @@ use crate::decisions::{DecidedBy, Decision, mark, newest_decision, note};
 use crate::reports::{self, Answered};
 use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
-use crate::{Store, held_pages, rows, rulings};
+use crate::{Store, decision_rows, held_pages, rows};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
@@ -28,7 +28,7 @@ const LEFT_OUT_NAMED_MAX: usize = 5;
 pub struct ModeratorsWord {
     pub account: AccountId,
     pub artifact: ArtifactId,
-    pub ruling: Ruling,
+    pub ruling: ModerationDecision,
     pub moderator: Moderator,
     pub note: Option<RulingNote>,
     /// The version that was looked at. None holds for whichever is live.
@@ -95,8 +95,8 @@ impl Store {
             return Ok(Ruled::DecidedMeanwhile { status: rows::moderation(&version.moderation_status)? });
         }
         let mut others = match word.ruling {
-            Ruling::Block => other_holders(&transaction, word, &version).await?,
-            Ruling::Pass => Vec::new(),
+            ModerationDecision::Block => other_holders(&transaction, word, &version).await?,
+            ModerationDecision::Pass => Vec::new(),
         };
         let has_more = others.len() as u64 > VERSIONS_TAKEN_ALONG_MAX;
         others.truncate(VERSIONS_TAKEN_ALONG_MAX as usize);
@@ -142,7 +142,7 @@ async fn apply_to_page(
     host: &str,
 ) -> anyhow::Result<Applied> {
     match word.ruling {
-        Ruling::Block => {
+        ModerationDecision::Block => {
             held_pages::hold(transaction, &version.artifact_id, word.now).await?;
             let objection = Objection {
                 host,
@@ -153,7 +153,7 @@ async fn apply_to_page(
             let left_out = blocked_contents::block(transaction, &objection, version).await?;
             Ok(Applied { left_out, ..Applied::default() })
         }
-        Ruling::Pass => {
+        ModerationDecision::Pass => {
             held_pages::release(transaction, &version.artifact_id).await?;
             let unblocked = blocked_contents::unblock(transaction, version, word.now).await?;
             Ok(Applied { unblocked, ..Applied::default() })
@@ -173,7 +173,7 @@ async fn decide(
     let decision = Decision::of_people(version, status, by, chance, word.now);
     let decided_by = DecidedBy { moderator: &word.moderator, note: word.note.as_ref() };
     let kept = note(transaction, &Decision { decided_by: Some(decided_by), ..decision }).await?;
-    rulings::keep(transaction, &kept, host, version.seq).await?;
+    decision_rows::keep(transaction, &kept, host, version.seq).await?;
     mark(transaction, version, status, by, word.now).await
 }
 

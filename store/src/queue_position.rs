@@ -6,7 +6,7 @@ use anyhow::Context;
 use domain::{Host, Time};
 use sea_orm::{DbBackend, FromQueryResult, Statement, Value};
 
-use crate::waiting::{Waiting, WaitingFor, WaitingPlace, WaitingRow};
+use crate::waiting::{WaitingArtifact, WaitingFor, WaitingPlace, WaitingRow};
 use crate::{Store, rows};
 
 /// Which pages of the queue are wanted.
@@ -119,7 +119,7 @@ impl Store {
         after: Option<&WaitingPlace>,
         at_most: u64,
         now: Time,
-    ) -> anyhow::Result<Vec<Waiting>> {
+    ) -> anyhow::Result<Vec<WaitingArtifact>> {
         let found = self.queue_rows(wanted, Position::After(after), at_most, now).await?;
         let evidence = self.last_scans(found.iter().map(|row| row.version().to_owned()).collect()).await?;
         found.into_iter().map(|row| row.read(&evidence)).collect()

@@ -6,14 +6,14 @@ use crate::rows;
 
 /// What is known of a version when a scan's verdict comes.
 #[derive(Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct ScanProgress {
     pub(crate) status: ModerationStatus,
     pub(crate) by: ModeratedBy,
     /// A report has sent it to review, though a scan may have blocked it since.
     is_reported: bool,
 }
 
-impl Standing {
+impl ScanProgress {
     pub(crate) fn of(
         version: &entity::version::Model,
         earlier: &[entity::moderation_decision::Model],
@@ -31,7 +31,10 @@ impl Standing {
 
 /// A scan may raise and lower what scans have said. It never changes a moderator's decision. What a report has sent to
 /// `review` it changes to `blocked` only.
-pub(crate) fn after_scan(standing: &Standing, verdict: ModerationStatus) -> (ModerationStatus, ModeratedBy) {
+pub(crate) fn after_scan(
+    standing: &ScanProgress,
+    verdict: ModerationStatus,
+) -> (ModerationStatus, ModeratedBy) {
     match standing.by {
         ModeratedBy::Moderator => (standing.status, ModeratedBy::Moderator),
         _ if standing.is_reported && verdict != ModerationStatus::Blocked => {
@@ -49,8 +52,9 @@ mod tests {
 
     #[test]
     fn a_late_scan_never_lowers_what_people_have_set() {
-        let after =
-            |status, by, verdict| after_scan(&Standing { status, by, is_reported: by == Report }, verdict);
+        let after = |status, by, verdict| {
+            after_scan(&ScanProgress { status, by, is_reported: by == Report }, verdict)
+        };
         assert_eq!(after(Pending, Nobody, Pass), (Pass, Scan));
         assert_eq!(after(Review, Scan, Pass), (Pass, Scan));
         assert_eq!(after(Blocked, Scan, Pass), (Pass, Scan));
@@ -64,10 +68,10 @@ mod tests {
 
     #[test]
     fn a_rescan_that_clears_what_a_scan_has_blocked_leaves_a_report_to_people() {
-        let standing = Standing { status: Blocked, by: Scan, is_reported: true };
+        let standing = ScanProgress { status: Blocked, by: Scan, is_reported: true };
         assert_eq!(after_scan(&standing, Pass), (Review, Report));
         assert_eq!(after_scan(&standing, Blocked), (Blocked, Scan));
-        let answered = Standing { by: Moderator, ..standing };
+        let answered = ScanProgress { by: Moderator, ..standing };
         assert_eq!(after_scan(&answered, Pass), (Blocked, Moderator));
     }
 }

@@ -15,7 +15,7 @@ use crate::decisions::{Decision, earlier_decisions, row_of, show, shown_at};
 use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
 use crate::rows::account::{lock_account, lock_free_accounts};
-use crate::scan_standing::{Standing, after_scan};
+use crate::scan_standing::{ScanProgress, after_scan};
 use crate::{Store, routes, rows};
 
 /// A scan's word on a version.
@@ -98,7 +98,7 @@ async fn keep_by_content(transaction: &DatabaseTransaction, judgements: &[&Judge
 struct Verdicts {
     known: HashMap<String, Known>,
     decisions: Vec<entity::moderation_decision::ActiveModel>,
-    judged: Vec<Answer>,
+    judged: Vec<ScanWrite>,
     now: Time,
 }
 
@@ -130,7 +130,7 @@ impl Known {
 }
 
 /// What came of a judgement, but for the host of its version.
-enum Answer {
+enum ScanWrite {
     Gone,
     Outdated,
     Noted { version: String, edges_must_hear: bool },
@@ -173,15 +173,15 @@ impl Verdicts {
     fn judge(&mut self, judgement: &Judgement) -> anyhow::Result<()> {
         let id = judgement.version.to_string();
         let Some(known) = self.known.get_mut(&id) else {
-            self.judged.push(Answer::Gone);
+            self.judged.push(ScanWrite::Gone);
             return Ok(());
         };
         let rules = i32::try_from(judgement.rules)?;
         if known.version.scanned_by.is_some_and(|by| by > rules) {
-            self.judged.push(Answer::Outdated);
+            self.judged.push(ScanWrite::Outdated);
             return Ok(());
         }
-        let standing = Standing::of(&known.version, &known.earlier)?;
+        let standing = ScanProgress::of(&known.version, &known.earlier)?;
         let shown_before = status_for_edge(&known.version).to_owned();
         let was_held = routes::held_from(&known.version).is_some();
         let judgement = known.with_the_list(judgement)?;
@@ -204,7 +204,7 @@ impl Verdicts {
         known.is_shown |= has_changed;
         // Whoever wrote a block before us may have died before the edges heard of it.
         let edges_must_hear = has_changed || shown == ModerationStatus::Blocked.as_str();
-        self.judged.push(Answer::Noted { version: id, edges_must_hear });
+        self.judged.push(ScanWrite::Noted { version: id, edges_must_hear });
         Ok(())
     }
 
@@ -251,15 +251,17 @@ impl Verdicts {
             hosts.extend(show(transaction, &versions, rows::moderation(status)?, None, self.now).await?);
         }
         let unheard = self.judged.iter().filter_map(|answer| match answer {
-            Answer::Noted { version, edges_must_hear: true } if !hosts.contains_key(version) => Some(version),
+            ScanWrite::Noted { version, edges_must_hear: true } if !hosts.contains_key(version) => {
+                Some(version)
+            }
             _ => None,
         });
         hosts.extend(shown_at(transaction, unheard.cloned().collect()).await?);
         let told = self.judged.into_iter().map(|answer| match answer {
-            Answer::Gone => Judged::Gone,
-            Answer::Outdated => Judged::Outdated,
-            Answer::Noted { edges_must_hear: false, .. } => Judged::Noted { host: None },
-            Answer::Noted { version, .. } => Judged::Noted { host: hosts.get(&version).cloned() },
+            ScanWrite::Gone => Judged::Gone,
+            ScanWrite::Outdated => Judged::Outdated,
+            ScanWrite::Noted { edges_must_hear: false, .. } => Judged::Noted { host: None },
+            ScanWrite::Noted { version, .. } => Judged::Noted { host: hosts.get(&version).cloned() },
         });
         Ok(told.collect())
     }

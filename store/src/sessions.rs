@@ -40,7 +40,7 @@ pub struct NewSession {
 
 /// A session as its person sees it in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionShown {
+pub struct SessionInfo {
     pub id: String,
     pub created_at: Time,
     pub last_used_at: Time,
@@ -54,7 +54,7 @@ pub struct SessionShown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sessions {
     /// The last used first, so many at most.
-    pub last_used: Vec<SessionShown>,
+    pub last_used: Vec<SessionInfo>,
     /// How many there are.
     pub total: u64,
 }
@@ -145,7 +145,7 @@ impl Store {
             .all(&self.database.reader)
             .await
             .context("list sessions")?;
-        let shown = |row: entity::session::Model| SessionShown {
+        let shown = |row: entity::session::Model| SessionInfo {
             id: public_id(&row.secret_hash),
             created_at: Time::from_millis(row.created_at),
             last_used_at: Time::from_millis(row.last_used_at),

@@ -7,9 +7,9 @@
 //! What the deeds need is read at once, they are settled in memory, and what they change is written at once: a commit of
 //! sixty deeds takes no more statements than one of a single deed.
 
-mod book;
+mod batch;
 mod card;
-mod desk;
+mod context;
 mod payment;
 mod publish;
 mod sites;
@@ -20,15 +20,15 @@ use std::collections::HashSet;
 
 use anyhow::{Context, ensure};
 use domain::{
-    AccountId, Chance, ChargeDeed, CreditDeed, CreditSource, Deed, GrantDeed, Moved, Outcome, Reason,
-    Refusal, Tariff, Time, TopUpDeed, ToppedUp,
+    AccountId, Chance, ChargeOperation, CreditOperation, CreditSource, GrantOperation, LedgerOperation,
+    Moved, Outcome, Reason, Refusal, Tariff, Time, TopUpOperation, ToppedUp,
 };
 use sea_orm::DatabaseTransaction;
 
 use crate::Store;
 use crate::rows::account::{lock_account, lock_free_accounts};
-use book::{Book, Movement};
-use desk::Desk;
+use batch::{BatchState, Movement};
+use context::SettleContext;
 
 /// What settling needs besides the deeds.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Terms {
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     pub account: AccountId,
-    pub deeds: &'a [Deed],
+    pub operations: &'a [LedgerOperation],
 }
 
 /// How a commit learns of deeds that were settled before, and of reasons that were used. It hardly ever has one: callers
@@ -61,12 +61,12 @@ impl Store {
     pub async fn settle(
         &self,
         account: AccountId,
-        deeds: &[Deed],
+        operations: &[LedgerOperation],
         terms: &Terms,
     ) -> anyhow::Result<Vec<Outcome>> {
         let transaction = self.database.begin().await?;
         let locked = lock_account(&transaction, account).await?.into_iter().collect();
-        let batch = Batch { account, deeds };
+        let batch = Batch { account, operations };
         let settled = settle_locked(transaction, locked, &[batch], terms, Past::Asked).await?;
         settled.into_iter().next().context("a batch had no outcomes")
     }
@@ -106,24 +106,24 @@ async fn settle_locked(
     terms: &Terms,
     past: Past,
 ) -> anyhow::Result<Vec<Vec<Outcome>>> {
-    let mut desk = Desk::open(&transaction, locked, batches, terms, past).await?;
+    let mut context = SettleContext::open(&transaction, locked, batches, terms, past).await?;
     let mut settled = Vec::with_capacity(batches.len());
     for batch in batches {
-        let mut outcomes = Vec::with_capacity(batch.deeds.len());
-        for deed in batch.deeds {
-            outcomes.push(settle_one(&transaction, &mut desk, deed, terms).await?);
+        let mut outcomes = Vec::with_capacity(batch.operations.len());
+        for operation in batch.operations {
+            outcomes.push(settle_one(&transaction, &mut context, operation, terms).await?);
         }
         settled.push(outcomes);
     }
-    let clock = desk.clock();
-    let movements = desk.close(&transaction).await?;
+    let clock = context.clock();
+    let movements = context.close(&transaction).await?;
     faults::pass("settle.before_commit")?;
     // A process that was stopped in between must not commit what its caller was told will never be.
     let accepted =
-        batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.deeds.iter().zip(outcomes));
+        batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.operations.iter().zip(outcomes));
     let deadlines = accepted
         .filter(|(_, outcome)| !matches!(outcome, Outcome::Refused(_)))
-        .filter_map(|(deed, _)| deed.deadline());
+        .filter_map(|(operation, _)| operation.deadline());
     ensure!(!clock.has_passed(deadlines.min()), "a deadline passed before the commit");
     transaction.commit().await.context("commit batches of deeds")?;
     movements.iter().for_each(Movement::log);
@@ -133,35 +133,37 @@ async fn settle_locked(
 /// Settles one deed, unless it was settled before: then its outcome stands.
 async fn settle_one<'a>(
     transaction: &DatabaseTransaction,
-    desk: &mut Desk<'a>,
-    deed: &'a Deed,
+    context: &mut SettleContext<'a>,
+    operation: &'a LedgerOperation,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    if let Some(known) = desk.known_outcome(deed) {
-        desk.note_put_in_vain(deed, &known);
+    if let Some(known) = context.known_outcome(operation) {
+        context.note_put_in_vain(operation, &known);
         return Ok(known);
     }
-    if matches!(deed, Deed::Visibility(_)) {
+    if matches!(operation, LedgerOperation::Visibility(_)) {
         // It is settled by statements of its own, which must see what the deeds before it have published.
-        desk.write_sites(transaction).await?;
+        context.write_sites(transaction).await?;
     }
-    let outcome = match (desk.refusal_of(deed), desk.page_of(deed.account())) {
+    let outcome = match (context.refusal_of(operation), context.page_of(operation.account())) {
         (_, None) => refused(Refusal::Unauthorized),
         (Some(refusal), _) => refused(refusal),
-        (None, Some((book, sites))) => match deed {
-            Deed::Publish(deed) => publish::settle(book, sites, deed, terms)?,
-            Deed::Visibility(deed) => visibility::settle(transaction, book, sites, deed, terms).await?,
-            Deed::TopUp(deed) => top_up(book, deed),
-            Deed::Credit(deed) => credit(transaction, book, deed).await?,
-            Deed::CardReversal(deed) => {
-                let is_new = card::reverse(transaction, book, deed).await?;
-                Outcome::Moved(Moved { balance: book.balance(), is_new })
+        (None, Some((batch, sites))) => match operation {
+            LedgerOperation::Publish(operation) => publish::settle(batch, sites, operation, terms)?,
+            LedgerOperation::Visibility(operation) => {
+                visibility::settle(transaction, batch, sites, operation, terms).await?
             }
-            Deed::Grant(deed) => grant(book, deed),
-            Deed::Charge(deed) => charge(book, deed),
+            LedgerOperation::TopUp(operation) => top_up(batch, operation),
+            LedgerOperation::Credit(operation) => credit(transaction, batch, operation).await?,
+            LedgerOperation::CardReversal(operation) => {
+                let is_new = card::reverse(transaction, batch, operation).await?;
+                Outcome::Moved(Moved { balance: batch.balance(), is_new })
+            }
+            LedgerOperation::Grant(operation) => grant(batch, operation),
+            LedgerOperation::Charge(operation) => charge(batch, operation),
         },
     };
-    desk.record(deed, &outcome)?;
+    context.record(operation, &outcome)?;
     Ok(outcome)
 }
 
@@ -169,33 +171,33 @@ fn refused(refusal: Refusal) -> Outcome {
     Outcome::Refused(Box::new(refusal))
 }
 
-fn top_up(book: &mut Book, deed: &TopUpDeed) -> Outcome {
-    let receipt = payment::credit(book, deed.amount, deed.job);
-    Outcome::ToppedUp(ToppedUp { balance: book.balance(), receipt })
+fn top_up(batch: &mut BatchState, operation: &TopUpOperation) -> Outcome {
+    let receipt = payment::credit(batch, operation.amount, operation.job);
+    Outcome::ToppedUp(ToppedUp { balance: batch.balance(), receipt })
 }
 
 async fn credit(
     transaction: &DatabaseTransaction,
-    book: &mut Book,
-    deed: &CreditDeed,
+    batch: &mut BatchState,
+    operation: &CreditOperation,
 ) -> anyhow::Result<Outcome> {
-    let is_new = match &deed.source {
-        CreditSource::Dev => book.enter(deed.amount, &deed.reason),
+    let is_new = match &operation.source {
+        CreditSource::Dev => batch.enter(operation.amount, &operation.reason),
         CreditSource::Card(payment) => {
-            card::credit(transaction, book, deed.amount, payment, &deed.reason).await?
+            card::credit(transaction, batch, operation.amount, payment, &operation.reason).await?
         }
     };
-    Ok(Outcome::Moved(Moved { balance: book.balance(), is_new }))
+    Ok(Outcome::Moved(Moved { balance: batch.balance(), is_new }))
 }
 
 // It may take an account below zero, and it is no payment: an expired account stays one that is purged.
-fn grant(book: &mut Book, deed: &GrantDeed) -> Outcome {
-    let is_new = book.enter(deed.amount, &Reason::OperatorCredit(deed.id));
-    Outcome::Moved(Moved { balance: book.balance(), is_new })
+fn grant(batch: &mut BatchState, operation: &GrantOperation) -> Outcome {
+    let is_new = batch.enter(operation.amount, &Reason::OperatorCredit(operation.id));
+    Outcome::Moved(Moved { balance: batch.balance(), is_new })
 }
 
 // Spec 4.13: metering charges regardless of balance.
-fn charge(book: &mut Book, deed: &ChargeDeed) -> Outcome {
-    let is_new = book.enter(-deed.amount, &deed.reason);
-    Outcome::Moved(Moved { balance: book.balance(), is_new })
+fn charge(batch: &mut BatchState, operation: &ChargeOperation) -> Outcome {
+    let is_new = batch.enter(-operation.amount, &operation.reason);
+    Outcome::Moved(Moved { balance: batch.balance(), is_new })
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, CreatedVia, Deed, Host, JobId, Maker,
-    Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page, PublishDeed, PublishOrder,
-    Published, Refusal, Slug, SweepNumber, Target, Tariff, Time, TopUpDeed, UploadTicket, VersionId, Via,
-    ViewCount, ViewsJob,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, CreatedVia, Host, JobId,
+    LedgerOperation, Maker, Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page,
+    PublishOperation, PublishOrder, Published, Refusal, Slug, SweepNumber, Target, Tariff, Time,
+    TopUpOperation, UploadTicket, VersionId, Via, ViewCount, ViewsJob,
 };
 use sea_orm::{ConnectionTrait, Database};
 
@@ -21,39 +21,39 @@ const ORIGIN: Origin = Origin { via: Via::Api, address: None };
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// A database and a blob folder of their own.
-struct Bed {
+struct StoreHarness {
     store: Store,
     blobs: Blobs,
     chance: Chance,
     _folder: tempfile::TempDir,
 }
 
-async fn sqlite() -> Bed {
+async fn sqlite() -> StoreHarness {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("store.db").display());
-    bed(&url, folder).await
+    harness(&url, folder).await
 }
 
 /// `None` when there is no Postgres, which skips the test.
-async fn postgres() -> Option<Bed> {
+async fn postgres() -> Option<StoreHarness> {
     let server = test_servers::postgres()?;
     let name = format!("store_{}", Chance::from_system().base36(12));
     let connection = Database::connect(&server).await.unwrap();
     connection.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();
     let (address, _) = server.rsplit_once('/').unwrap();
-    Some(bed(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await)
+    Some(harness(&format!("{address}/{name}"), tempfile::tempdir().unwrap()).await)
 }
 
-async fn bed(url: &str, folder: tempfile::TempDir) -> Bed {
+async fn harness(url: &str, folder: tempfile::TempDir) -> StoreHarness {
     let store = Store::open(url).await.unwrap();
     assert!(!store.is_current().await.unwrap());
     store.migrate().await.unwrap();
     assert!(store.is_current().await.unwrap());
     let blobs = Blobs::local(&folder.path().join("blobs")).unwrap();
-    Bed { store, blobs, chance: Chance::seeded(11), _folder: folder }
+    StoreHarness { store, blobs, chance: Chance::seeded(11), _folder: folder }
 }
 
-impl Bed {
+impl StoreHarness {
     async fn account(&self) -> AccountId {
         let account = Account::provisional(START, HOUR, &self.chance);
         let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
@@ -91,7 +91,7 @@ impl Bed {
         let variants = self.blobs.put(hash, content.clone(), layout).await.unwrap();
         let size_bytes = content.len() as u64;
         let file = ManifestFile { path, hash, size_bytes, content_type: "text/html".into(), variants };
-        let deed = Deed::Publish(Box::new(PublishDeed {
+        let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder {
                 account,
                 version: VersionId::new(START, &self.chance),
@@ -110,7 +110,7 @@ impl Bed {
             blobs_as_of: SweepNumber::default(),
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
-        match self.store.settle(account, &[deed], &terms).await.unwrap().pop() {
+        match self.store.settle(account, &[operation], &terms).await.unwrap().pop() {
             Some(Outcome::Published(published)) => *published,
             other => panic!("{other:?}"),
         }
@@ -132,11 +132,11 @@ impl Bed {
 }
 
 macro_rules! on_both_databases {
-    ($(async fn $name:ident($bed:ident: &Bed) $body:block)+) => {$(
+    ($(async fn $name:ident($harness:ident: &StoreHarness) $body:block)+) => {$(
         mod $name {
             use super::*;
 
-            async fn body($bed: &Bed) $body
+            async fn body($harness: &StoreHarness) $body
 
             #[tokio::test]
             async fn sqlite() {
@@ -145,8 +145,8 @@ macro_rules! on_both_databases {
 
             #[tokio::test]
             async fn postgres() {
-                let Some(bed) = super::postgres().await else { return };
-                body(&bed).await;
+                let Some(harness) = super::postgres().await else { return };
+                body(&harness).await;
             }
         }
     )+};
@@ -175,48 +175,48 @@ mod team;
 mod together;
 
 on_both_databases! {
-    async fn the_pointer_moves_to_any_version_and_the_route_follows(bed: &Bed) {
-        let account = bed.account().await;
-        let first = bed.publish(account, "page", b"one").await;
-        let second = bed.publish(account, "page", b"two").await;
+    async fn the_pointer_moves_to_any_version_and_the_route_follows(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let first = harness.publish(account, "page", b"one").await;
+        let second = harness.publish(account, "page", b"two").await;
         assert_eq!((first.seq, second.seq), (1, 2));
-        assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, second.version);
+        assert_eq!(harness.store.route(&first.host).await.unwrap().unwrap().version, second.version);
         let slug: Slug = "page".parse().unwrap();
-        let activated = bed.store.activate(&bed.change(account, START), &slug, 1).await.unwrap();
+        let activated = harness.store.activate(&harness.change(account, START), &slug, 1).await.unwrap();
         assert!(matches!(activated, Activated::Artifact(artifact) if artifact.live.unwrap().seq == 1));
-        assert_eq!(bed.store.route(&first.host).await.unwrap().unwrap().version, first.version);
-        assert!(matches!(bed.store.activate(&bed.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
-        let stranger = bed.account().await;
-        assert!(matches!(bed.store.activate(&bed.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
+        assert_eq!(harness.store.route(&first.host).await.unwrap().unwrap().version, first.version);
+        assert!(matches!(harness.store.activate(&harness.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
+        let stranger = harness.account().await;
+        assert!(matches!(harness.store.activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
     }
 
-    async fn what_the_account_has_already_adds_no_storage(bed: &Bed) {
-        let (account, other) = (bed.account().await, bed.account().await);
-        bed.publish(account, "page", b"12345").await;
-        bed.publish(account, "page", b"12345").await;
-        bed.publish(account, "another", b"12345").await;
-        assert_eq!(bed.storage(account).await, 5);
-        bed.publish(account, "page", b"123456").await;
-        assert_eq!(bed.storage(account).await, 11);
-        bed.publish(other, "page", b"12345").await;
-        assert_eq!(bed.storage(other).await, 5);
+    async fn what_the_account_has_already_adds_no_storage(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
+        harness.publish(account, "page", b"12345").await;
+        harness.publish(account, "page", b"12345").await;
+        harness.publish(account, "another", b"12345").await;
+        assert_eq!(harness.storage(account).await, 5);
+        harness.publish(account, "page", b"123456").await;
+        assert_eq!(harness.storage(account).await, 11);
+        harness.publish(other, "page", b"12345").await;
+        assert_eq!(harness.storage(other).await, 5);
     }
 
-    async fn a_deleted_artifact_loses_its_route_and_frees_its_slug(bed: &Bed) {
-        let account = bed.account().await;
-        let first = bed.publish(account, "page", b"one").await;
-        let host = bed.store.delete_artifact(&bed.change(account, START), &first.slug).await.unwrap();
+    async fn a_deleted_artifact_loses_its_route_and_frees_its_slug(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let first = harness.publish(account, "page", b"one").await;
+        let host = harness.store.delete_artifact(&harness.change(account, START), &first.slug).await.unwrap();
         assert_eq!(host.as_ref(), Some(&first.host));
-        assert!(bed.store.route(&first.host).await.unwrap().is_none());
-        assert!(bed.store.artifact(account, &first.slug).await.unwrap().is_none());
-        let again = bed.publish(account, "page", b"one").await;
+        assert!(harness.store.route(&first.host).await.unwrap().is_none());
+        assert!(harness.store.artifact(account, &first.slug).await.unwrap().is_none());
+        let again = harness.publish(account, "page", b"one").await;
         assert_eq!(again.seq, 1);
         assert_ne!(again.host, first.host);
     }
 
-    async fn a_key_is_held_by_the_first_and_freed_by_a_refusal_or_a_day(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
+    async fn a_key_is_held_by_the_first_and_freed_by_a_refusal_or_a_day(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
         let claim = |job, request_hash, now: Time| KeyClaim {
             account,
             key: "k",
@@ -226,27 +226,27 @@ on_both_databases! {
             expires_at: now.plus(24 * HOUR),
         };
         let first: JobId = published.version.into();
-        assert_eq!(bed.store.claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
-        let key_use = async |now| bed.store.key_use(account, "k", now).await.unwrap();
+        assert_eq!(harness.store.claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
+        let key_use = async |now| harness.store.key_use(account, "k", now).await.unwrap();
         assert_eq!(key_use(START).await, KeyUse::Answered);
-        let held = bed.store.claim_key(&claim(bed.job(), "a", START)).await.unwrap();
+        let held = harness.store.claim_key(&claim(harness.job(), "a", START)).await.unwrap();
         assert_eq!(held, KeyHolder::Earlier(first));
-        assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
+        assert_eq!(harness.store.claim_key(&claim(harness.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
         let next_day = START.plus(25 * HOUR);
         assert_eq!(key_use(next_day).await, KeyUse::Pending, "its answer is no longer given");
-        let second = bed.job();
-        assert_eq!(bed.store.claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
-        assert_eq!(bed.store.claim_key(&claim(bed.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
+        let second = harness.job();
+        assert_eq!(harness.store.claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.claim_key(&claim(harness.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
         assert_eq!(key_use(next_day).await, KeyUse::Pending);
         let refused =
             Refused { account, kind: "publish", refusal: Refusal::StorageFull { limit: "x".into() }, now: next_day };
-        bed.store.refuse(second, refused).await.unwrap();
+        harness.store.refuse(second, refused).await.unwrap();
         assert_eq!(key_use(next_day).await, KeyUse::Pending, "a repeat starts a new job");
-        assert_eq!(bed.store.key_use(account, "other", START).await.unwrap(), KeyUse::Unused);
+        assert_eq!(harness.store.key_use(account, "other", START).await.unwrap(), KeyUse::Unused);
     }
 
-    async fn views_are_added_once_per_job(bed: &Bed) {
-        let (account, gone) = (bed.account().await, AccountId::new(START, &bed.chance));
+    async fn views_are_added_once_per_job(harness: &StoreHarness) {
+        let (account, gone) = (harness.account().await, AccountId::new(START, &harness.chance));
         let host: Host = "page-aaaa".parse().unwrap();
         let counted = ViewsJob {
             counted_at: START,
@@ -254,20 +254,20 @@ on_both_databases! {
                 .map(|(account, count)| ViewCount { account, host: host.clone(), count })
                 .to_vec(),
         };
-        let job = bed.job();
+        let job = harness.job();
         for _ in 0..3 {
-            bed.store.add_views(job, &counted).await.unwrap();
+            harness.store.add_views(job, &counted).await.unwrap();
         }
-        bed.store.add_views(bed.job(), &counted).await.unwrap();
-        let summary = bed.store.account_summary(account, START).await.unwrap().unwrap();
+        harness.store.add_views(harness.job(), &counted).await.unwrap();
+        let summary = harness.store.account_summary(account, START).await.unwrap().unwrap();
         assert_eq!(summary.used.views, 10);
-        bed.publish(account, "page", b"one").await;
-        let summary = bed.store.account_summary(account, START).await.unwrap().unwrap();
+        harness.publish(account, "page", b"one").await;
+        let summary = harness.store.account_summary(account, START).await.unwrap().unwrap();
         assert_eq!((summary.used.views, summary.publishes_used()), (10, 1));
     }
 
-    async fn every_day_of_a_month_tells_its_views_and_publishes(bed: &Bed) {
-        let (account, other) = (bed.account().await, bed.account().await);
+    async fn every_day_of_a_month_tells_its_views_and_publishes(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
         let [home, away, theirs]: [Host; 3] = ["page-aaaa", "page-bbbb", "page-cccc"].map(|host| host.parse().unwrap());
         let day_after = START.plus(24 * HOUR);
         for (counted_at, views) in [
@@ -277,148 +277,148 @@ on_both_databases! {
         ] {
             let view = |(account, host, count): (AccountId, &Host, u64)| ViewCount { account, host: host.clone(), count };
             let counted = ViewsJob { counted_at, views: views.into_iter().map(view).collect() };
-            bed.store.add_views(bed.job(), &counted).await.unwrap();
+            harness.store.add_views(harness.job(), &counted).await.unwrap();
         }
-        bed.publish(account, "page", b"one").await;
-        bed.publish(account, "page", b"two").await;
-        bed.publish(other, "page", b"two").await;
-        let days = bed.store.days(account, START.month()).await.unwrap();
+        harness.publish(account, "page", b"one").await;
+        harness.publish(account, "page", b"two").await;
+        harness.publish(other, "page", b"two").await;
+        let days = harness.store.days(account, START.month()).await.unwrap();
         assert_eq!(days.len(), START.month().days().count());
         let used: Vec<_> = days.iter().filter(|day| day.views + day.publishes > 0).collect();
         assert_eq!(used.len(), 2, "{used:?}");
         assert_eq!((used[0].day, used[0].views, used[0].publishes), (START.day(), 6, 2));
         assert_eq!((used[1].day, used[1].views, used[1].publishes), (day_after.day(), 4, 0));
         let hosts = [home.clone(), away.clone(), theirs.clone()];
-        let all = bed.store.views_by_host(account, &hosts, START.day()).await.unwrap();
+        let all = harness.store.views_by_host(account, &hosts, START.day()).await.unwrap();
         assert_eq!((all.len(), all[&home], all[&away]), (2, 5, 5));
-        let since = bed.store.views_by_host(account, &hosts, day_after.day()).await.unwrap();
+        let since = harness.store.views_by_host(account, &hosts, day_after.day()).await.unwrap();
         assert_eq!((since.get(&home), since[&away]), (None, 4));
     }
 
-    async fn the_ledger_shows_its_newest_entries(bed: &Bed) {
-        let (account, other) = (bed.account().await, bed.account().await);
-        let terms = Terms { tariff: Tariff::default(), chance: bed.chance.clone(), now: START };
+    async fn the_ledger_shows_its_newest_entries(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
+        let terms = Terms { tariff: Tariff::default(), chance: harness.chance.clone(), now: START };
         for (whose, micro) in [(account, 5_000_000), (other, 1_000_000), (account, 2_000_000)] {
-            let deed = Deed::TopUp(TopUpDeed { account: whose, job: bed.job(), amount: Micro::new(micro), deadline: None, called_by: None });
-            bed.store.settle(whose, &[deed], &terms).await.unwrap();
+            let operation = LedgerOperation::TopUp(TopUpOperation { account: whose, job: harness.job(), amount: Micro::new(micro), deadline: None, called_by: None });
+            harness.store.settle(whose, &[operation], &terms).await.unwrap();
         }
-        let entries = bed.store.ledger(account, &Page::whole()).await.unwrap().rows;
+        let entries = harness.store.ledger(account, &Page::whole()).await.unwrap().rows;
         let told: Vec<_> =
             entries.iter().map(|entry| (entry.delta.get(), entry.balance_after.get())).collect();
         assert_eq!(told, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
         assert!(entries.iter().all(|entry| entry.reason.starts_with("topup-dev:") && entry.created_at == START));
-        assert_eq!(bed.store.ledger(account, &Page::first(1)).await.unwrap().rows.len(), 1);
+        assert_eq!(harness.store.ledger(account, &Page::first(1)).await.unwrap().rows.len(), 1);
     }
 
-    async fn an_expired_account_is_purged_with_all_that_is_its_own(bed: &Bed) {
-        let (account, other) = (bed.account().await, bed.account().await);
-        let published = bed.publish(account, "page", b"mine alone").await;
-        bed.publish(account, "shared", b"shared").await;
-        bed.publish(other, "shared", b"shared").await;
-        assert!(bed.store.purgeable(START, 10).await.unwrap().is_empty());
-        assert!(bed.store.purge(account, START).await.unwrap().is_none());
+    async fn an_expired_account_is_purged_with_all_that_is_its_own(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
+        let published = harness.publish(account, "page", b"mine alone").await;
+        harness.publish(account, "shared", b"shared").await;
+        harness.publish(other, "shared", b"shared").await;
+        assert!(harness.store.purgeable(START, 10).await.unwrap().is_empty());
+        assert!(harness.store.purge(account, START).await.unwrap().is_none());
         let later = START.plus(2 * HOUR);
-        assert_eq!(bed.store.purgeable(later, 10).await.unwrap().len(), 2);
-        let purged = bed.store.purge(account, later).await.unwrap().unwrap();
+        assert_eq!(harness.store.purgeable(later, 10).await.unwrap().len(), 2);
+        let purged = harness.store.purge(account, later).await.unwrap().unwrap();
         assert_eq!(purged.hosts.len(), 2);
-        assert!(bed.store.account(account).await.unwrap().is_none());
-        assert!(bed.store.route(&published.host).await.unwrap().is_none());
+        assert!(harness.store.account(account).await.unwrap().is_none());
+        assert!(harness.store.route(&published.host).await.unwrap().is_none());
 
         // What nobody refers to goes, after its hour; what another account has stays.
-        let swept = bed.store.sweep_blobs(&bed.blobs, START.plus(HOUR / 2), 100).await.unwrap();
+        let swept = harness.store.sweep_blobs(&harness.blobs, START.plus(HOUR / 2), 100).await.unwrap();
         assert_eq!(swept.blobs, 0);
-        let swept = bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap();
+        let swept = harness.store.sweep_blobs(&harness.blobs, later, 100).await.unwrap();
         assert_eq!((swept.blobs, swept.bytes), (1, 10));
-        assert!(bed.blobs.read(BlobHash::of(b"mine alone"), 0..10).await.is_err());
-        assert_eq!(bed.blobs.read(BlobHash::of(b"shared"), 0..6).await.unwrap(), "shared");
+        assert!(harness.blobs.read(BlobHash::of(b"mine alone"), 0..10).await.is_err());
+        assert_eq!(harness.blobs.read(BlobHash::of(b"shared"), 0..6).await.unwrap(), "shared");
     }
 
-    async fn a_blob_that_is_looked_for_is_not_swept(bed: &Bed) {
-        let account = bed.account().await;
-        bed.publish(account, "page", b"wanted").await;
+    async fn a_blob_that_is_looked_for_is_not_swept(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "page", b"wanted").await;
         let hash = BlobHash::of(b"wanted");
         let later = START.plus(2 * HOUR);
-        bed.store.purge(account, later).await.unwrap().unwrap();
-        let stored = bed.store.stored_blobs(&[hash], later).await.unwrap();
+        harness.store.purge(account, later).await.unwrap().unwrap();
+        let stored = harness.store.stored_blobs(&[hash], later).await.unwrap();
         assert!(stored.variants.contains_key(&hash));
-        assert_eq!(bed.store.sweep_blobs(&bed.blobs, later, 100).await.unwrap().blobs, 0);
-        assert_eq!(bed.store.sweep_blobs(&bed.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
-        assert!(bed.store.stored_blobs(&[hash], later).await.unwrap().variants.is_empty());
+        assert_eq!(harness.store.sweep_blobs(&harness.blobs, later, 100).await.unwrap().blobs, 0);
+        assert_eq!(harness.store.sweep_blobs(&harness.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
+        assert!(harness.store.stored_blobs(&[hash], later).await.unwrap().variants.is_empty());
     }
 
-    async fn the_states_of_many_routes_are_told_at_once(bed: &Bed) {
-        let (provisional, claimed) = (bed.account().await, bed.claimed().await);
-        let one = bed.publish(provisional, "page-one", b"one").await.host;
-        let two = bed.publish(claimed, "page-two", b"two").await.host;
+    async fn the_states_of_many_routes_are_told_at_once(harness: &StoreHarness) {
+        let (provisional, claimed) = (harness.account().await, harness.claimed().await);
+        let one = harness.publish(provisional, "page-one", b"one").await.host;
+        let two = harness.publish(claimed, "page-two", b"two").await.host;
         let unknown: Host = "nobody-here-0000".parse().unwrap();
-        let states = bed.store.route_states(&[one.clone(), two.clone(), unknown]).await.unwrap();
+        let states = harness.store.route_states(&[one.clone(), two.clone(), unknown]).await.unwrap();
         assert_eq!(states.len(), 2);
         for host in [&one, &two] {
-            let route = bed.store.route(host).await.unwrap().unwrap();
+            let route = harness.store.route(host).await.unwrap().unwrap();
             assert_eq!(states[host], RouteState::of(&route));
         }
         assert!(states[&one].expires_at.is_some() && states[&two].expires_at.is_none());
-        bed.publish(claimed, "page-two", b"three").await;
-        assert_ne!(bed.store.route_states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
-        assert!(bed.store.route_states(&[]).await.unwrap().is_empty());
+        harness.publish(claimed, "page-two", b"three").await;
+        assert_ne!(harness.store.route_states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
+        assert!(harness.store.route_states(&[]).await.unwrap().is_empty());
     }
 
-    async fn a_schedule_only_goes_forward(bed: &Bed) {
-        assert_eq!(bed.store.last_slot("nightly").await.unwrap(), None);
+    async fn a_schedule_only_goes_forward(harness: &StoreHarness) {
+        assert_eq!(harness.store.last_slot("nightly").await.unwrap(), None);
         let (early, late) = (START, START.plus(HOUR));
-        bed.store.note_slot("nightly", late).await.unwrap();
-        bed.store.note_slot("nightly", early).await.unwrap();
-        assert_eq!(bed.store.last_slot("nightly").await.unwrap(), Some(late));
+        harness.store.note_slot("nightly", late).await.unwrap();
+        harness.store.note_slot("nightly", early).await.unwrap();
+        assert_eq!(harness.store.last_slot("nightly").await.unwrap(), Some(late));
     }
 
-    async fn the_database_tells_the_time(bed: &Bed) {
-        assert!(bed.store.now().await.unwrap() > Time::from_millis(1_700_000_000_000));
+    async fn the_database_tells_the_time(harness: &StoreHarness) {
+        assert!(harness.store.now().await.unwrap() > Time::from_millis(1_700_000_000_000));
     }
 }
 
 #[tokio::test]
 async fn a_content_is_written_once_and_its_first_layout_stands() {
-    let bed = sqlite().await;
+    let harness = sqlite().await;
     let content = Bytes::from("compress me ".repeat(100));
     let hash = BlobHash::of(&content);
     let packed = Layout::of(&content, "text/plain").unwrap();
-    let first = bed.blobs.put(hash, content.clone(), packed).await.unwrap();
+    let first = harness.blobs.put(hash, content.clone(), packed).await.unwrap();
     assert_eq!(first.len(), 3);
     // Another worker that would lay it out otherwise takes what is there.
-    let second = bed.blobs.put(hash, content.clone(), Layout::default()).await.unwrap();
+    let second = harness.blobs.put(hash, content.clone(), Layout::default()).await.unwrap();
     assert_eq!(first, second);
-    assert_eq!(bed.blobs.variants(hash).await.unwrap(), first);
-    assert_eq!(bed.blobs.read(hash, 0..content.len() as u64).await.unwrap(), content);
-    assert!(bed.blobs.read(hash, 0..1_000_000).await.is_err());
+    assert_eq!(harness.blobs.variants(hash).await.unwrap(), first);
+    assert_eq!(harness.blobs.read(hash, 0..content.len() as u64).await.unwrap(), content);
+    assert!(harness.blobs.read(hash, 0..1_000_000).await.is_err());
 }
 
 #[tokio::test]
 async fn an_upload_is_kept_once_for_its_account_until_it_is_swept() {
-    let bed = sqlite().await;
-    let ticket = UploadTicket::new(AccountId::new(START, &bed.chance), START, &bed.chance);
-    let another_s = UploadTicket { account: AccountId::new(START, &bed.chance), ..ticket };
-    assert!(bed.blobs.kept_upload(ticket).await.unwrap().is_none());
-    assert!(bed.blobs.keep_upload(ticket, Bytes::from_static(b"first")).await.unwrap());
-    assert!(!bed.blobs.keep_upload(ticket, Bytes::from_static(b"second")).await.unwrap());
-    assert_eq!(bed.blobs.kept_upload(ticket).await.unwrap().unwrap(), "first");
-    assert!(bed.blobs.kept_upload(another_s).await.unwrap().is_none());
+    let harness = sqlite().await;
+    let ticket = UploadTicket::new(AccountId::new(START, &harness.chance), START, &harness.chance);
+    let another_s = UploadTicket { account: AccountId::new(START, &harness.chance), ..ticket };
+    assert!(harness.blobs.kept_upload(ticket).await.unwrap().is_none());
+    assert!(harness.blobs.keep_upload(ticket, Bytes::from_static(b"first")).await.unwrap());
+    assert!(!harness.blobs.keep_upload(ticket, Bytes::from_static(b"second")).await.unwrap());
+    assert_eq!(harness.blobs.kept_upload(ticket).await.unwrap().unwrap(), "first");
+    assert!(harness.blobs.kept_upload(another_s).await.unwrap().is_none());
     let tomorrow = Time::from_millis(i64::MAX / 2);
-    assert_eq!(bed.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 0);
-    assert_eq!(bed.blobs.sweep_uploads(Time::from_millis(0), 10).await.unwrap(), 0);
-    assert_eq!(bed.blobs.sweep_uploads(tomorrow, 10).await.unwrap(), 1);
-    assert!(bed.blobs.kept_upload(ticket).await.unwrap().is_none());
+    assert_eq!(harness.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 0);
+    assert_eq!(harness.blobs.sweep_uploads(Time::from_millis(0), 10).await.unwrap(), 0);
+    assert_eq!(harness.blobs.sweep_uploads(tomorrow, 10).await.unwrap(), 1);
+    assert!(harness.blobs.kept_upload(ticket).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn a_spooled_upload_is_there_until_it_is_taken() {
-    let bed = sqlite().await;
-    let version = VersionId::new(START, &bed.chance);
-    assert!(bed.blobs.spooled(version).await.unwrap().is_none());
-    bed.blobs.spool(version, Bytes::from_static(b"upload")).await.unwrap();
-    assert_eq!(bed.blobs.spooled(version).await.unwrap().unwrap(), "upload");
-    assert_eq!(bed.blobs.sweep_spool(Time::from_millis(0), 10).await.unwrap(), 0);
+    let harness = sqlite().await;
+    let version = VersionId::new(START, &harness.chance);
+    assert!(harness.blobs.spooled(version).await.unwrap().is_none());
+    harness.blobs.spool(version, Bytes::from_static(b"upload")).await.unwrap();
+    assert_eq!(harness.blobs.spooled(version).await.unwrap().unwrap(), "upload");
+    assert_eq!(harness.blobs.sweep_spool(Time::from_millis(0), 10).await.unwrap(), 0);
     let tomorrow = Time::from_millis(i64::MAX / 2);
-    assert_eq!(bed.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 1);
-    assert!(bed.blobs.spooled(version).await.unwrap().is_none());
-    bed.blobs.delete_spooled(version).await.unwrap();
+    assert_eq!(harness.blobs.sweep_spool(tomorrow, 10).await.unwrap(), 1);
+    assert!(harness.blobs.spooled(version).await.unwrap().is_none());
+    harness.blobs.delete_spooled(version).await.unwrap();
 }

@@ -52,7 +52,7 @@ pub struct WaitingPlace {
 
 /// A page in the queue.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct WaitingArtifact {
     pub host: Host,
     pub slug: Slug,
     pub account_handle: String,
@@ -210,9 +210,9 @@ impl WaitingRow {
         Ok(WaitingPlace { rank: self.rank, host: rows::parse(&self.host, "a host")? })
     }
 
-    pub(crate) fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<Waiting> {
+    pub(crate) fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<WaitingArtifact> {
         let place = self.place()?;
-        Ok(Waiting {
+        Ok(WaitingArtifact {
             seen: Seen {
                 decision: newest(self.newest_decision.as_deref(), "a decision id")?,
                 report: newest(self.newest_report.as_deref(), "a report id")?,

@@ -6,7 +6,7 @@
 //! what somebody publishes or calls with: the labels of metrics and the attributes of spans are listed in this crate
 //! alone, and each has few values or is an id.
 
-mod kept;
+mod cached;
 pub mod levels;
 mod meters;
 pub mod spans;
@@ -18,4 +18,4 @@ pub use meters::{
     commit, job, published_bytes, redis_reconnected, request, served_bytes, shed, verdict, views,
 };
 pub use traces::{NOT_IN_LOG, TraceSettings, Traces};
-pub use vitals::{Audience, Part, Reading, Told, Vitals, VitalsParts, WhenAway};
+pub use vitals::{Audience, HealthResponse, Part, Reading, Vitals, VitalsParts, WhenAway};

@@ -103,9 +103,9 @@ pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Durati
 }
 
 /// A ledger's transaction that settled so many deeds.
-pub fn commit(deeds: usize, took: Duration) {
+pub fn commit(operations: usize, took: Duration) {
     if let Some(metrics) = declared() {
-        metrics.ledger_batch_deeds.observe(deeds as f64);
+        metrics.ledger_batch_deeds.observe(operations as f64);
         metrics.ledger_commit.observe(took.as_secs_f64());
     }
 }
@@ -133,10 +133,10 @@ pub fn shed(role: &'static str, line: &'static str) {
 
 /// The connections of one door.
 #[derive(Clone, Default)]
-pub struct ConnectionMeter(Option<DoorMeters>);
+pub struct ConnectionMeter(Option<ListenerMeters>);
 
 #[derive(Clone)]
-struct DoorMeters {
+struct ListenerMeters {
     open: IntGauge,
     cut: [IntCounter; CUTS.len()],
 }
@@ -161,7 +161,7 @@ const CUTS: [&str; 5] = ["full", "address", "idle", "silent", "untaken"];
 
 impl ConnectionMeter {
     pub fn of(role: &'static str) -> Self {
-        Self(declared().map(|metrics| DoorMeters {
+        Self(declared().map(|metrics| ListenerMeters {
             open: metrics.connections.with_label_values(&[role]),
             cut: CUTS.map(|reason| metrics.connections_cut.with_label_values(&[role, reason])),
         }))

@@ -90,17 +90,18 @@ pub fn store_blobs(version: VersionId, files: usize) -> Span {
 }
 
 /// A deed at its ledger, with the wait for those before it.
-pub fn deed() -> Span {
+pub fn operation() -> Span {
     info_span!(target: TRACES, "ledger deed")
 }
 
 /// The transaction that settles deeds. It is part of the first one's trace and links to the others.
-pub fn commit(deeds: &[Span]) -> Span {
-    let mut traced = deeds.iter().filter(|deed| !deed.is_disabled());
+pub fn commit(operations: &[Span]) -> Span {
+    let mut traced = operations.iter().filter(|operation| !operation.is_disabled());
     let Some(first) = traced.next() else { return Span::none() };
-    let span = info_span!(target: TRACES, parent: first, "ledger commit", ledger.batch = whole(deeds.len()));
-    for deed in traced {
-        span.follows_from(deed);
+    let span =
+        info_span!(target: TRACES, parent: first, "ledger commit", ledger.batch = whole(operations.len()));
+    for operation in traced {
+        span.follows_from(operation);
     }
     span
 }

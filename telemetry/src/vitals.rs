@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::kept::Kept;
+use crate::cached::CachedReading;
 use crate::levels::set_part;
 use crate::meters::text;
 
@@ -65,8 +65,8 @@ pub struct Vitals(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     parts: VitalsParts,
-    asked: Kept<Vec<State>>,
-    read: Kept<()>,
+    asked: CachedReading<Vec<State>>,
+    read: CachedReading<()>,
     /// What was away when it was last looked at, so that a change is told in the log, once.
     missed: Mutex<Vec<&'static str>>,
 }
@@ -81,7 +81,7 @@ pub enum Audience {
 
 /// An answer, for whichever door it was asked at.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct HealthResponse {
     pub status: u16,
     pub content_type: &'static str,
     pub body: String,
@@ -110,15 +110,15 @@ impl Vitals {
     }
 
     /// For `/healthz`: whoever hears this hears it from a process that turns. Nothing is asked for it.
-    pub fn alive() -> Told {
-        Told::json(200, &Readiness { status: "ok", parts: None })
+    pub fn alive() -> HealthResponse {
+        HealthResponse::json(200, &Readiness { status: "ok", parts: None })
     }
 
     /// For `/readyz`: whether this process can do what it is there for, as far as that is known beforehand. That it does
     /// without a part is for the operator to hear.
-    pub async fn readiness(&self, audience: Audience) -> Told {
+    pub async fn readiness(&self, audience: Audience) -> HealthResponse {
         if self.0.parts.stopping.is_cancelled() {
-            return Told::json(503, &Readiness { status: "stopping", parts: None });
+            return HealthResponse::json(503, &Readiness { status: "stopping", parts: None });
         }
         let states = self.0.asked.or_ask(self.0.ask_all()).await;
         let (code, status) = match (worst(&states), audience) {
@@ -126,20 +126,23 @@ impl Vitals {
             (Some(WhenAway::Degraded), Audience::Operator) => (200, "degraded"),
             (Some(WhenAway::Degraded), Audience::Stranger) | (None, _) => (200, "ready"),
         };
-        Told::json(code, &Readiness { status, parts: (audience == Audience::Operator).then_some(&states) })
+        HealthResponse::json(
+            code,
+            &Readiness { status, parts: (audience == Audience::Operator).then_some(&states) },
+        )
     }
 
     /// For `/metrics`: all that is counted, and what could be read beside it. It takes no longer than a part may take to
     /// answer.
-    pub async fn metrics(&self) -> Told {
+    pub async fn metrics(&self) -> HealthResponse {
         let read = self.0.read.or_ask(self.0.read_all());
         let (states, ()) = tokio::join!(self.0.asked.or_ask(self.0.ask_all()), read);
         states.iter().for_each(|state| set_part(state.name, state.is_ready));
         match text() {
-            Ok(body) => Told { status: 200, content_type: PROMETHEUS, body },
+            Ok(body) => HealthResponse { status: 200, content_type: PROMETHEUS, body },
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "the metrics cannot be told");
-                Told { status: 500, content_type: PROMETHEUS, body: String::new() }
+                HealthResponse { status: 500, content_type: PROMETHEUS, body: String::new() }
             }
         }
     }
@@ -198,7 +201,7 @@ impl Part {
     }
 }
 
-impl Told {
+impl HealthResponse {
     fn json(status: u16, told: &impl Serialize) -> Self {
         // Texts alone are always JSON.
         Self { status, content_type: JSON, body: serde_json::to_string(told).unwrap_or_default() }

@@ -20,20 +20,20 @@ pub struct Violation {
 #[derive(Debug)]
 pub struct Journal {
     began: Instant,
-    lines: Mutex<Vec<Line>>,
+    lines: Mutex<Vec<JournalEntry>>,
     operations: Mutex<BTreeMap<(String, String), u64>>,
     faults: Mutex<BTreeMap<String, u64>>,
     violations: Mutex<Vec<Violation>>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct JournalEntry {
     at: Duration,
     subject: String,
     text: String,
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for JournalEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:9.3} s  {}: {}", self.at.as_secs_f64(), self.subject, self.text)
     }
@@ -54,7 +54,7 @@ impl Default for Journal {
 impl Journal {
     /// Something that touched a resource.
     pub fn tell(&self, subject: &str, text: impl Into<String>) {
-        let line = Line { at: self.began.elapsed(), subject: subject.to_owned(), text: text.into() };
+        let line = JournalEntry { at: self.began.elapsed(), subject: subject.to_owned(), text: text.into() };
         self.lines.lock().unwrap().push(line);
     }
 
@@ -94,7 +94,7 @@ impl Journal {
     /// What touched the resource up to its violation, with the faults meanwhile.
     pub fn story_of(&self, violation: &Violation) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
-        let is_of = |line: &&Line| line.subject == violation.subject || line.subject == FAULTS;
+        let is_of = |line: &&JournalEntry| line.subject == violation.subject || line.subject == FAULTS;
         let story: Vec<_> = lines.iter().filter(|line| line.at <= violation.at).filter(is_of).collect();
         let skipped = story.len().saturating_sub(LINES_TOLD_MAX);
         story[skipped..].iter().map(ToString::to_string).collect()

@@ -21,4 +21,4 @@ mod run;
 mod scene;
 
 pub use report::Report;
-pub use run::{Length, Plan, torture};
+pub use run::{Length, RunPlan, torture};

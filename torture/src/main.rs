@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use handbill_tests::Mode;
 use tokio::signal::unix::{SignalKind, signal};
-use torture::{Length, Plan, torture};
+use torture::{Length, RunPlan, torture};
 
 const ROUND: Duration = Duration::from_secs(25);
 const SECONDS_PER_MINUTE: f64 = 60.0;
@@ -81,7 +81,7 @@ async fn main() -> ExitCode {
     let seed = arguments.seed.unwrap_or_else(draw_seed);
     let mut is_clean = true;
     for mode in arguments.modes() {
-        let plan = Plan { mode: *mode, program, seed, length: arguments.length(), round: ROUND };
+        let plan = RunPlan { mode: *mode, program, seed, length: arguments.length(), round: ROUND };
         // Whoever is interrupted takes along everything that it has started.
         let report = tokio::select! {
             report = torture(plan) => report,

@@ -25,7 +25,7 @@ const CLIENTS_EMBEDDED: usize = 10;
 const CLIENTS_PRODUCTION: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RunPlan {
     pub mode: Mode,
     pub program: &'static str,
     pub seed: u64,
@@ -42,7 +42,7 @@ pub enum Length {
 }
 
 /// Tortures until the time is over, or until something is found that must not be.
-pub async fn torture(plan: Plan) -> Report {
+pub async fn torture(plan: RunPlan) -> Report {
     let started = Instant::now();
     let mut report = Report::of(plan.mode, plan.seed);
     let is_over = |round: u64| match plan.length {
@@ -79,7 +79,7 @@ fn dice(seed: u64, round: u64, whose: u64) -> StdRng {
     )
 }
 
-async fn storm(plan: &Plan, scene: &Arc<Scene>, clients: Vec<Client>, round: u64) -> Vec<Client> {
+async fn storm(plan: &RunPlan, scene: &Arc<Scene>, clients: Vec<Client>, round: u64) -> Vec<Client> {
     const OF_PROCESSES: u64 = 1_000;
     const OF_SERVERS: u64 = 1_001;
     scene.journal.fault_goes_on(&format!("round {round} begins"));
@@ -103,7 +103,7 @@ async fn storm(plan: &Plan, scene: &Arc<Scene>, clients: Vec<Client>, round: u64
 }
 
 /// Nothing is wrong any more: it comes back, stops and starts as it should, finishes what it has, and kept its word.
-async fn quiet(plan: &Plan, scene: &Arc<Scene>, round: u64) {
+async fn quiet(plan: &RunPlan, scene: &Arc<Scene>, round: u64) {
     const OF_CHECKER: u64 = 1_002;
     scene.journal.fault_goes_on(&format!("round {round} is over"));
     let mut rng = dice(plan.seed, round, OF_CHECKER);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use handbill_tests::Mode;
-use torture::{Length, Plan, torture};
+use torture::{Length, RunPlan, torture};
 
 const ROUND: Duration = Duration::from_secs(12);
 const ROUNDS: u64 = 2;
@@ -13,7 +13,7 @@ const FAULTS_MIN: u64 = 6;
 
 async fn short(mode: Mode, seed: u64) {
     let program = env!("CARGO_BIN_EXE_handbill-under-torture");
-    let report = torture(Plan { mode, program, seed, length: Length::Rounds(ROUNDS), round: ROUND }).await;
+    let report = torture(RunPlan { mode, program, seed, length: Length::Rounds(ROUNDS), round: ROUND }).await;
     assert!(report.is_clean(), "{report}");
     let is_enough = report.operations() >= OPERATIONS_MIN && report.faults() >= FAULTS_MIN;
     assert!(

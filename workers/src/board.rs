@@ -17,7 +17,7 @@ mod steer;
 
 use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
-use service::{Board, BoardShown, JobDetail, JobsShown, JobsWanted, Planned, QueueOnBoard, Steered};
+use service::{Board, BoardFigures, JobDetail, JobList, JobsWanted, Planned, QueueFigures, Steered};
 
 pub(crate) use events::FailedAttempt;
 pub(crate) use pauses::Pauses;
@@ -30,12 +30,12 @@ use crate::{Queues, schedule};
 
 #[async_trait]
 impl Board for Queues {
-    async fn shown(&self) -> anyhow::Result<BoardShown> {
+    async fn shown(&self) -> anyhow::Result<BoardFigures> {
         let shown = self.shown_from_afar().await?;
         self.with_running(shown).await
     }
 
-    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList> {
         self.list(wanted).await
     }
 
@@ -82,14 +82,14 @@ impl Board for Queues {
 
 impl Queues {
     /// The board without the jobs themselves: for who may not read any, such as an edge.
-    pub async fn shown_from_afar(&self) -> anyhow::Result<BoardShown> {
+    pub async fn shown_from_afar(&self) -> anyhow::Result<BoardFigures> {
         let at = self.clock.now();
         let (depths, paused) = (self.depth().await?, self.paused().await?);
         let HeardOf { processes, not_listed, done } = self.processes(at).await?;
         let lost_earlier = self.lost_earlier().await?;
         let queues = depths.into_iter().map(|depth| {
             let (done_last_minute, failed_last_minute) = done.of(depth.queue);
-            QueueOnBoard {
+            QueueFigures {
                 queue: depth.queue,
                 waiting: depth.waiting,
                 running: depth.running,
@@ -102,7 +102,7 @@ impl Queues {
                 paused: paused.get(&depth.queue).cloned(),
             }
         });
-        Ok(BoardShown {
+        Ok(BoardFigures {
             at,
             queues: queues.collect(),
             processes,
@@ -113,7 +113,7 @@ impl Queues {
     }
 
     /// The board with what the processes run now.
-    async fn with_running(&self, mut shown: BoardShown) -> anyhow::Result<BoardShown> {
+    async fn with_running(&self, mut shown: BoardFigures) -> anyhow::Result<BoardFigures> {
         let Running { jobs, is_cut } = self.running().await?;
         if is_cut {
             let running: u64 = shown.queues.iter().map(|queue| queue.running).sum();

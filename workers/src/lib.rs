@@ -14,13 +14,13 @@ mod depth;
 mod hurry;
 mod jobs;
 mod persistence;
-mod places;
 mod pool;
 mod push;
 mod queues;
 mod retention;
 mod schedule;
 mod schema;
+mod slots;
 mod sql;
 mod wake;
 

@@ -17,7 +17,7 @@ use domain::{Clock, Queue};
 use serde_json::Value;
 
 use crate::database::Database;
-use crate::places::Places;
+use crate::slots::JobSlots;
 use crate::sql;
 
 /// How often a worker says that it lives.
@@ -34,7 +34,7 @@ pub(crate) struct JobRows {
     pub(crate) database: Database,
     pub(crate) queue: Queue,
     pub(crate) clock: Clock,
-    pub(crate) places: Places,
+    pub(crate) places: JobSlots,
     pub(crate) more_wait: MoreWait,
 }
 

@@ -17,8 +17,8 @@ use tokio_util::task::TaskTracker;
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
 use crate::persistence::{JobRows, MoreWait};
-use crate::places::Places;
 use crate::queues::Queues;
+use crate::slots::JobSlots;
 use crate::sql::on_either;
 use crate::wake::{Looks, TICK_INTERVAL};
 
@@ -115,7 +115,7 @@ impl Queues {
         attempts: Arc<Attempts>,
     ) -> Monitor {
         let queue = attempts.queue;
-        let places = Places::new(concurrency);
+        let places = JobSlots::new(concurrency);
         let rows = JobRows {
             database: self.database.clone(),
             queue,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use domain::Queue;
-use service::{IfKnown, Kept, Push};
+use service::{IfKnown, Push, PushResult};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ const BATCH_MAX: usize = 256;
 /// A batch that takes longer is answered with an error; it may be kept nevertheless, and pushing again is safe.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-type Waiting = oneshot::Sender<anyhow::Result<Kept>>;
+type WaitingPush = oneshot::Sender<anyhow::Result<PushResult>>;
 
 /// A push as a row: everything that may fail before the database has been done.
 struct Row {
@@ -81,7 +81,7 @@ impl Queues {
     }
 
     /// The database would not have one of them, so each goes by itself and none suffers for another.
-    async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<Waiting>) {
+    async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<WaitingPush>) {
         for (row, kept) in rows.into_iter().zip(waiting) {
             let row = [row];
             let outcome = self.write(&row).await;
@@ -92,7 +92,7 @@ impl Queues {
     async fn settle(
         &self,
         rows: &[Row],
-        waiting: Vec<Waiting>,
+        waiting: Vec<WaitingPush>,
         outcome: Result<HashSet<String>, WriteFault>,
     ) {
         let outcome = match outcome {
@@ -184,19 +184,19 @@ struct Known {
 }
 
 impl Known {
-    fn answer(&self, row: &Row) -> anyhow::Result<Kept> {
+    fn answer(&self, row: &Row) -> anyhow::Result<PushResult> {
         match self.queues.get(&row.id) {
             Some(queue) if queue != row.queue.name() => {
                 let (id, own) = (&row.id, row.queue.name());
                 Err(anyhow!("job {id} of queue {own} has the id of a job of queue {queue}"))
             }
-            _ if self.begun.contains(&row.id) => Ok(Kept::Begins),
-            _ => Ok(Kept::WasThere),
+            _ if self.begun.contains(&row.id) => Ok(PushResult::Begins),
+            _ => Ok(PushResult::WasThere),
         }
     }
 }
 
-fn answer(kept: Waiting, outcome: anyhow::Result<Kept>) {
+fn answer(kept: WaitingPush, outcome: anyhow::Result<PushResult>) {
     // Whoever asked may have stopped waiting; the job is kept all the same.
     let _ = kept.send(outcome);
 }

@@ -1,6 +1,5 @@
 //! The traps of the queue, each on SQLite and on Postgres.
 
-mod bed;
 mod board;
 mod board_plans;
 mod copying;
@@ -8,6 +7,7 @@ mod counting;
 mod crashes;
 mod discarding;
 mod failures;
+mod harness;
 mod overtaken;
 mod pauses;
 mod pushing;

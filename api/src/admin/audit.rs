@@ -23,7 +23,7 @@ pub struct AuditPage<'a> {
     pub frame: &'a Frame,
     /// What was asked for.
     pub host: String,
-    pub who: Who,
+    pub who: AuditActor,
     pub rows: Vec<DecisionRow>,
     pub next: Option<String>,
     pub faults: Faults,
@@ -32,7 +32,7 @@ pub struct AuditPage<'a> {
 /// Whose decisions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Who {
+pub enum AuditActor {
     #[default]
     People,
     /// People, scans and reports.
@@ -41,16 +41,16 @@ pub enum Who {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct AuditQuery {
     host: String,
-    who: Who,
+    who: AuditActor,
     before: Option<String>,
 }
 
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<AuditQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Audit)?;
@@ -77,30 +77,30 @@ pub async fn show(
     page(StatusCode::OK, &template)
 }
 
-impl Who {
-    pub const ALL: [Who; 2] = [Who::People, Who::All];
+impl AuditActor {
+    pub const ALL: [AuditActor; 2] = [AuditActor::People, AuditActor::All];
 
     pub fn value(self) -> &'static str {
         match self {
-            Who::People => "people",
-            Who::All => "all",
+            AuditActor::People => "people",
+            AuditActor::All => "all",
         }
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Who::People => "People",
-            Who::All => "Everyone, scans included",
+            AuditActor::People => "People",
+            AuditActor::All => "Everyone, scans included",
         }
     }
 }
 
-impl Asked {
+impl AuditQuery {
     fn wanted(&self) -> Result<DecisionsWanted, Refusal> {
         let host = Some(self.host.trim()).filter(|host| !host.is_empty()).map(str::parse::<Host>);
         let host = host.transpose().map_err(|_| Refusal::invalid("host", "is no host of a page"))?;
         let before = self.before.as_deref().map(str::parse).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is no place in the log"))?;
-        Ok(DecisionsWanted { host, by_moderators: self.who == Who::People, before })
+        Ok(DecisionsWanted { host, by_moderators: self.who == AuditActor::People, before })
     }
 }

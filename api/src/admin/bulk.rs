@@ -8,7 +8,7 @@ use poem::{Request, Response, handler};
 use service::{BULK_MAX, BulkOutcome, DecisionRequest, Service};
 
 use super::decision::ruling_of;
-use super::frame::{Frame, Tab, at_desk};
+use super::frame::{Frame, Tab, operator};
 use super::list::List;
 use super::queue::{BulkShownAgain, shown};
 use super::reasons::note_of;
@@ -57,7 +57,7 @@ pub async fn decide(
     };
     let list = List::of(request);
     let done = if form.action == "block" { "blocked-all" } else { "passed-all" };
-    let outcomes = service.decide_each(&at_desk(request)?.name, requests).await;
+    let outcomes = service.decide_each(&operator(request)?.name, requests).await;
     if outcomes.iter().all(|one| one.result.as_ref().is_ok_and(|made| !made.has_more)) {
         return Ok(found_at(&list.path_with(&format!("done={done}&pages={}", outcomes.len()))));
     }

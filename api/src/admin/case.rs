@@ -9,7 +9,7 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{
-    AppealKept, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, HistoryShown, LiveShown,
+    AccountHistoryPage, AppealKept, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, LivePages,
     REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage, Service, first_document,
 };
 
@@ -68,8 +68,8 @@ pub struct CasePage<'a> {
 }
 
 /// What stands beside a case: the account's record, and the list that the case was opened from.
-pub struct Beside {
-    pub history: HistoryShown,
+pub struct CaseContext {
+    pub history: AccountHistoryPage,
     pub list: List,
     pub around: CasesAround,
 }
@@ -155,7 +155,7 @@ pub async fn shown(
     let list = List::of(request);
     let around = service.cases_around(&list.wanted_for_case(), &host).await?;
     let history = service.history_beside(&item.artifact).await?;
-    let template = CasePage::new(&frame, item, service, Beside { history, list, around }, form);
+    let template = CasePage::new(&frame, item, service, CaseContext { history, list, around }, form);
     page_framing(status, &template, "'self'")
 }
 
@@ -170,7 +170,7 @@ impl<'a> CasePage<'a> {
         frame: &'a Frame,
         item: ReviewItem,
         service: &Service,
-        beside: Beside,
+        beside: CaseContext,
         form: DecisionShownAgain,
     ) -> Self {
         let host = &item.artifact.host;
@@ -184,10 +184,10 @@ impl<'a> CasePage<'a> {
         item: ReviewItem,
         url: String,
         ticket: &str,
-        beside: Beside,
+        beside: CaseContext,
         form: DecisionShownAgain,
     ) -> Self {
-        let Beside { history, list, around } = beside;
+        let CaseContext { history, list, around } = beside;
         let path = format!("{}/{}", super::QUEUE, item.artifact.host);
         let pages = item.same_content.pages;
         let listed =
@@ -225,7 +225,7 @@ impl<'a> CasePage<'a> {
 }
 
 impl LiveRows {
-    fn new(live: LiveShown, blocked: &HashSet<BlobHash>, path: &str, ticket: &str) -> Self {
+    fn new(live: LivePages, blocked: &HashSet<BlobHash>, path: &str, ticket: &str) -> Self {
         let preview = format!("{path}/preview/{}/{ticket}/", live.seq);
         let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, in_address(file));
         let files = live.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {

@@ -8,7 +8,7 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{BlockedContent, Service};
 
-use super::frame::{Frame, Tab, at_desk};
+use super::frame::{Frame, Tab, operator};
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Moment, Size};
 use crate::html::{found_at, page};
@@ -42,7 +42,7 @@ pub struct ContentRow {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct ContentsQuery {
     after: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct UnblockForm {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<ContentsQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Contents)?;
@@ -78,7 +78,7 @@ pub async fn unblock(
 ) -> Result<Response, RefusedCall> {
     let hash: BlobHash =
         form.hash.parse().map_err(|_| Refusal::invalid("hash", "is no SHA-256 in hexadecimal"))?;
-    service.unblock_content(&at_desk(request)?.name, hash).await?;
+    service.unblock_content(&operator(request)?.name, hash).await?;
     Ok(found_at(&format!("{PATH}?done=unblocked")))
 }
 

@@ -1,13 +1,13 @@
 //! A moderator's word, from the form beside a page.
 
-use domain::{Host, Refusal, Ruling};
+use domain::{Host, ModerationDecision, Refusal};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{DecisionRequest, ELSEWHERE_MAX, Seen, Service};
 
 use super::case::{DecisionShownAgain, host_of, shown};
-use super::frame::{at_desk, path_after};
+use super::frame::{operator, path_after};
 use super::list::List;
 use super::reasons::note_of;
 use super::seen::id_of;
@@ -69,7 +69,7 @@ async fn decide_and_go_on(
     let wanted = list.wanted_for_case();
     // The decision takes the page out of the queue, so its place is read before.
     let place = service.place_in_queue(&wanted, &decision.host).await?;
-    let made = service.decide(&at_desk(request)?.name, decision).await?;
+    let made = service.decide(&operator(request)?.name, decision).await?;
     let next = match service.case_after(&wanted, place.as_ref(), &made.host).await {
         Ok(next) => next,
         // The decision is made and stays so: this is no failure of the call.
@@ -98,7 +98,7 @@ impl DecisionForm {
         let seq = self.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
         // The tick stands beside both buttons and means one.
         let elsewhere = match ruling {
-            Ruling::Block if self.elsewhere.is_some() => self.listed()?,
+            ModerationDecision::Block if self.elsewhere.is_some() => self.listed()?,
             _ => Vec::new(),
         };
         Ok(DecisionRequest { host, ruling, note, looked_at: Some(seq), seen: self.seen()?, elsewhere })
@@ -123,10 +123,10 @@ impl DecisionForm {
 }
 
 /// What a button of a decision stands for.
-pub fn ruling_of(action: &str) -> Result<Ruling, Refusal> {
+pub fn ruling_of(action: &str) -> Result<ModerationDecision, Refusal> {
     match action {
-        "pass" => Ok(Ruling::Pass),
-        "block" => Ok(Ruling::Block),
+        "pass" => Ok(ModerationDecision::Pass),
+        "block" => Ok(ModerationDecision::Block),
         _ => Err(Refusal::invalid("action", "is pass or block")),
     }
 }

@@ -5,7 +5,7 @@ use poem::Request;
 use serde::Deserialize;
 use service::DecisionMade;
 
-use super::guard::AtDesk;
+use super::guard::SignedInOperator;
 use super::list::List;
 use super::queues::done::Done;
 use crate::http::refusal::RefusedCall;
@@ -51,7 +51,7 @@ impl Tab {
 
 impl Frame {
     pub fn begin(request: &Request, tab: Tab) -> Result<Self, RefusedCall> {
-        let AtDesk { name, has_session } = at_desk(request)?.clone();
+        let SignedInOperator { name, has_session } = operator(request)?.clone();
         let done = match tab {
             Tab::Moderation | Tab::Audit | Tab::Contents => done(request),
             Tab::Queues => Done::told_in(request).map(|done| done.words()),
@@ -61,15 +61,15 @@ impl Frame {
 }
 
 /// Who was let in by the guard.
-pub fn at_desk(request: &Request) -> Result<&AtDesk, RefusedCall> {
+pub fn operator(request: &Request) -> Result<&SignedInOperator, RefusedCall> {
     let missing =
         || service::Failure::Bug(anyhow::anyhow!("a page of the operator's stands behind no guard"));
-    request.data::<AtDesk>().ok_or_else(|| missing().into())
+    request.data::<SignedInOperator>().ok_or_else(|| missing().into())
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct FlashMessage {
     done: String,
     host: String,
     elsewhere: u64,
@@ -80,7 +80,7 @@ struct Told {
 
 /// What a redirect says has been done, in words of ours alone.
 fn done(request: &Request) -> Option<String> {
-    let told: Told = request.params().unwrap_or_default();
+    let told: FlashMessage = request.params().unwrap_or_default();
     match told.done.as_str() {
         "unblocked" => {
             let done = "File removed from the list. Pages that were blocked only because of it are scanned \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{Host, Missing, OperatorName, PreviewTicket, Refusal};
 use poem::http::{Method, StatusCode};
 use poem::{Endpoint, Request, Response};
-use service::{AdminDoor, Service};
+use service::{OperatorAccess, Service};
 
 use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
@@ -20,7 +20,7 @@ const LAPSED: &str = "This preview has had its hour. Open the page around it aga
 
 /// One of the operator's people, as the data of a request.
 #[derive(Clone, Debug)]
-pub struct AtDesk {
+pub struct SignedInOperator {
     pub name: OperatorName,
     /// Whether a session brought them, which they can end.
     pub has_session: bool,
@@ -32,12 +32,12 @@ where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    let Some(at_desk) = who(&request, service)? else {
+    let Some(operator) = who(&request, service)? else {
         demand_door(service)?;
         return Ok(to_sign_in(&request));
     };
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
-    request.set_data(at_desk);
+    request.set_data(operator);
     page.call(request).await
 }
 
@@ -66,9 +66,9 @@ where
 {
     let service = service_of(&request)?;
     match door_for(&request, service)? {
-        AdminDoor::Password => {}
-        AdminDoor::Open => return Ok(found_at(super::QUEUE)),
-        AdminDoor::Closed => return Err(nothing_here().into()),
+        OperatorAccess::Password => {}
+        OperatorAccess::Open => return Ok(found_at(super::QUEUE)),
+        OperatorAccess::Closed => return Err(nothing_here().into()),
     }
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
     page.call(request).await
@@ -90,26 +90,26 @@ fn has_ticket(request: &Request) -> bool {
     request.raw_path_param("path").is_some_and(|path| path.starts_with(PreviewTicket::MARK))
 }
 
-fn who(request: &Request, service: &Service) -> Result<Option<AtDesk>, RefusedCall> {
+fn who(request: &Request, service: &Service) -> Result<Option<SignedInOperator>, RefusedCall> {
     if is_operator(request)? {
-        return Ok(Some(AtDesk {
+        return Ok(Some(SignedInOperator {
             name: name_told(request).unwrap_or_else(OperatorName::unnamed),
             has_session: false,
         }));
     }
     Ok(match door_for(request, service)? {
-        AdminDoor::Closed => None,
-        AdminDoor::Open => Some(AtDesk { name: OperatorName::unnamed(), has_session: false }),
-        AdminDoor::Password => cookie::session(request)
+        OperatorAccess::Closed => None,
+        OperatorAccess::Open => Some(SignedInOperator { name: OperatorName::unnamed(), has_session: false }),
+        OperatorAccess::Password => cookie::session(request)
             .and_then(|session| service.operator_behind(&session))
-            .map(|name| AtDesk { name, has_session: true }),
+            .map(|name| SignedInOperator { name, has_session: true }),
     })
 }
 
 /// What is open to anybody is open on this machine only, wherever the API listens.
-fn door_for(request: &Request, service: &Service) -> Result<AdminDoor, RefusedCall> {
+fn door_for(request: &Request, service: &Service) -> Result<OperatorAccess, RefusedCall> {
     let door = service.admin_door();
-    if door == AdminDoor::Open {
+    if door == OperatorAccess::Open {
         dev_mode::demand_from_here(request, service)?;
     }
     Ok(door)
@@ -118,8 +118,8 @@ fn door_for(request: &Request, service: &Service) -> Result<AdminDoor, RefusedCa
 /// Without a door there is nothing here.
 fn demand_door(service: &Service) -> Result<(), RefusedCall> {
     match service.admin_door() {
-        AdminDoor::Closed => Err(nothing_here()),
-        AdminDoor::Open | AdminDoor::Password => Ok(()),
+        OperatorAccess::Closed => Err(nothing_here()),
+        OperatorAccess::Open | OperatorAccess::Password => Ok(()),
     }
 }
 

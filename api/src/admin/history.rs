@@ -1,9 +1,9 @@
 //! The record of the account behind a page, as the page's case shows it.
 
 use domain::Account;
-use service::{AccountReport, HistoryShown};
+use service::{AccountHistoryPage, AccountReport};
 
-use super::list::{List, Shelf};
+use super::list::{List, ReviewStatusFilter};
 use super::log::DecisionRow;
 use crate::html::figures::{Count, Moment};
 
@@ -26,13 +26,13 @@ pub struct AccountReportRow {
 }
 
 impl HistoryRows {
-    pub fn new(account: &Account, history: HistoryShown) -> Self {
+    pub fn new(account: &Account, history: AccountHistoryPage) -> Self {
         let list = List { account: account.handle.clone(), ..List::default() };
         Self {
             created_at: Moment(account.created_at),
             pages: Count(history.pages),
             waiting: list.path(),
-            blocked: list.on(Shelf::Blocked).path(),
+            blocked: list.on(ReviewStatusFilter::Blocked).path(),
             decisions: history.decisions.into_iter().map(DecisionRow::from).collect(),
             reports: history.reports.into_iter().map(AccountReportRow::from).collect(),
         }

@@ -27,7 +27,7 @@ const RULE_LENGTH_MAX: usize = 64;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct List {
-    pub status: Shelf,
+    pub status: ReviewStatusFilter,
     pub rule: String,
     pub account: String,
     pub age: String,
@@ -36,7 +36,7 @@ pub struct List {
 /// Which pages are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shelf {
+pub enum ReviewStatusFilter {
     #[default]
     Review,
     Blocked,
@@ -85,7 +85,7 @@ impl List {
     }
 
     /// The same filters on another list.
-    pub fn on(&self, status: Shelf) -> Self {
+    pub fn on(&self, status: ReviewStatusFilter) -> Self {
         Self { status, ..self.clone() }
     }
 
@@ -138,7 +138,7 @@ impl List {
 
     fn address(&self, path: String, more: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        if self.status != Shelf::default() {
+        if self.status != ReviewStatusFilter::default() {
             query.append_pair("status", self.status.value());
         }
         for (name, filter) in [("rule", &self.rule), ("account", &self.account), ("age", &self.age)] {
@@ -155,32 +155,33 @@ impl List {
     }
 }
 
-impl Shelf {
-    pub const ALL: [Shelf; 3] = [Shelf::Review, Shelf::Blocked, Shelf::Pending];
+impl ReviewStatusFilter {
+    pub const ALL: [ReviewStatusFilter; 3] =
+        [ReviewStatusFilter::Review, ReviewStatusFilter::Blocked, ReviewStatusFilter::Pending];
 
     pub fn name(self) -> &'static str {
         match self {
-            Shelf::Review => "To review",
-            Shelf::Blocked => "Blocked",
-            Shelf::Pending => "Not scanned yet",
+            ReviewStatusFilter::Review => "To review",
+            ReviewStatusFilter::Blocked => "Blocked",
+            ReviewStatusFilter::Pending => "Not scanned yet",
         }
     }
 
     pub fn value(self) -> &'static str {
         match self {
-            Shelf::Review => "review",
-            Shelf::Blocked => "blocked",
-            Shelf::Pending => "pending",
+            ReviewStatusFilter::Review => "review",
+            ReviewStatusFilter::Blocked => "blocked",
+            ReviewStatusFilter::Pending => "pending",
         }
     }
 }
 
-impl From<Shelf> for WaitingFor {
-    fn from(shelf: Shelf) -> Self {
+impl From<ReviewStatusFilter> for WaitingFor {
+    fn from(shelf: ReviewStatusFilter) -> Self {
         match shelf {
-            Shelf::Review => WaitingFor::Review,
-            Shelf::Blocked => WaitingFor::BlockedAlready,
-            Shelf::Pending => WaitingFor::Scan,
+            ReviewStatusFilter::Review => WaitingFor::Review,
+            ReviewStatusFilter::Blocked => WaitingFor::BlockedAlready,
+            ReviewStatusFilter::Pending => WaitingFor::Scan,
         }
     }
 }

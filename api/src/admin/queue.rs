@@ -6,10 +6,10 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{QueueShown, Service, WaitingPlace, WaitingShown};
+use service::{ReviewQueuePage, Service, WaitingPages, WaitingPlace};
 
 use super::frame::{Frame, Tab};
-use super::list::{List, Shelf};
+use super::list::{List, ReviewStatusFilter};
 use super::reasons::REASONS;
 use super::seen::ticked;
 use super::words::rule_in_words;
@@ -63,7 +63,7 @@ pub struct WaitingRow {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct ReviewQuery {
     after: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub async fn shown(
         Ok(wanted) => wanted,
         Err(refusal) => {
             let faults = Faults::of(&refusal, FIELDS, super::QUEUE);
-            let nothing = QueueShown { waiting: Vec::new(), next: None };
+            let nothing = ReviewQueuePage { waiting: Vec::new(), next: None };
             return again(
                 &refusal,
                 &QueuePage { faults, ..QueuePage::new(&frame, list, nothing, None, form) },
@@ -98,7 +98,7 @@ pub async fn shown(
 }
 
 fn place_in(request: &Request) -> Result<Option<WaitingPlace>, Refusal> {
-    let asked: Asked = request.params().unwrap_or_default();
+    let asked: ReviewQuery = request.params().unwrap_or_default();
     let unknown = |()| Refusal::invalid("after", "is no place in the queue");
     asked.after.as_deref().map(str::parse).transpose().map_err(unknown)
 }
@@ -107,7 +107,7 @@ impl<'a> QueuePage<'a> {
     pub fn new(
         frame: &'a Frame,
         list: List,
-        queue: QueueShown,
+        queue: ReviewQueuePage,
         after: Option<&WaitingPlace>,
         form: BulkShownAgain,
     ) -> Self {
@@ -124,7 +124,7 @@ impl<'a> QueuePage<'a> {
 }
 
 impl WaitingRow {
-    pub fn new(waiting: WaitingShown, list: &List) -> Self {
+    pub fn new(waiting: WaitingPages, list: &List) -> Self {
         let of_account = List { account: waiting.account_handle.clone(), ..list.clone() };
         Self {
             path: list.case(&waiting.host),

@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use domain::Host;
-use service::{Seen, WaitingShown};
+use service::{Seen, WaitingPages};
 
 /// The value of an id field that is empty.
 const NONE: &str = "-";
 
 /// What the box of a page in the list sends: the page, its version and what was seen of it.
-pub fn ticked(waiting: &WaitingShown) -> String {
+pub fn ticked(waiting: &WaitingPages) -> String {
     let Seen { decision, report, appeal } = waiting.seen;
     let (decision, report, appeal) = (id_or_none(decision), id_or_none(report), id_or_none(appeal));
     format!("{} {} {decision} {report} {appeal}", waiting.host, waiting.seq)

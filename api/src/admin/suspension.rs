@@ -7,7 +7,7 @@ use serde::Deserialize;
 use service::Service;
 
 use super::case::{DecisionShownAgain, host_of, shown};
-use super::frame::at_desk;
+use super::frame::operator;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::{accepts_html, found_at};
@@ -49,7 +49,7 @@ pub async fn decide(
 impl SuspensionForm {
     /// What the page reports as done.
     async fn carry_out(&self, request: &Request, service: &Service) -> Result<&'static str, RefusedCall> {
-        let by = &at_desk(request)?.name;
+        let by = &operator(request)?.name;
         let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
         match self.action.as_str() {
             "suspend" => {

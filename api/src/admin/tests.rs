@@ -9,17 +9,17 @@ use domain::{
     Time, VersionId, Visibility, content_type_of,
 };
 use service::{
-    AccountReport, AppealKept, BlockedContent, BulkOutcome, CasesAround, DecisionKept, DecisionMade,
-    DecisionShown, Finding, HistoryShown, LiveShown, QueueShown, ReportKept, ReviewItem, SameContent,
-    SamePage, Seen, WaitingShown,
+    AccountHistoryPage, AccountReport, AppealKept, BlockedContent, BulkOutcome, CasesAround, DecisionKept,
+    DecisionMade, DecisionShown, Finding, LivePages, ReportKept, ReviewItem, ReviewQueuePage, SameContent,
+    SamePage, Seen, WaitingPages,
 };
 
-use super::audit::{AuditPage, Who};
+use super::audit::{AuditActor, AuditPage};
 use super::bulk::BulkPage;
-use super::case::{Beside, CasePage, DecisionShownAgain};
+use super::case::{CaseContext, CasePage, DecisionShownAgain};
 use super::contents::{ContentRow, ContentsPage};
 use super::frame::{Frame, Tab};
-use super::list::{List, Shelf};
+use super::list::{List, ReviewStatusFilter};
 use super::log::DecisionRow;
 use super::queue::{BulkShownAgain, QueuePage};
 use super::signin::{SignInPage, faults_of};
@@ -74,7 +74,7 @@ fn decisions() -> Vec<DecisionShown> {
     ]
 }
 
-fn item(live: Option<LiveShown>) -> ReviewItem {
+fn item(live: Option<LivePages>) -> ReviewItem {
     let live_version = live.as_ref().map(|live| LiveVersion {
         id: VersionId::from_ulid(1.into()),
         seq: live.seq,
@@ -106,13 +106,13 @@ fn item(live: Option<LiveShown>) -> ReviewItem {
     }
 }
 
-fn live(findings: Vec<Finding>) -> LiveShown {
+fn live(findings: Vec<Finding>) -> LivePages {
     let file = |path: &str| {
         let path = path.parse().unwrap();
         let content_type = content_type_of(&path);
         ManifestFile { path, hash: BlobHash::of(b"x"), size_bytes: 12_345, content_type, variants: vec![] }
     };
-    LiveShown {
+    LivePages {
         seq: 2,
         status: ModerationStatus::Review,
         moderated_by: ModeratedBy::Scan,
@@ -168,26 +168,30 @@ fn full() -> ReviewItem {
 }
 
 /// A case among others, of an account with a record.
-fn in_queue() -> Beside {
+fn in_queue() -> CaseContext {
     let report = |reason: Option<&str>, is_open| AccountReport {
         host: "other-a1b2".parse().unwrap(),
         reason: reason.map(str::to_owned),
         at: now(),
         is_open,
     };
-    let history = HistoryShown {
+    let history = AccountHistoryPage {
         pages: 1_234,
         decisions: vec![decision(ModeratedBy::Moderator, Some("Ada"), Some("Spam\nSee the <ticket>."))],
         reports: vec![report(Some("A <copy>."), true), report(None, false)],
     };
     let list = List { account: "acct_a1b2c3d4e5f6".into(), age: "6h".into(), ..List::default() };
     let case = |host: &str| host.parse().ok();
-    Beside { history, list, around: CasesAround { previous: case("first-a1b2"), next: case("third-a1b2") } }
+    CaseContext {
+        history,
+        list,
+        around: CasesAround { previous: case("first-a1b2"), next: case("third-a1b2") },
+    }
 }
 
-fn alone() -> Beside {
-    let (history, list, around) = (HistoryShown::default(), List::default(), CasesAround::default());
-    Beside { history, list, around }
+fn alone() -> CaseContext {
+    let (history, list, around) = (AccountHistoryPage::default(), List::default(), CasesAround::default());
+    CaseContext { history, list, around }
 }
 
 fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
@@ -224,7 +228,7 @@ fn cases() -> Vec<(String, String)> {
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn queues() -> Vec<(String, String)> {
-    let row = |status, open_reports, rules: &[&str]| WaitingShown {
+    let row = |status, open_reports, rules: &[&str]| WaitingPages {
         host: "my-page-a1b2".parse().unwrap(),
         slug: "my-page".parse().unwrap(),
         account_handle: "acct_a1b2c3d4e5f6".into(),
@@ -240,7 +244,7 @@ fn queues() -> Vec<(String, String)> {
     };
     let shown = |frame: &Frame, list, waiting, next: Option<&str>, after: Option<&str>, form| {
         let place = |text: &str| text.parse().unwrap();
-        let queue = QueueShown { waiting, next: next.map(place) };
+        let queue = ReviewQueuePage { waiting, next: next.map(place) };
         QueuePage::new(frame, list, queue, after.map(place).as_ref(), form).render().unwrap()
     };
     let page = |frame: &Frame, status, waiting, next: Option<&str>, after: Option<&str>| {
@@ -270,18 +274,18 @@ fn queues() -> Vec<(String, String)> {
     let (done, fresh) =
         (frame(Tab::Moderation, Some("Done: my-page-a1b2 is blocked.")), frame(Tab::Moderation, None));
     let place = Some("1.my-page-a1b2");
-    let nothing = || QueueShown { waiting: vec![], next: None };
+    let nothing = || ReviewQueuePage { waiting: vec![], next: None };
     let refused = QueuePage {
         faults: malformed,
         ..QueuePage::new(&fresh, filtered(), nothing(), None, BulkShownAgain::default())
     };
     vec![
-        ("admin-queue".into(), page(&done, Shelf::Review, full(), place, None)),
-        ("admin-queue-none".into(), page(&fresh, Shelf::Review, vec![], None, None)),
-        ("admin-queue-end".into(), page(&fresh, Shelf::Review, vec![], None, place)),
-        ("admin-queue-blocked".into(), page(&fresh, Shelf::Blocked, full(), None, None)),
-        ("admin-queue-blocked-none".into(), page(&fresh, Shelf::Blocked, vec![], None, None)),
-        ("admin-queue-pending-none".into(), page(&fresh, Shelf::Pending, vec![], None, None)),
+        ("admin-queue".into(), page(&done, ReviewStatusFilter::Review, full(), place, None)),
+        ("admin-queue-none".into(), page(&fresh, ReviewStatusFilter::Review, vec![], None, None)),
+        ("admin-queue-end".into(), page(&fresh, ReviewStatusFilter::Review, vec![], None, place)),
+        ("admin-queue-blocked".into(), page(&fresh, ReviewStatusFilter::Blocked, full(), None, None)),
+        ("admin-queue-blocked-none".into(), page(&fresh, ReviewStatusFilter::Blocked, vec![], None, None)),
+        ("admin-queue-pending-none".into(), page(&fresh, ReviewStatusFilter::Pending, vec![], None, None)),
         (
             "admin-queue-filtered-none".into(),
             shown(&fresh, filtered(), vec![], None, None, BulkShownAgain::default()),
@@ -337,7 +341,7 @@ fn audits() -> Vec<(String, String)> {
         let template = AuditPage {
             frame: &frame,
             host: host.into(),
-            who: if host.is_empty() { Who::All } else { Who::People },
+            who: if host.is_empty() { AuditActor::All } else { AuditActor::People },
             rows: rows.into_iter().map(DecisionRow::from).collect(),
             next: next.map(str::to_owned),
             faults,

@@ -13,7 +13,7 @@ use self::schemas::{
     sign_in_form, text,
 };
 use super::{HTML, JSON, MARKDOWN, TEXT};
-use crate::http::answer::{self, ToldStatus};
+use crate::http::api_result::{self, StatusText};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The content type of JSON in a request, and in the responses of MCP.
@@ -338,13 +338,13 @@ impl ExtraOperation {
 
     fn responses(&self, is_page: bool) -> Map<String, Value> {
         let successes = self.responses.iter().map(|success| (success.status.to_owned(), success.described()));
-        let refusals = answer::told(self.refusals);
+        let refusals = api_result::told(self.refusals);
         let refusals = refusals.iter().map(|told| (told.status.to_string(), self.refused(told, is_page)));
         successes.chain(refusals).collect()
     }
 
     /// A page is refused as a page where the client accepts `text/html`.
-    fn refused(&self, told: &ToldStatus, is_page: bool) -> Value {
+    fn refused(&self, told: &StatusText, is_page: bool) -> Value {
         let error = json!({ "$ref": "#/components/schemas/Error" });
         let schema = match (self.id, told.status) {
             ("call_mcp", 400) => json!({ "anyOf": [error, json_rpc_error()] }),

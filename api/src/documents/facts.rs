@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use domain::link::Addresses;
-use domain::{CardRail, DevRail, FileSet, Host, InviteTerms, Message, Micro, Rails, Slug, Tariff};
+use domain::{
+    CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Message, Micro, PaymentMethods, Slug, Tariff,
+};
 
 use crate::wire::CreditPurchase;
 
@@ -18,7 +20,7 @@ pub struct Facts {
     pub serve_url: String,
     /// Where a page with the host `my-page-a1b2` is served.
     pub page_url: String,
-    pub rails: Rails,
+    pub rails: PaymentMethods,
     pub publish_price: Micro,
     pub visibility_price: Micro,
     pub storage_price_per_gb: Micro,
@@ -75,11 +77,11 @@ impl Facts {
 impl Facts {
     /// Whether a call can pay with `X-PAYMENT`.
     pub fn takes_payments(&self) -> bool {
-        self.rails.dev == DevRail::Open
+        self.rails.dev == DevPaymentTerms::Open
     }
 
     pub fn takes_cards(&self) -> bool {
-        self.rails.card == CardRail::Open
+        self.rails.card == CardTerms::Open
     }
 }
 

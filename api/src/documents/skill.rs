@@ -25,7 +25,7 @@ impl Skill {
 
 #[cfg(test)]
 mod tests {
-    use domain::{CardRail, Tariff};
+    use domain::{CardTerms, Tariff};
 
     use super::*;
     use crate::documents::errors;
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn where_no_call_can_pay_it_does_not_say_how() {
         const CREDIT: &str = "buy credit on http://127.0.0.1:8080/dashboard";
-        let closed = Tariff { dev_rail: domain::DevRail::Closed, ..Tariff::default() };
-        for (card_rail, is_told) in [(CardRail::Open, true), (CardRail::Closed, false)] {
+        let closed = Tariff { dev_rail: domain::DevPaymentTerms::Closed, ..Tariff::default() };
+        for (card_rail, is_told) in [(CardTerms::Open, true), (CardTerms::Closed, false)] {
             let skill = skill(&Tariff { card_rail, ..closed.clone() });
             assert!(!skill.contains("dev:") && skill.contains(CREDIT) == is_told, "{skill}");
             assert!(skill.contains(r#""scheme":"dev","status":"disabled""#), "{skill}");

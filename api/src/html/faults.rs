@@ -2,13 +2,13 @@
 
 use domain::{Missing, Refusal};
 
-use super::told::{Told, sentence};
+use super::error_text::{ErrorText, sentence};
 
 /// The faults of a form. None yet for one that is shown the first time.
 #[derive(Debug, Default)]
 pub struct Faults {
     field: Option<(&'static str, String)>,
-    whole: Option<Told>,
+    whole: Option<ErrorText>,
 }
 
 impl Faults {
@@ -20,7 +20,7 @@ impl Faults {
         });
         match beside {
             Some(field) => Self { field: Some(field), whole: None },
-            None => Self { field: None, whole: Some(Told::of(refusal, path)) },
+            None => Self { field: None, whole: Some(ErrorText::of(refusal, path)) },
         }
     }
 
@@ -38,7 +38,7 @@ impl Faults {
         self.field.is_some() || self.whole.is_some()
     }
 
-    pub fn whole(&self) -> Option<&Told> {
+    pub fn whole(&self) -> Option<&ErrorText> {
         self.whole.as_ref()
     }
 }

@@ -2,12 +2,12 @@
 //! figures, and where a visitor goes on to. It holds no page of its own, so that the pages for people, those of the
 //! operator's people and the documents share it without knowing each other.
 
+pub mod error_text;
 pub mod faults;
 pub mod fields;
 pub mod figures;
 mod next_path;
 mod refused;
-pub mod told;
 
 use askama::Template;
 use domain::Refusal;

@@ -5,7 +5,7 @@ use domain::Refusal;
 use poem::http::header;
 use poem::{Request, Response};
 
-use super::told::Told;
+use super::error_text::ErrorText;
 use super::{accepts_html, page};
 use crate::http::refusal::respond;
 use crate::http::terms::{Area, Terms};
@@ -22,7 +22,7 @@ pub enum RefusalForm {
 struct RefusedPage {
     status: u16,
     code: &'static str,
-    told: Told,
+    told: ErrorText,
 }
 
 impl RefusalForm {
@@ -47,7 +47,7 @@ impl RefusalForm {
 fn as_page(refusal: &Refusal, path: &str, mut response: Response) -> Response {
     let status = response.status();
     let template =
-        RefusedPage { status: status.as_u16(), code: refusal.code(), told: Told::of(refusal, path) };
+        RefusedPage { status: status.as_u16(), code: refusal.code(), told: ErrorText::of(refusal, path) };
     let Ok(mut page) = page(status, &template) else { return response };
     response.headers_mut().remove(header::CONTENT_TYPE);
     page.headers_mut().extend(std::mem::take(response.headers_mut()));
@@ -60,7 +60,7 @@ impl RefusalForm {
     pub fn samples() -> Vec<(String, String)> {
         let of = |refusal: Refusal, path: &str| {
             let status = crate::http::refusal::status_of(&refusal).as_u16();
-            let template = RefusedPage { status, code: refusal.code(), told: Told::of(&refusal, path) };
+            let template = RefusedPage { status, code: refusal.code(), told: ErrorText::of(&refusal, path) };
             (format!("refused-{}", refusal.code()), template.render().unwrap())
         };
         vec![
@@ -111,7 +111,7 @@ mod tests {
         );
         assert_eq!(page.content_type(), Some("text/html; charset=utf-8"));
         let fault = "<script>alert(2)</script>".to_owned();
-        let told = Told::of(&Refusal::Forbidden { fault }, "/\"><script>alert(1)</script>");
+        let told = ErrorText::of(&Refusal::Forbidden { fault }, "/\"><script>alert(1)</script>");
         let text = RefusedPage { status: 403, code: "forbidden", told }.render().unwrap();
         assert!(!text.contains("<script>") && text.contains("alert(2)"), "{text}");
     }

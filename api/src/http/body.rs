@@ -22,9 +22,9 @@ use poem::{Body, Request};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-use crate::http::room::{BodyShare, RoomTaken};
+use crate::http::permits::RequestPermit;
 use crate::http::terms::{BodyLimit, Terms};
-use crate::http::turns::Turn;
+use crate::http::upload_budget::{BodyShare, RoomTaken};
 
 /// The content of a publish, and what multipart and its field names may take besides.
 pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
@@ -96,7 +96,7 @@ impl BodyLimit {
 }
 
 /// Puts the bounds around the request's body.
-pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
+pub fn bound(request: &mut Request, terms: BodyTerms, permit: &RequestPermit) {
     let body = request.take_body();
     if body.is_empty() {
         return;
@@ -109,7 +109,7 @@ pub fn bound(request: &mut Request, terms: BodyTerms, turn: &Turn) {
         bytes_max,
         left_bytes: if is_hopeless { None } else { Some(bytes_max) },
         terms,
-        turn: turn.clone(),
+        permit: permit.clone(),
         owes_turn: false,
         taking_turn: None,
         course: None,
@@ -202,7 +202,7 @@ struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static>
     /// `None` once the bound is passed, or when the declared length alone passes it.
     left_bytes: Option<u64>,
     terms: BodyTerms,
-    turn: Turn,
+    permit: RequestPermit,
     /// The turn was given back here, because the body has not come with its head.
     owes_turn: bool,
     /// All has come, and the turn that was given back is not there yet.
@@ -232,7 +232,7 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S
     }
 
     fn give_turn_back(&mut self) -> Result<(), Fault> {
-        if !self.turn.give_back() {
+        if !self.permit.give_back() {
             return Ok(());
         }
         self.owes_turn = true;
@@ -263,7 +263,7 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S
     /// After the end of all: the end, once the request has its turn again.
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if mem::take(&mut self.owes_turn) {
-            self.taking_turn = Some(self.turn.clone().take_again().boxed());
+            self.taking_turn = Some(self.permit.clone().take_again().boxed());
         }
         let Some(taking) = &mut self.taking_turn else { return Poll::Ready(None) };
         let taken = ready!(taking.poll_unpin(context));

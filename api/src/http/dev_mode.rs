@@ -3,7 +3,7 @@
 //! Dev mode starts only where nothing is public, but a proxy or a browser's name that leads to loopback (DNS rebinding)
 //! can still bring a stranger's request. Such a request names another host, or carries a header of the proxy.
 
-use domain::{CardRail, Missing, Payment, Refusal, is_loopback_host};
+use domain::{CardTerms, Missing, Payment, Refusal, is_loopback_host};
 use poem::http::uri::Authority;
 use poem::http::{HeaderMap, Uri, header};
 use poem::{FromRequest, Request, RequestBody};
@@ -41,7 +41,7 @@ pub enum DevPayment {
     /// As the tariff says: the payment settles in dev mode, and nowhere else.
     ByTariff,
     /// The service runs in dev mode and the request comes from elsewhere.
-    Refused(CardRail),
+    Refused(CardTerms),
 }
 
 impl DevPayment {
@@ -106,7 +106,7 @@ fn names_this_machine(target: &Uri, headers: &HeaderMap) -> bool {
 mod tests {
     use poem::http::HeaderValue;
 
-    use domain::{Challenge, Micro, Rails};
+    use domain::{Challenge, Micro, PaymentMethods};
 
     use super::*;
 
@@ -114,8 +114,9 @@ mod tests {
     fn a_refused_dev_payment_settles_nothing_and_is_not_offered() {
         let price = Micro::new(5_000);
         let (dev, other) = (Payment::Dev(price), Payment::Unreadable);
-        let due = || Refusal::PaymentRequired(Box::new(Challenge::new("publish", price, Rails::DEFAULT)));
-        let refused = DevPayment::Refused(CardRail::Closed);
+        let due =
+            || Refusal::PaymentRequired(Box::new(Challenge::new("publish", price, PaymentMethods::DEFAULT)));
+        let refused = DevPayment::Refused(CardTerms::Closed);
         assert_eq!(refused.settling(Some(&dev)), Some(Payment::Unreadable));
         assert_eq!(refused.explain(due(), Some(&dev)), Refusal::DevModeIsLocal);
         for offered in [None, Some(&other)] {

@@ -1,7 +1,7 @@
 //! HTTP as every route needs it: bodies within bounds, uploads, who calls and from where, cookies, refusals, lists. It
 //! names no route and no page: what differs from route to route is handed to it.
 
-pub mod answer;
+pub mod api_result;
 pub mod body;
 pub mod call_header;
 pub mod caller;
@@ -14,13 +14,13 @@ pub mod origin;
 pub mod paging;
 pub mod path_part;
 pub mod paths;
+pub mod permits;
 pub mod refusal;
 pub mod representation;
-pub mod room;
 pub mod same_site;
 pub mod service_of;
 pub mod session_cookie;
 pub mod terms;
 pub mod trace;
-pub mod turns;
 pub mod upload;
+pub mod upload_budget;

@@ -94,7 +94,7 @@ impl Paging {
         C: Clone + Send + 'static,
         T: ToJSON,
         R: Fn(Service, C, Page) -> F + Send + 'static,
-        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+        F: Future<Output = service::ServiceResult<Paged<T>>> + Send + 'static,
     {
         let reader = service.clone();
         let read = move |page| read(reader.clone(), caller.clone(), page);
@@ -105,7 +105,7 @@ impl Paging {
     where
         T: ToJSON,
         R: Fn(Page) -> F + Send + 'static,
-        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+        F: Future<Output = service::ServiceResult<Paged<T>>> + Send + 'static,
     {
         let first = read(self.first_page()).await?;
         Ok(self.document(base_url, Around::array(), first, read))
@@ -117,7 +117,7 @@ impl Paging {
         D: Type,
         T: ToJSON,
         R: Fn(Page) -> F + Send + 'static,
-        F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+        F: Future<Output = service::ServiceResult<Paged<T>>> + Send + 'static,
     {
         let Around { head, tail } = around;
         let text = head + &first.rows.iter().map(ToJSON::to_json_string).collect::<Vec<_>>().join(",");
@@ -150,7 +150,7 @@ fn streamed<T, R, F>(first: String, next: Cursor, read: R, tail: &'static str) -
 where
     T: ToJSON,
     R: Fn(Page) -> F + Send + 'static,
-    F: Future<Output = service::Answer<Paged<T>>> + Send + 'static,
+    F: Future<Output = service::ServiceResult<Paged<T>>> + Send + 'static,
 {
     let rest = stream::try_unfold(Some(next), move |position| {
         let page = position.map(|cursor| read(Page::after(cursor, ROWS_AT_ONCE)));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     /// A list of the numbers from 1,200 down to 1, which fails where it comes to `broken_at`.
-    async fn read(page: Page, broken_at: i64) -> service::Answer<Paged<i64>> {
+    async fn read(page: Page, broken_at: i64) -> service::ServiceResult<Paged<i64>> {
         let start = page.start.cursor().map_or(1_201, |cursor| cursor.rank);
         let rows: Vec<i64> = (1..start).rev().take(usize::try_from(page.rows_to_read()).unwrap()).collect();
         if rows.contains(&broken_at) {

@@ -134,7 +134,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Challenge, Micro, MissingRight, Rails, Repeating};
+    use domain::{Challenge, Micro, MissingRight, PaymentMethods, Repeating};
     use serde_json::json;
 
     use super::*;
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_code_has_the_status_that_is_promised() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT);
+        let challenge = Challenge::new("publish", Micro::new(5_000), PaymentMethods::DEFAULT);
         let what = || "x".to_owned();
         let promised = [
             (Refusal::invalid("slug", "is empty"), 400),
@@ -218,7 +218,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_402_is_the_challenge_itself() {
-        let challenge = Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT);
+        let challenge = Challenge::new("publish", Micro::new(5_000), PaymentMethods::DEFAULT);
         let body = body_of(respond(&Refusal::PaymentRequired(Box::new(challenge)))).await;
         assert_eq!(body["code"], "payment_required");
         assert_eq!(body["reason"], "publish");

@@ -9,7 +9,7 @@ use poem::http::header;
 pub struct Terms {
     pub area: Area,
     pub body: BodyLimit,
-    pub permit: Permit,
+    pub permit: PermitClass,
     pub audience: Audience,
 }
 
@@ -41,7 +41,7 @@ pub enum BodyLimit {
 
 /// The permit that a request needs before it is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Permit {
+pub enum PermitClass {
     #[default]
     Request,
     /// A password is hashed, which can take seconds.

@@ -21,9 +21,9 @@ use tokio::sync::Mutex;
 use tokio::task::yield_now;
 
 use crate::http::body;
+use crate::http::permits::RequestPermit;
 use crate::http::refusal::RefusedCall;
-use crate::http::room::{BodyShare, RoomTaken};
-use crate::http::turns::Turn;
+use crate::http::upload_budget::{BodyShare, RoomTaken};
 
 mod file_name;
 mod staged;
@@ -41,7 +41,7 @@ pub struct Upload {
     body: Body,
     boundary: String,
     share: BodyShare,
-    turn: Turn,
+    permit: RequestPermit,
 }
 
 /// A multipart body that was read and keeps all the rules.
@@ -55,14 +55,14 @@ pub struct Uploaded {
 
 impl Upload {
     /// The turn of the request that sends it.
-    pub fn turn(&self) -> &Turn {
-        &self.turn
+    pub fn permit(&self) -> &RequestPermit {
+        &self.permit
     }
 
     /// Reads it without a turn: who has sent an upload goes on in the line of what is to be done with it, and those
     /// who come by the other must not stand in the way of that.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
-        self.turn.give_back();
+        self.permit.give_back();
         // All of the body takes room, whatever it turns out to be: what stands before its parts is kept until they come.
         let room = Mutex::new(self.share.enter());
         let mut body = Box::pin(self.body.into_bytes_stream().and_then(|chunk| {
@@ -76,7 +76,7 @@ impl Upload {
         // end at the second, it takes for one that was cut off; so the end never comes in one poll with what is before it.
         let end_by_itself = stream::once(yield_now()).filter_map(|()| future::ready(None));
         let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
-        let mut parts = Parts::default();
+        let mut parts = MultipartFields::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
             parts.take(field).await?;
         }
@@ -92,7 +92,7 @@ impl Upload {
 
 /// What has been read so far.
 #[derive(Default)]
-struct Parts {
+struct MultipartFields {
     slug: Option<Slug>,
     message: Option<Message>,
     source: Option<Source>,
@@ -106,7 +106,7 @@ enum Source {
     Files,
 }
 
-impl Parts {
+impl MultipartFields {
     async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
@@ -304,7 +304,12 @@ impl ParsePayload for Upload {
     async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
         let content_type = request.content_type().unwrap_or_default();
         let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
-        Ok(Self { body: body.take()?, boundary, share: BodyShare::of(request), turn: Turn::of(request) })
+        Ok(Self {
+            body: body.take()?,
+            boundary,
+            share: BodyShare::of(request),
+            permit: RequestPermit::of(request),
+        })
     }
 }
 

@@ -101,13 +101,13 @@ mod tests {
     #[expect(dead_code, reason = "read, not used")]
     struct Order {
         slug: GivenSlug,
-        lines: Option<Vec<Line>>,
+        lines: Option<Vec<OrderLine>>,
     }
 
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "read, not used")]
-    struct Line {
+    struct OrderLine {
         count: Whole,
     }
 

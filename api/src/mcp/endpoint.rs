@@ -16,11 +16,11 @@ use tracing::Span;
 use super::{malformed, measure};
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
+use crate::http::permits::RequestPermit;
 use crate::http::refusal::{RefusedCall, respond};
-use crate::http::room::{BodyShare, RoomTaken};
 use crate::http::service_of::service_of;
 use crate::http::trace::Traced;
-use crate::http::turns::Turn;
+use crate::http::upload_budget::{BodyShare, RoomTaken};
 use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
@@ -35,14 +35,14 @@ const TOKEN_INVALID: HeaderValue =
 
 /// What a tool needs of the request that called it.
 #[derive(Clone)]
-pub struct Visit {
+pub struct McpExchange {
     pub service: Service,
     pub caller: Caller,
     pub dev_payment: DevPayment,
     /// For what a tool takes into memory beside the request.
     pub room: BodyShare,
     /// The turn of the request, which a publish changes for others.
-    pub turn: Turn,
+    pub permit: RequestPermit,
     /// The trace of the request: the tool is called in a task of its own.
     pub trace: Span,
 }
@@ -57,7 +57,7 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
         Self { protocol }
     }
 
-    async fn answer(&self, mut request: Request, visit: Visit) -> poem::Result<Response> {
+    async fn answer(&self, mut request: Request, visit: McpExchange) -> poem::Result<Response> {
         demand_own_origin(&request, visit.service.addresses())?;
         demand_json(&request)?;
         let mut room = visit.room.enter();
@@ -85,10 +85,10 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
             }
             Err(refused) => return Err(refused.into()),
         };
-        let (room, turn) = (BodyShare::of(&request), Turn::of(&request));
+        let (room, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
         let dev_payment = DevPayment::of(&request, &service);
-        self.answer(request, Visit { service, caller, dev_payment, room, turn, trace }).await
+        self.answer(request, McpExchange { service, caller, dev_payment, room, permit, trace }).await
     }
 }
 

@@ -60,7 +60,7 @@ fn top_up_for(challenge: &Challenge) -> Micro {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Missing, Rails};
+    use domain::{Missing, PaymentMethods};
 
     use super::*;
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_challenge_names_the_credit_that_one_call_buys_and_that_covers_it() {
         for (amount, top_up) in [(5_000, "1"), (2_500_000, "2.5"), (250_000_000, "100")] {
-            let challenge = Challenge::new("publish", Micro::new(amount), Rails::DEFAULT);
+            let challenge = Challenge::new("publish", Micro::new(amount), PaymentMethods::DEFAULT);
             let refusal = Refusal::PaymentRequired(Box::new(challenge));
             let body = text_of(&result(called("publish_artifact"), Err(refusal.into())));
             let call = format!(r#"add_credits with {{"amount_usd": {top_up}, "payment_scheme": "dev"}}"#);

@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tracing::Instrument;
 
-use super::endpoint::Visit;
+use super::endpoint::McpExchange;
 use super::tools;
 
 /// The versions of the protocol that we speak, the newest last.
@@ -107,9 +107,9 @@ fn quoted(name: &str) -> String {
     name.chars().take(LENGTH_MAX).collect()
 }
 
-fn visit_of(context: &RequestContext<RoleServer>) -> Result<&Visit, ErrorData> {
+fn visit_of(context: &RequestContext<RoleServer>) -> Result<&McpExchange, ErrorData> {
     let request = context.extensions.get::<poem::http::request::Parts>();
-    request.and_then(|request| request.extensions.get::<Visit>()).ok_or_else(|| {
+    request.and_then(|request| request.extensions.get::<McpExchange>()).ok_or_else(|| {
         tracing::error!("a tool was called by no request of ours");
         ErrorData::internal_error("something went wrong on our side", None)
     })

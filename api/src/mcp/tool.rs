@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::endpoint::Visit;
+use super::endpoint::McpExchange;
 use super::outcome::Called;
 use super::{arguments, outcome};
 use crate::http::refusal::RefusedCall;
@@ -31,7 +31,7 @@ pub trait Tool: 'static {
     fn schema() -> Value;
 
     fn run(
-        visit: &Visit,
+        visit: &McpExchange,
         arguments: Self::Arguments,
     ) -> impl Future<Output = Result<Self::Answer, RefusedCall>> + Send;
 }
@@ -72,7 +72,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = CallToolResult> + Send + 'a>>;
 pub struct Listed {
     pub name: &'static str,
     pub described: fn(&Tariff) -> rmcp::model::Tool,
-    pub run: for<'a> fn(&'a Visit, Option<JsonObject>) -> Running<'a>,
+    pub run: for<'a> fn(&'a McpExchange, Option<JsonObject>) -> Running<'a>,
 }
 
 impl Listed {
@@ -96,7 +96,7 @@ fn described<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
         .with_annotations(T::EFFECT.annotations(T::TITLE))
 }
 
-async fn run<T: Tool>(visit: &Visit, given: Option<JsonObject>) -> CallToolResult {
+async fn run<T: Tool>(visit: &McpExchange, given: Option<JsonObject>) -> CallToolResult {
     let answer = answer::<T>(visit, given).await;
     // The request's own line tells neither: to HTTP, a refusal by a tool is a success.
     let outcome = answer.as_ref().err().map_or("done", |refused| refused.0.code());
@@ -105,7 +105,7 @@ async fn run<T: Tool>(visit: &Visit, given: Option<JsonObject>) -> CallToolResul
     outcome::result(called, answer)
 }
 
-async fn answer<T: Tool>(visit: &Visit, given: Option<JsonObject>) -> Result<Value, RefusedCall> {
+async fn answer<T: Tool>(visit: &McpExchange, given: Option<JsonObject>) -> Result<Value, RefusedCall> {
     let arguments = arguments::read(given)?;
     let answer = T::run(visit, arguments).await;
     let answer = answer.map_err(|RefusedCall(refusal)| visit.dev_payment.explain(*refusal, None))?;

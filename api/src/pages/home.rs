@@ -21,11 +21,11 @@ use crate::html::{accepts_html, page};
 use crate::http::body;
 use crate::http::client_ip::ClientIp;
 use crate::http::origin::origin_of;
+use crate::http::permits::{RequestPermit, WorkClass};
 use crate::http::refusal::RefusedCall;
-use crate::http::room::RoomTaken;
 use crate::http::same_site;
-use crate::http::turns::{Turn, Work};
 use crate::http::upload::{Upload, Uploaded};
+use crate::http::upload_budget::RoomTaken;
 
 const FIELDS: &[&str] = &["html"];
 /// So much of what was pasted is shown again. As HTML it may be several times as long.
@@ -84,8 +84,8 @@ pub async fn publish(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
-    let turn = Turn::of(request);
-    let sign_up = match turn_to_sign_up(&turn, from, &service).await {
+    let permit = RequestPermit::of(request);
+    let sign_up = match turn_to_sign_up(&permit, from, &service).await {
         Ok(sign_up) => sign_up,
         Err(failed) => {
             let pasting = read_if_short(request, pasted).await;
@@ -100,7 +100,7 @@ pub async fn publish(
         }
     };
     let pasting = Pasting::of(&uploaded.files);
-    if let Err(refusal) = turn.go_over_to(Work::Publish).await {
+    if let Err(refusal) = permit.go_over_to(WorkClass::Publish).await {
         return refused(request, refusal.into(), &pasting, &service);
     }
     let (first, room) = request_of(uploaded);
@@ -113,8 +113,12 @@ pub async fn publish(
 }
 
 /// Whoever would not get through, or has signed up too often, is told so before ten megabytes of theirs are read.
-async fn turn_to_sign_up(turn: &Turn, from: ClientIp, service: &Service) -> Result<SignUpTurn, RefusedCall> {
-    turn.foresee(Work::Publish)?;
+async fn turn_to_sign_up(
+    permit: &RequestPermit,
+    from: ClientIp,
+    service: &Service,
+) -> Result<SignUpTurn, RefusedCall> {
+    permit.foresee(WorkClass::Publish)?;
     Ok(service.turn_to_sign_up(from.0).await?)
 }
 

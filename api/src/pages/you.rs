@@ -6,10 +6,10 @@ use domain::{Password, Refusal};
 use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{PasswordWish, Person, Service, SessionShown, SignedIn};
+use service::{PasswordWish, Person, Service, SessionInfo, SignedIn};
 
 use super::dashboard::audit::TrailRow;
-use super::dashboard::desk::{done, shown, to_show, to_sign_in};
+use super::dashboard::page::{done, shown, to_show, to_sign_in};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Moment};
@@ -154,8 +154,8 @@ pub async fn sign_out_everywhere(
     Ok(with_cookie(found_at("/signin"), &cookie))
 }
 
-impl From<SessionShown> for SessionRow {
-    fn from(session: SessionShown) -> Self {
+impl From<SessionInfo> for SessionRow {
+    fn from(session: SessionInfo) -> Self {
         Self {
             id: session.id,
             client: session.user_agent.as_deref().map_or_else(|| "Unknown client".to_owned(), client_name),
@@ -217,7 +217,7 @@ pub fn samples() -> Vec<(String, String)> {
     use domain::{AuditEntry, AuditId, Time};
 
     let at = Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap();
-    let session = |id: &str, user_agent: Option<&str>| SessionShown {
+    let session = |id: &str, user_agent: Option<&str>| SessionInfo {
         id: id.into(),
         created_at: at,
         last_used_at: at,

@@ -6,7 +6,7 @@ use poem_openapi::payload::Json;
 use service::{AgentJoin, Service};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::{Token, TokenOrSession};
 use crate::http::json_body::JsonBody;
 use crate::wire;
@@ -34,7 +34,7 @@ impl Account {
         &self,
         caller: Token,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::AccountDetail>, Read> {
+    ) -> ApiResult<Json<wire::AccountDetail>, Read> {
         let summary = service.account(&caller.0).await?;
         let claim_url = service.claim_url(&caller.0, &summary.account);
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
@@ -49,7 +49,7 @@ impl Account {
         caller: TokenOrSession,
         body: JsonBody<wire::ChangeAccount>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::AccountDetail>, Change> {
+    ) -> ApiResult<Json<wire::AccountDetail>, Change> {
         let agent_join = if body.allow_agent_join { AgentJoin::Allowed } else { AgentJoin::Disabled };
         let summary = service.set_agent_join(&caller.0, agent_join).await?;
         let claim_url = service.claim_url(&caller.0, &summary.account);
@@ -64,7 +64,7 @@ impl Account {
         &self,
         caller: Token,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ClaimLink>, Rotate> {
+    ) -> ApiResult<Json<wire::ClaimLink>, Rotate> {
         Ok(Json(service.rotate_claim_link(&caller.0).await?.into()))
     }
 }

@@ -9,7 +9,7 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{Service, VisibilityRequest};
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::call_header::{Header, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::json_body::JsonBody;
@@ -35,7 +35,7 @@ refusals! {
 }
 
 #[derive(ApiResponse)]
-pub enum Shown {
+pub enum ArtifactResponse {
     /// It is seen so from now on, on every edge.
     #[oai(status = 200)]
     Shown(
@@ -60,7 +60,7 @@ impl Artifacts {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::Artifact>,
         service: Data<&Service>,
-    ) -> Answer<Listed<Vec<wire::Artifact>>, List> {
+    ) -> ApiResult<Listed<Vec<wire::Artifact>>, List> {
         let paging = Paging::of(limit, after);
         let list = paging.list(&service, caller.0, |service, caller, page| async move {
             let artifacts = service.artifacts(&caller, &page).await?;
@@ -84,7 +84,7 @@ impl Artifacts {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::Version>,
         service: Data<&Service>,
-    ) -> Answer<Listed<wire::ArtifactDetail>, One> {
+    ) -> ApiResult<Listed<wire::ArtifactDetail>, One> {
         let paging = Paging::of(limit, after);
         let detail = service.artifact(&caller.0, &slug.0, &paging.first_page()).await?;
         let (artifact, live) = (detail.artifact.id, detail.artifact.live.map(|live| live.seq));
@@ -118,14 +118,14 @@ impl Artifacts {
         payment: Header<PaymentOffer>,
         body: JsonBody<wire::ChangeVisibility>,
         service: Data<&Service>,
-    ) -> Answer<Shown, Change> {
+    ) -> ApiResult<ArtifactResponse, Change> {
         let (to, payment) = (body.visibility.into(), payment.0);
         let request = VisibilityRequest { slug: slug.0, to, payment: payment.settling() };
         let shown = service.set_visibility(&caller.0, request).await;
         let shown = shown.map_err(|failure| payment.explain(failure))?;
         let shown = wire::ShownArtifact::new(shown, service.addresses());
         let receipt = shown.receipt.as_ref().map(ToJSON::to_json_string);
-        Ok(Shown::Shown(Json(shown), receipt))
+        Ok(ArtifactResponse::Shown(Json(shown), receipt))
     }
 
     /// Appeal a moderation decision
@@ -141,7 +141,7 @@ impl Artifacts {
         slug: Path<Slug>,
         body: JsonBody<wire::Appeal>,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::AppealTaken>, AppealCall> {
+    ) -> ApiResult<Created<wire::AppealTaken>, AppealCall> {
         let message = body.read()?;
         Ok(Created::without_address(service.appeal(&caller.0, &slug.0, message).await?.into()))
     }
@@ -156,7 +156,7 @@ impl Artifacts {
         /// The artifact's name on the account.
         slug: Path<Slug>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Deleted>, Delete> {
+    ) -> ApiResult<Json<wire::Deleted>, Delete> {
         Ok(Json(service.delete(&caller.0, &slug.0).await?.into()))
     }
 }

@@ -5,7 +5,7 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::TokenOrSession;
 use crate::http::paging::{After, Limit, Listed, Paging};
 use crate::wire;
@@ -33,7 +33,7 @@ impl Audit {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::AuditEntry>,
         service: Data<&Service>,
-    ) -> Answer<Listed<Vec<wire::AuditEntry>>, List> {
+    ) -> ApiResult<Listed<Vec<wire::AuditEntry>>, List> {
         let paging = Paging::of(limit, after);
         let list = paging.list(&service, caller.0, |service, caller, page| async move {
             Ok(service.audit(&caller, &page).await?.map(wire::AuditEntry::from))

@@ -10,7 +10,7 @@ use service::Service;
 
 use super::Tag;
 use crate::html::NextPath;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::SignedIn;
 use crate::http::dev_mode::DevMode;
 use crate::http::json_body::JsonBody;
@@ -114,7 +114,7 @@ impl Auth {
         from: Client,
         body: JsonBody<wire::Credentials>,
         service: Data<&Service>,
-    ) -> Answer<Registered, Register> {
+    ) -> ApiResult<Registered, Register> {
         let signed_in = service.register(body.0.into(), &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         let location = service.addresses().api("/auth/me");
@@ -130,7 +130,7 @@ impl Auth {
         from: Client,
         body: JsonBody<wire::Credentials>,
         service: Data<&Service>,
-    ) -> Answer<LoggedIn, LogIn> {
+    ) -> ApiResult<LoggedIn, LogIn> {
         let signed_in = service.log_in(body.0.into(), &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(LoggedIn::LoggedIn(Json((&signed_in.person).into()), cookie))
@@ -140,7 +140,7 @@ impl Auth {
     ///
     /// Ends the session on the server and forgets the cookie. Nothing is wrong if there was none.
     #[oai(path = "/auth/logout", method = "post", operation_id = "log_out")]
-    async fn log_out(&self, request: &Request, service: Data<&Service>) -> Answer<LoggedOut, LogOut> {
+    async fn log_out(&self, request: &Request, service: Data<&Service>) -> ApiResult<LoggedOut, LogOut> {
         session_cookie::end(request, &service).await?;
         let cookie = session_cookie::forgotten(service.addresses());
         Ok(LoggedOut::LoggedOut(Json(wire::SignedOut { signed_out: true }), cookie))
@@ -150,7 +150,7 @@ impl Auth {
     ///
     /// The person, and the accounts that they stand for.
     #[oai(path = "/auth/me", method = "get", operation_id = "get_me")]
-    async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> Answer<Me, Look> {
+    async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> ApiResult<Me, Look> {
         let memberships = service.memberships(&person.0).await?;
         let me = wire::Me::new(&person.0, &memberships, service.addresses());
         let cookie = session_cookie::kept_on(request, service.addresses());
@@ -171,7 +171,7 @@ impl Auth {
         next: Query<Option<String>>,
         from: Client,
         service: Data<&Service>,
-    ) -> Answer<LoggedInUnasked, Dev> {
+    ) -> ApiResult<LoggedInUnasked, Dev> {
         let signed_in = service.log_in_unasked(&user, &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(match next.as_deref().and_then(NextPath::parse) {

@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
 use crate::http::path_part::Path;
@@ -38,7 +38,7 @@ impl BlockedContents {
         #[oai(validator(pattern = "^[0-9]{1,18}[.][0-9a-f]{64}$"))]
         after: Query<Option<String>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::BlockedContents>, List> {
+    ) -> ApiResult<Json<wire::BlockedContents>, List> {
         let unknown = |()| Refusal::invalid("after", "is no `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         Ok(Json(service.blocked_contents(after.as_ref()).await?.into()))
@@ -58,7 +58,7 @@ impl BlockedContents {
         /// The SHA-256 of the content, as the list has it.
         sha256: Path<BlobHash>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ContentUnblocked>, Unblock> {
+    ) -> ApiResult<Json<wire::ContentUnblocked>, Unblock> {
         service.unblock_content(&who.0.0, sha256.0).await?;
         Ok(Json(sha256.0.into()))
     }

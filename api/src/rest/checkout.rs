@@ -8,7 +8,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::{InPerson, named_account};
 use crate::http::json_body::JsonBody;
 use crate::wire;
@@ -35,7 +35,7 @@ impl Checkout {
         body: JsonBody<wire::OpenCheckout>,
         request: &Request,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Checkout>, Open> {
+    ) -> ApiResult<Json<wire::Checkout>, Open> {
         let amount = body.read()?;
         Ok(Json(service.open_checkout(&person.0, named_account(request), amount, None).await?.into()))
     }

@@ -8,7 +8,7 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{CreditRequest, Service};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::json_body::JsonBody;
@@ -54,7 +54,7 @@ impl Credits {
         key: Header<IdempotencyKey>,
         body: JsonBody<wire::CreditPurchase>,
         service: Data<&Service>,
-    ) -> Answer<Bought, Buy> {
+    ) -> ApiResult<Bought, Buy> {
         let (amount, payment) = (body.amount_usd.0, payment.0);
         let request = CreditRequest { amount, payment: payment.settling(), idempotency_key: key.0.0 };
         let bought =

@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::client_ip::client_of;
 use crate::http::json_body::JsonBody;
@@ -38,7 +38,7 @@ impl Internal {
         _operator: Operator,
         body: JsonBody<Option<wire::RunMetering>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Metered>, Meter> {
+    ) -> ApiResult<Json<wire::Metered>, Meter> {
         let month = body.0.unwrap_or_default().read()?;
         Ok(Json(service.run_metering(month).await?.into()))
     }
@@ -52,7 +52,7 @@ impl Internal {
         &self,
         _operator: Operator,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::CleanedUp>, CleanUp> {
+    ) -> ApiResult<Json<wire::CleanedUp>, CleanUp> {
         Ok(Json(service.clean_up_at_once().await?.into()))
     }
 
@@ -65,7 +65,7 @@ impl Internal {
         _operator: Operator,
         body: JsonBody<wire::CountView>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ViewCounted>, View> {
+    ) -> ApiResult<Json<wire::ViewCounted>, View> {
         let host = body.read()?;
         service.count_view(&host).await?;
         Ok(Json(host.into()))
@@ -84,7 +84,7 @@ impl Internal {
         request: &Request,
         body: JsonBody<wire::GrantCredit>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::CreditGranted>, Grant> {
+    ) -> ApiResult<Json<wire::CreditGranted>, Grant> {
         let grant = body.0.read()?;
         let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
         Ok(Json((&service.grant_credit(&who.0.0, origin, grant).await?).into()))

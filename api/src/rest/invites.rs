@@ -8,7 +8,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::caller::TokenOrSession;
 use crate::http::json_body::JsonBody;
 use crate::http::paging::{After, Limit, Listed, Paging};
@@ -37,7 +37,7 @@ impl Invites {
         caller: TokenOrSession,
         body: JsonBody<Option<wire::CreateInvite>>,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::CreatedInvite>, Create> {
+    ) -> ApiResult<Created<wire::CreatedInvite>, Create> {
         let terms = body.0.unwrap_or_default().read()?;
         let invite = service.invite(&caller.0, terms).await?;
         let created = wire::CreatedInvite::new(&invite, service.addresses());
@@ -58,7 +58,7 @@ impl Invites {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::Invite>,
         service: Data<&Service>,
-    ) -> Answer<Listed<Vec<wire::Invite>>, List> {
+    ) -> ApiResult<Listed<Vec<wire::Invite>>, List> {
         let paging = Paging::of(limit, after);
         let list = paging.list(&service, caller.0, |service, caller, page| async move {
             let invites = service.invites(&caller, &page).await?;
@@ -78,7 +78,7 @@ impl Invites {
         /// The invite's code.
         code: Path<String>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::RevokedInvite>, Revoke> {
+    ) -> ApiResult<Json<wire::RevokedInvite>, Revoke> {
         let code = service.revoke_invite(&caller.0, &code).await?;
         Ok(Json(wire::RevokedInvite { code: code.as_str().to_owned(), revoked: true }))
     }

@@ -6,7 +6,7 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::json_body::JsonBody;
 use crate::http::origin::Client;
 use crate::wire;
@@ -32,7 +32,7 @@ impl Join {
         from: Client,
         body: JsonBody<wire::Join>,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::Joined>, JoinCall> {
+    ) -> ApiResult<Created<wire::Joined>, JoinCall> {
         let joined = service.join_as_agent(&body.code, &from.0).await?;
         Ok(Created::at(joined.into(), service.addresses(), "/v1/account"))
     }

@@ -7,7 +7,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::TokenOrSession;
 use crate::http::paging::{After, Limit, Listed, Paging};
 use crate::wire;
@@ -35,7 +35,7 @@ impl Members {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::Team>,
         service: Data<&Service>,
-    ) -> Answer<Listed<wire::Team>, List> {
+    ) -> ApiResult<Listed<wire::Team>, List> {
         let paging = Paging::of(limit, after);
         let team = service.team(&caller.0, &paging.only_page()).await?;
         let next = team.next.clone();
@@ -54,7 +54,7 @@ impl Members {
         /// The person's id, as the list shows it.
         user_id: Path<String>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::RemovedMember>, Remove> {
+    ) -> ApiResult<Json<wire::RemovedMember>, Remove> {
         let (user, tokens_revoked) = service.remove_member(&caller.0, &user_id).await?;
         Ok(Json(wire::RemovedMember { user_id: user.to_string(), removed: true, tokens_revoked }))
     }

@@ -7,7 +7,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::SignedIn;
 use crate::http::dev_mode::DevMode;
 use crate::http::json_body::JsonBody;
@@ -39,7 +39,7 @@ impl Moderation {
         slug: Path<ArtifactName>,
         body: JsonBody<wire::Moderate>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Moderated>, Moderate> {
+    ) -> ApiResult<Json<wire::Moderated>, Moderate> {
         let moderated = service.moderate(&moderator.0, &slug.0, body.action.into()).await?;
         Ok(Json(moderated.into()))
     }

@@ -9,11 +9,11 @@ use poem_openapi::{ApiResponse, OpenApi};
 use service::{Addressed, Caller, PublishRequest, Service};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
+use crate::http::permits::WorkClass;
 use crate::http::refusal::RefusedCall;
-use crate::http::turns::Work;
 use crate::http::upload::{Upload, Uploaded};
 use crate::wire;
 
@@ -65,7 +65,7 @@ impl Publish {
         key: Header<IdempotencyKey>,
         upload: Upload,
         service: Data<&Service>,
-    ) -> Answer<Published, PublishCall> {
+    ) -> ApiResult<Published, PublishCall> {
         let deal = Deal { payment: payment.0, key: key.0.0, activation: Activation::Live };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, deal).await?)
     }
@@ -86,8 +86,8 @@ pub async fn publish(
     upload: Upload,
     deal: Deal,
 ) -> Result<Published, RefusedCall> {
-    let turn = upload.turn().clone();
-    turn.foresee(Work::Publish)?;
+    let permit = upload.permit().clone();
+    permit.foresee(WorkClass::Publish)?;
     let (payment, explain) = (deal.payment.settling(), |failure| deal.payment.explain(failure));
     let checked = service.check_publish(caller, addressed, payment.as_ref(), deal.key.as_deref()).await;
     checked.map_err(explain)?;
@@ -106,7 +106,7 @@ pub async fn publish(
         created_via: CreatedVia::Api,
         message,
     };
-    turn.go_over_to(Work::Publish).await?;
+    permit.go_over_to(WorkClass::Publish).await?;
     let publication = service.publish(caller, request).await.map_err(explain)?;
     drop(room);
     let signed_url = service.signed_url_of(&publication.published);

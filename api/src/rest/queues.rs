@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::{JobsWanted, Service};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
 use crate::http::path_part::Path;
@@ -38,7 +38,7 @@ impl Queues {
         &self,
         _operator: Operator,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::QueueBoard>, Show> {
+    ) -> ApiResult<Json<wire::QueueBoard>, Show> {
         Ok(Json(service.board().await?.into()))
     }
 
@@ -58,7 +58,7 @@ impl Queues {
         #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
         before: Query<Option<String>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::JobList>, List> {
+    ) -> ApiResult<Json<wire::JobList>, List> {
         let unknown = |_| Refusal::invalid("before", "is no `next` of a list");
         let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let state = state.0.unwrap_or(wire::JobState::Dead).into();
@@ -78,7 +78,7 @@ impl Queues {
         /// The job's id, as lists and logs (`job.id`) have it.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::JobDetail>, Look> {
+    ) -> ApiResult<Json<wire::JobDetail>, Look> {
         Ok(Json(service.job(queue.0, id.0).await?.into()))
     }
 
@@ -98,7 +98,7 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::JobRetried>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobRetried>, SteerJob> {
         service.retry_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobRetried::of(queue.0, id.0)))
     }
@@ -119,7 +119,7 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::JobCancelled>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobCancelled>, SteerJob> {
         service.cancel_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobCancelled::of(queue.0, id.0)))
     }
@@ -140,7 +140,7 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::JobDiscarded>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobDiscarded>, SteerJob> {
         service.discard_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobDiscarded::of(queue.0, id.0)))
     }
@@ -159,7 +159,7 @@ impl Queues {
         /// Which queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::QueueSteered>, Steer> {
+    ) -> ApiResult<Json<wire::QueueSteered>, Steer> {
         service.pause_queue(queue.0, &who.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: true }))
     }
@@ -177,7 +177,7 @@ impl Queues {
         /// Which queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::QueueSteered>, Steer> {
+    ) -> ApiResult<Json<wire::QueueSteered>, Steer> {
         service.resume_queue(queue.0, &who.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: false }))
     }
@@ -196,7 +196,7 @@ impl Queues {
         /// Which queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::DeadRequeued>, Steer> {
+    ) -> ApiResult<Json<wire::DeadRequeued>, Steer> {
         let requeued = service.requeue_dead(queue.0, &who.0.0).await?;
         Ok(Json(wire::DeadRequeued { queue: queue.0.into(), requeued }))
     }
@@ -215,7 +215,7 @@ impl Queues {
         /// Which queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::DeadDiscarded>, Steer> {
+    ) -> ApiResult<Json<wire::DeadDiscarded>, Steer> {
         let discarded = service.discard_dead(queue.0, &who.0.0).await?;
         Ok(Json(wire::DeadDiscarded { queue: queue.0.into(), discarded }))
     }

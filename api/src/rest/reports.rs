@@ -5,7 +5,7 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::client_ip::ClientIp;
 use crate::http::json_body::JsonBody;
 use crate::wire;
@@ -29,7 +29,7 @@ impl Reports {
         from: ClientIp,
         body: JsonBody<wire::Report>,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::ReportTaken>, ReportCall> {
+    ) -> ApiResult<Created<wire::ReportTaken>, ReportCall> {
         let wire::ReportWritten { host, reason, category } = body.read(service.addresses())?;
         Ok(Created::without_address(service.report(from.0, host, reason, category).await?.into()))
     }

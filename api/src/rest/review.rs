@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::{DecisionsWanted, Service, WaitingFor};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::json_body::JsonBody;
 use crate::http::operator::{DecidedBy, Operator};
@@ -42,7 +42,7 @@ impl Review {
         #[oai(validator(pattern = "^-?[0-9]{1,18}[.][a-z0-9-]{8,45}$"))]
         after: Query<Option<String>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Queue>, List> {
+    ) -> ApiResult<Json<wire::Queue>, List> {
         let unknown = |()| Refusal::invalid("after", "is no `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let waiting_for = WaitingFor::from(status.0.unwrap_or(wire::QueueStatus::Review));
@@ -60,7 +60,7 @@ impl Review {
         /// The page's host, as it stands in its address.
         host: Path<Host>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ReviewItem>, Look> {
+    ) -> ApiResult<Json<wire::ReviewItem>, Look> {
         let item = service.review_item(&host.0).await?;
         Ok(Json(wire::ReviewItem::new(item, service.addresses().page(&host.0))))
     }
@@ -81,7 +81,7 @@ impl Review {
         host: Path<Host>,
         body: JsonBody<wire::Decide>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::DecisionMade>, Decide> {
+    ) -> ApiResult<Json<wire::DecisionMade>, Decide> {
         let request = body.0.read(host.0)?;
         Ok(Json(service.decide(&who.0.0, request).await?.into()))
     }
@@ -103,7 +103,7 @@ impl Review {
         #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
         before: Query<Option<String>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::DecisionLog>, Log> {
+    ) -> ApiResult<Json<wire::DecisionLog>, Log> {
         let malformed = |_| Refusal::invalid("host", "is no host of a page");
         let host = host.0.map(|text| text.parse()).transpose().map_err(malformed)?;
         let unknown = |_| Refusal::invalid("before", "is no `next` of a list");

@@ -7,7 +7,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
 use crate::http::path_part::{Path, ScheduleName};
@@ -32,7 +32,7 @@ impl Schedules {
         &self,
         _operator: Operator,
         service: Data<&Service>,
-    ) -> Answer<Json<Vec<wire::Schedule>>, List> {
+    ) -> ApiResult<Json<Vec<wire::Schedule>>, List> {
         let schedules = service.schedules().await?;
         Ok(Json(schedules.into_iter().map(wire::Schedule::from).collect()))
     }
@@ -51,7 +51,7 @@ impl Schedules {
         /// The schedule's name.
         schedule: Path<ScheduleName>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::ScheduleRun>, Run> {
+    ) -> ApiResult<Json<wire::ScheduleRun>, Run> {
         let ScheduleName(name) = schedule.0;
         let known = service.schedules().await?.into_iter().find(|known| known.planned.name == name);
         let queue = known.ok_or(Refusal::NotFound(Missing::Schedule))?.planned.job.queue();

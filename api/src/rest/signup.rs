@@ -6,7 +6,7 @@ use poem_openapi::OpenApi;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::client_ip::ClientIp;
 use crate::wire;
 
@@ -28,7 +28,7 @@ impl SignUp {
         &self,
         from: ClientIp,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::SignUp>, NewAccount> {
+    ) -> ApiResult<Created<wire::SignUp>, NewAccount> {
         let signed_up = service.sign_up(from.0).await?;
         let made = wire::SignUp::new(signed_up, service.tariff());
         Ok(Created::at(made, service.addresses(), "/v1/account"))

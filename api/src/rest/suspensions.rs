@@ -8,7 +8,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::client_ip::client_of;
 use crate::http::json_body::JsonBody;
@@ -44,7 +44,7 @@ impl Suspensions {
         request: &Request,
         body: JsonBody<wire::SuspendAccount>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::AccountSuspension>, Suspend> {
+    ) -> ApiResult<Json<wire::AccountSuspension>, Suspend> {
         let reason = body.read()?;
         let set = service.suspend(&who.0.0, origin_of(request), &handle.0.0, reason).await?;
         Ok(Json((&set).into()))
@@ -65,7 +65,7 @@ impl Suspensions {
         handle: Path<AccountName>,
         request: &Request,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::AccountSuspension>, Lift> {
+    ) -> ApiResult<Json<wire::AccountSuspension>, Lift> {
         let set = service.lift_suspension(&who.0.0, origin_of(request), &handle.0.0).await?;
         Ok(Json((&set).into()))
     }

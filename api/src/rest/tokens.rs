@@ -7,7 +7,7 @@ use poem_openapi::payload::Json;
 use service::{Service, TokenFate};
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
 use crate::http::caller::Token;
 use crate::http::client_ip::ClientIp;
 use crate::http::json_body::JsonBody;
@@ -43,7 +43,7 @@ impl Tokens {
         /// Where to go on: take it from the `Link` of the page before.
         after: After<wire::Token>,
         service: Data<&Service>,
-    ) -> Answer<Listed<Vec<wire::Token>>, List> {
+    ) -> ApiResult<Listed<Vec<wire::Token>>, List> {
         let paging = Paging::of(limit, after);
         let list = paging.list(&service, caller.0, |service, caller, page| async move {
             Ok(service.tokens(&caller, &page).await?.map(|token| wire::Token::from(&token)))
@@ -62,7 +62,7 @@ impl Tokens {
         caller: Token,
         body: JsonBody<Option<wire::MintToken>>,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::MintedToken>, Mint> {
+    ) -> ApiResult<Created<wire::MintedToken>, Mint> {
         let request = body.0.unwrap_or_default().read()?;
         let minted: wire::MintedToken = service.mint(&caller.0, request).await?.into();
         let path = format!("/v1/tokens/{}", minted.minted.id);
@@ -87,7 +87,7 @@ impl Tokens {
         /// `true` revokes the tokens and invites that came from it too.
         with_minted: Query<Option<bool>>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::RevokedToken>, Revoke> {
+    ) -> ApiResult<Json<wire::RevokedToken>, Revoke> {
         let minted = if *with_minted == Some(true) { TokenFate::Revoke } else { TokenFate::Keep };
         let revoked = service.revoke_token(&caller.0, &id, minted).await?;
         Ok(Json(wire::RevokedToken::new(revoked, minted)))
@@ -104,7 +104,7 @@ impl Tokens {
         from: ClientIp,
         body: JsonBody<wire::LeakedToken>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::LeakTaken>, RevokeLeaked> {
+    ) -> ApiResult<Json<wire::LeakTaken>, RevokeLeaked> {
         service.revoke_leaked(&body.read()?, from.0).await?;
         Ok(Json(wire::LeakTaken { revoked: true }))
     }

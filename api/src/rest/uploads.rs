@@ -7,9 +7,9 @@ use poem_openapi::param::Path;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, Created, refusals};
+use crate::http::api_result::{ApiResult, Created, refusals};
+use crate::http::permits::WorkClass;
 use crate::http::refusal::RefusedCall;
-use crate::http::turns::Work;
 use crate::http::upload::StagedUpload;
 use crate::wire;
 
@@ -34,7 +34,7 @@ impl Uploads {
         ticket: Path<String>,
         upload: StagedUpload,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::KeptUpload>, Keep> {
+    ) -> ApiResult<Created<wire::KeptUpload>, Keep> {
         Ok(keep(&service, &ticket, upload).await?)
     }
 
@@ -48,7 +48,7 @@ impl Uploads {
         ticket: Path<String>,
         upload: StagedUpload,
         service: Data<&Service>,
-    ) -> Answer<Created<wire::KeptUpload>, Keep> {
+    ) -> ApiResult<Created<wire::KeptUpload>, Keep> {
         Ok(keep(&service, &ticket, upload).await?)
     }
 }
@@ -58,11 +58,11 @@ async fn keep(
     ticket: &str,
     upload: StagedUpload,
 ) -> Result<Created<wire::KeptUpload>, RefusedCall> {
-    let turn = upload.turn().clone();
-    turn.foresee(Work::Upload)?;
+    let permit = upload.permit().clone();
+    permit.foresee(WorkClass::Upload)?;
     let ticket = service.open_upload(ticket).await?;
     let read = upload.read().await?;
-    turn.go_over_to(Work::Upload).await?;
+    permit.go_over_to(WorkClass::Upload).await?;
     let kept = service.keep_upload(ticket, read.files).await?;
     drop(read.room);
     Ok(Created::without_address(kept.into()))

@@ -6,7 +6,7 @@ use poem_openapi::payload::Json;
 use service::Service;
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::Token;
 use crate::wire;
 
@@ -24,7 +24,7 @@ impl Usage {
     /// Publishes, storage, page views and private pages of the UTC month, with what they will cost. Needs the scope
     /// `artifacts:read`.
     #[oai(path = "/v1/usage", method = "get", operation_id = "get_usage")]
-    async fn usage(&self, caller: Token, service: Data<&Service>) -> Answer<Json<wire::Usage>, Read> {
+    async fn usage(&self, caller: Token, service: Data<&Service>) -> ApiResult<Json<wire::Usage>, Read> {
         let summary = service.account(&caller.0).await?;
         Ok(Json(wire::Usage::new(&summary, service.tariff())))
     }

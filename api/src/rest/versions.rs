@@ -10,7 +10,7 @@ use service::{Addressed, Service};
 
 use super::Tag;
 use super::publish::{Deal, Published, publish};
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::json_body::JsonBody;
@@ -55,7 +55,7 @@ impl Versions {
         key: Header<IdempotencyKey>,
         upload: Upload,
         service: Data<&Service>,
-    ) -> Answer<Published, Add> {
+    ) -> ApiResult<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let deal = Deal { payment: payment.0, key: key.0.0, activation };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, deal).await?)
@@ -73,7 +73,7 @@ impl Versions {
         slug: Path<Slug>,
         body: JsonBody<wire::Activate>,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::Artifact>, Activate> {
+    ) -> ApiResult<Json<wire::Artifact>, Activate> {
         let artifact = service.activate(&caller.0, &slug.0, body.version).await?;
         Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
     }

@@ -11,7 +11,7 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OpenApi}
 use service::{CardCall, Service};
 
 use super::Tag;
-use crate::http::answer::{Answer, refusals};
+use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{CallHeader, Header};
 use crate::http::refusal::RefusedCall;
 use crate::wire;
@@ -41,7 +41,7 @@ impl Webhook {
         stripe_signature: Header<StripeSignature>,
         event: SignedEvent,
         service: Data<&Service>,
-    ) -> Answer<Json<wire::EventTaken>, Take> {
+    ) -> ApiResult<Json<wire::EventTaken>, Take> {
         let signature = signature.0.0.or(stripe_signature.0.0.0);
         let call = CardCall { signature: signature.as_deref(), body: &event.0 };
         Ok(Json(wire::EventTaken::new(service.take_card_event(call).await?)))

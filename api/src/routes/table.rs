@@ -4,8 +4,8 @@
 use poem::RouteMethod;
 use poem::endpoint::make_sync;
 
-use super::Line;
-use crate::http::terms::{Area, Audience, BodyLimit, Permit, Terms};
+use super::RouteLine;
+use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
 use crate::pages::dashboard;
 use crate::{admin, documents, mcp, pages};
 
@@ -14,7 +14,7 @@ macro_rules! terms {
         Terms {
             area: Area::$area,
             body: BodyLimit::$body,
-            permit: Permit::$permit,
+            permit: PermitClass::$permit,
             audience: Audience::$audience,
         }
     };
@@ -23,7 +23,7 @@ macro_rules! terms {
 /// Lines of pages: `method pattern, handler, body limit, permit, who may call;`.
 macro_rules! pages {
     ($($method:ident $pattern:expr, $handler:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
-        &[$(Line {
+        &[$(RouteLine {
             method: stringify!($method),
             pattern: $pattern,
             page: Some(|methods: RouteMethod| methods.$method($handler)),
@@ -35,7 +35,7 @@ macro_rules! pages {
 /// Lines whose handlers are found by the area itself: poem-openapi for REST, the protocol's library for MCP.
 macro_rules! calls {
     ($area:ident: $($method:ident $pattern:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
-        &[$(Line {
+        &[$(RouteLine {
             method: stringify!($method),
             pattern: $pattern,
             page: None,
@@ -45,7 +45,7 @@ macro_rules! calls {
 }
 
 /// Operations of `rest`, found by poem-openapi.
-pub const REST: &[Line] = calls! { Api:
+pub const REST: &[RouteLine] = calls! { Api:
     get    "/v1/status",                               Small,  Free,    Anyone;
     post   "/auth/register",                           Small,  SignIn,  Anyone;
     post   "/auth/login",                              Small,  SignIn,  Anyone;
@@ -111,7 +111,7 @@ pub const REST: &[Line] = calls! { Api:
 };
 
 /// Documents, built by `documents`.
-pub const DOCUMENTS: &[Line] = calls! { Api:
+pub const DOCUMENTS: &[RouteLine] = calls! { Api:
     get    "/openapi.json",                            Small,  Request, Anyone;
     get    "/docs",                                    Small,  Request, Anyone;
     get    "/docs/errors",                             Small,  Request, Anyone;
@@ -124,12 +124,12 @@ pub const DOCUMENTS: &[Line] = calls! { Api:
 };
 
 /// The endpoint for models.
-pub const MCP: &[Line] = calls! { Mcp:
+pub const MCP: &[RouteLine] = calls! { Mcp:
     post   mcp::PATH, Message, Request, Token;
 };
 
 /// Pages for everybody.
-pub const PAGES: &[Line] = pages! {
+pub const PAGES: &[RouteLine] = pages! {
     get  "/",                        pages::home::show,                        Small, Request, Anyone;
     post "/",                        pages::home::publish,                     Form,  Request, Anyone;
     get  "/assets/page.css",         make_sync(|_| pages::assets::stylesheet()), Small, Request, Anyone;
@@ -154,7 +154,7 @@ pub const PAGES: &[Line] = pages! {
 };
 
 /// Pages of an account.
-pub const DASHBOARD: &[Line] = pages! {
+pub const DASHBOARD: &[RouteLine] = pages! {
     get  "/dashboard",                                   dashboard::index,                         Small, Request, Person;
     get  "/dashboard/",                                  dashboard::index,                         Small, Request, Person;
     get  "/dashboard/:handle",                           dashboard::artifacts::show,               Small, Request, Person;
@@ -191,7 +191,7 @@ pub const DASHBOARD: &[Line] = pages! {
 };
 
 /// Pages of the operator's staff.
-pub const ADMIN: &[Line] = pages! {
+pub const ADMIN: &[RouteLine] = pages! {
     get  admin::SIGN_IN,                               admin::signin::show,        Small, Request, StaffSignIn;
     post admin::SIGN_IN,                               admin::signin::sign_in,     Small, SignIn,  StaffSignIn;
     get  "/admin",                                     admin::index,               Small, Request, Staff;

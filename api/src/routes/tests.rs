@@ -97,10 +97,10 @@ fn every_line_is_found_by_its_own_path_and_one_audience_guards_a_pattern() {
 fn passwords_probes_and_pages_are_known_by_method_and_path() {
     let terms = |method, path| terms_of(&request(method, path));
     for path in ["/auth/login", "/auth/register", "/signin", "/claim/abc", "/you/password", "/admin/signin"] {
-        assert_eq!(terms("post", path).permit, Permit::SignIn, "{path}");
-        assert_eq!(terms("get", path).permit, Permit::Request, "{path}");
+        assert_eq!(terms("post", path).permit, PermitClass::SignIn, "{path}");
+        assert_eq!(terms("get", path).permit, PermitClass::Request, "{path}");
     }
-    assert_eq!(terms("head", "/v1/status").permit, Permit::Free);
+    assert_eq!(terms("head", "/v1/status").permit, PermitClass::Free);
     assert_eq!(terms("post", "/mcp").area, Area::Mcp);
     for page in ["/", "/claim/abc", "/dashboard", "/dashboard/a/b/nothing", "/admin/x", "/you/password"] {
         assert_eq!(terms("get", page).area, Area::Page, "{page}");

@@ -40,8 +40,8 @@ pub struct ContentUnblocked {
     pub unblocked: bool,
 }
 
-impl From<service::BlockedContentsShown> for BlockedContents {
-    fn from(shown: service::BlockedContentsShown) -> Self {
+impl From<service::BlockedContentList> for BlockedContents {
+    fn from(shown: service::BlockedContentList) -> Self {
         Self {
             items: shown.contents.into_iter().map(BlockedContent::from).collect(),
             next: shown.next.map(|place| place.to_string()),

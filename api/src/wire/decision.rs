@@ -1,6 +1,6 @@
 //! A decision at the moderators' queue, and what came of it, as the operator's programs see them.
 
-use domain::{Host, MalformedReason, Refusal, Ruling, RulingNote};
+use domain::{Host, MalformedReason, ModerationDecision, Refusal, RulingNote};
 use poem_openapi::Object;
 use poem_openapi::types::Example;
 use service::DecisionRequest;
@@ -64,7 +64,7 @@ impl Decide {
         let elsewhere: Result<_, _> = elsewhere.iter().map(|host| host.parse()).collect();
         Ok(DecisionRequest {
             host,
-            ruling: Ruling::from(self.action),
+            ruling: ModerationDecision::from(self.action),
             note: note.map_err(told)?,
             looked_at: self.version,
             seen: self.seen.map(Seen::read).transpose()?,

@@ -82,6 +82,6 @@ impl poem_openapi::types::Example for Error {
 impl poem_openapi::types::Example for Challenge {
     fn example() -> Self {
         let price = domain::Micro::new(5_000);
-        Self::from(&domain::Challenge::new("publish", price, domain::Rails::DEFAULT))
+        Self::from(&domain::Challenge::new("publish", price, domain::PaymentMethods::DEFAULT))
     }
 }

@@ -181,8 +181,8 @@ impl From<service::JobState> for JobState {
     }
 }
 
-impl From<service::JobsShown> for JobList {
-    fn from(list: service::JobsShown) -> Self {
+impl From<service::JobList> for JobList {
+    fn from(list: service::JobList) -> Self {
         Self {
             items: list.jobs.into_iter().map(Job::from).collect(),
             next: list.next.map(|id| id.to_string()),
@@ -190,8 +190,8 @@ impl From<service::JobsShown> for JobList {
     }
 }
 
-impl From<service::JobShown> for Job {
-    fn from(job: service::JobShown) -> Self {
+impl From<service::JobInfo> for Job {
+    fn from(job: service::JobInfo) -> Self {
         Self {
             id: job.id.to_string(),
             queue: job.queue.into(),

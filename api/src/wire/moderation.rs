@@ -1,7 +1,7 @@
 //! Reports and a moderator's word as callers see them.
 
 use domain::link::Addresses;
-use domain::{Host, MalformedReason, Refusal, ReportReason, Ruling};
+use domain::{Host, MalformedReason, ModerationDecision, Refusal, ReportReason};
 use poem_openapi::{Enum, Object};
 
 use super::artifact::ModerationStatus;
@@ -157,11 +157,11 @@ impl From<domain::ReportCategory> for ReportCategory {
     }
 }
 
-impl From<Action> for Ruling {
+impl From<Action> for ModerationDecision {
     fn from(action: Action) -> Self {
         match action {
-            Action::Pass => Ruling::Pass,
-            Action::Block => Ruling::Block,
+            Action::Pass => ModerationDecision::Pass,
+            Action::Block => ModerationDecision::Block,
         }
     }
 }

@@ -177,8 +177,8 @@ impl From<Queue> for QueueName {
     }
 }
 
-impl From<service::BoardShown> for QueueBoard {
-    fn from(board: service::BoardShown) -> Self {
+impl From<service::BoardFigures> for QueueBoard {
+    fn from(board: service::BoardFigures) -> Self {
         let taken: Vec<bool> = board.queues.iter().map(|queue| board.is_taken(queue.queue)).collect();
         let queues = board.queues.into_iter().zip(taken);
         Self {
@@ -193,7 +193,7 @@ impl From<service::BoardShown> for QueueBoard {
 }
 
 impl QueueShown {
-    fn new(queue: service::QueueOnBoard, taken: bool) -> Self {
+    fn new(queue: service::QueueFigures, taken: bool) -> Self {
         Self {
             name: queue.queue.into(),
             depth: queue.depth(),
@@ -211,8 +211,8 @@ impl QueueShown {
     }
 }
 
-impl From<service::ProcessShown> for Process {
-    fn from(process: service::ProcessShown) -> Self {
+impl From<service::ProcessInfo> for Process {
+    fn from(process: service::ProcessInfo) -> Self {
         let taken = |(queue, concurrency): (Queue, usize)| QueueTaken {
             queue: queue.into(),
             concurrency: u64::try_from(concurrency).unwrap_or(u64::MAX),
@@ -243,8 +243,8 @@ impl From<service::RunningJob> for RunningJob {
     }
 }
 
-impl From<service::ScheduleShown> for Schedule {
-    fn from(schedule: service::ScheduleShown) -> Self {
+impl From<service::ScheduleInfo> for Schedule {
+    fn from(schedule: service::ScheduleInfo) -> Self {
         let planned = schedule.planned;
         Self {
             name: planned.name.to_owned(),

@@ -245,8 +245,8 @@ impl From<ModeratedBy> for Source {
     }
 }
 
-impl From<service::QueueShown> for Queue {
-    fn from(queue: service::QueueShown) -> Self {
+impl From<service::ReviewQueuePage> for Queue {
+    fn from(queue: service::ReviewQueuePage) -> Self {
         Self {
             items: queue.waiting.into_iter().map(WaitingPage::from).collect(),
             next: queue.next.map(|place| place.to_string()),
@@ -254,8 +254,8 @@ impl From<service::QueueShown> for Queue {
     }
 }
 
-impl From<service::WaitingShown> for WaitingPage {
-    fn from(waiting: service::WaitingShown) -> Self {
+impl From<service::WaitingPages> for WaitingPage {
+    fn from(waiting: service::WaitingPages) -> Self {
         Self {
             host: waiting.host.to_string(),
             slug: waiting.slug.to_string(),
@@ -301,7 +301,7 @@ impl ReviewItem {
 }
 
 impl LiveVersion {
-    fn new(live: service::LiveShown, blocked: &HashSet<BlobHash>) -> Self {
+    fn new(live: service::LivePages, blocked: &HashSet<BlobHash>) -> Self {
         let file = |file: domain::ManifestFile| FileOfItem {
             sha256: file.hash.to_string(),
             blocked_content: blocked.contains(&file.hash),
@@ -362,8 +362,8 @@ impl From<service::SamePage> for SamePage {
     }
 }
 
-impl From<service::DecisionsShown> for DecisionLog {
-    fn from(log: service::DecisionsShown) -> Self {
+impl From<service::DecisionList> for DecisionLog {
+    fn from(log: service::DecisionList) -> Self {
         Self {
             items: log.decisions.into_iter().map(Decision::from).collect(),
             next: log.next.map(|id| id.to_string()),

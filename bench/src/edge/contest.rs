@@ -34,7 +34,7 @@ impl Goal {
 }
 
 /// What a server did in each round.
-struct Turns {
+struct ContestRounds {
     name: &'static str,
     rounds: Vec<Measured>,
 }
@@ -64,7 +64,7 @@ impl Contest {
         for entrant in self.all() {
             let Some(load) = Load::prepare(entrant, visits, ask).await? else { continue };
             load.run(WARM_UP).await?;
-            loads.push((load, Turns { name: entrant.name, rounds: vec![] }));
+            loads.push((load, ContestRounds { name: entrant.name, rounds: vec![] }));
         }
         for _ in 0..ROUNDS {
             for (load, turns) in &mut loads {
@@ -77,7 +77,7 @@ impl Contest {
     /// Each visit once, by a server that has just been started.
     pub async fn cold(&mut self, what: &str, visits: &[Visit], table: &mut Table) -> anyhow::Result<()> {
         let mut all: Vec<_> =
-            self.all().iter().map(|entrant| Turns { name: entrant.name, rounds: vec![] }).collect();
+            self.all().iter().map(|entrant| ContestRounds { name: entrant.name, rounds: vec![] }).collect();
         for _ in 0..COLD_ROUNDS {
             for (entrant, turns) in self.all().into_iter().zip(&mut all) {
                 entrant.start().await?;
@@ -95,7 +95,7 @@ impl Contest {
     }
 }
 
-fn tell(what: &str, goal: Goal, all: Vec<Turns>, table: &mut Table) -> anyhow::Result<()> {
+fn tell(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) -> anyhow::Result<()> {
     let (nginx, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|turns| turns.name == NGINX);
     let nginx = nginx.first().with_context(|| format!("nginx took no part in: {what}"))?;
     let goals = std::iter::once(goal).chain(std::iter::repeat(Goal::NONE));
@@ -115,7 +115,7 @@ fn tell(what: &str, goal: Goal, all: Vec<Turns>, table: &mut Table) -> anyhow::R
     Ok(())
 }
 
-impl Turns {
+impl ContestRounds {
     fn rate(&self) -> f64 {
         let mut rates: Vec<_> = self.rounds.iter().map(|round| round.rate).collect();
         rates.sort_by(f64::total_cmp);

@@ -9,8 +9,8 @@ use reqwest::Client;
 use reqwest::header::HeaderMap;
 
 use crate::agent::Agent;
-use crate::house::Site;
 use crate::page::page;
+use crate::system::Site;
 
 pub const SITES: usize = 10_000;
 const FILE_BYTES: usize = 100 * 1000;
@@ -49,7 +49,7 @@ impl Stock {
         }
         let file_host = agent.publish_file(Sample::FILE, data.clone()).await?.host;
         let client = Client::builder().no_proxy().build()?;
-        let look = Look { client: &client, edge };
+        let look = CacheProbe { client: &client, edge };
         let file = look.at(&file_host, Sample::FILE, "identity").await?;
         ensure!(file.body == data, "the edge serves another file");
         Ok(Self {
@@ -61,7 +61,7 @@ impl Stock {
     }
 }
 
-async fn publish_many(base_url: &str, look: &Look<'_>) -> anyhow::Result<Vec<Sample>> {
+async fn publish_many(base_url: &str, look: &CacheProbe<'_>) -> anyhow::Result<Vec<Sample>> {
     let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(base_url))).await?;
     let published = try_join_all(agents.iter().map(async |agent| {
         let chance = Chance::from_system();
@@ -75,12 +75,12 @@ async fn publish_many(base_url: &str, look: &Look<'_>) -> anyhow::Result<Vec<Sam
     Ok(published.await?.into_iter().flatten().collect())
 }
 
-struct Look<'a> {
+struct CacheProbe<'a> {
     client: &'a Client,
     edge: SocketAddr,
 }
 
-impl Look<'_> {
+impl CacheProbe<'_> {
     async fn at(&self, host: &str, path: &str, encoding: &str) -> anyhow::Result<Sample> {
         let url = format!("http://{}/site/{host}/{path}", self.edge);
         let call = self.client.get(url).header("accept-encoding", encoding);

@@ -16,8 +16,8 @@ use domain::Chance;
 use super::database::Database;
 use super::pair::RUNS;
 use crate::agent::Agent;
-use crate::house::House;
 use crate::page::page;
+use crate::system::BenchSystem;
 use rows::{ADD_UP, Copied, TEMPLATE_SLUG};
 
 const VERDICT_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -40,17 +40,17 @@ pub struct Filling {
 }
 
 impl Filling {
-    pub async fn begin(house: &House, accounts: usize) -> anyhow::Result<Self> {
-        let agent = Agent::sign_up(&house.api_url).await?;
+    pub async fn begin(system: &BenchSystem, accounts: usize) -> anyhow::Result<Self> {
+        let agent = Agent::sign_up(&system.api_url).await?;
         agent.claim().await?;
         let page = page(&Chance::from_system());
         let published = agent.publish_as(TEMPLATE_SLUG, page.clone()).await?;
         judged(&agent).await?;
-        let mut database = Database::open(&house.database_url()).await?;
+        let mut database = Database::open(&system.database_url()).await?;
         let hash =
             database.texts("SELECT hash FROM blob_refs").await?.pop().context("the template has no blob")?;
         let edge_url = published.url.replace(&format!("{}/", published.host), "");
-        let blobs = house.blobs();
+        let blobs = system.blobs();
         let mut filling =
             Self { agent, edge_url, page, unvisited: vec![], database, blobs, hash, accounts, artifacts: 0 };
         filling.copy_accounts().await?;

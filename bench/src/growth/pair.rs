@@ -27,7 +27,7 @@ pub enum Step {
 }
 
 /// How long each run of each step took.
-type Taken = [Vec<Duration>; Step::ALL.len()];
+type MeasuredTime = [Vec<Duration>; Step::ALL.len()];
 pub type Steps = [Latencies; Step::ALL.len()];
 
 impl Step {
@@ -116,7 +116,7 @@ impl<'a> Side<'a> {
 pub async fn run(grown: Side<'_>, empty: Side<'_>) -> anyhow::Result<(Steps, Steps)> {
     let sides = [&grown, &empty];
     let turning = [grown.publish_turning().await?, empty.publish_turning().await?];
-    let mut taken: [Taken; 2] = Default::default();
+    let mut taken: [MeasuredTime; 2] = Default::default();
     for number in 0..WARM_UP_RUNS + RUNS {
         let run = number.checked_sub(WARM_UP_RUNS);
         for place in 0..sides.len() {

@@ -8,7 +8,7 @@ use futures::future::try_join_all;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client};
 
-use super::crew::{Crew, Taken};
+use super::workers::{Crew, TakenJob};
 use super::{CONCURRENCY, PAYLOAD};
 
 const KEY: &str = "handbill-bench-jobs";
@@ -43,8 +43,8 @@ async fn connect(client: &Client) -> anyhow::Result<MultiplexedConnection> {
     client.get_multiplexed_async_connection_with_config(&config).await.context("connect to Redis")
 }
 
-async fn take(mut connection: MultiplexedConnection) -> anyhow::Result<Taken> {
+async fn take(mut connection: MultiplexedConnection) -> anyhow::Result<TakenJob> {
     let mut pop = redis::cmd("BRPOP");
     let next: Option<(String, String)> = pop.arg(KEY).arg(POP_WAIT_S).query_async(&mut connection).await?;
-    Ok(if next.is_some() { Taken::Done } else { Taken::Nothing })
+    Ok(if next.is_some() { TakenJob::Done } else { TakenJob::Nothing })
 }

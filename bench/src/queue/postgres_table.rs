@@ -4,7 +4,7 @@ use anyhow::Context;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 
-use super::crew::{Crew, Taken};
+use super::workers::{Crew, TakenJob};
 use super::{CONCURRENCY, PAYLOAD};
 
 /// What any program would take that has not measured it.
@@ -44,16 +44,16 @@ async fn connect(database: &str) -> sqlx::Result<PgPool> {
 }
 
 /// The row stays locked while the job is done, and is free again if the worker falls.
-async fn take(pool: PgPool) -> anyhow::Result<Taken> {
+async fn take(pool: PgPool) -> anyhow::Result<TakenJob> {
     let mut transaction = pool.begin().await?;
     let next: Option<(i64, String)> = sqlx::query_as(
         "SELECT id, payload FROM plain_jobs WHERE done_at IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some((id, _)) = next else { return Ok(Taken::Nothing) };
+    let Some((id, _)) = next else { return Ok(TakenJob::Nothing) };
     let finish = sqlx::query("UPDATE plain_jobs SET done_at = now() WHERE id = $1");
     finish.bind(id).execute(&mut *transaction).await?;
     transaction.commit().await?;
-    Ok(Taken::Done)
+    Ok(TakenJob::Done)
 }

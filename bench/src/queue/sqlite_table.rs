@@ -7,7 +7,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 
-use super::crew::{Crew, Taken};
+use super::workers::{Crew, TakenJob};
 use super::{CONCURRENCY, PAYLOAD};
 
 const JOBS: &str = "
@@ -44,14 +44,14 @@ impl SqliteTable {
     }
 }
 
-async fn take(pool: SqlitePool) -> anyhow::Result<Taken> {
+async fn take(pool: SqlitePool) -> anyhow::Result<TakenJob> {
     let next: Option<(i64, String)> = sqlx::query_as(
         "UPDATE plain_jobs SET taken_at = unixepoch() WHERE id =
             (SELECT id FROM plain_jobs WHERE taken_at IS NULL ORDER BY id LIMIT 1) RETURNING id, payload",
     )
     .fetch_optional(&pool)
     .await?;
-    let Some((id, _)) = next else { return Ok(Taken::Nothing) };
+    let Some((id, _)) = next else { return Ok(TakenJob::Nothing) };
     sqlx::query("UPDATE plain_jobs SET done_at = unixepoch() WHERE id = ?1").bind(id).execute(&pool).await?;
-    Ok(Taken::Done)
+    Ok(TakenJob::Done)
 }

@@ -13,11 +13,11 @@ use crate::page::SiteFile;
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 pub struct Racer {
-    house: House,
+    system: ServerUnderTest,
     visitor: Client,
 }
 
-enum House {
+enum ServerUnderTest {
     Handbill(Agent),
     Boatramp(Publisher),
 }
@@ -39,30 +39,30 @@ impl Racer {
     pub async fn handbill(api_url: &str) -> anyhow::Result<Self> {
         let agent = Agent::sign_up(api_url).await?;
         agent.claim().await?;
-        Self::of(House::Handbill(agent))
+        Self::of(ServerUnderTest::Handbill(agent))
     }
 
     /// With an account that nobody has claimed: its pages are served with a badge.
     pub async fn provisional(api_url: &str) -> anyhow::Result<Self> {
-        Self::of(House::Handbill(Agent::sign_up(api_url).await?))
+        Self::of(ServerUnderTest::Handbill(Agent::sign_up(api_url).await?))
     }
 
     pub fn boatramp(boatramp: &Boatramp) -> anyhow::Result<Self> {
-        Self::of(House::Boatramp(Publisher::new(boatramp.address)?))
+        Self::of(ServerUnderTest::Boatramp(Publisher::new(boatramp.address)?))
     }
 
-    fn of(house: House) -> anyhow::Result<Self> {
-        Ok(Self { house, visitor: Client::builder().no_proxy().build()? })
+    fn of(system: ServerUnderTest) -> anyhow::Result<Self> {
+        Ok(Self { system, visitor: Client::builder().no_proxy().build()? })
     }
 
     /// Publishes the site's next version, which may be its first, until the answer is read.
     pub async fn publish(&self, site: &str, files: &[SiteFile]) -> anyhow::Result<Version> {
-        let (url, id) = match &self.house {
-            House::Handbill(agent) => {
+        let (url, id) = match &self.system {
+            ServerUnderTest::Handbill(agent) => {
                 let published = agent.publish_site(site, files).await?;
                 (published.url, Id::Seq(published.version))
             }
-            House::Boatramp(publisher) => {
+            ServerUnderTest::Boatramp(publisher) => {
                 (publisher.url_of(site), Id::Deployment(publisher.publish(site, files).await?))
             }
         };
@@ -71,9 +71,11 @@ impl Racer {
 
     /// Makes a version the live one, until the answer is read.
     pub async fn activate(&self, version: &Version) -> anyhow::Result<()> {
-        match (&self.house, &version.id) {
-            (House::Handbill(agent), Id::Seq(seq)) => agent.activate(&version.site, *seq).await,
-            (House::Boatramp(publisher), Id::Deployment(id)) => publisher.activate(&version.site, id).await,
+        match (&self.system, &version.id) {
+            (ServerUnderTest::Handbill(agent), Id::Seq(seq)) => agent.activate(&version.site, *seq).await,
+            (ServerUnderTest::Boatramp(publisher), Id::Deployment(id)) => {
+                publisher.activate(&version.site, id).await
+            }
             _ => anyhow::bail!("a version of another house"),
         }
     }

@@ -23,8 +23,9 @@ pub struct Rushes {
 
 pub async fn run(api_url: &str, boatramp: Option<&Boatramp>) -> anyhow::Result<Rushes> {
     let mut ours = try_join_all((0..CLIENTS).map(|_| Racer::provisional(api_url))).await?;
-    let crew = |boatramp| (0..CLIENTS).map(|_| Racer::boatramp(boatramp)).collect::<anyhow::Result<Vec<_>>>();
-    let mut theirs = boatramp.map(crew).transpose()?;
+    let workers =
+        |boatramp| (0..CLIENTS).map(|_| Racer::boatramp(boatramp)).collect::<anyhow::Result<Vec<_>>>();
+    let mut theirs = boatramp.map(workers).transpose()?;
     let (mut taken, mut taken_by_them) = (vec![], vec![]);
     for _ in 0..ROUNDS {
         taken.extend(round(&mut ours).await?);

@@ -7,8 +7,8 @@ use anyhow::{Context, ensure};
 use sqlx::{Connection, PgConnection};
 
 use crate::Arguments;
-use crate::house::House;
 use crate::s3;
+use crate::system::BenchSystem;
 
 /// One of the kernel's ticks; the same on every Linux for whoever reads `/proc`.
 const TICK: Duration = Duration::from_millis(10);
@@ -22,9 +22,9 @@ pub struct Processes {
 }
 
 impl Processes {
-    pub async fn of(house: &House, arguments: &Arguments) -> anyhow::Result<Self> {
+    pub async fn of(system: &BenchSystem, arguments: &Arguments) -> anyhow::Result<Self> {
         let roles = [("api", "api"), ("workers", "worker"), ("edge", "edge")];
-        let roles = roles.map(|(kind, role)| Ok((kind, house.process_ids(role)?)));
+        let roles = roles.map(|(kind, role)| Ok((kind, system.process_ids(role)?)));
         Ok(Self {
             roles: roles.into_iter().collect::<anyhow::Result<_>>()?,
             postgres: postgres_id(arguments).await?,

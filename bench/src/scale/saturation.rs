@@ -17,7 +17,7 @@ const REDIS_FULL_CORES: f64 = 0.9;
 
 /// A rush, and what it took.
 pub struct Measured {
-    pub crew: Crew,
+    pub workers: Crew,
     pub taken: Latencies,
     pub took: Duration,
     pub spent: Spent,
@@ -87,7 +87,7 @@ pub fn sentence(all: &[Measured]) -> String {
     match all.iter().find_map(|measured| Some((measured, measured.saturated()?))) {
         Some((measured, saturated)) => format!(
             "First to saturate: {saturated}, with {} at {:.0} publishes a second (processors {:.0} % busy: {}); {growth}.",
-            measured.crew,
+            measured.workers,
             measured.per_second(),
             measured.machine.busy_percent,
             measured.shares(),
@@ -104,11 +104,11 @@ fn growth(all: &[Measured]) -> String {
     else {
         return "nothing was measured".to_owned();
     };
-    if best.crew == first.crew {
+    if best.workers == first.workers {
         return "more processes publish no more".to_owned();
     }
     let times = best.per_second() / first.per_second();
-    format!("the most, by {}, is {times:.2} × what {} publish", best.crew, first.crew)
+    format!("the most, by {}, is {times:.2} × what {} publish", best.workers, first.workers)
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
             ("redis", Duration::from_millis(redis_ms)),
         ];
         Measured {
-            crew: Crew { apis: 1, workers },
+            workers: Crew { apis: 1, workers },
             taken: Latencies::of(vec![Duration::from_millis(5); count]),
             took: Duration::from_secs(1),
             spent: Spent(spent.to_vec()),

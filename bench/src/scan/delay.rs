@@ -17,9 +17,9 @@ use tokio::time::{Instant, interval, sleep};
 use super::pages::honest;
 use crate::Bench;
 use crate::agent::Agent;
-use crate::house::House;
 use crate::latencies::Latencies;
 use crate::page::PAGE_BYTES;
+use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 
 const AGENTS: usize = 16;
@@ -36,11 +36,11 @@ const VERDICT_WAIT_MAX: Duration = Duration::from_secs(60);
 const VERDICTS_READ_EVERY: Duration = Duration::from_secs(1);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let house = House::embedded(bench, "scan-embedded").await?;
-    tell(table, "embedded", &run(&house).await?);
-    drop(house);
-    let house = House::production(bench, "scan-production").await?;
-    tell(table, "production", &run(&house).await?);
+    let system = BenchSystem::embedded(bench, "scan-embedded").await?;
+    tell(table, "embedded", &run(&system).await?);
+    drop(system);
+    let system = BenchSystem::production(bench, "scan-production").await?;
+    tell(table, "production", &run(&system).await?);
     Ok(())
 }
 
@@ -87,15 +87,15 @@ fn tell(table: &mut Table, mode: &str, delays: &Delays) {
     table.add(Row::of(format!("{what}, p99"), delays.verdicts.percentile(99)).note(beside));
 }
 
-async fn run(house: &House) -> anyhow::Result<Delays> {
-    let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(&house.api_url))).await?;
+async fn run(system: &BenchSystem) -> anyhow::Result<Delays> {
+    let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(&system.api_url))).await?;
     let agents: Vec<_> = agents.into_iter().map(Arc::new).collect();
     publishes(&agents, WARM_UP_PUBLISHES).await?;
     let started = Instant::now();
     let sent = publishes(&agents, PUBLISHES).await?;
     let took = sent.iter().map(|sent| sent.1).max().unwrap_or(started).duration_since(started);
     let sent: Vec<Sent> = sent.into_iter().map(|(sent, _)| sent).collect();
-    let judged = verdicts(house, WARM_UP_PUBLISHES + PUBLISHES).await?;
+    let judged = verdicts(system, WARM_UP_PUBLISHES + PUBLISHES).await?;
     let mut delays = Vec::new();
     for one in &sent {
         let at_ms = judged.get(&one.host).context("a publish was never judged")?;
@@ -147,10 +147,10 @@ async fn seen(agent: &Agent, slug: &str, started: Instant) -> anyhow::Result<Dur
 }
 
 /// When each host got its verdict, in milliseconds since 1970, once there are so many.
-async fn verdicts(house: &House, count: usize) -> anyhow::Result<HashMap<String, i64>> {
+async fn verdicts(system: &BenchSystem, count: usize) -> anyhow::Result<HashMap<String, i64>> {
     let started = Instant::now();
     loop {
-        let judged = read_verdicts(&house.database_url()).await.context("read the verdicts")?;
+        let judged = read_verdicts(&system.database_url()).await.context("read the verdicts")?;
         if judged.len() >= count {
             return Ok(judged);
         }

@@ -3,7 +3,7 @@
 use api::told_in_json;
 use client::show::{or_nothing, table, when};
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
-use service::{BoardShown, Failure, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown, Service};
+use service::{BoardFigures, Failure, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
 use super::Form;
 
@@ -96,7 +96,7 @@ pub(super) async fn run(service: &Service, form: Form, name: &str, by: &Operator
     Ok(())
 }
 
-fn told(board: &BoardShown) -> String {
+fn told(board: &BoardFigures) -> String {
     let names = [
         "QUEUE",
         "TO DO",
@@ -129,7 +129,7 @@ fn told(board: &BoardShown) -> String {
     parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
 }
 
-fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 11] {
+fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] {
     let state = match &queue.paused {
         Some(paused) => format!("paused by {}, {}", paused.by, moment(paused.since, board.at)),
         None if !board.is_taken(queue.queue) => "nobody works on it".to_owned(),
@@ -150,7 +150,7 @@ fn queue_in_columns(queue: &QueueOnBoard, board: &BoardShown) -> [String; 11] {
     ]
 }
 
-fn process_in_columns(process: &ProcessShown, now: Time) -> [String; 7] {
+fn process_in_columns(process: &ProcessInfo, now: Time) -> [String; 7] {
     let takes = process.takes.iter().map(|(queue, concurrency)| format!("{}={concurrency}", queue.name()));
     let does = |job: &RunningJob| match job.since {
         Some(since) => format!("{} {} ({})", job.kind, job.id, moment(since, now)),
@@ -168,7 +168,7 @@ fn process_in_columns(process: &ProcessShown, now: Time) -> [String; 7] {
     ]
 }
 
-fn planned(schedules: &[ScheduleShown], now: Time) -> String {
+fn planned(schedules: &[ScheduleInfo], now: Time) -> String {
     let names = ["SCHEDULE", "CRON (UTC)", "QUEUE", "LAST", "NEXT"];
     let rows = schedules.iter().map(|schedule| {
         let planned = &schedule.planned;
@@ -209,8 +209,8 @@ mod tests {
         now().minus(Duration::from_secs(seconds))
     }
 
-    fn calm(queue: Queue) -> QueueOnBoard {
-        QueueOnBoard {
+    fn calm(queue: Queue) -> QueueFigures {
+        QueueFigures {
             queue,
             waiting: 0,
             running: 0,
@@ -224,11 +224,11 @@ mod tests {
         }
     }
 
-    fn board() -> BoardShown {
+    fn board() -> BoardFigures {
         let paused = Some(Paused { by: "Ada".into(), since: before(30) });
         let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE".parse::<JobId>().unwrap();
         let running = RunningJob { id, queue: Queue::Scan, kind: "scan".into(), since: Some(before(7)) };
-        let worker = ProcessShown {
+        let worker = ProcessInfo {
             instance: "worker-1".into(),
             role: "worker".into(),
             host: "node-3".into(),
@@ -240,7 +240,7 @@ mod tests {
             takes: vec![(Queue::Publish, 16), (Queue::Scan, 2)],
             running: vec![running],
         };
-        let publish = QueueOnBoard {
+        let publish = QueueFigures {
             waiting: 12,
             running: 1,
             failed: 2,
@@ -251,8 +251,8 @@ mod tests {
             failed_last_minute: 1,
             ..calm(Queue::Publish)
         };
-        let scan = QueueOnBoard { cancelled: 1, paused, ..calm(Queue::Scan) };
-        BoardShown {
+        let scan = QueueFigures { cancelled: 1, paused, ..calm(Queue::Scan) };
+        BoardFigures {
             at: now(),
             queues: vec![publish, scan],
             processes: vec![worker],
@@ -291,7 +291,7 @@ mod tests {
     fn the_schedules_say_when_they_were_and_will_be() {
         let next = now().plus(Duration::from_secs(9));
         let planned_for = Planned { name: "metering", cron: "5 * * * *", job: Job::Meter, next };
-        let shown = planned(&[ScheduleShown { planned: planned_for, last_slot: None }], now());
+        let shown = planned(&[ScheduleInfo { planned: planned_for, last_slot: None }], now());
         let expected = ["metering", "5 * * * *", "upkeep", "never", "in 9 s"];
         assert_eq!(columns(shown.lines().nth(1).unwrap()), expected, "{shown}");
     }

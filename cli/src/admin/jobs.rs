@@ -3,7 +3,7 @@
 use api::told_in_json;
 use client::show::{facts, harmless, table};
 use domain::{OperatorName, Time};
-use service::{Failure, JobDetail, JobHappening, JobShown, JobState, JobsShown, JobsWanted, Service};
+use service::{Failure, JobDetail, JobHappening, JobInfo, JobList, JobState, JobsWanted, Service};
 
 use super::Form;
 use super::board::moment;
@@ -76,7 +76,7 @@ pub(super) async fn discard(
     Ok(())
 }
 
-fn listed(wanted: JobsWanted, jobs: &JobsShown, now: Time) -> String {
+fn listed(wanted: JobsWanted, jobs: &JobList, now: Time) -> String {
     let (queue, state) = (wanted.queue.name(), wanted.state.name());
     let rows = jobs.jobs.iter().map(|job| {
         let error = job.last_error.as_deref().unwrap_or_default();
@@ -129,12 +129,12 @@ fn told(detail: &JobDetail, now: Time) -> String {
     format!("{known}\n\n{}\n\n{timeline}{next}", payload.join("\n"))
 }
 
-fn attempts(job: &JobShown) -> String {
+fn attempts(job: &JobInfo) -> String {
     format!("{} of {}", job.attempts, job.attempts_max)
 }
 
 /// The state with the moment that matters in it.
-fn state_told(job: &JobShown, now: Time) -> String {
+fn state_told(job: &JobInfo, now: Time) -> String {
     let ended = job.ended_at.unwrap_or(job.due_at);
     let (name, at) = match job.state {
         JobState::Waiting => ("waiting, due", job.due_at),
@@ -176,8 +176,8 @@ mod tests {
         "01KC4GZJ2Q8W5T7RXN3VB6M9DE".parse().unwrap()
     }
 
-    fn dead() -> JobShown {
-        JobShown {
+    fn dead() -> JobInfo {
+        JobInfo {
             id: id(),
             queue: Queue::Scan,
             kind: "scan".into(),
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_list_says_what_died_of_what_and_how_to_go_on() {
         let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Dead, before: None };
-        let list = listed(wanted, &JobsShown { jobs: vec![dead()], next: Some(id()) }, now());
+        let list = listed(wanted, &JobList { jobs: vec![dead()], next: Some(id()) }, now());
         let row = list.lines().nth(1).unwrap();
         for told in
             ["01KC4GZJ2Q8W5T7RXN3VB6M9DE", "scan", "dead, 40 s ago", "8 of 8", "the store [2J does not"]
@@ -206,7 +206,7 @@ mod tests {
             list.ends_with(&format!("handbill admin jobs scan --state dead --before {}", id())),
             "{list}"
         );
-        let none = listed(wanted, &JobsShown { jobs: vec![], next: None }, now());
+        let none = listed(wanted, &JobList { jobs: vec![], next: None }, now());
         assert_eq!(none, "no job of scan is dead");
     }
 

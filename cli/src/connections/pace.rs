@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::ConnectionLimits;
 use telemetry::{ConnectionMeter, Count};
 
-use crate::connections::asked::Taken;
+use crate::connections::request_counter::CountedRequest;
 
 /// How far ahead of the least pace a visitor may be. The kernels of both sides hold much for them and hand it on in
 /// steps, which are a few hundred KiB at most: who is steady must never be behind for want of a step.
@@ -62,12 +62,12 @@ impl Pace {
 #[derive(Default)]
 pub(super) struct Lead {
     bytes: u64,
-    seen: Taken,
+    seen: CountedRequest,
 }
 
 impl Lead {
     /// Whether they still are, at the next look. Whoever has just begun has until the look after it.
-    pub(super) fn holds(&mut self, taken: Taken, pace: &Pace) -> bool {
+    pub(super) fn holds(&mut self, taken: CountedRequest, pace: &Pace) -> bool {
         let before = mem::replace(&mut self.seen, taken);
         if !taken.is_awaited {
             return true;

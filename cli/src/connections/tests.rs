@@ -7,7 +7,7 @@ use config::ConnectionLimits;
 use telemetry::ConnectionMeter;
 
 use super::*;
-use crate::doors::tests::LIMITS;
+use crate::listener::tests::LIMITS;
 
 const LOOK_EVERY: Duration = Duration::from_millis(37_500);
 
@@ -15,23 +15,23 @@ fn pace_of(limits: &ConnectionLimits) -> Arc<Pace> {
     Arc::new(Pace::of(limits, ConnectionMeter::default()))
 }
 
-fn over(door: DuplexStream, asked: Asked) -> Connection<DuplexStream> {
+fn over(door: DuplexStream, requests: RequestCounter) -> Connection<DuplexStream> {
     let pace = pace_of(&LIMITS);
     assert_eq!(pace.look_every, LOOK_EVERY);
-    Connection::over(door, asked, pace)
+    Connection::over(door, requests, pace)
 }
 
 /// A visitor's end, and a connection over which they have asked something, which was answered.
 fn asked_over() -> (DuplexStream, Connection<DuplexStream>) {
     let (visitor, door) = duplex(64);
-    let asked = Asked::default();
-    drop(asked.note());
-    (visitor, over(door, asked))
+    let requests = RequestCounter::default();
+    drop(requests.note());
+    (visitor, over(door, requests))
 }
 
 /// Sends an answer as the HTTP library does, until it is taken or the connection ends.
 async fn answer(connection: &mut Connection<DuplexStream>, bytes: usize) -> io::Result<()> {
-    let piece = connection.asked.note().to_take(bytes);
+    let piece = connection.requests.note().to_take(bytes);
     let mut left = bytes;
     while left > 0 {
         let written = connection.write(&vec![0; left.min(1_024)]).await?;
@@ -59,7 +59,7 @@ async fn taken_at(bytes: usize, every: Duration) -> Duration {
 #[tokio::test(start_paused = true)]
 async fn a_connection_stays_while_its_request_is_in_hand_and_ends_when_nothing_happens() {
     let (_visitor, mut connection) = asked_over();
-    let in_hand = connection.asked.note();
+    let in_hand = connection.requests.note();
     let mut byte = [0];
     for _ in 0..10 {
         advance(LOOK_EVERY - Duration::from_secs(1)).await;
@@ -102,13 +102,13 @@ async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
 /// out and more is each second; how long that went well.
 async fn taken_beside(handed_bytes: usize, more_each_second: usize) -> Duration {
     let (mut visitor, door) = duplex(64 * 1024);
-    let asked = Asked::default();
-    let mut connection = over(door, asked.clone());
-    let great = asked.note_one_of_several();
+    let requests = RequestCounter::default();
+    let mut connection = over(door, requests.clone());
+    let great = requests.note_one_of_several();
     let mut pieces = vec![great.to_take(handed_bytes)];
     let (since, mut small) = (Instant::now(), [0; 10_240]);
     while since.elapsed() < 20 * LOOK_EVERY {
-        let piece = asked.note_one_of_several().to_take(small.len());
+        let piece = requests.note_one_of_several().to_take(small.len());
         connection.write_all(&small).await.unwrap();
         piece.note_taken(small.len());
         drop(piece);
@@ -146,7 +146,7 @@ async fn an_answer_beside_others_that_is_taken_fast_enough_may_last() {
 async fn where_no_pace_is_named_an_answer_may_take_for_ever() {
     let limits = ConnectionLimits { answer_bytes_per_second_min: 0, ..LIMITS };
     let (_visitor, door) = duplex(64);
-    let mut connection = Connection::over(door, Asked::default(), pace_of(&limits));
+    let mut connection = Connection::over(door, RequestCounter::default(), pace_of(&limits));
     let answering = timeout(100 * LOOK_EVERY, answer(&mut connection, 1_000));
     assert!(answering.await.is_err(), "it was hung up");
 }
@@ -154,14 +154,14 @@ async fn where_no_pace_is_named_an_answer_may_take_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_waits_for_its_source_is_not_held_against_the_visitor() {
     let (_visitor, mut connection) = asked_over();
-    let _worked_on = connection.asked.note();
+    let _worked_on = connection.requests.note();
     assert!(timeout(10 * LOOK_EVERY, connection.read(&mut [0])).await.is_err(), "it was hung up");
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_sends_without_asking_anything_is_hung_up_on_too() {
     let (mut visitor, door) = duplex(64);
-    let mut connection = over(door, Asked::default());
+    let mut connection = over(door, RequestCounter::default());
     let opened_at = Instant::now();
     let end = trickle(&mut visitor, &mut connection, LIMITS.head_timeout).await;
     assert_eq!(end.kind(), io::ErrorKind::TimedOut);
@@ -196,25 +196,27 @@ async fn trickle(
 async fn who_has_asked_once_is_idle_however_long_a_first_request_may_take() {
     let limits = ConnectionLimits { idle_timeout: Duration::from_secs(2), ..LIMITS };
     let (_visitor, door) = duplex(64);
-    let asked = Asked::default();
-    drop(asked.note());
+    let requests = RequestCounter::default();
+    drop(requests.note());
     let opened_at = Instant::now();
-    assert!(Connection::over(door, asked, pace_of(&limits)).read(&mut [0]).await.is_err());
+    assert!(Connection::over(door, requests, pace_of(&limits)).read(&mut [0]).await.is_err());
     assert_eq!(opened_at.elapsed().as_secs(), limits.idle_timeout.as_secs());
     let (_visitor, door) = duplex(64);
     let opened_at = Instant::now();
-    assert!(Connection::over(door, Asked::default(), pace_of(&limits)).read(&mut [0]).await.is_err());
+    assert!(
+        Connection::over(door, RequestCounter::default(), pace_of(&limits)).read(&mut [0]).await.is_err()
+    );
     assert_eq!(opened_at.elapsed().as_secs(), limits.head_timeout.as_secs());
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_asks_now_and_then_stays() {
     let (_visitor, door) = duplex(64);
-    let asked = Asked::default();
-    let mut connection = over(door, asked.clone());
+    let requests = RequestCounter::default();
+    let mut connection = over(door, requests.clone());
     let mut byte = [0];
     for _ in 0..10 {
-        drop(asked.note());
+        drop(requests.note());
         let read = timeout(LIMITS.idle_timeout - Duration::from_secs(1), connection.read(&mut byte));
         assert!(read.await.is_err(), "it was hung up");
     }

@@ -23,14 +23,14 @@ const THIS_MACHINE: &str = "localhost";
 
 /// What came of asking.
 #[derive(Debug, PartialEq, Eq)]
-enum Heard {
+enum ListenResult {
     Ours,
     /// A proxy speaks for what is behind it, or the service is busy.
     Trouble(u16),
     Another(u16),
 }
 
-struct Answer {
+struct ProbeResponse {
     status: u16,
     body: Vec<u8>,
 }
@@ -53,13 +53,13 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
 
 async fn api(client: &reqwest::Client, settings: &Settings) -> Finding {
     let url = format!("{}/v1/status", settings.api.base_url);
-    found(API, &url, asked(client, &url).await.map(|answer| answer.of_api()))
+    found(API, &url, requests(client, &url).await.map(|answer| answer.of_api()))
 }
 
 /// Every edge says of a page that is nowhere in the same words that it is not there.
 async fn pages(client: &reqwest::Client, settings: &Settings) -> Finding {
     let url = nowhere(settings, UrlStyle::Path);
-    found(PAGES, &url, asked(client, &url).await.map(|answer| answer.of_an_edge()))
+    found(PAGES, &url, requests(client, &url).await.map(|answer| answer.of_an_edge()))
 }
 
 /// A name that nobody has: the DNS and the certificate must hold for all of them.
@@ -68,7 +68,7 @@ async fn names(client: &reqwest::Client, settings: &Settings) -> Finding {
         return Finding::sound(NAMES, "names below localhost lead browsers to this machine");
     }
     let url = nowhere(settings, UrlStyle::Host);
-    found(NAMES, &url, asked(client, &url).await.map(|answer| answer.of_an_edge()))
+    found(NAMES, &url, requests(client, &url).await.map(|answer| answer.of_an_edge()))
 }
 
 /// The address of a page that nobody has published.
@@ -81,7 +81,7 @@ fn nowhere(settings: &Settings, url_style: UrlStyle) -> String {
     }
 }
 
-async fn asked(client: &reqwest::Client, url: &str) -> anyhow::Result<Answer> {
+async fn requests(client: &reqwest::Client, url: &str) -> anyhow::Result<ProbeResponse> {
     let mut response = client.get(url).send().await.map_err(reqwest::Error::without_url)?;
     let mut body = Vec::new();
     while body.len() < READ_BYTES_MAX
@@ -90,11 +90,11 @@ async fn asked(client: &reqwest::Client, url: &str) -> anyhow::Result<Answer> {
     {
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status: response.status().as_u16(), body })
+    Ok(ProbeResponse { status: response.status().as_u16(), body })
 }
 
-impl Answer {
-    fn of_api(&self) -> Heard {
+impl ProbeResponse {
+    fn of_api(&self) -> ListenResult {
         #[derive(Deserialize)]
         struct Alive {
             status: String,
@@ -105,29 +105,29 @@ impl Answer {
         self.heard(self.status == 200 && is_ours)
     }
 
-    fn of_an_edge(&self) -> Heard {
+    fn of_an_edge(&self) -> ListenResult {
         let is_ours = String::from_utf8_lossy(&self.body).contains(edge::NO_PAGE);
         self.heard(self.status == 404 && is_ours)
     }
 
-    fn heard(&self, is_ours: bool) -> Heard {
+    fn heard(&self, is_ours: bool) -> ListenResult {
         match self.status {
-            _ if is_ours => Heard::Ours,
-            429 | 500.. => Heard::Trouble(self.status),
-            status => Heard::Another(status),
+            _ if is_ours => ListenResult::Ours,
+            429 | 500.. => ListenResult::Trouble(self.status),
+            status => ListenResult::Another(status),
         }
     }
 }
 
-fn found(part: &'static str, url: &str, heard: anyhow::Result<Heard>) -> Finding {
+fn found(part: &'static str, url: &str, heard: anyhow::Result<ListenResult>) -> Finding {
     match heard {
-        Ok(Heard::Ours) => Finding::sound(part, format!("Handbill answers at {url}")),
-        Ok(Heard::Trouble(status)) => Finding::warning(
+        Ok(ListenResult::Ours) => Finding::sound(part, format!("Handbill answers at {url}")),
+        Ok(ListenResult::Trouble(status)) => Finding::warning(
             part,
             format!("{url} answers {status}"),
             "start what is behind the proxy there, or see where the proxy leads",
         ),
-        Ok(Heard::Another(status)) => Finding::fault(
+        Ok(ListenResult::Another(status)) => Finding::fault(
             part,
             format!("{url} answers {status}, and not as Handbill does"),
             "lead that address to Handbill by the DNS and the proxy, or set another",
@@ -144,35 +144,35 @@ fn found(part: &'static str, url: &str, heard: anyhow::Result<Heard>) -> Finding
 mod tests {
     use super::*;
 
-    fn answer(status: u16, body: &str) -> Answer {
-        Answer { status, body: body.as_bytes().to_vec() }
+    fn answer(status: u16, body: &str) -> ProbeResponse {
+        ProbeResponse { status, body: body.as_bytes().to_vec() }
     }
 
     #[test]
     fn the_api_is_known_by_its_status() {
         let alive = r#"{"status":"ok","version":"9.9.9"}"#;
-        assert_eq!(answer(200, alive).of_api(), Heard::Ours);
-        assert_eq!(answer(200, r#"{"status":"ok"}"#).of_api(), Heard::Another(200));
-        assert_eq!(answer(200, "<h1>It works!</h1>").of_api(), Heard::Another(200));
-        assert_eq!(answer(404, alive).of_api(), Heard::Another(404));
-        assert_eq!(answer(502, "Bad Gateway").of_api(), Heard::Trouble(502));
+        assert_eq!(answer(200, alive).of_api(), ListenResult::Ours);
+        assert_eq!(answer(200, r#"{"status":"ok"}"#).of_api(), ListenResult::Another(200));
+        assert_eq!(answer(200, "<h1>It works!</h1>").of_api(), ListenResult::Another(200));
+        assert_eq!(answer(404, alive).of_api(), ListenResult::Another(404));
+        assert_eq!(answer(502, "Bad Gateway").of_api(), ListenResult::Trouble(502));
     }
 
     #[test]
     fn an_edge_is_known_by_what_it_says_of_a_page_that_is_nowhere() {
         let page = format!("<title>{}</title>", edge::NO_PAGE);
-        assert_eq!(answer(404, &page).of_an_edge(), Heard::Ours);
-        assert_eq!(answer(404, "404 page not found").of_an_edge(), Heard::Another(404));
-        assert_eq!(answer(200, &page).of_an_edge(), Heard::Another(200));
-        assert_eq!(answer(503, "").of_an_edge(), Heard::Trouble(503));
+        assert_eq!(answer(404, &page).of_an_edge(), ListenResult::Ours);
+        assert_eq!(answer(404, "404 page not found").of_an_edge(), ListenResult::Another(404));
+        assert_eq!(answer(200, &page).of_an_edge(), ListenResult::Another(200));
+        assert_eq!(answer(503, "").of_an_edge(), ListenResult::Trouble(503));
     }
 
     #[test]
     fn only_another_s_answer_is_a_fault() {
         let of = |heard| found(API, "https://api.example.com", heard);
-        assert!(of(Ok(Heard::Ours)).is_sound());
-        assert!(of(Ok(Heard::Another(200))).is_fault());
-        for unsure in [Ok(Heard::Trouble(502)), Err(anyhow::anyhow!("no route"))] {
+        assert!(of(Ok(ListenResult::Ours)).is_sound());
+        assert!(of(Ok(ListenResult::Another(200))).is_fault());
+        for unsure in [Ok(ListenResult::Trouble(502)), Err(anyhow::anyhow!("no route"))] {
             let finding = of(unsure);
             assert!(!finding.is_sound() && !finding.is_fault(), "{finding}");
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bus::Bus;
 use config::Settings;
 use domain::{Queue, Time};
-use service::{Board, BoardShown, ProcessShown, QueueOnBoard};
+use service::{Board, BoardFigures, ProcessInfo, QueueFigures};
 
 use super::finding::Finding;
 use crate::parts;
@@ -59,8 +59,8 @@ pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
     Ok(Finding::warning("schedules", late.join(", "), remedy))
 }
 
-fn of_queues(shown: &BoardShown) -> Vec<Finding> {
-    let in_all = |count: fn(&QueueOnBoard) -> u64| shown.queues.iter().map(count).sum::<u64>();
+fn of_queues(shown: &BoardFigures) -> Vec<Finding> {
+    let in_all = |count: fn(&QueueFigures) -> u64| shown.queues.iter().map(count).sum::<u64>();
     let (waiting, given_up) = (in_all(|queue| queue.waiting), in_all(|queue| queue.dead));
     let state = format!("it answers; {waiting} jobs wait, {given_up} are dead");
     let mut findings = vec![Finding::sound("queue", state)];
@@ -72,14 +72,14 @@ fn of_queues(shown: &BoardShown) -> Vec<Finding> {
     findings
 }
 
-fn paused(queue: &QueueOnBoard) -> Option<Finding> {
+fn paused(queue: &QueueFigures) -> Option<Finding> {
     let paused = queue.paused.as_ref()?;
     let what = format!("{} was paused by {} at {}", queue.queue.name(), paused.by, paused.since);
     Some(Finding::warning("queue", what, "`handbill admin resume QUEUE` when it is to go on"))
 }
 
 /// One that is paused is told of as such. What is judged again may wait for as long as it takes.
-fn old(queue: &QueueOnBoard, now: Time) -> Option<Finding> {
+fn old(queue: &QueueFigures, now: Time) -> Option<Finding> {
     let age_max = match queue.queue {
         Queue::Publish => PUBLISH_AGE_MAX,
         Queue::Scan | Queue::Views | Queue::Upkeep => OTHERS_AGE_MAX,
@@ -93,7 +93,7 @@ fn old(queue: &QueueOnBoard, now: Time) -> Option<Finding> {
     Some(Finding::warning("queue", what, "see what the workers log, or start another `handbill worker`"))
 }
 
-fn dead(queue: &QueueOnBoard) -> Option<Finding> {
+fn dead(queue: &QueueFigures) -> Option<Finding> {
     if queue.dead == 0 {
         return None;
     }
@@ -113,7 +113,7 @@ fn nobody() -> Finding {
 }
 
 /// Whoever is alive must take every queue between them.
-fn of_processes(shown: &BoardShown, nobody: Finding) -> Vec<Finding> {
+fn of_processes(shown: &BoardFigures, nobody: Finding) -> Vec<Finding> {
     let alive: Vec<_> = shown.processes.iter().filter(|process| !process.is_lost).collect();
     let mut findings = Vec::new();
     findings.extend(lost(shown));
@@ -124,7 +124,7 @@ fn of_processes(shown: &BoardShown, nobody: Finding) -> Vec<Finding> {
     findings
 }
 
-fn taken(shown: &BoardShown, alive: usize) -> Finding {
+fn taken(shown: &BoardFigures, alive: usize) -> Finding {
     let untaken: Vec<_> =
         Queue::ALL.into_iter().filter(|queue| !shown.is_taken(*queue)).map(Queue::name).collect();
     if !untaken.is_empty() {
@@ -138,7 +138,7 @@ fn taken(shown: &BoardShown, alive: usize) -> Finding {
     Finding::sound("workers", format!("{alive} alive, and every queue is taken"))
 }
 
-fn lost(shown: &BoardShown) -> Option<Finding> {
+fn lost(shown: &BoardFigures) -> Option<Finding> {
     let lost: Vec<_> = shown.processes.iter().filter(|process| process.is_lost).collect();
     let count_all = lost.len() as u64 + shown.lost_earlier;
     if count_all == 0 {
@@ -160,12 +160,12 @@ fn lost(shown: &BoardShown) -> Option<Finding> {
     ))
 }
 
-fn named(process: &ProcessShown) -> String {
-    let ProcessShown { role, host, process_id, seen_at, .. } = process;
+fn named(process: &ProcessInfo) -> String {
+    let ProcessInfo { role, host, process_id, seen_at, .. } = process;
     format!("{role} {process_id} at {host} (heard of at {seen_at})")
 }
 
-fn is_anybody_to_fire(shown: &BoardShown, now: Time) -> bool {
+fn is_anybody_to_fire(shown: &BoardFigures, now: Time) -> bool {
     shown.processes.iter().any(|process| {
         let takes_upkeep = process.takes.iter().any(|(queue, _)| *queue == Queue::Upkeep);
         !process.is_lost && takes_upkeep && now.since(process.started_at) > LAG_MAX
@@ -180,8 +180,8 @@ mod tests {
 
     const NOW: Time = Time::from_millis(1_790_000_000_000);
 
-    fn at_rest() -> BoardShown {
-        let queues = Queue::ALL.map(|queue| QueueOnBoard {
+    fn at_rest() -> BoardFigures {
+        let queues = Queue::ALL.map(|queue| QueueFigures {
             queue,
             waiting: 0,
             running: 0,
@@ -193,7 +193,7 @@ mod tests {
             failed_last_minute: 0,
             paused: None,
         });
-        BoardShown {
+        BoardFigures {
             at: NOW,
             queues: queues.to_vec(),
             processes: vec![process("serve")],
@@ -203,8 +203,8 @@ mod tests {
         }
     }
 
-    fn process(role: &str) -> ProcessShown {
-        ProcessShown {
+    fn process(role: &str) -> ProcessInfo {
+        ProcessInfo {
             instance: "one".to_owned(),
             role: role.to_owned(),
             host: "here".to_owned(),
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    fn all_of(shown: &BoardShown) -> String {
+    fn all_of(shown: &BoardFigures) -> String {
         let findings = of_queues(shown).into_iter().chain(of_processes(shown, nobody()));
         findings.map(|finding| finding.to_string()).collect::<Vec<_>>().join("\n")
     }
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_lost_process_is_named_and_takes_no_queue() {
         let mut shown = at_rest();
-        shown.processes.push(ProcessShown { is_lost: true, ..process("worker") });
+        shown.processes.push(ProcessInfo { is_lost: true, ..process("worker") });
         let told = all_of(&shown);
         assert!(told.contains("WARN  workers: 1 process has gone silent"), "{told}");
         assert!(told.contains("worker 7 at here"), "{told}");
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn that_nobody_is_there_is_warned_of_outside_dev_mode_only() {
-        let shown = BoardShown { processes: Vec::new(), ..at_rest() };
+        let shown = BoardFigures { processes: Vec::new(), ..at_rest() };
         assert!(all_of(&shown).contains("WARN  workers: no process runs"));
         assert!(of_processes(&shown, nobody_yet()).iter().all(Finding::is_sound));
     }

@@ -9,8 +9,8 @@ use workers::PoolSettings;
 
 use crate::args::QueueShare;
 use crate::data_lock::Tenant;
-use crate::house::Schema;
 use crate::ops::Needs;
+use crate::system::Schema;
 
 // A process has 30 s to stop; the parts stop one behind the other, so they share them.
 /// How long jobs may run on in a process that has doors, too.
@@ -54,8 +54,8 @@ impl Roles {
         let with_concurrency = queues.map(|queue| {
             // `--concurrency` applies to rescans only where `--queues` names them.
             let is_meant = queue != Queue::Rescan || is_named(&queue);
-            let asked = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
-            (queue, asked.map_or_else(|| concurrency_of(queue, settings), usize::from))
+            let requests = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
+            (queue, requests.map_or_else(|| concurrency_of(queue, settings), usize::from))
         });
         let pool = PoolSettings { stop_timeout: POOL_STOP_WAIT, ..PoolSettings::new(with_concurrency) };
         let schedule = pool.queues.contains_key(&Queue::Upkeep);
@@ -76,12 +76,12 @@ impl Roles {
         if self.api && self.edge { Tenant::Alone } else { Tenant::OneRole }
     }
 
-    pub(super) fn has_office(&self) -> bool {
+    pub(super) fn has_shared(&self) -> bool {
         self.api || self.pool.is_some()
     }
 
     pub(super) fn needs(&self) -> Needs {
-        match (self.api, self.has_office()) {
+        match (self.api, self.has_shared()) {
             (true, _) => Needs::Calls,
             (false, true) => Needs::Jobs,
             (false, false) => Needs::Pages,

@@ -156,7 +156,7 @@ pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibili
 async fn may_be_public(server: &Server, slug: &Slug) -> Result<bool, Failure> {
     match server.get(&path_of(slug)).await {
         Ok(reply) => Ok(reply.read::<Artifact>()?.visibility == PUBLIC),
-        Err(failure) if failure.told.code == INSUFFICIENT_SCOPE => Ok(true),
+        Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => Ok(true),
         Err(failure) => Err(failure),
     }
 }

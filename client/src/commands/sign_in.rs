@@ -74,7 +74,7 @@ pub async fn login(context: &Context) -> Result<(), Failure> {
                 facts([("account", detail.account.handle), ("status", detail.account.status)])
             })?;
         }
-        Err(failure) if failure.told.code == INSUFFICIENT_SCOPE => {
+        Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => {
             keep(draft, shown(&url), &token.reveal())?;
             context
                 .console

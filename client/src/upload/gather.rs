@@ -29,7 +29,7 @@ pub struct Gathered {
 }
 
 /// A file that was found and not read yet.
-struct Found {
+struct FoundFile {
     path: SitePath,
     place: PathBuf,
     size_bytes: u64,
@@ -93,8 +93,9 @@ fn folder(root: &Path) -> Result<Gathered, Failure> {
     follow_links(links, &mut found, &mut left_out);
     found.sort_by(|one, other| one.path.cmp(&other.path));
     check_bounds(root, &found)?;
-    let files =
-        found.into_iter().map(|Found { path, place, .. }| Ok(SiteFile { path, bytes: read_file(&place)? }));
+    let files = found
+        .into_iter()
+        .map(|FoundFile { path, place, .. }| Ok(SiteFile { path, bytes: read_file(&place)? }));
     Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, left_out })
 }
 
@@ -110,16 +111,16 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name() != WELL_KNOWN && entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-fn measured(path: SitePath, entry: DirEntry) -> Result<Found, Failure> {
+fn measured(path: SitePath, entry: DirEntry) -> Result<FoundFile, Failure> {
     let size = entry.metadata().map(|metadata| metadata.len());
     let size_bytes = size.map_err(|error| {
         Failure::of_this_machine(format!("{} cannot be read: {error}", entry.path().display()))
     })?;
-    Ok(Found { path, place: entry.into_path(), size_bytes })
+    Ok(FoundFile { path, place: entry.into_path(), size_bytes })
 }
 
 /// A link stands for its file only if that file is sent anyway, so none leads outside or to what is left out.
-fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<Found>, left_out: &mut Vec<String>) {
+fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<FoundFile>, left_out: &mut Vec<String>) {
     if links.is_empty() {
         return;
     }
@@ -128,14 +129,14 @@ fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<Found>, left_ou
         let target = place.canonicalize().ok();
         let size = real.iter().find(|(file, _)| target.is_some() && *file == target);
         match size {
-            Some((_, size_bytes)) => found.push(Found { path, place, size_bytes: *size_bytes }),
+            Some((_, size_bytes)) => found.push(FoundFile { path, place, size_bytes: *size_bytes }),
             None => left_out.push(format!("{path} (a link to what is not sent)")),
         }
     }
 }
 
 /// The service's own bounds, before anything is sent.
-fn check_bounds(root: &Path, found: &[Found]) -> Result<(), Failure> {
+fn check_bounds(root: &Path, found: &[FoundFile]) -> Result<(), Failure> {
     let mut set = FileSet::default();
     for file in found {
         let size = usize::try_from(file.size_bytes).unwrap_or(usize::MAX);
@@ -269,11 +270,14 @@ mod tests {
         let many: Vec<_> = many.iter().map(|name| (name.as_str(), "x")).collect();
         assert_eq!(gather(site(&many[..50]).path()).unwrap().files.len(), 50);
         let failure = gather(site(&many).path()).unwrap_err();
-        assert!(failure.told.message.contains("50 files") && failure.told.hint.contains("51"), "{failure:?}");
+        assert!(
+            failure.api_error.message.contains("50 files") && failure.api_error.hint.contains("51"),
+            "{failure:?}"
+        );
         let big = site(&[("index.html", "front")]);
         let hole = File::create(big.path().join("hole.bin")).unwrap();
         hole.set_len(FileSet::BYTES_MAX).unwrap();
-        assert_eq!(gather(big.path()).unwrap_err().told.code, "too_large");
+        assert_eq!(gather(big.path()).unwrap_err().api_error.code, "too_large");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How the card processor is reached, and the secrets shared with it. All of it may be unset: a missing part must
 //! never keep the program from starting.
 
-use domain::CardRail;
+use domain::CardTerms;
 
 use crate::reader::Reader;
 use crate::secret::Secret;
@@ -20,9 +20,9 @@ pub struct Card {
 
 impl Card {
     /// Whether a checkout can be opened: that takes an address and a key.
-    pub fn rail(&self) -> CardRail {
+    pub fn rail(&self) -> CardTerms {
         let is_open = self.api_url.is_some() && self.secret_key.is_some();
-        if is_open { CardRail::Open } else { CardRail::Closed }
+        if is_open { CardTerms::Open } else { CardTerms::Closed }
     }
 
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Self {

@@ -1,6 +1,6 @@
 //! What stops the start because the service could not be safe in public with it.
 
-use domain::DevRail;
+use domain::DevPaymentTerms;
 
 use super::{STRONG_SECRET, refused, with_variables};
 use crate::{Role, Settings};
@@ -72,7 +72,7 @@ fn outside_dev_mode_a_signing_secret_of_32_bytes_is_demanded() {
     }
     assert!(refused(with_secret(&STRONG_SECRET[1..]))[0].contains("has 31 bytes"));
     let settings = with_secret(STRONG_SECRET).unwrap();
-    assert_eq!(settings.tariff().dev_rail, DevRail::Closed);
+    assert_eq!(settings.tariff().dev_rail, DevPaymentTerms::Closed);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
-use crate::{Challenge, FileSet, Micro, ModerationStatus, Rails};
+use crate::{Challenge, FileSet, Micro, ModerationStatus, PaymentMethods};
 
 /// One kind of refusal, as the reference page has it.
 #[derive(Clone, Debug)]
@@ -141,9 +141,11 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::AccountExpired => Refusal::AccountExpired,
         RefusalKind::ClaimExpired => Refusal::ClaimExpired,
         RefusalKind::AccountSuspended => Refusal::AccountSuspended,
-        RefusalKind::PaymentRequired => {
-            Refusal::PaymentRequired(Box::new(Challenge::new("publish", Micro::new(5_000), Rails::DEFAULT)))
-        }
+        RefusalKind::PaymentRequired => Refusal::PaymentRequired(Box::new(Challenge::new(
+            "publish",
+            Micro::new(5_000),
+            PaymentMethods::DEFAULT,
+        ))),
         RefusalKind::InsufficientScope => Refusal::InsufficientScope(MissingRight::ArtifactsWrite),
         RefusalKind::InvalidRequest => Refusal::malformed_slug(),
         RefusalKind::InvalidBody => Refusal::InvalidBody { fault: "version: is missing".into() },

@@ -24,13 +24,13 @@ use crate::streams::StreamShare;
 
 /// Where the bytes are. Their number is known, and any part of them can be had.
 pub enum Source {
-    Held(Arc<Held>),
+    Loaded(Arc<LoadedContent>),
     Packed(PackedPage),
     Stored(Stored),
 }
 
 /// A content in memory, with the headers that never change.
-pub struct Held {
+pub struct LoadedContent {
     pub bytes: Bytes,
     pub etag: HeaderValue,
     pub length: HeaderValue,
@@ -54,7 +54,7 @@ pub struct Stored {
 impl Source {
     pub fn size_bytes(&self) -> u64 {
         match self {
-            Source::Held(held) => held.bytes.len() as u64,
+            Source::Loaded(held) => held.bytes.len() as u64,
             Source::Packed(packed) => packed.page.size_bytes(),
             Source::Stored(stored) => stored.size_bytes(),
         }
@@ -63,14 +63,14 @@ impl Source {
     /// `Content-Length`
     pub fn length(&self) -> HeaderValue {
         match self {
-            Source::Held(held) => held.length.clone(),
+            Source::Loaded(held) => held.length.clone(),
             Source::Packed(_) | Source::Stored(_) => HeaderValue::from(self.size_bytes()),
         }
     }
 
     pub async fn whole(&self, patience: Patience) -> anyhow::Result<Body> {
         match self {
-            Source::Held(held) => Ok(Body::from_bytes(held.bytes.clone())),
+            Source::Loaded(held) => Ok(Body::from_bytes(held.bytes.clone())),
             Source::Packed(packed) => packed.body(0..packed.page.size_bytes(), patience).await,
             Source::Stored(stored) => stored.body(0..stored.size_bytes(), patience).await,
         }
@@ -78,7 +78,7 @@ impl Source {
 
     pub async fn part(&self, part: Range<u64>, patience: Patience) -> anyhow::Result<Body> {
         match self {
-            Source::Held(held) => Ok(Body::from_bytes(held.part(part)?)),
+            Source::Loaded(held) => Ok(Body::from_bytes(held.part(part)?)),
             Source::Packed(packed) => packed.body(part, patience).await,
             Source::Stored(stored) => stored.body(part, patience).await,
         }
@@ -92,7 +92,7 @@ impl Source {
         patience: Patience,
     ) -> anyhow::Result<Body> {
         let streams = match &self {
-            Source::Held(_) => return Ok(Body::from_bytes_stream(self.in_turn(parts, closing))),
+            Source::Loaded(_) => return Ok(Body::from_bytes_stream(self.in_turn(parts, closing))),
             Source::Packed(packed) => &packed.streams,
             Source::Stored(stored) => &stored.streams,
         };
@@ -117,14 +117,14 @@ impl Source {
 
     async fn open(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
         match self {
-            Source::Held(held) => Ok(stream::once(ready(Ok(held.part(part)?))).boxed()),
+            Source::Loaded(held) => Ok(stream::once(ready(Ok(held.part(part)?))).boxed()),
             Source::Packed(packed) => Ok(packed.page.clone().chunks(part)),
             Source::Stored(stored) => stored.part(part).await,
         }
     }
 }
 
-impl Held {
+impl LoadedContent {
     fn part(&self, part: Range<u64>) -> anyhow::Result<Bytes> {
         let (start, end) = (usize::try_from(part.start)?, usize::try_from(part.end)?);
         ensure!(start <= end && end <= self.bytes.len(), "a part beyond the content");

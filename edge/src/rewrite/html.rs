@@ -15,11 +15,11 @@ use crate::sign_links::{LinkSigner, Tag};
 pub struct HtmlPage {
     rewriter: HtmlRewriter<'static, Out>,
     out: Out,
-    place: Option<Arc<Place>>,
+    place: Option<Arc<ParserPosition>>,
 }
 
 /// Where the badge goes: before the first `</body>`.
-struct Place {
+struct ParserPosition {
     badge: Arc<str>,
     is_opened: AtomicBool,
     is_taken: AtomicBool,
@@ -57,7 +57,7 @@ impl HtmlPage {
             let sign = move |element: &mut Element<'_, '_>| sign(element, &signer);
             settings = settings.append_element_content_handler(element!("*", sign));
         }
-        let place = badge.map(|badge| Arc::new(Place::of(badge)));
+        let place = badge.map(|badge| Arc::new(ParserPosition::of(badge)));
         if let Some(place) = place.clone() {
             let prepare = move |body: &mut Element<'_, '_>| prepare(body, &place);
             settings = settings.append_element_content_handler(element!("body", prepare));
@@ -117,7 +117,7 @@ fn sign(element: &mut Element<'_, '_>, signer: &Arc<Mutex<LinkSigner>>) -> Handl
     Ok(())
 }
 
-fn prepare(body: &mut Element<'_, '_>, place: &Arc<Place>) -> HandlerResult {
+fn prepare(body: &mut Element<'_, '_>, place: &Arc<ParserPosition>) -> HandlerResult {
     if !place.is_opened.swap(true, Ordering::Relaxed) {
         body.start_tag().remove();
     }
@@ -137,7 +137,7 @@ fn prepare(body: &mut Element<'_, '_>, place: &Arc<Place>) -> HandlerResult {
     Ok(())
 }
 
-impl Place {
+impl ParserPosition {
     fn of(badge: &Badge) -> Self {
         Self {
             badge: badge.markup(),

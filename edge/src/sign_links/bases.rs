@@ -16,7 +16,7 @@ pub struct Bases(Arc<Mutex<Seen>>);
 struct Seen {
     page: Url,
     known: Known,
-    place: Place,
+    place: BaseElement,
     /// Whether a link was judged by what is known so far.
     is_relied_on: bool,
     is_late: bool,
@@ -35,7 +35,7 @@ enum Known {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum BaseElement {
     Plain,
     Doubtful,
 }
@@ -47,7 +47,7 @@ const DOUBTFUL_MAX: usize = 8;
 
 impl Bases {
     pub fn of(page: Url) -> Self {
-        let (known, place) = (Known::Page, Place::Plain);
+        let (known, place) = (Known::Page, BaseElement::Plain);
         let seen = Seen { page, known, place, is_relied_on: false, is_late: false, is_settled: false };
         Self(Arc::new(Mutex::new(seen)))
     }
@@ -55,8 +55,8 @@ impl Bases {
     /// Notes that this tag came.
     pub fn pass(&self, tag: &str) {
         let mut seen = self.lock();
-        if seen.place == Place::Plain && !PLAIN_TAGS.contains(&tag) {
-            seen.place = Place::Doubtful;
+        if seen.place == BaseElement::Plain && !PLAIN_TAGS.contains(&tag) {
+            seen.place = BaseElement::Doubtful;
         }
     }
 
@@ -113,7 +113,7 @@ impl Seen {
                 return;
             }
             (_, None) => Known::Nothing,
-            (Known::Page, Some(base)) if self.place == Place::Plain => Known::Base(base),
+            (Known::Page, Some(base)) if self.place == BaseElement::Plain => Known::Base(base),
             (Known::Page, Some(base)) => Known::AnyOf(vec![base]),
             (Known::AnyOf(bases), Some(_)) if bases.len() == DOUBTFUL_MAX => Known::Nothing,
             (Known::AnyOf(mut bases), Some(base)) => {

@@ -34,7 +34,7 @@ fn chunks(count: usize, each_after: Duration) -> Chunks {
     stream::iter(0..count).then(chunk).boxed()
 }
 
-async fn enter(streams: &StreamShare) -> anyhow::Result<Place> {
+async fn enter(streams: &StreamShare) -> anyhow::Result<StreamSlot> {
     streams.enter(Instant::now()).await
 }
 

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use domain::{Route, Visibility};
 
-use super::house::{HOST, House, Method, NOW, route};
+use super::harness::{EdgeHarness, HOST, Method, NOW, route};
 use crate::form::HELD_BYTES_MAX;
 
 fn page() -> String {
     format!("<!doctype html><html><body>{}</body></html>", "<p>again and again</p>".repeat(200))
 }
 
-async fn provisional(house: &House, files: &[(&str, &str)]) -> Route {
-    Route { expires_at: Some(NOW.plus(Duration::from_secs(1800))), ..house.site(files).await }
+async fn provisional(harness: &EdgeHarness, files: &[(&str, &str)]) -> Route {
+    Route { expires_at: Some(NOW.plus(Duration::from_secs(1800))), ..harness.site(files).await }
 }
 
 #[tokio::test]
 async fn a_page_comes_in_the_encoding_asked_for_with_headers_to_match() {
-    let house = House::build().await;
-    let route = house.site(&[("index.html", &page())]).await;
+    let harness = EdgeHarness::build().await;
+    let route = harness.site(&[("index.html", &page())]).await;
     let mut etags = Vec::new();
     for (accept, encoding) in
         [("identity", None), ("br", Some("br")), ("gzip, zstd", Some("zstd")), ("gzip", Some("gzip"))]
     {
-        let seen = house.visit(&route, "/", &[("accept-encoding", accept)]).await;
+        let seen = harness.visit(&route, "/", &[("accept-encoding", accept)]).await;
         assert_eq!((seen.status, seen.says("content-encoding")), (200, encoding));
         assert_eq!(seen.plain(), page());
         assert_eq!(seen.says("content-length"), Some(seen.body.len().to_string().as_str()));
@@ -43,63 +43,64 @@ async fn a_page_comes_in_the_encoding_asked_for_with_headers_to_match() {
 
 #[tokio::test]
 async fn a_provisional_page_wears_the_badge_until_it_is_claimed() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let page = page();
     let before =
-        provisional(&house, &[("index.html", &page), ("a.css", "body{}"), ("small.html", "<p>x")]).await;
+        provisional(&harness, &[("index.html", &page), ("a.css", "body{}"), ("small.html", "<p>x")]).await;
     let mut etags = Vec::new();
     for accept in ["identity", "br", "zstd", "gzip"] {
-        let seen = house.visit(&before, "/", &[("accept-encoding", accept)]).await;
+        let seen = harness.visit(&before, "/", &[("accept-encoding", accept)]).await;
         let plain = seen.plain();
         let (badge_at, body_ends_at) = (plain.find("is hosted on").unwrap(), plain.find("</body>").unwrap());
         assert!(badge_at < body_ends_at, "{accept}");
         assert_eq!(seen.says("content-encoding").unwrap_or("identity"), accept);
         etags.push(seen.says("etag").unwrap().to_owned());
     }
-    assert_eq!(house.visit(&before, "/a.css", &[]).await.text(), "body{}");
-    assert!(house.visit(&before, "/small", &[]).await.text().starts_with("<p>x<div"));
+    assert_eq!(harness.visit(&before, "/a.css", &[]).await.text(), "body{}");
+    assert!(harness.visit(&before, "/small", &[]).await.text().starts_with("<p>x<div"));
 
     let after = Route { expires_at: None, ..before };
-    let seen = house.visit(&after, "/", &[("if-none-match", etags.join(", ").as_str())]).await;
+    let seen = harness.visit(&after, "/", &[("if-none-match", etags.join(", ").as_str())]).await;
     assert_eq!((seen.status, seen.text()), (200, page.as_str()));
 }
 
 #[tokio::test]
 async fn what_the_visitor_holds_is_not_sent_again() {
-    let house = House::build().await;
-    for route in
-        [house.site(&[("index.html", &page())]).await, provisional(&house, &[("index.html", &page())]).await]
-    {
-        let first = house.visit(&route, "/", &[("accept-encoding", "gzip")]).await;
+    let harness = EdgeHarness::build().await;
+    for route in [
+        harness.site(&[("index.html", &page())]).await,
+        provisional(&harness, &[("index.html", &page())]).await,
+    ] {
+        let first = harness.visit(&route, "/", &[("accept-encoding", "gzip")]).await;
         let etag = first.says("etag").unwrap();
-        let again = house.visit(&route, "/", &[("accept-encoding", "gzip"), ("if-none-match", etag)]).await;
+        let again = harness.visit(&route, "/", &[("accept-encoding", "gzip"), ("if-none-match", etag)]).await;
         assert_eq!((again.status, again.body.len()), (304, 0));
         for name in ["etag", "cache-control", "vary", "last-modified"] {
             assert_eq!(again.says(name), first.says(name), "{name}");
         }
         assert_eq!(again.says("content-length"), None);
         let other_form =
-            house.visit(&route, "/", &[("accept-encoding", "br"), ("if-none-match", etag)]).await;
+            harness.visit(&route, "/", &[("accept-encoding", "br"), ("if-none-match", etag)]).await;
         assert_eq!(other_form.status, 200, "another encoding is another representation");
         let since = [("if-modified-since", first.says("last-modified").unwrap())];
-        assert_eq!(house.visit(&route, "/", &since).await.status, 304);
-        assert_eq!(house.visit(&route, "/", &[("if-match", "\"x\"")]).await.status, 412);
+        assert_eq!(harness.visit(&route, "/", &since).await.status, 304);
+        assert_eq!(harness.visit(&route, "/", &[("if-match", "\"x\"")]).await.status, 412);
     }
 }
 
 #[tokio::test]
 async fn parts_are_parts_of_the_form_that_was_chosen() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let large: String = (0..HELD_BYTES_MAX / 4).map(|number| format!("{:04x}", number % 65_536)).collect();
-    let route = house.site(&[("small.txt", "0123456789"), ("large.bin", &large)]).await;
+    let route = harness.site(&[("small.txt", "0123456789"), ("large.bin", &large)]).await;
     for (path, content) in [("/small.txt", "0123456789"), ("/large.bin", large.as_str())] {
         let size = content.len();
-        let one = house.visit(&route, path, &[("range", "bytes=2-5")]).await;
+        let one = harness.visit(&route, path, &[("range", "bytes=2-5")]).await;
         assert_eq!((one.status, one.text()), (206, &content[2..6]));
         assert_eq!(one.says("content-range"), Some(format!("bytes 2-5/{size}").as_str()));
         assert_eq!((one.says("content-length"), one.says("accept-ranges")), (Some("4"), Some("bytes")));
 
-        let two = house.visit(&route, path, &[("range", "bytes=0-1,-2")]).await;
+        let two = harness.visit(&route, path, &[("range", "bytes=0-1,-2")]).await;
         assert_eq!(two.status, 206);
         let kind = two.says("content-type").unwrap();
         let boundary = kind.strip_prefix("multipart/byteranges; boundary=").unwrap();
@@ -109,67 +110,67 @@ async fn parts_are_parts_of_the_form_that_was_chosen() {
         assert!(parts[1].contains(&format!("\r\nContent-Range: bytes 0-1/{size}\r\n\r\n")), "{}", parts[1]);
         assert!(parts[1].ends_with(&content[..2]) && parts[2].ends_with(&content[size - 2..]));
 
-        let beyond = house.visit(&route, path, &[("range", format!("bytes={size}-").as_str())]).await;
+        let beyond = harness.visit(&route, path, &[("range", format!("bytes={size}-").as_str())]).await;
         assert_eq!(beyond.status, 416);
         assert_eq!(beyond.says("content-range"), Some(format!("bytes */{size}").as_str()));
-        let stale = house.visit(&route, path, &[("range", "bytes=0-1"), ("if-range", "\"old\"")]).await;
+        let stale = harness.visit(&route, path, &[("range", "bytes=0-1"), ("if-range", "\"old\"")]).await;
         assert_eq!((stale.status, stale.body.len()), (200, size));
         let etag = stale.says("etag").unwrap();
-        let fresh = house.visit(&route, path, &[("range", "bytes=0-1"), ("if-range", etag)]).await;
+        let fresh = harness.visit(&route, path, &[("range", "bytes=0-1"), ("if-range", etag)]).await;
         assert_eq!(fresh.status, 206);
     }
-    let encoded_site = house.site(&[("index.html", &page())]).await;
-    let whole = house.visit(&encoded_site, "/", &[("accept-encoding", "gzip")]).await;
-    let part = house.visit(&encoded_site, "/", &[("accept-encoding", "gzip"), ("range", "bytes=-8")]).await;
+    let encoded_site = harness.site(&[("index.html", &page())]).await;
+    let whole = harness.visit(&encoded_site, "/", &[("accept-encoding", "gzip")]).await;
+    let part = harness.visit(&encoded_site, "/", &[("accept-encoding", "gzip"), ("range", "bytes=-8")]).await;
     assert_eq!(part.body, whole.body[whole.body.len() - 8..]);
     let parts = [("accept-encoding", "gzip"), ("range", "bytes=0-1,-2")];
-    assert_eq!(house.visit(&encoded_site, "/", &parts).await.body, whole.body);
+    assert_eq!(harness.visit(&encoded_site, "/", &parts).await.body, whole.body);
 }
 
 #[tokio::test]
 async fn a_large_page_is_dressed_once_and_kept_when_it_gets_small() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let filler = "<p>filler</p>".repeat(HELD_BYTES_MAX as usize / 12);
     let large = format!("<body><a href=b.html>{filler}</body>");
-    let route = provisional(&house, &[("index.html", &large)]).await;
+    let route = provisional(&harness, &[("index.html", &large)]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = house.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host);
     let path = format!("/?sig={sig}");
     for (held_count, encoding) in ["br", "zstd", "gzip"].into_iter().enumerate() {
         let accept = ("accept-encoding", encoding);
-        let seen = house.visit(&route, &path, &[accept]).await;
+        let seen = harness.visit(&route, &path, &[accept]).await;
         assert_eq!((seen.status, seen.says("content-encoding")), (200, Some(encoding)));
         assert_eq!(seen.says("content-length"), Some(seen.body.len().to_string().as_str()));
         let plain = seen.plain();
         assert!(plain.starts_with(&format!("<body><a href=\"b.html?sig={sig}\">")), "{encoding}");
         assert!(plain.ends_with("</div></body>") && plain.len() > large.len(), "{encoding}");
-        let again = house.visit(&route, &path, &[accept]).await;
+        let again = harness.visit(&route, &path, &[accept]).await;
         assert_eq!(again.body.as_ptr(), seen.body.as_ptr(), "it is made once");
-        assert_eq!(house.edge.inner.contents.kept_count(), held_count + 1);
+        assert_eq!(harness.edge.inner.contents.kept_count(), held_count + 1);
         let etag = seen.says("etag").unwrap();
-        assert_eq!(house.visit(&route, &path, &[accept, ("if-none-match", etag)]).await.status, 304);
+        assert_eq!(harness.visit(&route, &path, &[accept, ("if-none-match", etag)]).await.status, 304);
     }
 }
 
 #[tokio::test]
 async fn a_large_page_that_stays_large_is_sent_without_an_encoding() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let large = noisy_page();
-    let route = provisional(&house, &[("index.html", &large)]).await;
-    let first = house.visit(&route, "/", &[("accept-encoding", "br")]).await;
+    let route = provisional(&harness, &[("index.html", &large)]).await;
+    let first = harness.visit(&route, "/", &[("accept-encoding", "br")]).await;
     assert_eq!(
         (first.status, first.says("content-length"), first.says("content-encoding")),
         (200, Some(first.body.len().to_string().as_str()), None)
     );
     assert!(first.text().starts_with(&large[..large.len() - 7]) && first.text().ends_with("</div></body>"));
-    assert_eq!(house.edge.inner.contents.kept_count(), 1, "it is remembered that it stays large");
-    let plain = house.visit(&route, "/", &[]).await;
+    assert_eq!(harness.edge.inner.contents.kept_count(), 1, "it is remembered that it stays large");
+    let plain = harness.visit(&route, "/", &[]).await;
     assert_eq!(plain.body, first.body);
     assert_eq!(plain.says("etag"), first.says("etag"), "it is the same form");
     let etag = first.says("etag").unwrap();
     for accept in ["br", "identity"] {
         let headers = [("accept-encoding", accept), ("if-none-match", etag)];
-        assert_eq!(house.visit(&route, "/", &headers).await.status, 304, "{accept}");
+        assert_eq!(harness.visit(&route, "/", &headers).await.status, 304, "{accept}");
     }
 }
 
@@ -192,16 +193,16 @@ fn large_page() -> String {
 
 #[tokio::test]
 async fn more_large_pages_than_can_be_pressed_at_once_are_all_shown() {
-    let house = House::build().await;
-    let route = provisional(&house, &[("404.html", &large_page())]).await;
+    let harness = EdgeHarness::build().await;
+    let route = provisional(&harness, &[("404.html", &large_page())]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = house.link_key.signature(&route.host);
-    house.know(&route).await;
+    let sig = harness.link_key.signature(&route.host);
+    harness.know(&route).await;
     let targets: Vec<_> =
         (0..12).map(|depth| format!("/site/{HOST}/{}?sig={sig}", "a/".repeat(depth))).collect();
     let visits = targets
         .iter()
-        .map(|target| house.knock(Method::GET, target, &[("host", "x"), ("accept-encoding", "zstd")]));
+        .map(|target| harness.knock(Method::GET, target, &[("host", "x"), ("accept-encoding", "zstd")]));
     for seen in futures::future::join_all(visits).await {
         assert_eq!(seen.status, 404);
         assert!(seen.plain().ends_with("</div></body>"));
@@ -210,37 +211,37 @@ async fn more_large_pages_than_can_be_pressed_at_once_are_all_shown() {
 
 #[tokio::test]
 async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let files = [("index.html", large_page()), ("small.html", page())];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
-    let route = provisional(&house, &files).await;
-    let turns = house.edge.inner.contents.take_all_presses().await;
+    let route = provisional(&harness, &files).await;
+    let turns = harness.edge.inner.contents.take_all_presses().await;
     let accept = ("accept-encoding", "zstd");
     for path in ["/", "/small"] {
-        let seen = house.visit(&route, path, &[accept]).await;
+        let seen = harness.visit(&route, path, &[accept]).await;
         assert_eq!((seen.status, seen.says("content-encoding")), (200, None), "{path}");
         assert!(seen.text().contains("is hosted on"), "{path}");
         let etag = seen.says("etag").unwrap();
-        let plain = house.visit(&route, path, &[("if-none-match", etag)]).await;
+        let plain = harness.visit(&route, path, &[("if-none-match", etag)]).await;
         assert_eq!(plain.status, 304, "{path}: it is the form without an encoding");
     }
-    assert_eq!(house.edge.inner.contents.kept_count(), 0);
+    assert_eq!(harness.edge.inner.contents.kept_count(), 0);
     drop(turns);
     for path in ["/", "/small"] {
-        let seen = house.visit(&route, path, &[accept]).await;
+        let seen = harness.visit(&route, path, &[accept]).await;
         assert_eq!((seen.status, seen.says("content-encoding")), (200, Some("zstd")), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
-    let house = House::build().await;
-    let route = provisional(&house, &[("index.html", &large_page())]).await;
-    house.know(&route).await;
+    let harness = EdgeHarness::build().await;
+    let route = provisional(&harness, &[("index.html", &large_page())]).await;
+    harness.know(&route).await;
     let target = format!("/site/{HOST}/");
-    let visit = house.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "zstd")]);
+    let visit = harness.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "zstd")]);
     assert!(tokio::time::timeout(Duration::ZERO, visit).await.is_err());
-    let contents = &house.edge.inner.contents;
+    let contents = &harness.edge.inner.contents;
     let pressed = async {
         while contents.kept_count() == 0 {
             tokio::task::yield_now().await;
@@ -254,17 +255,17 @@ async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
 async fn a_condition_is_judged_by_the_form_that_is_sent() {
     for text in [noisy_page(), large_page()] {
         let sent = {
-            let house = House::build().await;
-            let route = provisional(&house, &[("index.html", &text)]).await;
-            house.visit(&route, "/", &[("accept-encoding", "zstd")]).await
+            let harness = EdgeHarness::build().await;
+            let route = provisional(&harness, &[("index.html", &text)]).await;
+            harness.visit(&route, "/", &[("accept-encoding", "zstd")]).await
         };
         for (name, status) in [("if-match", 200), ("if-none-match", 304)] {
             // A house that has not seen the page yet.
-            let house = House::build().await;
-            let route = provisional(&house, &[("index.html", &text)]).await;
+            let harness = EdgeHarness::build().await;
+            let route = provisional(&harness, &[("index.html", &text)]).await;
             let headers = [("accept-encoding", "zstd"), (name, sent.says("etag").unwrap())];
             for _ in 0..2 {
-                let seen = house.visit(&route, "/", &headers).await;
+                let seen = harness.visit(&route, "/", &headers).await;
                 assert_eq!((seen.status, seen.says("etag")), (status, sent.says("etag")), "{name}");
             }
         }
@@ -273,88 +274,88 @@ async fn a_condition_is_judged_by_the_form_that_is_sent() {
 
 #[tokio::test]
 async fn a_base_that_comes_late_decides_for_the_links_before_it_too() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let page = |base: &str| format!("<head><link href=a.css><base href='{base}'></head><a href='../b'>");
     let files = [("out.html", page("https://cdn.example/")), ("in.html", page("sub/"))];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
-    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
-    let sig = house.link_key.signature(&route.host);
-    let out = house.visit(&route, &format!("/out?sig={sig}"), &[]).await;
+    let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
+    let sig = harness.link_key.signature(&route.host);
+    let out = harness.visit(&route, &format!("/out?sig={sig}"), &[]).await;
     assert_eq!(out.text(), files[0].1);
-    let within = house.visit(&route, &format!("/in?sig={sig}"), &[("accept-encoding", "gzip")]).await;
+    let within = harness.visit(&route, &format!("/in?sig={sig}"), &[("accept-encoding", "gzip")]).await;
     let expected = files[1].1.replace("a.css", &format!("\"a.css?sig={sig}\""));
     assert_eq!(within.plain(), expected.replace("'../b'", &format!("\"../b?sig={sig}\"")));
 }
 
 #[tokio::test]
 async fn xhtml_wears_the_badge_and_its_links_are_signed() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let page = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><a href=\"b\"/></body></html>";
-    let route = provisional(&house, &[("index.xhtml", page), ("index.html", page)]).await;
+    let route = provisional(&harness, &[("index.xhtml", page), ("index.html", page)]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = house.link_key.signature(&route.host);
-    let xhtml = house.visit(&route, &format!("/index.xhtml?sig={sig}"), &[]).await;
+    let sig = harness.link_key.signature(&route.host);
+    let xhtml = harness.visit(&route, &format!("/index.xhtml?sig={sig}"), &[]).await;
     assert_eq!(xhtml.says("content-type"), Some("application/xhtml+xml; charset=utf-8"));
     assert!(xhtml.text().contains(&format!("<a href=\"b?sig={sig}\"/><div xmlns")), "{}", xhtml.text());
     assert!(xhtml.text().ends_with("</div></body></html>"), "{}", xhtml.text());
-    let html = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    let html = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert!(html.text().contains(&format!("<a href=\"b?sig={sig}\" />")), "{}", html.text());
 }
 
 #[tokio::test]
 async fn absolute_links_to_the_site_itself_are_signed() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let within = ["http://127.0.0.1:8081/site/my-page-a1b2/a", "//my-page-a1b2.localhost:8081/a"];
     let out = ["http://127.0.0.1:8080/site/my-page-a1b2/a", "http://other-c3d4.localhost:8081/a"];
     let page = |sig: &str| {
         let within = within.map(|link| format!("<a href=\"{link}{sig}\">"));
         format!("{}{}", within.concat(), out.map(|link| format!("<a href=\"{link}\">")).concat())
     };
-    let route = Route { visibility: Visibility::Private, ..house.site(&[("index.html", &page(""))]).await };
-    let sig = house.link_key.signature(&route.host);
-    let seen = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    let route = Route { visibility: Visibility::Private, ..harness.site(&[("index.html", &page(""))]).await };
+    let sig = harness.link_key.signature(&route.host);
+    let seen = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(seen.text(), page(&format!("?sig={sig}")));
 }
 
 #[tokio::test]
 async fn many_who_want_a_cold_page_share_one_content() {
-    let house = House::build().await;
-    let route = provisional(&house, &[("index.html", &page())]).await;
-    house.know(&route).await;
+    let harness = EdgeHarness::build().await;
+    let route = provisional(&harness, &[("index.html", &page())]).await;
+    harness.know(&route).await;
     let target = format!("/site/{HOST}/");
     let visits =
-        (0..50).map(|_| house.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "br")]));
+        (0..50).map(|_| harness.knock(Method::GET, &target, &[("host", "x"), ("accept-encoding", "br")]));
     let seen = futures::future::join_all(visits).await;
     assert!(seen.iter().all(|one| one.status == 200 && one.body.as_ptr() == seen[0].body.as_ptr()));
-    assert_eq!(house.edge.inner.contents.kept_count(), 1);
+    assert_eq!(harness.edge.inner.contents.kept_count(), 1);
 }
 
 #[tokio::test]
 async fn views_are_documents_that_were_got() {
-    let house = House::build().await;
-    let route = house.site(&[("index.html", "<p>a"), ("404.html", "<p>b"), ("a.css", "c")]).await;
-    let etag = house.visit(&route, "/", &[]).await.says("etag").unwrap().to_owned();
-    assert_eq!(house.views(), 1);
-    house.visit(&route, "/", &[("if-none-match", &etag)]).await;
-    assert_eq!(house.views(), 1, "a 304 is a view");
+    let harness = EdgeHarness::build().await;
+    let route = harness.site(&[("index.html", "<p>a"), ("404.html", "<p>b"), ("a.css", "c")]).await;
+    let etag = harness.visit(&route, "/", &[]).await.says("etag").unwrap().to_owned();
+    assert_eq!(harness.views(), 1);
+    harness.visit(&route, "/", &[("if-none-match", &etag)]).await;
+    assert_eq!(harness.views(), 1, "a 304 is a view");
     for (path, headers) in [
         ("/nowhere", vec![]),
         ("/a.css", vec![]),
         ("/", vec![("range", "bytes=0-0")]),
         ("/", vec![("if-match", "x")]),
     ] {
-        house.visit(&route, path, &headers).await;
-        assert_eq!(house.views(), 0, "{path} {headers:?}");
+        harness.visit(&route, path, &headers).await;
+        assert_eq!(harness.views(), 0, "{path} {headers:?}");
     }
-    house.knock(Method::HEAD, &format!("/site/{HOST}/"), &[("host", "x")]).await;
-    assert_eq!(house.views(), 0, "HEAD is no view");
+    harness.knock(Method::HEAD, &format!("/site/{HOST}/"), &[("host", "x")]).await;
+    assert_eq!(harness.views(), 0, "HEAD is no view");
 }
 
 #[tokio::test]
 async fn the_sites_own_404_page_is_shown_whole_with_its_status() {
-    let house = House::build().await;
-    let route = house.site(&[("404.html", &page())]).await;
-    let first = house.visit(&route, "/nowhere", &[("accept-encoding", "br"), ("range", "bytes=0-1")]).await;
+    let harness = EdgeHarness::build().await;
+    let route = harness.site(&[("404.html", &page())]).await;
+    let first = harness.visit(&route, "/nowhere", &[("accept-encoding", "br"), ("range", "bytes=0-1")]).await;
     assert_eq!((first.status, first.plain()), (404, page()));
     assert_eq!(first.says("cache-control"), Some("public, max-age=60"));
     assert_eq!(first.says("last-modified"), None);
@@ -363,11 +364,11 @@ async fn the_sites_own_404_page_is_shown_whole_with_its_status() {
 
 #[tokio::test]
 async fn an_empty_file_and_one_of_no_known_kind_are_served() {
-    let house = House::build().await;
-    let route = route(vec![house.file("empty.txt", "").await, house.file("LICENSE", "free").await]);
-    let empty = house.visit(&route, "/empty.txt", &[]).await;
+    let harness = EdgeHarness::build().await;
+    let route = route(vec![harness.file("empty.txt", "").await, harness.file("LICENSE", "free").await]);
+    let empty = harness.visit(&route, "/empty.txt", &[]).await;
     assert_eq!((empty.status, empty.says("content-length"), empty.body.len()), (200, Some("0"), 0));
-    let license = house.visit(&route, "/LICENSE", &[]).await;
+    let license = harness.visit(&route, "/LICENSE", &[]).await;
     assert_eq!(license.says("content-type"), Some("application/octet-stream"));
     assert_eq!(license.says("content-security-policy"), None);
 }

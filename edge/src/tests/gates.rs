@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use domain::{ModerationStatus, Route, Visibility};
 
-use super::house::{HOST, House, Method, NOW};
+use super::harness::{EdgeHarness, HOST, Method, NOW};
 
 const SECRET_TEXT: &str = "the user's own words";
 
-async fn private_site(house: &House) -> Route {
+async fn private_site(harness: &EdgeHarness) -> Route {
     let page = format!("<body><a href=\"b.html\">{SECRET_TEXT}</a></body>");
     let files = [
         ("index.html", page.as_str()),
@@ -18,43 +18,43 @@ async fn private_site(house: &House) -> Route {
         ("docs/index.html", "<a href='../b.html'>"),
         ("404.html", "<a href=\"b.html\">lost</a>"),
     ];
-    Route { visibility: Visibility::Private, ..house.site(&files).await }
+    Route { visibility: Visibility::Private, ..harness.site(&files).await }
 }
 
 #[tokio::test]
 async fn a_closed_site_shows_a_page_of_ours_and_never_the_users_content() {
-    let house = House::build().await;
-    let open = house.site(&[("index.html", SECRET_TEXT), ("404.html", SECRET_TEXT)]).await;
+    let harness = EdgeHarness::build().await;
+    let open = harness.site(&[("index.html", SECRET_TEXT), ("404.html", SECRET_TEXT)]).await;
     let expired = Route { expires_at: Some(NOW), ..open.clone() };
     let blocked = Route { moderation: ModerationStatus::Blocked, ..open.clone() };
     let private = Route { visibility: Visibility::Private, ..open.clone() };
     for (route, status) in [(expired, 410), (blocked, 451), (private, 403)] {
         for path in ["/", "/nowhere", ""] {
-            let seen = house.visit(&route, path, &[]).await;
+            let seen = harness.visit(&route, path, &[]).await;
             assert_eq!(seen.status, status, "{path}");
             assert_eq!(seen.says("cache-control"), Some("no-store"));
             assert!(!seen.text().contains(SECRET_TEXT));
         }
     }
-    assert_eq!(house.visit(&open, "/", &[]).await.status, 200);
-    assert_eq!(house.views(), 1, "closed pages are no views");
+    assert_eq!(harness.visit(&open, "/", &[]).await.status, 200);
+    assert_eq!(harness.views(), 1, "closed pages are no views");
 }
 
 #[tokio::test]
 async fn a_site_expires_by_the_clock_alone() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let soon = NOW.plus(Duration::from_secs(10));
-    let route = Route { expires_at: Some(soon), ..house.site(&[("index.html", "<p>x</p>")]).await };
-    assert_eq!(house.visit(&route, "/", &[]).await.status, 200);
-    house.clock.advance(Duration::from_secs(10));
-    assert_eq!(house.knock(Method::GET, &format!("/site/{HOST}/"), &[("host", "x")]).await.status, 410);
+    let route = Route { expires_at: Some(soon), ..harness.site(&[("index.html", "<p>x</p>")]).await };
+    assert_eq!(harness.visit(&route, "/", &[]).await.status, 200);
+    harness.clock.advance(Duration::from_secs(10));
+    assert_eq!(harness.knock(Method::GET, &format!("/site/{HOST}/"), &[("host", "x")]).await.status, 410);
 }
 
 #[tokio::test]
 async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
-    let house = House::build().await;
-    let route = house.site(&[("index.html", "x")]).await;
-    house.know(&route).await;
+    let harness = EdgeHarness::build().await;
+    let route = harness.site(&[("index.html", "x")]).await;
+    harness.know(&route).await;
     for (target, host, status) in [
         ("/", "127.0.0.1:8081", 404),
         ("/favicon.ico", "127.0.0.1:8081", 200),
@@ -69,7 +69,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
         ("/readyz", "my-page-a1b2.localhost", 404),
         ("/metrics", "127.0.0.1:8081", 404),
     ] {
-        let seen = house.knock(Method::GET, target, &[("host", host)]).await;
+        let seen = harness.knock(Method::GET, target, &[("host", host)]).await;
         assert_eq!(seen.status, status, "{target} at {host}");
         if status == 404 {
             assert_eq!(seen.says("content-type"), Some("text/html; charset=utf-8"));
@@ -77,54 +77,54 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
         }
     }
     for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {
-        let seen = house.knock(method, "/site/my-page-a1b2/", &[("host", "127.0.0.1")]).await;
+        let seen = harness.knock(method, "/site/my-page-a1b2/", &[("host", "127.0.0.1")]).await;
         assert_eq!((seen.status, seen.says("allow")), (405, Some("GET, HEAD")));
     }
-    assert_eq!(house.knock(Method::GET, "/site/my-page-a1b2/", &[]).await.status, 400, "no host");
+    assert_eq!(harness.knock(Method::GET, "/site/my-page-a1b2/", &[]).await.status, 400, "no host");
 }
 
 #[tokio::test]
 async fn a_private_site_works_as_a_whole_from_its_signed_link() {
-    let house = House::build().await;
-    let route = private_site(&house).await;
-    let sig = house.link_key.signature(&route.host);
-    let page = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    let harness = EdgeHarness::build().await;
+    let route = private_site(&harness).await;
+    let sig = harness.link_key.signature(&route.host);
+    let page = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(page.text(), format!("<body><a href=\"b.html?sig={sig}\">{SECRET_TEXT}</a></body>"));
     assert_eq!(page.says("cache-control"), Some("private, max-age=60"));
     assert_eq!(page.says("referrer-policy"), Some("same-origin"));
     assert_eq!(page.says("x-robots-tag"), Some("noindex"));
 
     let stylesheet = format!("http://127.0.0.1:8081/site/{HOST}/a.css?sig={sig}");
-    let font = house.visit(&route, "/f.woff2", &[("referer", &stylesheet)]).await;
+    let font = harness.visit(&route, "/f.woff2", &[("referer", &stylesheet)]).await;
     assert_eq!((font.status, font.text()), (200, "font"));
     assert_eq!(font.says("vary"), Some("Accept-Encoding, Referer, Sec-Fetch-Dest"));
     let held = [("referer", stylesheet.as_str()), ("if-none-match", font.says("etag").unwrap())];
-    let unchanged = house.visit(&route, "/f.woff2", &held).await;
+    let unchanged = harness.visit(&route, "/f.woff2", &held).await;
     assert_eq!((unchanged.status, unchanged.says("vary")), (304, font.says("vary")));
-    let signed = house.visit(&route, &format!("/f.woff2?sig={sig}"), &[]).await;
+    let signed = harness.visit(&route, &format!("/f.woff2?sig={sig}"), &[]).await;
     assert_eq!(
         (signed.status, signed.says("vary")),
         (200, Some("Accept-Encoding")),
         "the address says it all"
     );
-    assert_eq!(house.visit(&route, "/f.woff2", &[]).await.status, 403);
-    let document = house.visit(&route, "/b.html", &[("referer", &stylesheet)]).await;
+    assert_eq!(harness.visit(&route, "/f.woff2", &[]).await.status, 403);
+    let document = harness.visit(&route, "/b.html", &[("referer", &stylesheet)]).await;
     assert_eq!(document.status, 403, "a referer opens assets, not documents");
 
-    let folder = house.visit(&route, &format!("/docs?sig={sig}"), &[]).await;
+    let folder = harness.visit(&route, &format!("/docs?sig={sig}"), &[]).await;
     assert_eq!(folder.status, 301);
     assert_eq!(folder.says("location"), Some(format!("/site/{HOST}/docs/?sig={sig}").as_str()));
-    let below = house.visit(&route, &format!("/docs/?sig={sig}"), &[]).await;
+    let below = harness.visit(&route, &format!("/docs/?sig={sig}"), &[]).await;
     assert_eq!(below.text(), format!("<a href=\"../b.html?sig={sig}\">"));
-    let lost = house.visit(&route, &format!("/no/where?sig={sig}"), &[]).await;
+    let lost = harness.visit(&route, &format!("/no/where?sig={sig}"), &[]).await;
     assert_eq!((lost.status, lost.text()), (404, format!("<a href=\"b.html?sig={sig}\">lost</a>").as_str()));
 }
 
 #[tokio::test]
 async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
-    let house = House::build().await;
-    let route = private_site(&house).await;
-    let sig = house.link_key.signature(&route.host);
+    let harness = EdgeHarness::build().await;
+    let route = private_site(&harness).await;
+    let sig = harness.link_key.signature(&route.host);
     let root = format!("http://127.0.0.1:8081/site/{HOST}");
     let signed = format!("{root}/first.css?sig={sig}");
     // A browser that imports a style sheet from another is led to its signed address, so that this is the `Referer`
@@ -134,13 +134,14 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
         ("/a.css?v=2", "script", format!("/site/{HOST}/a.css?sig={sig}&v=2")),
     ] {
         let headers = [("referer", signed.as_str()), ("sec-fetch-dest", purpose)];
-        let seen = house.visit(&route, path, &headers).await;
+        let seen = harness.visit(&route, path, &headers).await;
         assert_eq!((seen.status, seen.says("location")), (302, Some(location.as_str())));
         assert_eq!(seen.says("cache-control"), Some("private, max-age=60"));
         assert_eq!(seen.says("vary"), Some("Accept-Encoding, Referer, Sec-Fetch-Dest"));
         let wrong = format!("{path}{}sig=0123456789abcdef", if path.contains('?') { '&' } else { '?' });
-        let led = house.visit(&route, &wrong, &headers).await.says("location").unwrap().to_owned();
-        let there = house.visit(&route, led.strip_prefix(&format!("/site/{HOST}")).unwrap(), &headers).await;
+        let led = harness.visit(&route, &wrong, &headers).await.says("location").unwrap().to_owned();
+        let there =
+            harness.visit(&route, led.strip_prefix(&format!("/site/{HOST}")).unwrap(), &headers).await;
         assert_eq!(there.status, 200, "nobody is led in a circle");
     }
     for (path, purpose, status) in [
@@ -152,25 +153,25 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
         ("/b.html", "script", 403),
     ] {
         let headers = [("referer", signed.as_str()), ("sec-fetch-dest", purpose)];
-        assert_eq!(house.visit(&route, path, &headers).await.status, status, "{path} as {purpose}");
+        assert_eq!(harness.visit(&route, path, &headers).await.status, status, "{path} as {purpose}");
         let unsigned = format!("{root}/first.css");
         let headers = [("referer", unsigned.as_str()), ("sec-fetch-dest", purpose)];
-        assert_eq!(house.visit(&route, path, &headers).await.status, 403, "{path} as {purpose}, unsigned");
+        assert_eq!(harness.visit(&route, path, &headers).await.status, 403, "{path} as {purpose}, unsigned");
     }
 }
 
 #[tokio::test]
 async fn browsers_that_do_not_say_what_for_are_led_by_what_the_file_is() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let files =
         [("index.html", "x"), ("a.css", "x"), ("b.js", "x"), ("c.mjs", "x"), ("d.png", "x"), ("e.json", "x")];
-    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
-    let sig = house.link_key.signature(&route.host);
+    let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
+    let sig = harness.link_key.signature(&route.host);
     let referer = format!("http://127.0.0.1:8081/site/{HOST}/first.css?sig={sig}");
     for (path, status) in
         [("/a.css", 302), ("/b.js", 302), ("/c.mjs", 302), ("/d.png", 200), ("/e.json", 200), ("/", 403)]
     {
-        let seen = house.visit(&route, path, &[("referer", referer.as_str())]).await;
+        let seen = harness.visit(&route, path, &[("referer", referer.as_str())]).await;
         assert_eq!(seen.status, status, "{path}");
         let location = (status == 302).then(|| format!("/site/{HOST}{path}?sig={sig}"));
         assert_eq!(seen.says("location"), location.as_deref());
@@ -179,29 +180,29 @@ async fn browsers_that_do_not_say_what_for_are_led_by_what_the_file_is() {
 
 #[tokio::test]
 async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let files = [("ünï/index.html", "x"), ("ünï/a.css", "x"), ("a b/index.html", "x")];
-    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
-    let sig = house.link_key.signature(&route.host);
+    let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
+    let sig = harness.link_key.signature(&route.host);
     for (path, led_to) in
         [("/ünï", "/%C3%BCn%C3%AF/"), ("/%C3%BCn%c3%af", "/%C3%BCn%c3%af/"), ("/a%20b", "/a%20b/")]
     {
-        let seen = house.visit(&route, &format!("{path}?sig={sig}&q=é"), &[]).await;
+        let seen = harness.visit(&route, &format!("{path}?sig={sig}&q=é"), &[]).await;
         let location = format!("/site/{HOST}{led_to}?sig={sig}&q=%C3%A9");
         assert_eq!((seen.status, seen.says("location")), (301, Some(location.as_str())));
     }
     let referer = format!("http://127.0.0.1:8081/site/{HOST}/?sig={sig}");
     let headers = [("referer", referer.as_str()), ("sec-fetch-dest", "style")];
-    let seen = house.visit(&route, "/ünï/a.css", &headers).await;
+    let seen = harness.visit(&route, "/ünï/a.css", &headers).await;
     let location = format!("/site/{HOST}/%C3%BCn%C3%AF/a.css?sig={sig}");
     assert_eq!((seen.status, seen.says("location")), (302, Some(location.as_str())));
 }
 
 #[tokio::test]
 async fn a_probe_is_answered_and_taken_for_nothing_else() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     for (path, told) in [("/healthz", r#"{"status":"ok"}"#), ("/readyz", r#"{"status":"ready"}"#)] {
-        let seen = house.knock(Method::GET, path, &[("host", "127.0.0.1")]).await;
+        let seen = harness.knock(Method::GET, path, &[("host", "127.0.0.1")]).await;
         assert_eq!((seen.status, seen.text()), (200, told));
         assert_eq!(
             (seen.says("x-content-type-options"), seen.says("cache-control")),
@@ -212,22 +213,22 @@ async fn a_probe_is_answered_and_taken_for_nothing_else() {
 
 #[tokio::test]
 async fn a_private_page_is_signed_for_the_way_it_was_reached() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let files = [
         ("index.html", "<a href=\"/\"><a href=\"/site/my-page-a1b2/\">"),
         ("a/b.html", "<a href='../../x'>"),
     ];
-    let route = Route { visibility: Visibility::Private, ..house.site(&files).await };
-    let sig = house.link_key.signature(&route.host);
-    let by_path = house.visit(&route, &format!("/?sig={sig}"), &[]).await;
+    let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
+    let sig = harness.link_key.signature(&route.host);
+    let by_path = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(by_path.text(), format!("<a href=\"/\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"));
     let name = [("host", "my-page-a1b2.localhost")];
-    let by_name = house.knock(Method::GET, &format!("/?sig={sig}"), &name).await;
+    let by_name = harness.knock(Method::GET, &format!("/?sig={sig}"), &name).await;
     assert_eq!(
         by_name.text(),
         format!("<a href=\"/?sig={sig}\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"),
         "on its own name every path is the site's"
     );
-    let deep = house.visit(&route, &format!("/a/b?sig={sig}"), &[]).await;
+    let deep = harness.visit(&route, &format!("/a/b?sig={sig}"), &[]).await;
     assert_eq!(deep.text(), "<a href='../../x'>", "a link out of the site tells nobody the signature");
 }

@@ -4,7 +4,7 @@ use domain::Route;
 use poem::{Endpoint, Request};
 use tokio::time::{Duration, Instant};
 
-use super::house::{House, Method, NOW, Seen};
+use super::harness::{EdgeHarness, Method, NOW, Seen};
 use crate::LoadTerms;
 
 const LARGE_BYTES: usize = 3 << 20;
@@ -26,33 +26,33 @@ fn assert_told_to_come_again(seen: &Seen) {
 }
 
 /// A visitor who was answered and takes nothing.
-async fn rest_at(house: &House, target: &str) -> poem::Response {
+async fn rest_at(harness: &EdgeHarness, target: &str) -> poem::Response {
     let request = Request::builder().method(Method::GET).uri_str(target).header("host", "127.0.0.1:8081");
-    house.edge.endpoint().get_response(request.finish()).await
+    harness.edge.endpoint().get_response(request.finish()).await
 }
 
 #[tokio::test]
 async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_held_takes_none() {
     let wait_max = Duration::from_millis(20);
     let terms = LoadTerms { streamed_answers_max: 1, wait_max, ..LoadTerms::default() };
-    let house = House::under(terms).await;
+    let harness = EdgeHarness::under(terms).await;
     let large = noise();
     // With its badge it stays too large as well.
     let dressed = format!("<title>x</title><p>{large}");
-    let route = house.site(&[("small.txt", "small"), ("a.bin", &large), ("dressed.html", &dressed)]).await;
+    let route = harness.site(&[("small.txt", "small"), ("a.bin", &large), ("dressed.html", &dressed)]).await;
     let route = Route { expires_at: Some(NOW.plus(Duration::from_secs(60))), ..route };
-    house.know(&route).await;
+    harness.know(&route).await;
     for target in ["/site/my-page-a1b2/a.bin", "/site/my-page-a1b2/dressed.html"] {
-        let resting = rest_at(&house, target).await;
+        let resting = rest_at(&harness, target).await;
         assert_eq!(resting.status().as_u16(), 200, "{target}");
-        let visit = |path, headers| house.visit(&route, path, headers);
+        let visit = |path, headers| harness.visit(&route, path, headers);
         assert_told_to_come_again(&visit("/a.bin", &[]).await);
         assert_told_to_come_again(&visit("/a.bin", &[("range", "bytes=5-9")]).await);
         assert_told_to_come_again(&visit("/a.bin", &[("range", "bytes=5-9,20-29")]).await);
         assert_told_to_come_again(&visit("/dressed.html", &[]).await);
         assert_eq!(visit("/small.txt", &[]).await.text(), "small");
         assert_eq!(visit("/a.bin", &[("if-none-match", "*")]).await.status, 304);
-        let head = house.knock(Method::HEAD, "/site/my-page-a1b2/a.bin", &AT).await;
+        let head = harness.knock(Method::HEAD, "/site/my-page-a1b2/a.bin", &AT).await;
         assert_eq!((head.status, head.says("content-length")), (200, Some(large.len().to_string().as_str())));
         drop(resting);
         assert!(visit("/a.bin", &[]).await.text() == large, "it came otherwise");
@@ -66,31 +66,32 @@ async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_he
 #[tokio::test]
 async fn contents_that_are_slow_to_come_keep_no_route_from_being_read() {
     let wait_max = Duration::from_millis(20);
-    let house = House::under(LoadTerms { content_reads_max: 1, wait_max, ..LoadTerms::default() }).await;
-    let route = house.site(&[("small.txt", "small")]).await;
-    let read = house.edge.inner.contents.take_read().await;
-    assert_told_to_come_again(&house.visit(&route, "/small.txt", &[]).await);
+    let harness =
+        EdgeHarness::under(LoadTerms { content_reads_max: 1, wait_max, ..LoadTerms::default() }).await;
+    let route = harness.site(&[("small.txt", "small")]).await;
+    let read = harness.edge.inner.contents.take_read().await;
+    assert_told_to_come_again(&harness.visit(&route, "/small.txt", &[]).await);
     // The database is asked for this one.
-    assert_eq!(house.knock(Method::GET, "/site/other-page-c3d4/", &AT).await.status, 404);
+    assert_eq!(harness.knock(Method::GET, "/site/other-page-c3d4/", &AT).await.status, 404);
     drop(read);
-    assert_eq!(house.visit(&route, "/small.txt", &[]).await.text(), "small");
+    assert_eq!(harness.visit(&route, "/small.txt", &[]).await.text(), "small");
 }
 
 #[tokio::test]
 async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
     let terms = LoadTerms { content_reads_max: 1, route_reads_max: 1, ..LoadTerms::default() };
-    let house = House::under(terms).await;
-    let route = house.site(&[("small.txt", "small")]).await;
-    let inner = &house.edge.inner;
+    let harness = EdgeHarness::under(terms).await;
+    let route = harness.site(&[("small.txt", "small")]).await;
+    let inner = &harness.edge.inner;
     let _read = inner.contents.take_read().await;
     let _look = inner.route_reads.acquire(Instant::now()).await.unwrap();
-    house.know(&route).await;
+    harness.know(&route).await;
     // Nothing is done from here on but waiting.
     tokio::time::pause();
     for target in ["/site/my-page-a1b2/small.txt", "/site/other-page-c3d4/"] {
         let visit = async || {
             let since = Instant::now();
-            assert_told_to_come_again(&house.knock(Method::GET, target, &AT).await);
+            assert_told_to_come_again(&harness.knock(Method::GET, target, &AT).await);
             since.elapsed()
         };
         let waited = futures::join!(visit(), visit(), visit());
@@ -109,7 +110,7 @@ async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_me
     const LIVING_BYTES_MAX: u64 = CACHE_BYTES / 8 * 7 * 2;
     const HELD: usize = LIVING_BYTES_MAX as usize / FILE_BYTES;
     let wait_max = Duration::from_millis(20);
-    let house = House::with(|settings| {
+    let harness = EdgeHarness::with(|settings| {
         settings.cache_bytes = CACHE_BYTES;
         settings.load = LoadTerms { streamed_answers_max: 2, wait_max, ..LoadTerms::default() };
     })
@@ -120,49 +121,49 @@ async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_me
     let content = |number: usize| noise.as_bytes()[64 * number..][..FILE_BYTES].to_vec();
     let mut files = Vec::new();
     for (number, name) in names.iter().enumerate() {
-        files.push(house.file(name, content(number)).await);
+        files.push(harness.file(name, content(number)).await);
     }
-    let page = house.file("page.html", "<title>x</title>").await;
-    let route = super::house::route(files.into_iter().chain([page]).collect());
+    let page = harness.file("page.html", "<title>x</title>").await;
+    let route = super::harness::route(files.into_iter().chain([page]).collect());
     let provisional = Route { expires_at: Some(NOW.plus(Duration::from_secs(60))), ..route };
-    house.know(&provisional).await;
-    let contents = &house.edge.inner.contents;
+    harness.know(&provisional).await;
+    let contents = &harness.edge.inner.contents;
     let mut resting = Vec::new();
     for name in &names[..HELD + 1] {
-        let answer = rest_at(&house, &format!("/site/my-page-a1b2/{name}")).await;
+        let answer = rest_at(&harness, &format!("/site/my-page-a1b2/{name}")).await;
         assert_eq!(answer.status().as_u16(), 200, "{name}");
         assert!(contents.living_bytes() <= LIVING_BYTES_MAX, "{name}");
         resting.push(answer);
     }
     assert_eq!(contents.living_bytes(), LIVING_BYTES_MAX, "one is streamed, and so not held");
     // What is not there yet comes whole all the same, and dressed, as long as there are places.
-    let streamed = house.visit(&provisional, "/15.png", &[]).await;
+    let streamed = harness.visit(&provisional, "/15.png", &[]).await;
     assert!(streamed.status == 200 && streamed.body == content(15), "{}", streamed.status);
     assert!(streamed.says("etag").is_some() && streamed.says("content-length").is_some());
-    assert!(house.visit(&provisional, "/page", &[]).await.text().contains("is hosted on"));
-    resting.push(rest_at(&house, "/site/my-page-a1b2/15.png").await);
-    assert_told_to_come_again(&house.visit(&provisional, "/16.png", &[]).await);
-    assert_told_to_come_again(&house.visit(&provisional, "/page", &[]).await);
+    assert!(harness.visit(&provisional, "/page", &[]).await.text().contains("is hosted on"));
+    resting.push(rest_at(&harness, "/site/my-page-a1b2/15.png").await);
+    assert_told_to_come_again(&harness.visit(&provisional, "/16.png", &[]).await);
+    assert_told_to_come_again(&harness.visit(&provisional, "/page", &[]).await);
     drop(resting);
     assert!(contents.living_bytes() <= LIVING_BYTES_MAX / 2, "{}", contents.living_bytes());
-    let held = house.visit(&provisional, "/16.png", &[]).await;
+    let held = harness.visit(&provisional, "/16.png", &[]).await;
     assert!(held.status == 200 && held.body == content(16), "{}", held.status);
 }
 
 #[tokio::test]
 async fn nobody_fills_the_places_of_streamed_answers_alone() {
     let wait_max = Duration::from_millis(20);
-    let house = House::with(|settings| {
+    let harness = EdgeHarness::with(|settings| {
         settings.load = LoadTerms { streamed_answers_max: 4, wait_max, ..LoadTerms::default() };
         settings.network_of = std::sync::Arc::new(|request| request.header("x-from")?.parse().ok());
     })
     .await;
-    let route = house.site(&[("a.png", &noise())]).await;
+    let route = harness.site(&[("a.png", &noise())]).await;
     let ask = async |from: &'static str| {
-        house.know(&route).await;
+        harness.know(&route).await;
         let request = Request::builder().method(Method::GET).uri_str("/site/my-page-a1b2/a.png");
         let request = request.header("host", "127.0.0.1:8081").header("x-from", from);
-        house.edge.endpoint().get_response(request.finish()).await
+        harness.edge.endpoint().get_response(request.finish()).await
     };
     let mut resting = Vec::new();
     for (from, status) in

@@ -5,16 +5,16 @@ use std::time::Duration;
 use domain::{Chance, Route, Visibility};
 use poem::{Endpoint, Request};
 
-use super::house::{HOST, House, Method, NOW};
+use super::harness::{EdgeHarness, HOST, Method, NOW};
 use crate::LoadTerms;
 use crate::form::HELD_BYTES_MAX;
 
 const AT: (&str, &str) = ("host", "127.0.0.1:8081");
 
-async fn provisional(house: &House, page: &str) -> Route {
+async fn provisional(harness: &EdgeHarness, page: &str) -> Route {
     Route {
         expires_at: Some(NOW.plus(Duration::from_secs(1800))),
-        ..house.site(&[("index.html", page)]).await
+        ..harness.site(&[("index.html", page)]).await
     }
 }
 
@@ -32,28 +32,28 @@ fn noise() -> String {
 
 #[tokio::test]
 async fn a_large_page_is_dressed_once_and_sent_from_memory_after_that() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     for page in [flood(), noise()] {
-        let route = provisional(&house, &page).await;
-        let first = house.visit(&route, "/", &[]).await;
+        let route = provisional(&harness, &page).await;
+        let first = harness.visit(&route, "/", &[]).await;
         assert!(first.text().starts_with(&page[..page.len() - 7]) && first.text().ends_with("</div></body>"));
         assert_eq!(first.says("content-length"), Some(first.body.len().to_string().as_str()));
         let hash = route.manifest.files()[0].hash;
-        house.blobs.delete_blob(hash).await.unwrap();
-        let again = house.visit(&route, "/", &[]).await;
+        harness.blobs.delete_blob(hash).await.unwrap();
+        let again = harness.visit(&route, "/", &[]).await;
         assert!(again.status == 200 && again.body == first.body && again.headers == first.headers);
         let etag = first.says("etag").unwrap();
-        assert_eq!(house.visit(&route, "/", &[("if-none-match", etag)]).await.status, 304);
-        let head = house.knock(Method::HEAD, &format!("/site/{HOST}/"), &[AT]).await;
+        assert_eq!(harness.visit(&route, "/", &[("if-none-match", etag)]).await.status, 304);
+        let head = harness.knock(Method::HEAD, &format!("/site/{HOST}/"), &[AT]).await;
         assert_eq!((head.status, head.says("content-length")), (200, first.says("content-length")));
     }
 }
 
 #[tokio::test]
 async fn parts_of_a_large_dressed_page_are_parts_of_what_is_sent() {
-    let house = House::build().await;
-    let route = provisional(&house, &noise()).await;
-    let whole = house.visit(&route, "/", &[]).await.body;
+    let harness = EdgeHarness::build().await;
+    let route = provisional(&harness, &noise()).await;
+    let whole = harness.visit(&route, "/", &[]).await.body;
     let size = whole.len();
     for (range, from, to) in [
         ("bytes=0-3", 0, 4),
@@ -61,27 +61,27 @@ async fn parts_of_a_large_dressed_page_are_parts_of_what_is_sent() {
         ("bytes=-7", size - 7, size),
         ("bytes=1000000-", 1_000_000, size),
     ] {
-        let part = house.visit(&route, "/", &[("range", range)]).await;
+        let part = harness.visit(&route, "/", &[("range", range)]).await;
         assert_eq!((part.status, &part.body[..]), (206, &whole[from..to]), "{range}");
     }
-    let parts = house.visit(&route, "/", &[("range", "bytes=0-1,70000-140000")]).await;
+    let parts = harness.visit(&route, "/", &[("range", "bytes=0-1,70000-140000")]).await;
     assert_eq!(parts.says("content-length"), Some(parts.body.len().to_string().as_str()));
     assert!(parts.text().contains(str::from_utf8(&whole[70_000..140_001]).unwrap()));
-    let beyond = house.visit(&route, "/", &[("range", format!("bytes={size}-").as_str())]).await;
+    let beyond = harness.visit(&route, "/", &[("range", format!("bytes={size}-").as_str())]).await;
     assert_eq!(beyond.status, 416);
 }
 
 #[tokio::test]
 async fn many_who_want_a_cold_large_page_pay_for_it_once() {
     let wait_max = Duration::from_millis(20);
-    let house = House::under(LoadTerms { wait_max, ..LoadTerms::default() }).await;
-    let route = provisional(&house, &flood()).await;
-    house.know(&route).await;
+    let harness = EdgeHarness::under(LoadTerms { wait_max, ..LoadTerms::default() }).await;
+    let route = provisional(&harness, &flood()).await;
+    harness.know(&route).await;
     // One turn is left: whoever had to dress the page once more would get none, and no length.
-    let mut turns = house.edge.inner.contents.take_all_presses().await;
+    let mut turns = harness.edge.inner.contents.take_all_presses().await;
     turns.pop();
     let target = format!("/site/{HOST}/");
-    let visits = (0..20).map(|_| house.knock(Method::GET, &target, &[AT]));
+    let visits = (0..20).map(|_| harness.knock(Method::GET, &target, &[AT]));
     let seen = futures::future::join_all(visits).await;
     assert!(seen.iter().all(|one| one.status == 200 && one.body == seen[0].body));
     assert!(seen.iter().all(|one| one.says("content-length").is_some()));
@@ -89,10 +89,10 @@ async fn many_who_want_a_cold_large_page_pay_for_it_once() {
 
 #[tokio::test]
 async fn a_claim_and_another_visibility_make_a_large_page_anew() {
-    let house = House::build().await;
+    let harness = EdgeHarness::build().await;
     let page = flood();
-    let before = provisional(&house, &page).await;
-    let sig = house.link_key.signature(&before.host);
+    let before = provisional(&harness, &page).await;
+    let sig = harness.link_key.signature(&before.host);
     let claimed = Route { expires_at: None, ..before.clone() };
     let private = Route { visibility: Visibility::Private, ..claimed.clone() };
     let path = format!("/?sig={sig}");
@@ -100,7 +100,7 @@ async fn a_claim_and_another_visibility_make_a_large_page_anew() {
     for (route, is_badged, is_signed) in
         [(&before, true, false), (&claimed, false, false), (&private, false, true), (&before, true, false)]
     {
-        let seen = house.visit(route, &path, &[]).await;
+        let seen = harness.visit(route, &path, &[]).await;
         assert_eq!(seen.text().contains("is hosted on"), is_badged);
         assert_eq!(seen.text().contains(&format!("\"b.html?sig={sig}\"")), is_signed);
         etags.push(seen.says("etag").unwrap().to_owned());
@@ -112,29 +112,29 @@ async fn a_claim_and_another_visibility_make_a_large_page_anew() {
 
 #[tokio::test]
 async fn a_page_that_no_cache_can_hold_is_dressed_on_its_way() {
-    let house = House::with(|settings| settings.cache_bytes = 4 << 20).await;
+    let harness = EdgeHarness::with(|settings| settings.cache_bytes = 4 << 20).await;
     let page = noise();
-    let route = provisional(&house, &page).await;
+    let route = provisional(&harness, &page).await;
     for _ in 0..2 {
-        let seen = house.visit(&route, "/", &[("accept-encoding", "br")]).await;
+        let seen = harness.visit(&route, "/", &[("accept-encoding", "br")]).await;
         assert_eq!((seen.status, seen.says("content-length")), (200, None));
         assert!(seen.text().starts_with(&page[..page.len() - 7]) && seen.text().ends_with("</div></body>"));
     }
-    assert_eq!(house.edge.inner.contents.living_bytes(), 0);
+    assert_eq!(harness.edge.inner.contents.living_bytes(), 0);
 }
 
 #[tokio::test]
 async fn a_packed_page_takes_a_place_while_it_is_sent() {
     let terms =
         LoadTerms { streamed_answers_max: 1, wait_max: Duration::from_millis(20), ..LoadTerms::default() };
-    let house = House::under(terms).await;
-    let route = provisional(&house, &noise()).await;
-    assert_eq!(house.visit(&route, "/", &[]).await.status, 200);
-    house.know(&route).await;
+    let harness = EdgeHarness::under(terms).await;
+    let route = provisional(&harness, &noise()).await;
+    assert_eq!(harness.visit(&route, "/", &[]).await.status, 200);
+    harness.know(&route).await;
     let request = Request::builder().method(Method::GET).uri_str(format!("/site/{HOST}/")).header(AT.0, AT.1);
-    let resting = house.edge.endpoint().get_response(request.finish()).await;
+    let resting = harness.edge.endpoint().get_response(request.finish()).await;
     assert_eq!(resting.status().as_u16(), 200);
-    assert_eq!(house.visit(&route, "/", &[]).await.status, 503);
+    assert_eq!(harness.visit(&route, "/", &[]).await.status, 503);
     drop(resting);
-    assert_eq!(house.visit(&route, "/", &[]).await.status, 200);
+    assert_eq!(harness.visit(&route, "/", &[]).await.status, 200);
 }

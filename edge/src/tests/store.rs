@@ -1,14 +1,15 @@
 //! Over the real database: what was published is found, and what changed is seen at once.
 
 use domain::{
-    Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Deed, Host, Maker, Manifest, Micro,
-    Origin, Outcome, PublishDeed, PublishOrder, SweepNumber, Target, Tariff, VersionId, Via,
+    Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Host, LedgerOperation, Maker,
+    Manifest, Micro, Origin, Outcome, PublishOperation, PublishOrder, SweepNumber, Target, Tariff, VersionId,
+    Via,
 };
 use store::{Change, NewToken, Terms};
 
-use super::house::{House, Method, NOW};
+use super::harness::{EdgeHarness, Method, NOW};
 
-async fn account(house: &House, chance: &Chance) -> AccountId {
+async fn account(harness: &EdgeHarness, chance: &Chance) -> AccountId {
     let account = Account {
         id: AccountId::new(NOW, chance),
         handle: "acct_x".into(),
@@ -23,7 +24,7 @@ async fn account(house: &House, chance: &Chance) -> AccountId {
         suspension: None,
     };
     let token = NewToken::first_of(&account, "hash".into(), chance);
-    house.store.insert_account(&account, &token).await.unwrap();
+    harness.store.insert_account(&account, &token).await.unwrap();
     account.id
 }
 
@@ -32,8 +33,8 @@ fn change(account: AccountId, chance: &Chance) -> Change<'_> {
     Change { account, by, origin, now: NOW, chance }
 }
 
-async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str) -> Host {
-    let deed = PublishDeed {
+async fn publish(harness: &EdgeHarness, account: AccountId, chance: &Chance, text: &str) -> Host {
+    let operation = PublishOperation {
         order: PublishOrder {
             account,
             version: VersionId::new(NOW, chance),
@@ -48,11 +49,15 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
             deadline: None,
             called_by: None,
         },
-        manifest: Manifest::new(vec![house.file("index.html", text.to_owned()).await]),
+        manifest: Manifest::new(vec![harness.file("index.html", text.to_owned()).await]),
         blobs_as_of: SweepNumber::default(),
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
-    let outcomes = house.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();
+    let outcomes = harness
+        .store
+        .settle(account, &[LedgerOperation::Publish(Box::new(operation))], &terms)
+        .await
+        .unwrap();
     match outcomes.into_iter().next() {
         Some(Outcome::Published(published)) => published.host,
         other => panic!("not published: {other:?}"),
@@ -61,55 +66,55 @@ async fn publish(house: &House, account: AccountId, chance: &Chance, text: &str)
 
 #[tokio::test]
 async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
-    let (house, chance) = (House::build().await, Chance::seeded(7));
-    let account = account(&house, &chance).await;
-    let host = publish(&house, account, &chance, "one").await;
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let host = publish(&harness, account, &chance, "one").await;
     let target = format!("/site/{host}/");
-    let visit = || house.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
+    let visit = || harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
     assert_eq!(visit().await.text(), "one");
     for number in 0..20 {
         let text = format!("version {number}");
-        publish(&house, account, &chance, &text).await;
-        house.bus.notify_edges(std::slice::from_ref(&host)).await;
+        publish(&harness, account, &chance, &text).await;
+        harness.bus.notify_edges(std::slice::from_ref(&host)).await;
         assert_eq!(visit().await.text(), text);
     }
-    house.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
-    house.bus.notify_edges(std::slice::from_ref(&host)).await;
+    harness.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
+    harness.bus.notify_edges(std::slice::from_ref(&host)).await;
     assert_eq!(visit().await.status, 404);
-    house.edge.leave().await;
+    harness.edge.leave().await;
 }
 
 #[tokio::test]
 async fn a_page_that_cannot_be_had_just_now_says_so_and_is_had_later() {
-    let (house, chance) = (House::build().await, Chance::seeded(7));
-    let account = account(&house, &chance).await;
-    let host = publish(&house, account, &chance, "one").await;
-    let file = house.file("index.html", "one").await;
-    house.blobs.delete_blob(file.hash).await.unwrap();
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let host = publish(&harness, account, &chance, "one").await;
+    let file = harness.file("index.html", "one").await;
+    harness.blobs.delete_blob(file.hash).await.unwrap();
     let target = format!("/site/{host}/");
-    let seen = house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await;
+    let seen = harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await;
     assert_eq!((seen.status, seen.says("retry-after")), (503, Some("2")));
     assert_eq!(seen.says("cache-control"), Some("no-store"));
-    house.file("index.html", "one").await;
-    assert_eq!(house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.text(), "one");
-    house.store.close().await.unwrap();
-    house.bus.notify_edges(&[host]).await;
-    assert_eq!(house.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.status, 503);
+    harness.file("index.html", "one").await;
+    assert_eq!(harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.text(), "one");
+    harness.store.close().await.unwrap();
+    harness.bus.notify_edges(&[host]).await;
+    assert_eq!(harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.status, 503);
 }
 
 #[tokio::test]
 async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
-    let (house, chance) = (House::build().await, Chance::seeded(7));
-    let account = account(&house, &chance).await;
-    let host = publish(&house, account, &chance, "one").await;
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let host = publish(&harness, account, &chance, "one").await;
     let target = format!("/site/{host}/");
-    let visit = || house.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
-    let sites = &house.edge.inner.sites;
+    let visit = || harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
+    let sites = &harness.edge.inner.sites;
     let is_known_since = |moment| sites.recall(&host, |stood_at| stood_at >= moment).is_some();
     let freshen_now = async || {
         visit().await;
         let now = tokio::time::Instant::now();
-        crate::freshen::freshen(sites, &house.store).await;
+        crate::freshen::freshen(sites, &harness.store).await;
         now
     };
     visit().await;
@@ -119,10 +124,10 @@ async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
 
     // The edge was not told of this, and must find out for itself.
     let stood_before = freshen_now().await;
-    publish(&house, account, &chance, "two").await;
+    publish(&harness, account, &chance, "two").await;
     let now = freshen_now().await;
     assert!(is_known_since(stood_before) && !is_known_since(now));
-    house.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
+    harness.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
     let now = freshen_now().await;
     assert!(!is_known_since(now));
 }

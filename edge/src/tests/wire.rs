@@ -5,7 +5,7 @@ use poem::listener::TcpAcceptor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::house::House;
+use super::harness::EdgeHarness;
 
 async fn say(address: std::net::SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -17,12 +17,12 @@ async fn say(address: std::net::SocketAddr, request: &str) -> String {
 
 #[tokio::test]
 async fn a_head_tells_the_length_and_sends_no_body() {
-    let house = House::build().await;
-    let route = house.site(&[("index.html", "<p>0123456789</p>")]).await;
+    let harness = EdgeHarness::build().await;
+    let route = harness.site(&[("index.html", "<p>0123456789</p>")]).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let acceptor = TcpAcceptor::from_tokio(listener).unwrap();
-    let server = tokio::spawn(Server::new_with_acceptor(acceptor).run(house.edge.endpoint()));
+    let server = tokio::spawn(Server::new_with_acceptor(acceptor).run(harness.edge.endpoint()));
     let target = "/site/my-page-a1b2/";
     for (request, status, length, has_body) in [
         (format!("GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), "200 OK", Some(17), true),
@@ -60,7 +60,7 @@ async fn a_head_tells_the_length_and_sends_no_body() {
             true,
         ),
     ] {
-        house.know(&route).await;
+        harness.know(&route).await;
         let answer = say(address, &request).await;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.lines().next().unwrap().ends_with(status), "{request}{head}");

@@ -8,7 +8,7 @@ use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, Statement};
 
 /// Table and column.
-type Place = (String, String);
+type ColumnName = (String, String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Column {
@@ -36,7 +36,7 @@ async fn no_change_takes_or_alters_a_column_and_new_ones_may_be_left_out() {
         for (place, column) in &before {
             assert_eq!(after.get(place), Some(column), "{name} takes or alters {place:?}");
         }
-        let tables: Vec<&String> = before.keys().map(|(table, _): &Place| table).collect();
+        let tables: Vec<&String> = before.keys().map(|(table, _): &ColumnName| table).collect();
         for (place, column) in after.iter().filter(|(place, _)| !before.contains_key(*place)) {
             let may_be_left_out = !column.is_required || column.default.is_some();
             assert!(may_be_left_out || !tables.contains(&&place.0), "{name} requires {place:?}");
@@ -47,7 +47,7 @@ async fn no_change_takes_or_alters_a_column_and_new_ones_may_be_left_out() {
     assert!(before.len() > 100, "the schema was not read: {before:?}");
 }
 
-async fn columns(database: &DatabaseConnection) -> BTreeMap<Place, Column> {
+async fn columns(database: &DatabaseConnection) -> BTreeMap<ColumnName, Column> {
     let query = Statement::from_string(database.get_database_backend(), COLUMNS);
     let rows = database.query_all_raw(query).await.unwrap();
     let read = rows.iter().map(|row| {

@@ -8,7 +8,7 @@ use super::tags;
 
 /// What the tokenizer stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum InsertionPoint {
     Html,
     /// Below `svg` or `math`, where CDATA is CDATA.
     Foreign,
@@ -20,7 +20,7 @@ pub(super) enum Place {
 }
 
 /// Pushes the whole text in pieces; `place` is asked anew after each of them.
-pub(super) fn feed(text: &str, place: impl Fn() -> Place, mut push: impl FnMut(StrTendril)) {
+pub(super) fn feed(text: &str, place: impl Fn() -> InsertionPoint, mut push: impl FnMut(StrTendril)) {
     let whole = StrTendril::from(text);
     let slice = |from: usize, to: usize| -> StrTendril {
         let (from, length) = (u32::try_from(from), u32::try_from(to.saturating_sub(from)));
@@ -30,17 +30,19 @@ pub(super) fn feed(text: &str, place: impl Fn() -> Place, mut push: impl FnMut(S
     let mut at = 0;
     while at < text.len() {
         let opens_at = match place() {
-            Place::Plain => None,
-            Place::Raw(name) => end_of_raw(text, at, &name),
-            place @ (Place::Html | Place::Foreign | Place::Xml) => match next_markup(text, at, &place) {
-                Some(Markup::Tag(start)) => Some(start),
-                Some(Markup::Other { end }) => {
-                    push(slice(at, end));
-                    at = end;
-                    continue;
+            InsertionPoint::Plain => None,
+            InsertionPoint::Raw(name) => end_of_raw(text, at, &name),
+            place @ (InsertionPoint::Html | InsertionPoint::Foreign | InsertionPoint::Xml) => {
+                match next_markup(text, at, &place) {
+                    Some(Markup::Tag(start)) => Some(start),
+                    Some(Markup::Other { end }) => {
+                        push(slice(at, end));
+                        at = end;
+                        continue;
+                    }
+                    None => None,
                 }
-                None => None,
-            },
+            }
         };
         let Some(start) = opens_at else { return push(slice(at, text.len())) };
         let tag = tags::read(text, start);
@@ -63,7 +65,7 @@ enum Markup {
     },
 }
 
-fn next_markup(text: &str, from: usize, place: &Place) -> Option<Markup> {
+fn next_markup(text: &str, from: usize, place: &InsertionPoint) -> Option<Markup> {
     let start = find(text, from, "<")?;
     let rest = text.get(start + 1..).unwrap_or_default();
     let name = rest.strip_prefix('/').unwrap_or(rest);
@@ -72,7 +74,7 @@ fn next_markup(text: &str, from: usize, place: &Place) -> Option<Markup> {
     }
     let end = if rest.starts_with("!--") {
         end_of_comment(text, start)
-    } else if rest.starts_with("![CDATA[") && *place != Place::Html {
+    } else if rest.starts_with("![CDATA[") && *place != InsertionPoint::Html {
         past(text, start, "]]>")
     } else if rest.starts_with(['!', '?', '/']) {
         past(text, start, ">")
@@ -82,8 +84,8 @@ fn next_markup(text: &str, from: usize, place: &Place) -> Option<Markup> {
     Some(Markup::Other { end })
 }
 
-fn begins_name(first: char, place: &Place) -> bool {
-    first.is_ascii_alphabetic() || (*place == Place::Xml && (first == '_' || !first.is_ascii()))
+fn begins_name(first: char, place: &InsertionPoint) -> bool {
+    first.is_ascii_alphabetic() || (*place == InsertionPoint::Xml && (first == '_' || !first.is_ascii()))
 }
 
 /// Comments end at `-->` or `--!>`, whose dashes may be those of the beginning where nothing lies between.

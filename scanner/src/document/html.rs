@@ -10,7 +10,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
 use super::Document;
-use super::feed::{Place, feed};
+use super::feed::{InsertionPoint, feed};
 use super::name::is_any;
 use super::sieve::Sieve;
 use super::tree::{Handle, Tree};
@@ -36,7 +36,7 @@ pub(crate) fn parse_html(text: &str) -> Document {
     let builder = TreeBuilder::new(Tree::new(), TreeBuilderOpts::default());
     let tamed = Tamed {
         builder,
-        place: RefCell::new(Place::Html),
+        place: RefCell::new(InsertionPoint::Html),
         brought: Brought::default(),
         sieve: Sieve::default(),
     };
@@ -66,7 +66,7 @@ pub(super) fn name_as_written(name: &str) -> &str {
 /// Stands between the tokenizer and the tree builder.
 struct Tamed {
     builder: TreeBuilder<Handle, Tree>,
-    place: RefCell<Place>,
+    place: RefCell<InsertionPoint>,
     brought: Brought,
     sieve: Sieve,
 }
@@ -97,9 +97,9 @@ impl TokenSink for Tamed {
         }
         let result = if passes { self.process_tag(tag, line) } else { TokenSinkResult::Continue };
         *self.place.borrow_mut() = match result {
-            TokenSinkResult::RawData(_) => Place::Raw(name),
-            TokenSinkResult::Plaintext => Place::Plain,
-            _ => Place::Html,
+            TokenSinkResult::RawData(_) => InsertionPoint::Raw(name),
+            TokenSinkResult::Plaintext => InsertionPoint::Plain,
+            _ => InsertionPoint::Html,
         };
         result
     }
@@ -114,9 +114,11 @@ impl TokenSink for Tamed {
 }
 
 impl Tamed {
-    fn place(&self) -> Place {
+    fn place(&self) -> InsertionPoint {
         match &*self.place.borrow() {
-            Place::Html if self.adjusted_current_node_present_but_not_in_html_namespace() => Place::Foreign,
+            InsertionPoint::Html if self.adjusted_current_node_present_but_not_in_html_namespace() => {
+                InsertionPoint::Foreign
+            }
             place => place.clone(),
         }
     }

@@ -12,7 +12,7 @@ use xml5ever::tokenizer::{ProcessResult, Tag, TagKind, Token, TokenSink, XmlToke
 
 use super::Document;
 use super::entities::expand;
-use super::feed::{Place, feed};
+use super::feed::{InsertionPoint, feed};
 use super::html::{DEPTH_MAX, parse_html};
 use super::tree::{Handle, Tree};
 use super::unknown::Brought;
@@ -28,7 +28,7 @@ pub(crate) fn parse_xml(text: &str) -> Document {
     let input = BufferQueue::default();
     feed(
         &text,
-        || Place::Xml,
+        || InsertionPoint::Xml,
         |piece| {
             if tokenizer.sink.tree.is_full() {
                 return;

@@ -13,14 +13,14 @@ use html5ever::local_name;
 use boxes::Boxes;
 use embedding::open_text;
 
+use super::context::ElementContext;
 use super::field::{Field, LABEL_CHARS_MAX};
-use super::place::Place;
 use super::run::Run;
 use super::{Flow, Form, Kind, Part, Reading, Region, Role, Spot};
 use crate::budget::{Budget, steps};
 use crate::document::{self, Content, Document, Element, Holds, Layout, NodeId, Onward, Step};
 use crate::script::Bound;
-use crate::style::{self, Canvas, Shown};
+use crate::style::{self, Canvas, ElementVisibility};
 
 /// Fields without a word of their own that are kept: nobody fills in so many.
 const BARE_FIELDS_MAX: usize = 10_000;
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         let looks = style::dress(document, &sheets, canvas);
         budget.take(looks.looks_taken * steps::STYLE_LOOK);
         self.reading.reveals.elements |= looks.may_reveal();
-        let mut place = Place::new(document, &looks, depth, outer);
+        let mut place = ElementContext::new(document, &looks, depth, outer);
         document.walk(document.root(), |step| match step {
             Step::Enter(node) => self.enter(&mut place, node),
             Step::Leave(node) => {
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         sheets
     }
 
-    fn enter(&mut self, place: &mut Place<'_>, node: NodeId) -> Onward {
+    fn enter(&mut self, place: &mut ElementContext<'_>, node: NodeId) -> Onward {
         if self.around.budget.is_exhausted() {
             return Onward::Past;
         }
@@ -186,7 +186,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn enter_element<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) -> Onward {
+    fn enter_element<'d>(
+        &mut self,
+        place: &mut ElementContext<'d>,
+        node: NodeId,
+        element: Element<'d>,
+    ) -> Onward {
         if !element.is_bare() {
             self.take_handlers(element);
         }
@@ -223,7 +228,7 @@ impl<'a> Reader<'a> {
         self.enter_field(place, node, element)
     }
 
-    fn open<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) {
+    fn open<'d>(&mut self, place: &mut ElementContext<'d>, node: NodeId, element: Element<'d>) {
         self.run.edge();
         if *element.local() == local_name!("br") {
             self.run.end_line();
@@ -245,11 +250,11 @@ impl<'a> Reader<'a> {
         self.show_generated(place, node, place.looks.before(node));
     }
 
-    fn is_hidden(&mut self, place: &mut Place<'_>, node: NodeId) -> bool {
-        place.looks.shown(node) == Shown::Gone && !place.is_readable(node, &mut self.regions_seen)
+    fn is_hidden(&mut self, place: &mut ElementContext<'_>, node: NodeId) -> bool {
+        place.looks.shown(node) == ElementVisibility::Gone && !place.is_readable(node, &mut self.regions_seen)
     }
 
-    fn leave(&mut self, place: &mut Place<'_>, node: NodeId) {
+    fn leave(&mut self, place: &mut ElementContext<'_>, node: NodeId) {
         let Some(element) = place.document.element(node) else { return };
         if self.is_hidden(place, node) {
             return;
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
         place.count(element, -1);
     }
 
-    fn take_text(&mut self, place: &mut Place<'_>, node: NodeId, text: &str) {
+    fn take_text(&mut self, place: &mut ElementContext<'_>, node: NodeId, text: &str) {
         let region = place.region(node, &mut self.regions_seen);
         if self.run.region != region || self.run.is_ended_by(text) {
             self.end_run_in(place);
@@ -282,7 +287,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end_run_in(&mut self, place: &Place<'_>) {
+    fn end_run_in(&mut self, place: &ElementContext<'_>) {
         if !self.run.is_empty() {
             self.end_run(place.role_of(&self.run), place.spot(None));
         }
@@ -300,7 +305,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Text that the style brings is read like any other.
-    fn show_generated(&mut self, place: &mut Place<'_>, node: NodeId, text: Option<&str>) {
+    fn show_generated(&mut self, place: &mut ElementContext<'_>, node: NodeId, text: Option<&str>) {
         if let Some(text) = text
             && place.is_readable(node, &mut self.regions_seen)
         {
@@ -319,7 +324,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn enter_field<'d>(&mut self, place: &mut Place<'d>, node: NodeId, element: Element<'d>) -> Onward {
+    fn enter_field<'d>(
+        &mut self,
+        place: &mut ElementContext<'d>,
+        node: NodeId,
+        element: Element<'d>,
+    ) -> Onward {
         if Field::is_by_editing(element) && place.is_in_other_editable() {
             return Onward::Inside;
         }

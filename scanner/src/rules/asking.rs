@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::page::{Block, Form, Kind, Role};
 use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
-use super::nearby::{At, Stretch, Told, is_prose, says_nothing};
+use super::nearby::{At, NearbyTexts, Stretch, is_prose, says_nothing};
 
 /// A label is short.
 const LABEL_WORDS_MAX: usize = 14;
@@ -21,7 +21,7 @@ enum Beside {
 
 /// Who tells visitors to give something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Voice {
+pub(super) enum SentenceMood {
     /// A title, a heading or a sentence anywhere on the page.
     Page,
     /// A sentence that a script writes.
@@ -130,7 +130,7 @@ impl<'p> At<'_, 'p> {
         let last = self.beside().next();
         let said = last.and_then(|last| wanted.at_least(Sense::Requested, last.text(), self));
         // Or by what a script says in their talk.
-        said.or_else(|| self.told_by(Voice::Script, wanted).first().map(|(_, words)| words.clone()))
+        said.or_else(|| self.told_by(SentenceMood::Script, wanted).first().map(|(_, words)| words.clone()))
     }
 
     fn asked_around(self, wanted: Wanted) -> Option<String> {
@@ -241,14 +241,14 @@ impl<'p> At<'_, 'p> {
 
     /// What another stretch tells visitors of the whole page to give.
     pub(super) fn told_elsewhere(self, wanted: Wanted) -> Option<String> {
-        let (told, here) = (self.told_by(Voice::Page, wanted), self.stretch_number());
+        let (told, here) = (self.told_by(SentenceMood::Page, wanted), self.stretch_number());
         told.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
     }
 
     /// What a script demands that writes a bare field, wherever in what it writes it does so.
     fn told_anywhere_here(self, wanted: Wanted) -> Option<String> {
         let here = self.stretch_number().filter(|_| self.stretch.part.is_written && self.is_unnamed());
-        let told = self.told_by(Voice::Script, wanted);
+        let told = self.told_by(SentenceMood::Script, wanted);
         told.iter().find(|(number, _)| Some(*number) == here).map(|(_, words)| words.clone())
     }
 
@@ -256,19 +256,19 @@ impl<'p> At<'_, 'p> {
         self.view.stretches.iter().position(|stretch| std::ptr::eq(stretch, self.stretch))
     }
 
-    fn told_by(self, voice: Voice, wanted: Wanted) -> Told {
+    fn told_by(self, voice: SentenceMood, wanted: Wanted) -> NearbyTexts {
         if let Some(told) = self.view.told.borrow().get(&(voice, wanted.thing)) {
             return told.clone();
         }
         let stretches = self.view.stretches.iter().enumerate();
         let told = stretches.filter_map(|(number, stretch)| {
             let words = match voice {
-                Voice::Page => stretch.told(wanted, self),
-                Voice::Script => stretch.demanded(wanted, self),
+                SentenceMood::Page => stretch.told(wanted, self),
+                SentenceMood::Script => stretch.demanded(wanted, self),
             };
             Some((number, words?))
         });
-        let told: Told = Rc::new(told.collect());
+        let told: NearbyTexts = Rc::new(told.collect());
         self.view.told.borrow_mut().insert((voice, wanted.thing), told.clone());
         told
     }

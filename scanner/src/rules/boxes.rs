@@ -4,7 +4,7 @@ use crate::Rule;
 use crate::page::Kind;
 use crate::words::{Hint, Sense, Text, Thing};
 
-use super::Found;
+use super::RuleMatch;
 use super::nearby::{At, View, is_prose};
 use super::secrets::SEED_PHRASE;
 
@@ -15,7 +15,7 @@ const MANY: usize = 8;
 /// So many numbered boxes are no row yet; they may be what a loop of unknown length begins with.
 const STUB_MAX: usize = 3;
 
-pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
+pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch> + 'v {
     let mut rows: Vec<Row<'v, '_>> = Vec::new();
     let mut goes_on = false;
     for at in view.fields() {
@@ -43,7 +43,7 @@ impl<'v, 'p> Row<'v, 'p> {
         self.0.last()
     }
 
-    fn asks(&self) -> Option<Found> {
+    fn asks(&self) -> Option<RuleMatch> {
         let first = *self.0.first()?;
         let is_numbered = self.is_numbered();
         let is_many = self.0.len() >= MANY && is_numbered && first.view.is_about_wallets();
@@ -54,7 +54,7 @@ impl<'v, 'p> Row<'v, 'p> {
         } else {
             None
         };
-        Some(Found {
+        Some(RuleMatch {
             rule: Rule::SeedPhrase,
             file: first.stretch.part.file,
             field: format!("{} and {} more", first.field.description, self.0.len() - 1),

@@ -4,7 +4,7 @@ use crate::Rule;
 use crate::page::Role;
 use crate::words::{Hint, Thing};
 
-use super::Found;
+use super::RuleMatch;
 use super::asking::Wanted;
 use super::nearby::{At, View, is_prose};
 
@@ -13,12 +13,12 @@ const CODE: Wanted = Wanted { thing: Thing::CardCode, maybe: None, is_digits: tr
 
 const EXPIRY: Wanted = Wanted { thing: Thing::CardExpiry, maybe: None, is_digits: true };
 
-pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
+pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch> + 'v {
     let code = view.fields().find_map(|at| at.asks_for(CODE));
     code.into_iter().flat_map(move |code| {
         let card = card_of(view, &code);
         view.fields().filter_map(move |at| {
-            Some(Found {
+            Some(RuleMatch {
                 rule: Rule::CardWithCvv,
                 file: at.stretch.part.file,
                 field: at.field.description.clone(),

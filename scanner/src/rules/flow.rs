@@ -5,14 +5,14 @@ use crate::Rule;
 use crate::page::Block;
 use crate::site::Page;
 
-use super::Found;
+use super::RuleMatch;
 
 /// A page of fewer words only says that it leads on.
 const REDIRECT_WORDS_MAX: usize = 40;
 /// A page of fewer words shows little besides what its script writes.
 const SHELL_WORDS_MAX: usize = 40;
 
-pub(super) fn finding(page: &Page<'_>) -> Option<Found> {
+pub(super) fn finding(page: &Page<'_>) -> Option<RuleMatch> {
     let root = page.root?;
     let asks = page.parts.iter().flat_map(|part| &part.fields).any(|field| field.takes_anything());
     let blocks = page.parts.iter().flat_map(|part| &part.blocks);
@@ -24,5 +24,5 @@ pub(super) fn finding(page: &Page<'_>) -> Option<Found> {
     } else {
         return None;
     };
-    Some(Found { rule, file: root, field: String::new(), words: Vec::new() })
+    Some(RuleMatch { rule, file: root, field: String::new(), words: Vec::new() })
 }

@@ -10,7 +10,7 @@ use crate::page::{Block, Field, Form, Part, Reveals, Role};
 use crate::site::Page;
 use crate::words::{Hint, Text, Thing};
 
-use super::asking::Voice;
+use super::asking::SentenceMood;
 use super::passwords::Lures;
 
 /// A block of more words is prose, which people read and do not fill in.
@@ -34,7 +34,7 @@ const ROW_MAX: usize = 30;
 pub(super) const TOP_MAX: usize = 4;
 
 /// The numbers of the stretches that tell visitors of the whole page to give something, and their words for it.
-pub(super) type Told = Rc<Vec<(usize, String)>>;
+pub(super) type NearbyTexts = Rc<Vec<(usize, String)>>;
 
 /// A page with what is told of each stretch of it.
 pub(super) struct View<'p> {
@@ -43,7 +43,7 @@ pub(super) struct View<'p> {
     is_about_wallets: OnceCell<bool>,
     is_elsewhere: OnceCell<bool>,
     /// What the stretches tell visitors to give, by who tells it and by thing, with the number of the stretch.
-    pub(super) told: RefCell<BTreeMap<(Voice, Thing), Told>>,
+    pub(super) told: RefCell<BTreeMap<(SentenceMood, Thing), NearbyTexts>>,
     budget: &'p Budget<'p>,
     /// What a look at one of its fields costs.
     look_steps: usize,

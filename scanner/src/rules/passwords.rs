@@ -6,7 +6,7 @@ use crate::Rule;
 use crate::page::{Block, Field, Form, Kind, Role};
 use crate::words::{Hint, Text, lures, possible_lures};
 
-use super::Found;
+use super::RuleMatch;
 use super::nearby::{At, Purpose, Stretch, TOP_MAX, View, is_of_the_page, is_prose};
 
 /// A page of so many words is read as a whole.
@@ -30,11 +30,11 @@ pub(super) struct Lures {
     possible: BTreeSet<String>,
 }
 
-pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
+pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch> + 'v {
     view.fields().filter(|at| is_password(*at) && !is_of_a_tool(*at)).filter_map(lured)
 }
 
-fn lured(at: At<'_, '_>) -> Option<Found> {
+fn lured(at: At<'_, '_>) -> Option<RuleMatch> {
     let mut found = Lures::default();
     at.own_texts().for_each(|text| found.take(text));
     let purpose = at.purpose();
@@ -51,7 +51,7 @@ fn lured(at: At<'_, '_>) -> Option<Found> {
         }
     }
     let words = found.that_count(at.view);
-    (!words.is_empty()).then(|| Found {
+    (!words.is_empty()).then(|| RuleMatch {
         rule: Rule::PasswordNearLure,
         file: at.stretch.part.file,
         field: at.field.description.clone(),

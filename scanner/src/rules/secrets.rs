@@ -3,7 +3,7 @@
 use crate::Rule;
 use crate::words::Thing;
 
-use super::Found;
+use super::RuleMatch;
 use super::asking::Wanted;
 use super::nearby::{At, View};
 
@@ -12,14 +12,14 @@ pub(super) const SEED_PHRASE: Wanted =
 const PRIVATE_KEY: Wanted =
     Wanted { thing: Thing::PrivateKey, maybe: Some(Thing::MaybePrivateKey), is_digits: false };
 
-pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = Found> + 'v {
+pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch> + 'v {
     view.fields().filter_map(asked)
 }
 
-fn asked(at: At<'_, '_>) -> Option<Found> {
+fn asked(at: At<'_, '_>) -> Option<RuleMatch> {
     let seed = || Some((Rule::SeedPhrase, at.asks_for(SEED_PHRASE)?));
     let key = || Some((Rule::PrivateKey, at.asks_for(PRIVATE_KEY)?));
     let (rule, words) = seed().or_else(key)?;
     let field = at.field.description.clone();
-    Some(Found { rule, file: at.stretch.part.file, field, words: vec![words] })
+    Some(RuleMatch { rule, file: at.stretch.part.file, field, words: vec![words] })
 }

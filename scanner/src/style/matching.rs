@@ -8,7 +8,7 @@ use selectors::bloom::BloomFilter;
 use selectors::matching::{ElementSelectorFlags, MatchingContext};
 use selectors::{Element as Selectable, OpaqueElement};
 
-use super::selector::{Names, Pseudo, State, Word};
+use super::selector::{Names, Pseudo, SelectorName, State};
 use crate::document::{Content, Document, Element, NodeId};
 
 /// How many more looks a document may take.
@@ -127,11 +127,11 @@ impl<'a> Selectable for Candidate<'a> {
         self.element.is_html()
     }
 
-    fn has_local_name(&self, name: &Word) -> bool {
+    fn has_local_name(&self, name: &SelectorName) -> bool {
         !self.budget.is_spent() && self.element.name() == &*name.0
     }
 
-    fn has_namespace(&self, _namespace: &Word) -> bool {
+    fn has_namespace(&self, _namespace: &SelectorName) -> bool {
         true
     }
 
@@ -141,9 +141,9 @@ impl<'a> Selectable for Candidate<'a> {
 
     fn attr_matches(
         &self,
-        _namespace: &NamespaceConstraint<&Word>,
-        name: &Word,
-        operation: &AttrSelectorOperation<&Word>,
+        _namespace: &NamespaceConstraint<&SelectorName>,
+        name: &SelectorName,
+        operation: &AttrSelectorOperation<&SelectorName>,
     ) -> bool {
         let Some(value) = self.element.get(&name.0) else { return false };
         let sought_bytes = match operation {
@@ -187,26 +187,26 @@ impl<'a> Selectable for Candidate<'a> {
         false
     }
 
-    fn has_id(&self, id: &Word, case: CaseSensitivity) -> bool {
+    fn has_id(&self, id: &SelectorName, case: CaseSensitivity) -> bool {
         let own = self.element.text("id");
         self.budget.spend(1) && case.eq(own.as_bytes(), id.0.as_bytes())
     }
 
-    fn has_class(&self, name: &Word, case: CaseSensitivity) -> bool {
+    fn has_class(&self, name: &SelectorName, case: CaseSensitivity) -> bool {
         let classes = self.element.text("class");
         self.budget.spend(1 + classes.len() / BYTES_PER_LOOK)
             && classes.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.0.as_bytes()))
     }
 
-    fn has_custom_state(&self, _name: &Word) -> bool {
+    fn has_custom_state(&self, _name: &SelectorName) -> bool {
         false
     }
 
-    fn imported_part(&self, _name: &Word) -> Option<Word> {
+    fn imported_part(&self, _name: &SelectorName) -> Option<SelectorName> {
         None
     }
 
-    fn is_part(&self, _name: &Word) -> bool {
+    fn is_part(&self, _name: &SelectorName) -> bool {
         false
     }
 

@@ -13,27 +13,27 @@ const PARTS_MAX: usize = 40;
 
 /// A name in a selector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word(pub(super) Box<str>);
+pub(super) struct SelectorName(pub(super) Box<str>);
 
-impl From<&str> for Word {
+impl From<&str> for SelectorName {
     fn from(text: &str) -> Self {
         Self(text.into())
     }
 }
 
-impl AsRef<str> for Word {
+impl AsRef<str> for SelectorName {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
-impl ToCss for Word {
+impl ToCss for SelectorName {
     fn to_css<W: fmt::Write>(&self, dest: &mut W) -> fmt::Result {
         dest.write_str(&self.0)
     }
 }
 
-impl precomputed_hash::PrecomputedHash for Word {
+impl precomputed_hash::PrecomputedHash for SelectorName {
     /// Only filters that are not used here would want a better one.
     fn precomputed_hash(&self) -> u32 {
         0
@@ -97,13 +97,13 @@ pub(super) struct Names;
 
 impl SelectorImpl for Names {
     type ExtraMatchingData<'a> = ();
-    type AttrValue = Word;
-    type Identifier = Word;
-    type LocalName = Word;
-    type NamespaceUrl = Word;
-    type NamespacePrefix = Word;
-    type BorrowedNamespaceUrl = Word;
-    type BorrowedLocalName = Word;
+    type AttrValue = SelectorName;
+    type Identifier = SelectorName;
+    type LocalName = SelectorName;
+    type NamespaceUrl = SelectorName;
+    type NamespacePrefix = SelectorName;
+    type BorrowedNamespaceUrl = SelectorName;
+    type BorrowedLocalName = SelectorName;
     type NonTSPseudoClass = State;
     type PseudoElement = Pseudo;
 }

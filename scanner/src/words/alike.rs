@@ -34,7 +34,7 @@ pub(super) fn readings(word: &str, capitals: impl Fn(usize) -> bool) -> Vec<Stri
     };
     spelled(&looks).into_iter().for_each(&mut put);
     if looks.iter().any(|look| DIGITS.contains(look.likely)) {
-        let letters: Vec<Look> = looks.iter().map(|look| look.without_digit()).collect();
+        let letters: Vec<LetterShape> = looks.iter().map(|look| look.without_digit()).collect();
         spelled(&letters).into_iter().for_each(&mut put);
     }
     if word.is_ascii() && word.contains('i') {
@@ -51,55 +51,57 @@ pub(super) fn readings(word: &str, capitals: impl Fn(usize) -> bool) -> Vec<Stri
 
 /// The letter that a character looks like, and another that looks the same.
 #[derive(Clone, Copy)]
-struct Look {
+struct LetterShape {
     likely: char,
     other: Option<char>,
 }
 
-impl Look {
-    fn only(likely: char) -> Look {
-        Look { likely, other: None }
+impl LetterShape {
+    fn only(likely: char) -> LetterShape {
+        LetterShape { likely, other: None }
     }
 
     /// An upright stroke is an l or a capital i.
-    fn foreign(letter: char) -> Look {
+    fn foreign(letter: char) -> LetterShape {
         match letter {
-            'l' => Look { likely: 'l', other: Some('i') },
-            'i' => Look { likely: 'i', other: Some('l') },
-            _ => Look::only(letter),
+            'l' => LetterShape { likely: 'l', other: Some('i') },
+            'i' => LetterShape { likely: 'i', other: Some('l') },
+            _ => LetterShape::only(letter),
         }
     }
 
-    fn without_digit(self) -> Look {
+    fn without_digit(self) -> LetterShape {
         match self.likely {
-            '0' => Look::only('o'),
-            '1' | '!' | '|' => Look { likely: 'l', other: Some('i') },
-            '3' => Look::only('e'),
-            '4' | '@' => Look::only('a'),
-            '5' | '$' => Look::only('s'),
-            '7' => Look::only('t'),
-            '8' => Look::only('b'),
-            '9' => Look::only('g'),
+            '0' => LetterShape::only('o'),
+            '1' | '!' | '|' => LetterShape { likely: 'l', other: Some('i') },
+            '3' => LetterShape::only('e'),
+            '4' | '@' => LetterShape::only('a'),
+            '5' | '$' => LetterShape::only('s'),
+            '7' => LetterShape::only('t'),
+            '8' => LetterShape::only('b'),
+            '9' => LetterShape::only('g'),
             _ => self,
         }
     }
 }
 
 /// The word in Latin letters, when each of its characters looks like one.
-fn looks_of(word: &str, capitals: impl Fn(usize) -> bool) -> Option<Vec<Look>> {
+fn looks_of(word: &str, capitals: impl Fn(usize) -> bool) -> Option<Vec<LetterShape>> {
     if !word.chars().any(|character| character.is_ascii()) && word.chars().count() < FOREIGN_CHARS_MIN {
         return None;
     }
     let look = |(at, character): (usize, char)| match character {
-        character if character.is_ascii() => Some(Look::only(character)),
-        character if capitals(at) => capital_of(character).or_else(|| latin_of(character)).map(Look::foreign),
-        character => latin_of(character).map(Look::foreign),
+        character if character.is_ascii() => Some(LetterShape::only(character)),
+        character if capitals(at) => {
+            capital_of(character).or_else(|| latin_of(character)).map(LetterShape::foreign)
+        }
+        character => latin_of(character).map(LetterShape::foreign),
     };
     word.chars().enumerate().map(look).collect()
 }
 
 /// All ways to read the first few strokes that are either of two letters.
-fn spelled(looks: &[Look]) -> Vec<String> {
+fn spelled(looks: &[LetterShape]) -> Vec<String> {
     let strokes: Vec<usize> =
         (0..looks.len()).filter(|at| looks[*at].other.is_some()).take(STROKES_MAX).collect();
     let letter_in = |way: usize, at: usize| {

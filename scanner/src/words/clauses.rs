@@ -2,7 +2,7 @@
 
 use super::fold::is_unspaced;
 use super::found::is_plain;
-use super::judge::{Found, Place};
+use super::judge::{PhraseMatch, PhrasePosition};
 use super::labels::UNKNOWN_BEFORE_MAX;
 use super::reader::Gap;
 use super::roles::{Role::*, Roles};
@@ -13,7 +13,7 @@ const VERB_LAST_WORDS_MAX: usize = 5;
 const VERB_LAST_PIECES_MAX: usize = 12;
 const EVIDENCE_CHARS_MAX: usize = 80;
 
-impl Found<'_> {
+impl PhraseMatch<'_> {
     pub(super) fn clause_start(&self, at: usize) -> usize {
         let edge = |at: &usize| self.words.get(*at).is_some_and(|word| word.gap != Gap::None);
         (1..=at).rev().find(edge).unwrap_or_default()
@@ -70,7 +70,7 @@ impl Found<'_> {
         range.any(|at| self.roles.get(at).is_some_and(|known| known.has_any(roles)))
     }
 
-    pub(super) fn evidence(&self, place: &Place) -> String {
+    pub(super) fn evidence(&self, place: &PhrasePosition) -> String {
         let words: Vec<&str> =
             self.words[place.from..place.to].iter().map(|word| word.folded.as_str()).collect();
         let mut evidence = words.join(" ");

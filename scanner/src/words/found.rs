@@ -1,25 +1,25 @@
 //! What the lexicon finds in a sentence: things, lures, and the parts that words play.
 
 use super::class::Class;
-use super::judge::Found;
+use super::judge::PhraseMatch;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::{LureAt, may_name_bank};
-use super::reader::{Gap, Manner, Word};
+use super::reader::{Gap, Manner, TextWord};
 use super::roles::{Role::*, Roles};
 use super::{Text, Thing};
 
 /// Longer phrases are not searched for.
 const PHRASE_WORDS_MAX: usize = 12;
 
-impl<'a> Found<'a> {
+impl<'a> PhraseMatch<'a> {
     /// What the lexicon finds in a sentence. Of overlapping phrases the one that begins first counts, then the longest.
     pub(super) fn in_words(
-        words: &'a [Word],
+        words: &'a [TextWord],
         is_question: bool,
         manner: Manner,
         text: &mut Text,
-    ) -> Found<'a> {
-        let mut found = Found::new(words, is_question, manner);
+    ) -> PhraseMatch<'a> {
+        let mut found = PhraseMatch::new(words, is_question, manner);
         let ids: Vec<Ids> = words.iter().map(|word| word.ids).collect();
         let (mut thing_from, mut lure_from, mut role_from) = (0, 0, 0);
         for at in 0..ids.len() {
@@ -68,7 +68,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(words: &[Word], at: usize) -> Reach {
+    fn of(words: &[TextWord], at: usize) -> Reach {
         let longest = words.len().min(at + PHRASE_WORDS_MAX);
         let first =
             |gaps: &[Gap], end| (at + 1..end).find(|at| gaps.contains(&words[*at].gap)).unwrap_or(end);

@@ -2,7 +2,7 @@
 
 use super::found::{Whole, is_plain};
 use super::lures::LureAt;
-use super::reader::{Gap, Manner, Word};
+use super::reader::{Gap, Manner, TextWord};
 use super::roles::{Role::*, Roles};
 use super::{Hint, Sense, Sensed, Text, Thing};
 
@@ -14,20 +14,20 @@ const BEFORE_WORDS_MAX: usize = 60;
 const MNEMONIC: [&str; 2] = ["mnemo", "мнемо"];
 
 /// A sentence and what the lexicon found in it.
-pub(super) struct Found<'a> {
-    pub(super) words: &'a [Word],
+pub(super) struct PhraseMatch<'a> {
+    pub(super) words: &'a [TextWord],
     is_question: bool,
     manner: Manner,
     pub(super) roles: Vec<Roles>,
     pub(super) lures: Vec<LureAt>,
-    things: Vec<Place>,
+    things: Vec<PhrasePosition>,
     pub(super) plain_words: usize,
     pub(super) whole: Whole,
 }
 
 /// A thing and the words that name it. `thing` is none where the words only sound like one.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct PhrasePosition {
     thing: Option<Thing>,
     pub(super) from: usize,
     pub(super) to: usize,
@@ -35,7 +35,7 @@ pub(super) struct Place {
 
 /// Reads the sentences of a text in order. It remembers the things of the last sentence, for "Enter it below".
 #[derive(Default)]
-pub(super) struct Judge {
+pub(super) struct PhraseClassifier {
     last: Vec<(Thing, String)>,
     /// Things that the last sentence forbade to give: "Never enter your seed phrase elsewhere. Enter it only here."
     denied: Vec<(Thing, String)>,
@@ -48,8 +48,8 @@ pub(super) struct Judge {
     reported: Vec<(Thing, String)>,
 }
 
-impl Judge {
-    pub(super) fn judge(&mut self, sentence: &Found<'_>, text: &mut Text) {
+impl PhraseClassifier {
+    pub(super) fn judge(&mut self, sentence: &PhraseMatch<'_>, text: &mut Text) {
         if sentence.things.is_empty() && self.last.is_empty() && self.denied.is_empty() {
             return;
         }
@@ -92,7 +92,7 @@ impl Judge {
         (self.last, self.denied) = (here, denied);
     }
 
-    fn count(&mut self, thing: Thing, place: &Place, sentence: &Found<'_>) {
+    fn count(&mut self, thing: Thing, place: &PhrasePosition, sentence: &PhraseMatch<'_>) {
         if thing == Thing::MaybeSeedPhrase {
             let is_count = sentence.words[place.from].folded.bytes().all(|byte| byte.is_ascii_digit());
             self.has_count |= is_count;
@@ -100,7 +100,13 @@ impl Judge {
         }
     }
 
-    fn unless_reported(&mut self, sense: Sense, thing: Thing, place: &Place, sentence: &Found<'_>) -> Sense {
+    fn unless_reported(
+        &mut self,
+        sense: Sense,
+        thing: Thing,
+        place: &PhrasePosition,
+        sentence: &PhraseMatch<'_>,
+    ) -> Sense {
         if sense != Sense::Requested || !sentence.is_reported(place) {
             return sense;
         }
@@ -150,10 +156,10 @@ impl Judge {
     }
 }
 
-impl<'a> Found<'a> {
-    pub(super) fn new(words: &'a [Word], is_question: bool, manner: Manner) -> Self {
+impl<'a> PhraseMatch<'a> {
+    pub(super) fn new(words: &'a [TextWord], is_question: bool, manner: Manner) -> Self {
         let roles = vec![Roles::default(); words.len()];
-        Found {
+        PhraseMatch {
             words,
             is_question,
             manner,
@@ -166,7 +172,7 @@ impl<'a> Found<'a> {
     }
 
     pub(super) fn add_thing(&mut self, thing: Option<Thing>, from: usize, to: usize) {
-        self.things.push(Place { thing, from, to });
+        self.things.push(PhrasePosition { thing, from, to });
     }
 
     /// After everything is found: numbers become fillers, and the words of a thing lose their roles.
@@ -202,7 +208,7 @@ impl<'a> Found<'a> {
     }
 
     /// `mnemonic phrase`, to be typed here and not shared or put on paper.
-    fn is_typed_mnemonic(&self, place: &Place) -> bool {
+    fn is_typed_mnemonic(&self, place: &PhrasePosition) -> bool {
         let mut words = self.words[place.from..place.to].iter();
         let is_mnemonic =
             words.len() > 1 && words.any(|word| MNEMONIC.iter().any(|stem| word.folded.starts_with(stem)));
@@ -211,7 +217,7 @@ impl<'a> Found<'a> {
 
     /// The same thing stands directly before and after it, so that it adds nothing: `seed seed seed`.
     fn is_inside_row(&self, at: usize) -> bool {
-        let is_next = |first: &Place, second: &Place| {
+        let is_next = |first: &PhrasePosition, second: &PhrasePosition| {
             first.to == second.from && first.thing == second.thing && self.words[second.from].gap == Gap::None
         };
         at > 0
@@ -221,7 +227,7 @@ impl<'a> Found<'a> {
                 .is_some_and(|row| row.windows(2).all(|two| is_next(&two[0], &two[1])))
     }
 
-    fn sense_of(&self, place: &Place) -> Sense {
+    fn sense_of(&self, place: &PhrasePosition) -> Sense {
         if self.manner == Manner::Name {
             return self.sense_in_name(place);
         }
@@ -244,17 +250,17 @@ impl<'a> Found<'a> {
     }
 
     /// An identifier with a thing names its field after it, unless one of a few other words is in it.
-    fn sense_in_name(&self, place: &Place) -> Sense {
+    fn sense_in_name(&self, place: &PhrasePosition) -> Sense {
         let is_other = self.any(0..self.words.len(), No | Keep | Talk | Tail | Other);
         if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
     }
 
-    fn is_clearly_given(&self, place: &Place) -> bool {
+    fn is_clearly_given(&self, place: &PhrasePosition) -> bool {
         place.from > 0 && self.roles[place.from - 1].has_any(Give) && !self.is_tailed(place)
     }
 
     /// `seed phrase generator`: the thing only qualifies what follows.
-    fn is_tailed(&self, place: &Place) -> bool {
+    fn is_tailed(&self, place: &PhrasePosition) -> bool {
         let mut rest = place.to..self.clause_end(place.to);
         // `seed phrase or private key generator`
         if let Some(next) = self.things.iter().find(|next| next.from == place.to + 1)
@@ -266,7 +272,7 @@ impl<'a> Found<'a> {
     }
 
     /// It is in the scope of a negation, or the text says that somebody else asks for it.
-    fn is_warned_of(&self, place: &Place) -> bool {
+    fn is_warned_of(&self, place: &PhrasePosition) -> bool {
         let scope = self.scope_start(place.from);
         let before = scope..place.from;
         let is_given_before = self.any(before.clone(), Give);
@@ -283,7 +289,7 @@ impl<'a> Found<'a> {
             || (self.follows_colon(scope) && self.any(self.far_before(scope), Other))
     }
 
-    fn is_ours(&self, place: &Place) -> bool {
+    fn is_ours(&self, place: &PhrasePosition) -> bool {
         let before = self.scope_start(place.from)..place.from;
         self.any(before, Ours)
     }
@@ -301,7 +307,7 @@ impl<'a> Found<'a> {
         self.roles.get(clause).is_some_and(|roles| roles.has_any(Give | Please))
     }
 
-    fn is_questioned(&self, place: &Place) -> bool {
+    fn is_questioned(&self, place: &PhrasePosition) -> bool {
         let scope = self.scope_start(place.from);
         let opens = |at: usize| self.roles.get(at).is_some_and(|roles| roles.has_any(Question));
         let is_opened = opens(0) || opens(1) || opens(scope) || (scope..place.from).skip(1).any(opens);
@@ -309,13 +315,13 @@ impl<'a> Found<'a> {
     }
 
     /// The sentence is only a label, as in `Private key?`.
-    fn is_bare(&self, place: &Place) -> bool {
+    fn is_bare(&self, place: &PhrasePosition) -> bool {
         let rest = (0..self.words.len()).filter(|at| !(place.from..place.to).contains(at));
         rest.into_iter().all(|at| self.roles[at].has_any(Filler))
     }
 
     /// Questions that request it: `What is your CVV?`, `Could you please enter your seed phrase?`
-    fn is_inquired(&self, place: &Place) -> bool {
+    fn is_inquired(&self, place: &PhrasePosition) -> bool {
         let before = self.scope_start(place.from)..place.from;
         let near = place.from.saturating_sub(4).max(before.start)..place.from;
         let is_end = self.clause_end(place.to) == place.to;
@@ -323,7 +329,7 @@ impl<'a> Found<'a> {
         is_polite || (is_end && self.any(near, Inquire))
     }
 
-    fn is_requested(&self, place: &Place) -> bool {
+    fn is_requested(&self, place: &PhrasePosition) -> bool {
         let scope = self.scope_start(place.from);
         let near = place.from.saturating_sub(OBJECT_WORDS_MAX).max(scope)..place.from;
         if let Some(verb) = near.clone().rev().find(|at| self.roles[*at].has_any(Give))
@@ -343,13 +349,13 @@ impl<'a> Found<'a> {
     }
 
     /// `Write it on the steel plate`: what is put on paper is not typed into a field.
-    fn is_put_on_paper(&self, verb: usize, place: &Place) -> bool {
+    fn is_put_on_paper(&self, verb: usize, place: &PhrasePosition) -> bool {
         let end = self.clause_end(place.to.max(verb + 1));
         self.roles[verb].has_any(Write) && self.any(self.scope_start(place.from.min(verb))..end, Paper)
     }
 
     /// Both the thing and the request for it are in quotation marks.
-    fn is_reported(&self, place: &Place) -> bool {
+    fn is_reported(&self, place: &PhrasePosition) -> bool {
         let near = self.scope_start(place.from)..self.clause_end(place.to);
         let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at].has_any(Give | GiveLast);
         self.words[place.from].is_quoted && !near.into_iter().any(asks_itself)
@@ -365,7 +371,7 @@ impl<'a> Found<'a> {
     }
 
     /// `If you do not enter it, your account will be deleted.`
-    fn is_threat(&self, place: &Place) -> bool {
+    fn is_threat(&self, place: &PhrasePosition) -> bool {
         let clause = self.clause_start(place.from);
         let before = clause..place.from;
         before.len() < OBJECT_WORDS_MAX

@@ -1,7 +1,7 @@
 //! When a sentence is a label with a thing as its head: `Your 12-word recovery phrase`, `Private key of the account`.
 
 use super::found::is_plain;
-use super::judge::{Found, Place};
+use super::judge::{PhraseMatch, PhrasePosition};
 use super::roles::Role::*;
 
 /// A longer sentence is no label.
@@ -17,8 +17,8 @@ const GENITIVES: [&str; 16] = [
     "vom",
 ];
 
-impl Found<'_> {
-    pub(super) fn is_label(&self, place: &Place) -> bool {
+impl PhraseMatch<'_> {
+    pub(super) fn is_label(&self, place: &PhrasePosition) -> bool {
         let whole = 0..self.words.len();
         if whole.len() > LABEL_WORDS_MAX || self.any(whole.clone(), Talk | Other | Question) {
             return false;

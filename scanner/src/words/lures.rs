@@ -1,8 +1,8 @@
 //! Nouns that are lures only in the right context: banks of rivers, apples on trees and leather wallets are none.
 
 use super::found::is_plain;
-use super::judge::Found;
-use super::reader::{Gap, Word};
+use super::judge::PhraseMatch;
+use super::reader::{Gap, TextWord};
 use super::roles::Role::*;
 use super::{Lure, Text};
 
@@ -55,7 +55,7 @@ pub(super) struct Lures {
 }
 
 impl Lures {
-    pub(super) fn take(&mut self, sentence: &Found<'_>) {
+    pub(super) fn take(&mut self, sentence: &PhraseMatch<'_>) {
         for lure in &sentence.lures {
             if lure.is_certain || sentence.is_meant(lure) {
                 put(&mut self.certain, lure.name);
@@ -91,7 +91,7 @@ fn put(lures: &mut Vec<&'static str>, name: &'static str) {
 }
 
 /// An unknown name that ends like those of banks: `Hafenbank`, `Mälarbanken`.
-pub(super) fn may_name_bank(word: &Word) -> bool {
+pub(super) fn may_name_bank(word: &TextWord) -> bool {
     let stem = ["bank", "banken"].iter().find_map(|ending| word.folded.strip_suffix(ending));
     let is_name = |stem: &str| {
         stem.chars().count() >= BANK_STEM_CHARS_MIN
@@ -101,7 +101,7 @@ pub(super) fn may_name_bank(word: &Word) -> bool {
     word.is_capital && stem.is_some_and(is_name)
 }
 
-impl Found<'_> {
+impl PhraseMatch<'_> {
     fn is_meant(&self, lure: &LureAt) -> bool {
         match lure.name {
             "bank" => {

@@ -1,7 +1,7 @@
 //! Where a thing is to be entered: on the page, or elsewhere, in the reader's own app, device or terminal.
 
 use super::found::is_plain;
-use super::judge::{Found, Place};
+use super::judge::{PhraseMatch, PhrasePosition};
 use super::roles::Role::*;
 
 /// `in the official wallet app`: the maximum distance from the preposition to its noun.
@@ -9,9 +9,9 @@ const NOUN_WORDS_MAX: usize = 5;
 /// `it only here`: the maximum distance from the pronoun to the place.
 const NEARBY_WORDS_MAX: usize = 5;
 
-impl Found<'_> {
+impl PhraseMatch<'_> {
     /// `Enter your seed phrase in the wallet app`, but not `in this app` nor `in the field below`.
-    pub(super) fn is_for_elsewhere(&self, place: &Place) -> bool {
+    pub(super) fn is_for_elsewhere(&self, place: &PhrasePosition) -> bool {
         let scope = self.scope_start(place.from);
         let end = self.clause_end(place.to);
         let is_given = self.any(scope..place.from, Give) || self.any(place.to..end, Give | GiveLast);

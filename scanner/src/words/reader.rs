@@ -7,7 +7,7 @@ use std::iter::Peekable;
 
 use super::fold::{Folded, folded, is_unspaced};
 use super::found::Whole;
-use super::judge::{Found, Judge};
+use super::judge::{PhraseClassifier, PhraseMatch};
 use super::letters::join_letters;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::Lures;
@@ -51,7 +51,7 @@ pub(super) enum Gap {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct TextWord {
     pub(super) folded: String,
     pub(super) ids: Ids,
     pub(super) gap: Gap,
@@ -62,7 +62,7 @@ pub(super) struct Word {
 pub(super) struct Reading {
     manner: Manner,
     text: Text,
-    words: Vec<Word>,
+    words: Vec<TextWord>,
     gap: Gap,
     word: String,
     word_chars: usize,
@@ -73,7 +73,7 @@ pub(super) struct Reading {
     has_symbol: bool,
     is_capital: bool,
     unspaced: Vec<char>,
-    judge: Judge,
+    judge: PhraseClassifier,
     lures: Lures,
     quotes: Quotes,
     /// How many words at the start of the text were of each use, for the hints that want nothing else in a text.
@@ -97,7 +97,7 @@ impl Reading {
             has_symbol: false,
             is_capital: false,
             unspaced: Vec::new(),
-            judge: Judge::default(),
+            judge: PhraseClassifier::default(),
             lures: Lures::default(),
             quotes: Quotes::default(),
             plain_words: 0,
@@ -267,10 +267,10 @@ impl Reading {
         {
             for part in parts {
                 let (folded, ids) = (part.to_owned(), LEXICON.ids(part));
-                self.words.push(Word { folded, ids, gap: Gap::None, is_capital, is_quoted });
+                self.words.push(TextWord { folded, ids, gap: Gap::None, is_capital, is_quoted });
             }
         } else {
-            self.words.push(Word { folded, ids, gap, is_capital, is_quoted });
+            self.words.push(TextWord { folded, ids, gap, is_capital, is_quoted });
         }
         if self.words.len() >= SENTENCE_WORDS_MAX {
             self.end_sentence(false);
@@ -290,7 +290,7 @@ impl Reading {
         let mut words = std::mem::take(&mut self.words);
         join_letters(&mut words);
         self.text.word_count = self.text.word_count.saturating_add(words.len() as u32);
-        let sentence = Found::in_words(&words, is_question, self.manner, &mut self.text);
+        let sentence = PhraseMatch::in_words(&words, is_question, self.manner, &mut self.text);
         self.lures.take(&sentence);
         self.plain_words += sentence.plain_words;
         self.whole = (sentence.whole, words.len());

@@ -11,7 +11,7 @@ use scanner::{ScannedFile, Status, Terms, Verdict};
 use store::{KeptVerdict, ScanSubject};
 use tokio::task::spawn_blocking;
 
-use super::gate::Permit;
+use super::gate::ScanPermit;
 use super::{is_blind, pass_or_wait};
 use crate::Service;
 
@@ -72,7 +72,7 @@ impl Service {
 impl Files {
     /// Computes the verdict. The permit is given back when the computing ends, which is soon after nobody waits for it any
     /// more.
-    pub(super) async fn judge(self, permit: Permit) -> anyhow::Result<KeptVerdict> {
+    pub(super) async fn judge(self, permit: ScanPermit) -> anyhow::Result<KeptVerdict> {
         pass_or_wait("scan.compute").await?;
         let stop = StopWhenDropped::default();
         let is_cancelled = stop.0.clone();

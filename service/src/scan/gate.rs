@@ -59,11 +59,11 @@ impl ScanTerms {
 
 /// Hands out the permits of a process.
 #[derive(Clone, Debug)]
-pub struct ScanGate(Arc<Gate>);
+pub struct ScanGate(Arc<ScanQueueState>);
 
 #[derive(Debug)]
-struct Gate {
-    state: Mutex<State>,
+struct ScanQueueState {
+    state: Mutex<ScanSlotState>,
     quota: Option<Duration>,
 }
 
@@ -76,29 +76,29 @@ pub(super) struct NoPermit {
 /// The right to compute one scan. It is given back when it is dropped, which is when the computing has ended and not when
 /// nobody waits for its result any more.
 #[derive(Debug)]
-pub(super) struct Permit {
-    gate: Arc<Gate>,
+pub(super) struct ScanPermit {
+    gate: Arc<ScanQueueState>,
     account: AccountId,
     scan: Scan,
     since: Instant,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScanSlotState {
     free: usize,
     /// In the order in which they came.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingScan>,
     accounts: HashMap<AccountId, AccountUse>,
     /// Counts waiting scans and permits, to number them.
     count: u64,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingScan {
     number: u64,
     account: AccountId,
     scan: Scan,
-    permit: oneshot::Sender<Permit>,
+    permit: oneshot::Sender<ScanPermit>,
 }
 
 /// What an account had of this process.
@@ -130,12 +130,12 @@ struct Rank {
 
 impl ScanGate {
     pub fn new(terms: ScanTerms) -> Self {
-        let state = State { free: terms.permits.max(1), ..State::default() };
-        Self(Arc::new(Gate { state: Mutex::new(state), quota: terms.quota }))
+        let state = ScanSlotState { free: terms.permits.max(1), ..ScanSlotState::default() };
+        Self(Arc::new(ScanQueueState { state: Mutex::new(state), quota: terms.quota }))
     }
 
     /// Waits for a permit.
-    pub(super) async fn permit(&self, account: AccountId, scan: Scan) -> Result<Permit, NoPermit> {
+    pub(super) async fn permit(&self, account: AccountId, scan: Scan) -> Result<ScanPermit, NoPermit> {
         let wait_max = if scan == Scan::First { WAIT_MAX } else { RESCAN_WAIT_MAX };
         let waiting = self.wait(account, scan);
         let permit = match waiting {
@@ -152,9 +152,9 @@ impl ScanGate {
     }
 
     /// Joins the account's line, unless that stands still.
-    fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<Permit>)> {
+    fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<ScanPermit>)> {
         let (sender, receiver) = oneshot::channel();
-        let number = self.0.state().join(Waiting { number: 0, account, scan, permit: sender })?;
+        let number = self.0.state().join(WaitingScan { number: 0, account, scan, permit: sender })?;
         self.0.serve();
         Some((number, receiver))
     }
@@ -165,8 +165,8 @@ impl ScanGate {
         account: AccountId,
         scan: Scan,
         number: u64,
-        permit: &mut oneshot::Receiver<Permit>,
-    ) -> Option<Permit> {
+        permit: &mut oneshot::Receiver<ScanPermit>,
+    ) -> Option<ScanPermit> {
         loop {
             if let Ok(served) = timeout(PATIENCE, &mut *permit).await {
                 return served.ok();
@@ -178,9 +178,9 @@ impl ScanGate {
     }
 }
 
-impl Gate {
+impl ScanQueueState {
     /// Nothing panics while it holds the lock, and nothing half done would be left if something did.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScanSlotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -189,15 +189,15 @@ impl Gate {
         loop {
             let mut state = self.state();
             let Some(next) = state.take_next(self.quota) else { return };
-            let Waiting { account, scan, permit, .. } = next;
+            let WaitingScan { account, scan, permit, .. } = next;
             drop(state);
             // A scan that has stopped waiting drops its permit, which serves the next one.
-            let _ = permit.send(Permit { gate: self.clone(), account, scan, since: Instant::now() });
+            let _ = permit.send(ScanPermit { gate: self.clone(), account, scan, since: Instant::now() });
         }
     }
 }
 
-impl State {
+impl ScanSlotState {
     fn account(&mut self, account: AccountId) -> &mut AccountUse {
         if self.accounts.len() >= ACCOUNTS_MAX && !self.accounts.contains_key(&account) {
             self.forget_idle();
@@ -227,11 +227,11 @@ impl State {
         }
     }
 
-    fn take_next(&mut self, quota: Option<Duration>) -> Option<Waiting> {
+    fn take_next(&mut self, quota: Option<Duration>) -> Option<WaitingScan> {
         if self.free == 0 {
             return None;
         }
-        let rank = |(_, waiting): &(usize, &Waiting)| {
+        let rank = |(_, waiting): &(usize, &WaitingScan)| {
             let known = self.accounts.get(&waiting.account);
             let starving_since = known.and_then(AccountUse::starving_since);
             Rank {
@@ -254,7 +254,7 @@ impl State {
     }
 
     /// The number under which the scan waits. None: others of its account wait already, and none was served lately.
-    fn join(&mut self, waiting: Waiting) -> Option<u64> {
+    fn join(&mut self, waiting: WaitingScan) -> Option<u64> {
         let account = waiting.account;
         if waiting.scan == Scan::First {
             let is_oldest = self.oldest_of(account).is_none();
@@ -266,7 +266,7 @@ impl State {
             }
         }
         self.count += 1;
-        self.waiting.push(Waiting { number: self.count, ..waiting });
+        self.waiting.push(WaitingScan { number: self.count, ..waiting });
         Some(self.count)
     }
 
@@ -307,7 +307,7 @@ impl AccountUse {
     }
 }
 
-impl Drop for Permit {
+impl Drop for ScanPermit {
     fn drop(&mut self) {
         {
             let mut state = self.gate.state();
@@ -326,7 +326,7 @@ impl Drop for Permit {
 
 /// Takes a scan out of the line when it stops waiting.
 struct Leaving<'a> {
-    gate: &'a Gate,
+    gate: &'a ScanQueueState,
     number: u64,
 }
 

@@ -19,12 +19,12 @@ fn content() -> Vec<u8> {
 }
 
 /// A store that answers each request with this much of what was asked for, and hangs up.
-struct Stingy {
+struct ShortReads {
     url: String,
     requests: Arc<AtomicUsize>,
 }
 
-impl Stingy {
+impl ShortReads {
     async fn start(answer_bytes_max: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (url, requests) =
@@ -80,7 +80,7 @@ pub(crate) fn blobs_at(url: &str) -> Blobs {
 
 #[tokio::test]
 async fn a_store_that_hangs_up_is_asked_for_the_rest() {
-    let store = Stingy::start(30_000).await;
+    let store = ShortReads::start(30_000).await;
     let range = 10..SIZE_BYTES - 10;
     let chunks = blobs_at(&store.url).stream(BlobHash::of(b""), range).await.unwrap();
     let read: Vec<Bytes> = chunks.try_collect().await.unwrap();
@@ -90,7 +90,7 @@ async fn a_store_that_hangs_up_is_asked_for_the_rest() {
 
 #[tokio::test]
 async fn a_store_that_brings_nothing_is_given_up() {
-    let store = Stingy::start(0).await;
+    let store = ShortReads::start(0).await;
     let begun_at = Instant::now();
     let chunks = blobs_at(&store.url).stream(BlobHash::of(b""), 0..SIZE_BYTES).await.unwrap();
     assert!(chunks.try_collect::<Vec<Bytes>>().await.is_err());

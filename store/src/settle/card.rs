@@ -1,25 +1,25 @@
 //! Card payments in the ledger: what a checkout session credits, and what goes back to the card. Each session credits one
 //! account, and no more goes back than was credited.
 
-use domain::{CardPayment, CardReversalDeed, Micro, ReversalExtent};
+use domain::{CardPayment, CardReversalOperation, Micro, ReversalExtent};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter,
     QuerySelect,
 };
 
-use super::book::Book;
+use super::batch::BatchState;
 use crate::{Store, rows};
 
 /// Credits the account. `false` when the session credited this account or another one before.
 pub(super) async fn credit(
     transaction: &DatabaseTransaction,
-    book: &mut Book,
+    batch: &mut BatchState,
     amount: Micro,
     payment: &CardPayment,
     reason: &str,
 ) -> anyhow::Result<bool> {
-    let account = book.account_id()?.to_string();
+    let account = batch.account_id()?.to_string();
     if let Some(earlier) = entity::card_payment::Entity::find_by_id(&payment.session).one(transaction).await?
     {
         // A release without payment intents credited it.
@@ -30,7 +30,7 @@ pub(super) async fn credit(
         }
         return Ok(false);
     }
-    let is_new = book.enter(amount, &reason);
+    let is_new = batch.enter(amount, &reason);
     // Two accounts at the same moment: the primary key fails one of the commits, and the processor repeats its event.
     let row = entity::card_payment::ActiveModel {
         session: Set(payment.session.clone()),
@@ -39,38 +39,38 @@ pub(super) async fn credit(
         credited_micro: Set(amount.get()),
         refunded_micro: Set(0),
         disputed_micro: Set(0),
-        created_at: Set(book.now.millis()),
+        created_at: Set(batch.now.millis()),
     };
     entity::card_payment::Entity::insert(row).exec_without_returning(transaction).await?;
-    book.note_real_payment();
+    batch.note_real_payment();
     Ok(is_new)
 }
 
 /// Takes back what of the payment went back and was not taken before. `false` when that is nothing.
 pub(super) async fn reverse(
     transaction: &DatabaseTransaction,
-    book: &mut Book,
-    deed: &CardReversalDeed,
+    batch: &mut BatchState,
+    operation: &CardReversalOperation,
 ) -> anyhow::Result<bool> {
     use entity::card_payment::Column;
     let found = entity::card_payment::Entity::find()
-        .filter(Column::PaymentIntent.eq(deed.reversal.payment_intent.as_str()))
-        .filter(Column::AccountId.eq(deed.account.to_string()))
+        .filter(Column::PaymentIntent.eq(operation.reversal.payment_intent.as_str()))
+        .filter(Column::AccountId.eq(operation.account.to_string()))
         .one(transaction)
         .await?;
     let Some(payment) = found else { return Ok(false) };
     let left = payment.credited_micro - payment.refunded_micro - payment.disputed_micro;
-    let wanted = match deed.reversal.extent {
+    let wanted = match operation.reversal.extent {
         ReversalExtent::RefundedInAll(in_all) => in_all.get() - payment.refunded_micro,
         ReversalExtent::Disputed(amount) => amount.get(),
     };
     let taken = wanted.min(left);
-    if taken <= 0 || !book.enter(Micro::new(-taken), &deed.reason()) {
+    if taken <= 0 || !batch.enter(Micro::new(-taken), &operation.reason()) {
         return Ok(false);
     }
     let (refunded, disputed) = (payment.refunded_micro, payment.disputed_micro);
     let mut row = payment.into_active_model();
-    match deed.reversal.extent {
+    match operation.reversal.extent {
         ReversalExtent::RefundedInAll(_) => row.refunded_micro = Set(refunded + taken),
         ReversalExtent::Disputed(_) => row.disputed_micro = Set(disputed + taken),
     }

@@ -3,10 +3,10 @@
 use anyhow::Context;
 use domain::{
     AccountStatus, Activation, ArtifactId, Host, Missing, MissingRight, ModeratedBy, ModerationStatus,
-    Outcome, PublishDeed, Published, Reason, Refusal, Target, Visibility,
+    Outcome, PublishOperation, Published, Reason, Refusal, Target, Visibility,
 };
 
-use super::book::Book;
+use super::batch::BatchState;
 use super::payment::pay;
 use super::sites::Sites;
 use super::{Terms, refused};
@@ -19,62 +19,62 @@ const FIRST_SEQ: i32 = 1;
 
 /// Makes a version, pays for it and makes it live; or refuses and changes nothing.
 pub(super) fn settle(
-    book: &mut Book,
+    batch: &mut BatchState,
     sites: &mut Sites<'_>,
-    deed: &PublishDeed,
+    operation: &PublishOperation,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    let account = book.account_id()?;
-    let existing = sites.artifact(account, &deed.order.slug);
-    if let Some(refusal) = may_publish(book, deed, existing, terms)? {
+    let account = batch.account_id()?;
+    let existing = sites.artifact(account, &operation.order.slug);
+    if let Some(refusal) = may_publish(batch, operation, existing, terms)? {
         return Ok(refused(refusal));
     }
-    let added_bytes = sites.bytes_new_to(account, &deed.manifest);
-    if let Some(refusal) = exceeds_storage(book, added_bytes, terms) {
+    let added_bytes = sites.bytes_new_to(account, &operation.manifest);
+    if let Some(refusal) = exceeds_storage(batch, added_bytes, terms) {
         return Ok(refused(refusal));
     }
-    let settlement = match terms.tariff.settle_publish(book.standing(), deed.order.payment.as_ref()) {
+    let settlement = match terms.tariff.settle_publish(batch.standing(), operation.order.payment.as_ref()) {
         Ok(settlement) => settlement,
         Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
 
     let artifact = match existing {
-        Some(artifact) => moved(book, deed, artifact),
-        None => new_artifact(book, deed, terms),
+        Some(artifact) => moved(batch, operation, artifact),
+        None => new_artifact(batch, operation, terms),
     };
-    sites.put_artifact(account, &deed.order.slug, artifact.clone());
-    let mut version = new_version(book, deed, &artifact)?;
-    moderate(sites, deed, &artifact, &mut version, terms)?;
+    sites.put_artifact(account, &operation.order.slug, artifact.clone());
+    let mut version = new_version(batch, operation, &artifact)?;
+    moderate(sites, operation, &artifact, &mut version, terms)?;
     let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
-    if deed.order.activation == Activation::Live {
-        sites.point(routes::row(&book.account, &artifact, &version, book.now));
+    if operation.order.activation == Activation::Live {
+        sites.point(routes::row(&batch.account, &artifact, &version, batch.now));
     }
-    sites.add_version(deed, version)?;
-    book.count_publish();
-    book.add_storage(added_bytes);
-    let receipt = pay(book, settlement, deed.order.job(), &Reason::Publish(deed.order.version));
+    sites.add_version(operation, version)?;
+    batch.count_publish();
+    batch.add_storage(added_bytes);
+    let receipt = pay(batch, settlement, operation.order.job(), &Reason::Publish(operation.order.version));
     Ok(Outcome::Published(Box::new(Published {
         account,
         artifact: rows::parse(&artifact.id, "an artifact id")?,
         host: rows::parse(&artifact.host, "a host")?,
-        slug: deed.order.slug.clone(),
-        version: deed.order.version,
+        slug: operation.order.slug.clone(),
+        version: operation.order.version,
         seq,
-        free_publishes_left: terms.tariff.free_publishes_left(book.standing()),
-        balance: book.balance(),
-        expires_at: book.account.expires_at.map(domain::Time::from_millis),
+        free_publishes_left: terms.tariff.free_publishes_left(batch.standing()),
+        balance: batch.balance(),
+        expires_at: batch.account.expires_at.map(domain::Time::from_millis),
         visibility: rows::visibility(&artifact.visibility)?,
         receipt,
     })))
 }
 
 fn may_publish(
-    book: &Book,
-    deed: &PublishDeed,
+    batch: &BatchState,
+    operation: &PublishOperation,
     existing: Option<&entity::artifact::Model>,
     terms: &Terms,
 ) -> anyhow::Result<Option<Refusal>> {
-    if let Some(pin) = deed.order.pinned_to {
+    if let Some(pin) = operation.order.pinned_to {
         let target =
             existing.map(|artifact| rows::parse::<ArtifactId>(&artifact.id, "an artifact id")).transpose()?;
         if target != Some(pin) {
@@ -84,19 +84,19 @@ fn may_publish(
     if existing.is_some() {
         return Ok(None);
     }
-    if deed.order.target == Target::Existing {
+    if operation.order.target == Target::Existing {
         return Ok(Some(Refusal::NotFound(Missing::Artifact)));
     }
     let artifacts_max = terms.tariff.claimed_artifacts_max;
-    let is_full =
-        book.status() == AccountStatus::Claimed && rows::count(book.account.artifact_count) >= artifacts_max;
+    let is_full = batch.status() == AccountStatus::Claimed
+        && rows::count(batch.account.artifact_count) >= artifacts_max;
     Ok(is_full.then(|| Refusal::QuotaExceeded { limit: format!("{artifacts_max} artifacts") }))
 }
 
-fn exceeds_storage(book: &Book, added_bytes: u64, terms: &Terms) -> Option<Refusal> {
+fn exceeds_storage(batch: &BatchState, added_bytes: u64, terms: &Terms) -> Option<Refusal> {
     let bytes_max = terms.tariff.provisional_storage_bytes_max;
-    let is_over = book.status() == AccountStatus::Provisional
-        && rows::count(book.account.storage_bytes).saturating_add(added_bytes) > bytes_max;
+    let is_over = batch.status() == AccountStatus::Provisional
+        && rows::count(batch.account.storage_bytes).saturating_add(added_bytes) > bytes_max;
     is_over.then(|| Refusal::TooLarge {
         limit: format!(
             "a provisional account stores at most {} MB; claiming it lifts this",
@@ -105,16 +105,20 @@ fn exceeds_storage(book: &Book, added_bytes: u64, terms: &Terms) -> Option<Refus
     })
 }
 
-fn new_artifact(book: &mut Book, deed: &PublishDeed, terms: &Terms) -> entity::artifact::Model {
-    book.count_artifact();
+fn new_artifact(
+    batch: &mut BatchState,
+    operation: &PublishOperation,
+    terms: &Terms,
+) -> entity::artifact::Model {
+    batch.count_artifact();
     entity::artifact::Model {
         id: ArtifactId::new(terms.now, &terms.chance).to_string(),
-        account_id: book.account.id.clone(),
-        slug: deed.order.slug.to_string(),
+        account_id: batch.account.id.clone(),
+        slug: operation.order.slug.to_string(),
         // Somebody may have this host; then the unique constraint fails the commit, and its retry draws again.
-        host: Host::generate(&deed.order.slug, &terms.chance).to_string(),
+        host: Host::generate(&operation.order.slug, &terms.chance).to_string(),
         visibility: Visibility::Public.as_str().to_owned(),
-        live_version_id: live_after(deed, None),
+        live_version_id: live_after(operation, None),
         last_seq: FIRST_SEQ,
         created_at: terms.now.millis(),
         updated_at: terms.now.millis(),
@@ -123,34 +127,38 @@ fn new_artifact(book: &mut Book, deed: &PublishDeed, terms: &Terms) -> entity::a
 }
 
 /// The artifact takes the next number; the pointer moves to the new version unless that is staged.
-fn moved(book: &Book, deed: &PublishDeed, artifact: &entity::artifact::Model) -> entity::artifact::Model {
+fn moved(
+    batch: &BatchState,
+    operation: &PublishOperation,
+    artifact: &entity::artifact::Model,
+) -> entity::artifact::Model {
     entity::artifact::Model {
         last_seq: artifact.last_seq + 1,
-        updated_at: book.now.millis(),
-        live_version_id: live_after(deed, artifact.live_version_id.clone()),
+        updated_at: batch.now.millis(),
+        live_version_id: live_after(operation, artifact.live_version_id.clone()),
         ..artifact.clone()
     }
 }
 
 fn new_version(
-    book: &Book,
-    deed: &PublishDeed,
+    batch: &BatchState,
+    operation: &PublishOperation,
     artifact: &entity::artifact::Model,
 ) -> anyhow::Result<entity::version::Model> {
     Ok(entity::version::Model {
-        id: deed.order.version.to_string(),
+        id: operation.order.version.to_string(),
         artifact_id: artifact.id.clone(),
-        account_id: book.account.id.clone(),
+        account_id: batch.account.id.clone(),
         seq: artifact.last_seq,
-        manifest: serde_json::to_string(&deed.manifest)?,
-        total_bytes: rows::number(deed.manifest.total_bytes()),
-        file_count: i32::try_from(deed.manifest.files().len()).unwrap_or(i32::MAX),
-        created_via: deed.order.created_via.as_str().to_owned(),
-        created_by: deed.order.created_by.map(|token| token.to_string()),
-        message: deed.order.message.clone().map(String::from),
+        manifest: serde_json::to_string(&operation.manifest)?,
+        total_bytes: rows::number(operation.manifest.total_bytes()),
+        file_count: i32::try_from(operation.manifest.files().len()).unwrap_or(i32::MAX),
+        created_via: operation.order.created_via.as_str().to_owned(),
+        created_by: operation.order.created_by.map(|token| token.to_string()),
+        message: operation.order.message.clone().map(String::from),
         moderation_status: ModerationStatus::Pending.as_str().to_owned(),
         moderated_by: ModeratedBy::Nobody.as_str().to_owned(),
-        created_at: book.now.millis(),
+        created_at: batch.now.millis(),
         scanned_by: None,
         scanned_at: None,
         rescan_asked_at: None,
@@ -163,12 +171,12 @@ fn new_version(
 /// a blocked content begins as blocked.
 fn moderate(
     sites: &mut Sites<'_>,
-    deed: &PublishDeed,
+    operation: &PublishOperation,
     artifact: &entity::artifact::Model,
     version: &mut entity::version::Model,
     terms: &Terms,
 ) -> anyhow::Result<()> {
-    let (blocked, is_held) = (sites.blocked_in(&deed.manifest), sites.is_held_back(artifact));
+    let (blocked, is_held) = (sites.blocked_in(&operation.manifest), sites.is_held_back(artifact));
     let (status, by) = match (blocked.is_empty(), is_held) {
         (true, false) => return Ok(()),
         (_, true) => HELD,
@@ -177,7 +185,7 @@ fn moderate(
     status.as_str().clone_into(&mut version.moderation_status);
     by.as_str().clone_into(&mut version.moderated_by);
     if !blocked.is_empty() {
-        let evidence = blocked_contents::evidence(NO_FINDINGS, &deed.manifest, &blocked)?;
+        let evidence = blocked_contents::evidence(NO_FINDINGS, &operation.manifest, &blocked)?;
         // What its scan will say as well, also where the page is held back.
         let (verdict, scan) = (ModerationStatus::Blocked, ModeratedBy::Scan);
         let decision = Decision::of_people(version, verdict, scan, &terms.chance, terms.now);
@@ -186,9 +194,9 @@ fn moderate(
     Ok(())
 }
 
-fn live_after(deed: &PublishDeed, live_before: Option<String>) -> Option<String> {
-    match deed.order.activation {
-        Activation::Live => Some(deed.order.version.to_string()),
+fn live_after(operation: &PublishOperation, live_before: Option<String>) -> Option<String> {
+    match operation.order.activation {
+        Activation::Live => Some(operation.order.version.to_string()),
         Activation::Staged => live_before,
     }
 }

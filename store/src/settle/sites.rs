@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, BlobHash, Deed, Manifest, PublishDeed, Slug, SweepNumber, Time};
+use domain::{AccountId, BlobHash, LedgerOperation, Manifest, PublishOperation, Slug, SweepNumber, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
@@ -15,7 +15,7 @@ use crate::script::Script;
 use crate::{blob_index, blob_sweep, blocked_contents, held_pages, routes, rows};
 
 pub(super) struct Sites<'a> {
-    artifacts: HashMap<(AccountId, Slug), Shelved>,
+    artifacts: HashMap<(AccountId, Slug), StoredSite>,
     /// Which of the contents that are published the accounts store already.
     held: HashSet<(AccountId, BlobHash)>,
     /// Those of the contents that are published which no new version may bring.
@@ -29,14 +29,14 @@ pub(super) struct Sites<'a> {
     refs: Vec<entity::blob_ref::ActiveModel>,
     /// By host; the last of several in one commit is the one that anybody sees.
     routes: BTreeMap<String, entity::route::Model>,
-    refused: Vec<&'a PublishDeed>,
+    refused: Vec<&'a PublishOperation>,
     /// The oldest look for contents that a version of this commit counts on.
     as_of: Option<SweepNumber>,
     now: Time,
 }
 
 /// An artifact that is on the shelf, and whether the database knows it as it is.
-struct Shelved {
+struct StoredSite {
     row: entity::artifact::Model,
     has_changed: bool,
 }
@@ -48,11 +48,11 @@ impl<'a> Sites<'a> {
         batches: &[Batch<'a>],
         now: Time,
     ) -> anyhow::Result<Self> {
-        let publishes: Vec<&PublishDeed> =
-            batches.iter().flat_map(|batch| batch.deeds).filter_map(publish_of).collect();
+        let publishes: Vec<&PublishOperation> =
+            batches.iter().flat_map(|batch| batch.operations).filter_map(publish_of).collect();
         let artifacts = artifacts(transaction, &publishes).await?;
         let known = artifacts.values().map(|shelved| shelved.row.id.clone()).collect();
-        let brought = publishes.iter().flat_map(|deed| blocked_contents::hashes_of(&deed.manifest));
+        let brought = publishes.iter().flat_map(|operation| blocked_contents::hashes_of(&operation.manifest));
         Ok(Self {
             held: held(transaction, &publishes).await?,
             blocked: blocked_contents::among_hashes(transaction, brought).await?,
@@ -91,7 +91,7 @@ impl<'a> Sites<'a> {
 
     /// Adds an artifact, or changes the one that bears the slug.
     pub(super) fn put_artifact(&mut self, account: AccountId, slug: &Slug, row: entity::artifact::Model) {
-        self.artifacts.insert((account, slug.clone()), Shelved { row, has_changed: true });
+        self.artifacts.insert((account, slug.clone()), StoredSite { row, has_changed: true });
     }
 
     /// What statements of their own have changed of an artifact.
@@ -111,18 +111,19 @@ impl<'a> Sites<'a> {
 
     pub(super) fn add_version(
         &mut self,
-        deed: &PublishDeed,
+        operation: &PublishOperation,
         row: entity::version::Model,
     ) -> anyhow::Result<()> {
-        self.contents.extend(blob_index::rows_of(&deed.manifest, self.now)?);
-        let hashes: HashSet<BlobHash> = deed.manifest.files().iter().map(|file| file.hash).collect();
+        self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
+        let hashes: HashSet<BlobHash> = operation.manifest.files().iter().map(|file| file.hash).collect();
         self.refs.extend(hashes.iter().map(|hash| entity::blob_ref::ActiveModel {
             version_id: Set(row.id.clone()),
             hash: Set(hash.to_string()),
             account_id: Set(row.account_id.clone()),
         }));
-        self.held.extend(hashes.into_iter().map(|hash| (deed.order.account, hash)));
-        self.as_of = Some(self.as_of.map_or(deed.blobs_as_of, |oldest| oldest.min(deed.blobs_as_of)));
+        self.held.extend(hashes.into_iter().map(|hash| (operation.order.account, hash)));
+        self.as_of =
+            Some(self.as_of.map_or(operation.blobs_as_of, |oldest| oldest.min(operation.blobs_as_of)));
         self.versions.push(row.into_active_model());
         Ok(())
     }
@@ -134,8 +135,8 @@ impl<'a> Sites<'a> {
 
     /// What was put for a publish that is refused must be known, or nobody would ever find it again: whoever finds the
     /// refusal later looks no further.
-    pub(super) fn note_refused(&mut self, deed: &'a PublishDeed) {
-        self.refused.push(deed);
+    pub(super) fn note_refused(&mut self, operation: &'a PublishOperation) {
+        self.refused.push(operation);
     }
 
     /// Has artifacts, versions and routes written that have changed since they were read or last written.
@@ -182,31 +183,32 @@ impl<'a> Sites<'a> {
             return Ok(());
         }
         let number = blob_sweep::keep_out(transaction).await?;
-        for deed in self.refused.iter().filter(|deed| deed.blobs_as_of == number) {
-            self.contents.extend(blob_index::rows_of(&deed.manifest, self.now)?);
+        for operation in self.refused.iter().filter(|operation| operation.blobs_as_of == number) {
+            self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
         }
         Ok(())
     }
 }
 
-fn publish_of(deed: &Deed) -> Option<&PublishDeed> {
-    match deed {
-        Deed::Publish(deed) => Some(deed),
+fn publish_of(operation: &LedgerOperation) -> Option<&PublishOperation> {
+    match operation {
+        LedgerOperation::Publish(operation) => Some(operation),
         _ => None,
     }
 }
 
 async fn artifacts(
     transaction: &DatabaseTransaction,
-    publishes: &[&PublishDeed],
-) -> anyhow::Result<HashMap<(AccountId, Slug), Shelved>> {
-    let named = publishes.iter().map(|deed| (deed.order.account, deed.order.slug.clone())).collect();
+    publishes: &[&PublishOperation],
+) -> anyhow::Result<HashMap<(AccountId, Slug), StoredSite>> {
+    let named =
+        publishes.iter().map(|operation| (operation.order.account, operation.order.slug.clone())).collect();
     let found = rows::artifact::live_among(transaction, named).await?;
     found
         .into_iter()
         .map(|row| {
             let key = (rows::parse(&row.account_id, "an account id")?, rows::parse(&row.slug, "a slug")?);
-            Ok((key, Shelved { row, has_changed: false }))
+            Ok((key, StoredSite { row, has_changed: false }))
         })
         .collect()
 }
@@ -214,12 +216,14 @@ async fn artifacts(
 /// Spec 2.3: files are content-addressed, so what an account has already adds no storage.
 async fn held(
     transaction: &DatabaseTransaction,
-    publishes: &[&PublishDeed],
+    publishes: &[&PublishOperation],
 ) -> anyhow::Result<HashSet<(AccountId, BlobHash)>> {
     use entity::blob_ref::Column;
     let wanted: BTreeSet<(AccountId, String)> = publishes
         .iter()
-        .flat_map(|deed| deed.manifest.files().iter().map(|file| (deed.order.account, file.hash.to_string())))
+        .flat_map(|operation| {
+            operation.manifest.files().iter().map(|file| (operation.order.account, file.hash.to_string()))
+        })
         .collect();
     let wanted = wanted.into_iter().map(|(account, hash)| (account.to_string(), hash));
     let found =

@@ -1,8 +1,8 @@
 //! The audit trail entry of a settled deed. It is written in the same transaction, for all deeds of a commit at once.
 
 use domain::{
-    Activation, CalledBy, CardReversalDeed, CreditDeed, CreditSource, Deed, GrantDeed, JobId, Micro, Origin,
-    Outcome, PublishDeed, Published, Reason, Via,
+    Activation, CalledBy, CardReversalOperation, CreditOperation, CreditSource, GrantOperation, JobId,
+    LedgerOperation, Micro, Origin, Outcome, PublishOperation, Published, Reason, Via,
 };
 
 use crate::audit::{self, Entry};
@@ -12,39 +12,44 @@ const CARD_PROCESSOR: &str = "card-processor";
 
 /// The entries of a deed: the credit of an inline payment first, then what the deed did. None for what was refused, for
 /// what an earlier deed has done, and for what metering charges, which the ledger alone keeps.
-pub(super) fn entries_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> impl Iterator<Item = Entry<'a>> {
-    let entries = [inline_credit_of(deed, outcome), entry_of(deed, outcome)];
-    entries.into_iter().flatten().map(|entry| Entry { account: Some(deed.account()), ..entry })
+pub(super) fn entries_of<'a>(
+    operation: &'a LedgerOperation,
+    outcome: &'a Outcome,
+) -> impl Iterator<Item = Entry<'a>> {
+    let entries = [inline_credit_of(operation, outcome), entry_of(operation, outcome)];
+    entries.into_iter().flatten().map(|entry| Entry { account: Some(operation.account()), ..entry })
 }
 
-fn inline_credit_of<'a>(deed: &Deed, outcome: &Outcome) -> Option<Entry<'a>> {
-    let (job, called_by, receipt) = match (deed, outcome) {
-        (Deed::Publish(deed), Outcome::Published(published)) => {
-            (deed.order.job(), &deed.order.called_by, published.receipt.as_ref()?)
+fn inline_credit_of<'a>(operation: &LedgerOperation, outcome: &Outcome) -> Option<Entry<'a>> {
+    let (job, called_by, receipt) = match (operation, outcome) {
+        (LedgerOperation::Publish(operation), Outcome::Published(published)) => {
+            (operation.order.job(), &operation.order.called_by, published.receipt.as_ref()?)
         }
-        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) => {
-            (deed.job, &deed.called_by, set.receipt.as_ref()?)
+        (LedgerOperation::Visibility(operation), Outcome::VisibilitySet(set)) => {
+            (operation.job, &operation.called_by, set.receipt.as_ref()?)
         }
         _ => return None,
     };
     Some(bought_credit(job, receipt.amount, called_by.as_ref()))
 }
 
-fn entry_of<'a>(deed: &'a Deed, outcome: &'a Outcome) -> Option<Entry<'a>> {
-    Some(match (deed, outcome) {
-        (Deed::Publish(deed), Outcome::Published(published)) => publish(deed, published),
-        (Deed::Visibility(deed), Outcome::VisibilitySet(set)) if set.has_changed => Entry {
+fn entry_of<'a>(operation: &'a LedgerOperation, outcome: &'a Outcome) -> Option<Entry<'a>> {
+    Some(match (operation, outcome) {
+        (LedgerOperation::Publish(operation), Outcome::Published(published)) => publish(operation, published),
+        (LedgerOperation::Visibility(operation), Outcome::VisibilitySet(set)) if set.has_changed => Entry {
             action: "artifact.visibility_set",
             subject: set.artifact.host.as_str().into(),
-            detail: deed.to.as_str().to_owned(),
-            ..by(deed.called_by.as_ref())
+            detail: operation.to.as_str().to_owned(),
+            ..by(operation.called_by.as_ref())
         },
-        (Deed::TopUp(deed), Outcome::ToppedUp(_)) => {
-            bought_credit(deed.job, deed.amount, deed.called_by.as_ref())
+        (LedgerOperation::TopUp(operation), Outcome::ToppedUp(_)) => {
+            bought_credit(operation.job, operation.amount, operation.called_by.as_ref())
         }
-        (Deed::Credit(deed), Outcome::Moved(moved)) if moved.is_new => credit(deed),
-        (Deed::CardReversal(deed), Outcome::Moved(moved)) if moved.is_new => reversal(deed),
-        (Deed::Grant(deed), Outcome::Moved(moved)) if moved.is_new => grant(deed),
+        (LedgerOperation::Credit(operation), Outcome::Moved(moved)) if moved.is_new => credit(operation),
+        (LedgerOperation::CardReversal(operation), Outcome::Moved(moved)) if moved.is_new => {
+            reversal(operation)
+        }
+        (LedgerOperation::Grant(operation), Outcome::Moved(moved)) if moved.is_new => grant(operation),
         _ => return None,
     })
 }
@@ -58,13 +63,13 @@ fn bought_credit<'a>(payment: JobId, amount: Micro, called_by: Option<&CalledBy>
     }
 }
 
-fn publish<'a>(deed: &PublishDeed, published: &'a Published) -> Entry<'a> {
-    let entry = match (&deed.order.called_by, deed.order.created_by) {
+fn publish<'a>(operation: &PublishOperation, published: &'a Published) -> Entry<'a> {
+    let entry = match (&operation.order.called_by, operation.order.created_by) {
         // The job of an earlier release.
         (None, Some(token)) => Entry { actor: token.to_string(), ..Entry::default() },
         (called_by, _) => by(called_by.as_ref()),
     };
-    let staged = if deed.order.activation == Activation::Staged { ", staged" } else { "" };
+    let staged = if operation.order.activation == Activation::Staged { ", staged" } else { "" };
     Entry {
         action: "artifact.published",
         subject: published.host.as_str().into(),
@@ -73,8 +78,8 @@ fn publish<'a>(deed: &PublishDeed, published: &'a Published) -> Entry<'a> {
     }
 }
 
-fn credit(deed: &CreditDeed) -> Entry<'_> {
-    let (actor, origin) = match &deed.source {
+fn credit(operation: &CreditOperation) -> Entry<'_> {
+    let (actor, origin) = match &operation.source {
         CreditSource::Card(_) => (CARD_PROCESSOR, Some(Origin { via: Via::CardProcessor, address: None })),
         CreditSource::Dev => ("", None),
     };
@@ -82,30 +87,30 @@ fn credit(deed: &CreditDeed) -> Entry<'_> {
         actor: actor.to_owned(),
         origin,
         action: "credit.added",
-        subject: deed.reason.as_str().into(),
-        detail: dollars(deed.amount),
+        subject: operation.reason.as_str().into(),
+        detail: dollars(operation.amount),
         ..Entry::default()
     }
 }
 
 /// How much went back stands in the ledger, under the reason.
-fn reversal<'a>(deed: &CardReversalDeed) -> Entry<'a> {
+fn reversal<'a>(operation: &CardReversalOperation) -> Entry<'a> {
     Entry {
         actor: CARD_PROCESSOR.to_owned(),
         origin: Some(Origin { via: Via::CardProcessor, address: None }),
         action: "credit.refunded",
-        subject: deed.reason().to_string().into(),
+        subject: operation.reason().to_string().into(),
         ..Entry::default()
     }
 }
 
-fn grant(deed: &GrantDeed) -> Entry<'_> {
+fn grant(operation: &GrantOperation) -> Entry<'_> {
     Entry {
-        actor: audit::operator(&deed.called_by.actor),
-        origin: Some(deed.called_by.origin),
-        action: if deed.amount < Micro::ZERO { "credit.taken" } else { "credit.given" },
-        subject: Reason::OperatorCredit(deed.id).to_string().into(),
-        detail: format!("{}: {}", dollars(deed.amount), deed.note),
+        actor: audit::operator(&operation.called_by.actor),
+        origin: Some(operation.called_by.origin),
+        action: if operation.amount < Micro::ZERO { "credit.taken" } else { "credit.given" },
+        subject: Reason::OperatorCredit(operation.id).to_string().into(),
+        detail: format!("{}: {}", dollars(operation.amount), operation.note),
         ..Entry::default()
     }
 }

@@ -2,13 +2,13 @@
 //! public is ever paid, and once for an artifact and month.
 
 use domain::{
-    Artifact, Missing, MissingRight, Outcome, Reason, Refusal, Settlement, Visibility, VisibilityDeed,
+    Artifact, Missing, MissingRight, Outcome, Reason, Refusal, Settlement, Visibility, VisibilityOperation,
     VisibilitySet,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{DatabaseTransaction, EntityTrait};
 
-use super::book::Book;
+use super::batch::BatchState;
 use super::payment::pay;
 use super::sites::Sites;
 use super::{Terms, refused};
@@ -17,26 +17,26 @@ use crate::{routes, rows};
 /// Shows an artifact to more or fewer and pays for it; or refuses and changes nothing.
 pub(super) async fn settle(
     transaction: &DatabaseTransaction,
-    book: &mut Book,
+    batch: &mut BatchState,
     sites: &mut Sites<'_>,
-    deed: &VisibilityDeed,
+    operation: &VisibilityOperation,
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
-    let found = rows::artifact::find(transaction, deed.account, &deed.slug).await?;
+    let found = rows::artifact::find(transaction, operation.account, &operation.slug).await?;
     // A pinned token does not learn which other slugs exist.
-    if let Some(pin) = deed.pinned_to
+    if let Some(pin) = operation.pinned_to
         && found.as_ref().is_none_or(|row| row.id != pin.to_string())
     {
         return Ok(refused(Refusal::InsufficientScope(MissingRight::OtherArtifact)));
     }
     let Some(row) = found else { return Ok(refused(Refusal::NotFound(Missing::Artifact))) };
     let artifact = rows::artifact::with_live_version(transaction, row).await?;
-    let month = Reason::Visibility(artifact.id, book.now.month());
+    let month = Reason::Visibility(artifact.id, batch.now.month());
     // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
-    let leaves_the_public = artifact.visibility == Visibility::Public && deed.to != Visibility::Public;
-    let is_paid = leaves_the_public && !book.has_used(transaction, &month).await?;
+    let leaves_the_public = artifact.visibility == Visibility::Public && operation.to != Visibility::Public;
+    let is_paid = leaves_the_public && !batch.has_used(transaction, &month).await?;
     let quote = if is_paid {
-        terms.tariff.settle_visibility(book.balance(), deed.payment.as_ref())
+        terms.tariff.settle_visibility(batch.balance(), operation.payment.as_ref())
     } else {
         Ok(Settlement::FREE)
     };
@@ -45,31 +45,31 @@ pub(super) async fn settle(
         Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
     };
 
-    let has_changed = artifact.visibility != deed.to;
-    let artifact = show(transaction, book, artifact, deed.to).await?;
-    sites.note_shown(deed.account, &deed.slug, deed.to.as_str());
-    let receipt = pay(book, settlement, deed.job, &month);
+    let has_changed = artifact.visibility != operation.to;
+    let artifact = show(transaction, batch, artifact, operation.to).await?;
+    sites.note_shown(operation.account, &operation.slug, operation.to.as_str());
+    let receipt = pay(batch, settlement, operation.job, &month);
     Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, has_changed, receipt })))
 }
 
 /// The artifact and its route; one whose versions are all staged has no route yet.
 async fn show(
     transaction: &DatabaseTransaction,
-    book: &Book,
+    batch: &BatchState,
     mut artifact: Artifact,
     to: Visibility,
 ) -> anyhow::Result<Artifact> {
     if artifact.visibility == to {
         return Ok(artifact);
     }
-    (artifact.visibility, artifact.updated_at) = (to, book.now);
+    (artifact.visibility, artifact.updated_at) = (to, batch.now);
     let change = entity::artifact::ActiveModel {
         id: Set(artifact.id.to_string()),
         visibility: Set(to.as_str().to_owned()),
-        updated_at: Set(book.now.millis()),
+        updated_at: Set(batch.now.millis()),
         ..Default::default()
     };
     entity::artifact::Entity::update(change).exec_without_returning(transaction).await?;
-    routes::show(transaction, &artifact.host, to, book.now).await?;
+    routes::show(transaction, &artifact.host, to, batch.now).await?;
     Ok(artifact)
 }

@@ -8,7 +8,7 @@ use crate::{GivenUpScan, Judged, KeptVerdict};
 const MINUTE: Duration = Duration::from_secs(60);
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
-impl Bed {
+impl StoreHarness {
     /// Writes a verdict that is to be kept.
     async fn judge_and_keep(
         &self,
@@ -62,83 +62,83 @@ impl Bed {
 }
 
 on_both_databases! {
-    async fn a_verdict_is_kept_for_the_content_and_the_rules_whichever_account_has_it(bed: &Bed) {
-        let (account, other) = (bed.account().await, bed.account().await);
-        let page = bed.publish(account, "page", b"one").await;
-        let copy = bed.publish(other, "copy", b"one").await;
-        let another = bed.publish(account, "another", b"two").await;
-        let content = bed.judge_and_keep(&page, 3, "[1]", START).await;
-        assert_eq!(bed.content_of(&copy).await, content);
-        assert_ne!(bed.content_of(&another).await, content);
-        assert_eq!(bed.kept(content, 3).await.as_deref(), Some("[1]"));
-        assert_eq!((bed.kept(content, 2).await, bed.kept(content, 4).await), (None, None));
+    async fn a_verdict_is_kept_for_the_content_and_the_rules_whichever_account_has_it(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
+        let page = harness.publish(account, "page", b"one").await;
+        let copy = harness.publish(other, "copy", b"one").await;
+        let another = harness.publish(account, "another", b"two").await;
+        let content = harness.judge_and_keep(&page, 3, "[1]", START).await;
+        assert_eq!(harness.content_of(&copy).await, content);
+        assert_ne!(harness.content_of(&another).await, content);
+        assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
+        assert_eq!((harness.kept(content, 2).await, harness.kept(content, 4).await), (None, None));
         // Another process computed the same at the same time.
-        bed.judge_and_keep(&copy, 3, "[2]", START).await;
-        assert_eq!(bed.kept(content, 3).await.as_deref(), Some("[1]"));
-        bed.judge_and_keep(&copy, 4, "[3]", START).await;
-        assert_eq!(bed.kept(content, 4).await.as_deref(), Some("[3]"));
+        harness.judge_and_keep(&copy, 3, "[2]", START).await;
+        assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
+        harness.judge_and_keep(&copy, 4, "[3]", START).await;
+        assert_eq!(harness.kept(content, 4).await.as_deref(), Some("[3]"));
     }
 
-    async fn kept_verdicts_go_with_their_rules_and_with_time(bed: &Bed) {
-        let account = bed.account().await;
-        let (early, late) = (bed.publish(account, "page", b"one").await, bed.publish(account, "page", b"two").await);
-        let old_rules = bed.judge_and_keep(&late, 2, "[1]", START.plus(HOUR)).await;
-        let early = bed.judge_and_keep(&early, 3, "[2]", START).await;
-        let late = bed.judge_and_keep(&late, 3, "[3]", START.plus(HOUR)).await;
+    async fn kept_verdicts_go_with_their_rules_and_with_time(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let (early, late) = (harness.publish(account, "page", b"one").await, harness.publish(account, "page", b"two").await);
+        let old_rules = harness.judge_and_keep(&late, 2, "[1]", START.plus(HOUR)).await;
+        let early = harness.judge_and_keep(&early, 3, "[2]", START).await;
+        let late = harness.judge_and_keep(&late, 3, "[3]", START.plus(HOUR)).await;
         for swept in [1, 1, 0] {
-            assert_eq!(bed.store.sweep_content_verdicts(3, START.plus(MINUTE), 1).await.unwrap(), swept);
+            assert_eq!(harness.store.sweep_content_verdicts(3, START.plus(MINUTE), 1).await.unwrap(), swept);
         }
-        assert_eq!((bed.kept(old_rules, 2).await, bed.kept(early, 3).await), (None, None));
-        assert_eq!(bed.kept(late, 3).await.as_deref(), Some("[3]"));
+        assert_eq!((harness.kept(old_rules, 2).await, harness.kept(early, 3).await), (None, None));
+        assert_eq!(harness.kept(late, 3).await.as_deref(), Some("[3]"));
     }
 
-    async fn a_pending_page_is_held_back_when_the_oldest_pending_version_has_waited_too_long(bed: &Bed) {
-        let account = bed.account().await;
-        let page = bed.publish(account, "page", b"one").await;
-        assert_eq!(bed.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
-        bed.judge(&page, 1, ModerationStatus::Pass).await;
-        assert_eq!(bed.held_from_of(&page).await, None);
+    async fn a_pending_page_is_held_back_when_the_oldest_pending_version_has_waited_too_long(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let page = harness.publish(account, "page", b"one").await;
+        assert_eq!(harness.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
+        harness.judge(&page, 1, ModerationStatus::Pass).await;
+        assert_eq!(harness.held_from_of(&page).await, None);
     }
 
-    async fn a_page_whose_scan_failed_is_held_back_at_once_and_until_it_has_a_verdict(bed: &Bed) {
-        let account = bed.account().await;
-        let page = bed.publish(account, "page", b"one").await;
+    async fn a_page_whose_scan_failed_is_held_back_at_once_and_until_it_has_a_verdict(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let page = harness.publish(account, "page", b"one").await;
         let failed_at = START.plus(Duration::from_secs(5));
-        assert_eq!(bed.store.hold_back(page.version, failed_at).await.unwrap(), Some(page.host.clone()));
-        assert_eq!(bed.store.hold_back(page.version, failed_at).await.unwrap(), None);
-        assert_eq!(bed.held_from_of(&page).await, Some(failed_at));
+        assert_eq!(harness.store.hold_back(page.version, failed_at).await.unwrap(), Some(page.host.clone()));
+        assert_eq!(harness.store.hold_back(page.version, failed_at).await.unwrap(), None);
+        assert_eq!(harness.held_from_of(&page).await, Some(failed_at));
         // The next version has failed at nothing.
-        let next = bed.publish(account, "page", b"two").await;
-        assert_ne!(bed.held_from_of(&next).await, Some(failed_at));
-        bed.judge(&next, 1, ModerationStatus::Pass).await;
-        assert_eq!(bed.store.hold_back(next.version, failed_at).await.unwrap(), None);
-        assert_eq!(bed.held_from_of(&next).await, None);
+        let next = harness.publish(account, "page", b"two").await;
+        assert_ne!(harness.held_from_of(&next).await, Some(failed_at));
+        harness.judge(&next, 1, ModerationStatus::Pass).await;
+        assert_eq!(harness.store.hold_back(next.version, failed_at).await.unwrap(), None);
+        assert_eq!(harness.held_from_of(&next).await, None);
     }
 
-    async fn a_version_whose_scan_is_given_up_is_in_review_until_a_scan_judges_it(bed: &Bed) {
-        let account = bed.account().await;
-        let page = bed.publish(account, "page", b"one").await;
-        assert_eq!(bed.give_up_scan_of(&page).await, Some(page.host.clone()));
-        assert_eq!(bed.shown(&page).await, REVIEW);
-        assert_eq!(bed.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
-        let case = bed.store.review_case(&page.host).await.unwrap().unwrap().live.unwrap();
+    async fn a_version_whose_scan_is_given_up_is_in_review_until_a_scan_judges_it(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let page = harness.publish(account, "page", b"one").await;
+        assert_eq!(harness.give_up_scan_of(&page).await, Some(page.host.clone()));
+        assert_eq!(harness.shown(&page).await, REVIEW);
+        assert_eq!(harness.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
+        let case = harness.store.review_case(&page.host).await.unwrap().unwrap().live.unwrap();
         assert_eq!(case.scan.unwrap().evidence, "[{}]");
-        assert_eq!(bed.give_up_scan_of(&page).await, None);
+        assert_eq!(harness.give_up_scan_of(&page).await, None);
         // It still waits for a verdict, and gets it.
         let now = START.plus(10 * MINUTE);
-        assert_eq!(bed.late(now).await, [(page.version, 0)]);
-        bed.judge(&page, 1, ModerationStatus::Pass).await;
-        assert_eq!(bed.shown(&page).await, ModerationStatus::Pass);
-        assert_eq!(bed.held_from_of(&page).await, None);
-        assert_eq!(bed.give_up_scan_of(&page).await, None);
+        assert_eq!(harness.late(now).await, [(page.version, 0)]);
+        harness.judge(&page, 1, ModerationStatus::Pass).await;
+        assert_eq!(harness.shown(&page).await, ModerationStatus::Pass);
+        assert_eq!(harness.held_from_of(&page).await, None);
+        assert_eq!(harness.give_up_scan_of(&page).await, None);
     }
 }
 
 #[tokio::test]
 async fn sqlite_finds_the_oldest_pending_version_by_its_index() {
-    let bed = sqlite().await;
+    let harness = sqlite().await;
     let oldest = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= 5
         ORDER BY created_at LIMIT 1";
-    let steps = bed.plan(oldest).await;
+    let steps = harness.plan(oldest).await;
     assert!(steps.len() == 1 && steps[0].contains("versions_pending"), "{steps:?}");
 }

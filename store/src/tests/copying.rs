@@ -7,7 +7,7 @@ use sea_orm::{DbBackend, Statement};
 use super::*;
 use crate::{TABLES, TableCount};
 
-impl Bed {
+impl StoreHarness {
     async fn names(&self, sql: &str) -> Vec<String> {
         let statement = Statement::from_string(DbBackend::Sqlite, sql);
         let found = self.store.database.reader.query_all_raw(statement).await.unwrap();
@@ -20,7 +20,7 @@ impl Bed {
         let published = self.publish(account, "page", b"one").await;
         self.publish(account, "page", b"two").await;
         self.publish(self.account().await, "other", b"two").await;
-        let deed = Deed::TopUp(TopUpDeed {
+        let operation = LedgerOperation::TopUp(TopUpOperation {
             account,
             job: self.job(),
             amount: Micro::new(5_000_000),
@@ -28,7 +28,7 @@ impl Bed {
             called_by: None,
         });
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
-        self.store.settle(account, &[deed], &terms).await.unwrap();
+        self.store.settle(account, &[operation], &terms).await.unwrap();
         self.store.note_slot("cleanup", START).await.unwrap();
         published
     }
@@ -40,15 +40,16 @@ fn rows_of(counts: &[TableCount], table: &str) -> u64 {
 
 #[tokio::test]
 async fn no_table_of_the_schema_is_forgotten_and_what_is_referred_to_comes_first() {
-    let bed = sqlite().await;
+    let harness = sqlite().await;
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table'
                   AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'seaql_migrations'";
-    let in_schema: BTreeSet<String> = bed.names(tables).await.into_iter().collect();
+    let in_schema: BTreeSet<String> = harness.names(tables).await.into_iter().collect();
     let copied: BTreeSet<String> = TABLES.iter().map(|table| (*table).to_owned()).collect();
     assert_eq!(copied, in_schema);
     let place = |name: &str| TABLES.iter().position(|table| *table == name).unwrap();
     for table in TABLES {
-        for referred in bed.names(&format!("SELECT \"table\" FROM pragma_foreign_key_list('{table}')")).await
+        for referred in
+            harness.names(&format!("SELECT \"table\" FROM pragma_foreign_key_list('{table}')")).await
         {
             assert!(place(&referred) < place(table), "{table} refers to {referred}");
         }
@@ -56,20 +57,20 @@ async fn no_table_of_the_schema_is_forgotten_and_what_is_referred_to_comes_first
 }
 
 on_both_databases! {
-    async fn every_row_is_copied_to_either_database(bed: &Bed) {
-        let published = bed.fill().await;
+    async fn every_row_is_copied_to_either_database(harness: &StoreHarness) {
+        let published = harness.fill().await;
         let targets = [Some(crate::tests::sqlite().await), crate::tests::postgres().await];
         for target in targets.into_iter().flatten() {
             let mut told = Vec::new();
-            bed.store.copy_rows(&target.store, |count| told.push(count)).await.unwrap();
-            assert_eq!(told, bed.store.row_counts().await.unwrap());
+            harness.store.copy_rows(&target.store, |count| told.push(count)).await.unwrap();
+            assert_eq!(told, harness.store.row_counts().await.unwrap());
             assert_eq!(told, target.store.row_counts().await.unwrap());
             assert_eq!((rows_of(&told, "versions"), rows_of(&told, "blobs")), (3, 2));
             let totals = target.store.ledger_totals().await.unwrap();
-            assert_eq!(totals, bed.store.ledger_totals().await.unwrap());
+            assert_eq!(totals, harness.store.ledger_totals().await.unwrap());
             assert_eq!((totals.balance_micro, totals.moved_micro), (5_000_000, 5_000_000));
             let route = target.store.route(&published.host).await.unwrap().unwrap();
-            let before = bed.store.route(&published.host).await.unwrap().unwrap();
+            let before = harness.store.route(&published.host).await.unwrap().unwrap();
             assert_eq!((route.version, route.manifest), (before.version, before.manifest));
             assert_eq!(
                 target.store.last_slot("cleanup").await.unwrap(),
@@ -78,35 +79,35 @@ on_both_databases! {
         }
     }
 
-    async fn nothing_is_copied_to_a_database_that_has_rows(bed: &Bed) {
-        bed.fill().await;
+    async fn nothing_is_copied_to_a_database_that_has_rows(harness: &StoreHarness) {
+        harness.fill().await;
         let target = crate::tests::sqlite().await;
         target.account().await;
-        let refused = bed.store.copy_rows(&target.store, |_| {}).await.unwrap_err().to_string();
+        let refused = harness.store.copy_rows(&target.store, |_| {}).await.unwrap_err().to_string();
         assert!(refused.contains("accounts"), "{refused}");
         assert_eq!(rows_of(&target.store.row_counts().await.unwrap(), "versions"), 0);
     }
 
-    async fn a_table_longer_than_a_page_is_copied_whole(bed: &Bed) {
+    async fn a_table_longer_than_a_page_is_copied_whole(harness: &StoreHarness) {
         for _ in 0..401 {
-            bed.account().await;
+            harness.account().await;
         }
         let target = crate::tests::sqlite().await;
-        bed.store.copy_rows(&target.store, |_| {}).await.unwrap();
+        harness.store.copy_rows(&target.store, |_| {}).await.unwrap();
         assert_eq!(rows_of(&target.store.row_counts().await.unwrap(), "accounts"), 401);
     }
 }
 
 #[tokio::test]
 async fn a_snapshot_has_what_was_committed_and_writers_go_on() {
-    let bed = sqlite().await;
-    let account = bed.claimed().await;
-    bed.publish(account, "page", b"one").await;
-    let file = bed._folder.path().join("a snapshot?.db");
-    bed.store.snapshot_into(&file).await.unwrap();
-    bed.publish(account, "page", b"two").await;
-    assert!(bed.store.snapshot_into(&file).await.is_err(), "an earlier one is never written over");
-    let renamed = bed._folder.path().join("snapshot.db");
+    let harness = sqlite().await;
+    let account = harness.claimed().await;
+    harness.publish(account, "page", b"one").await;
+    let file = harness._folder.path().join("a snapshot?.db");
+    harness.store.snapshot_into(&file).await.unwrap();
+    harness.publish(account, "page", b"two").await;
+    assert!(harness.store.snapshot_into(&file).await.is_err(), "an earlier one is never written over");
+    let renamed = harness._folder.path().join("snapshot.db");
     std::fs::rename(&file, &renamed).unwrap();
     let url = format!("sqlite://{}", renamed.display());
     let snapshot = Store::open(&url).await.unwrap();

@@ -1,6 +1,8 @@
 //! What holds of deeds with a deadline: past it they are refused for good, and the first outcome that is written decides.
 
-use domain::{CalledBy, GrantDeed, Micro, Moved, Payment, Refusal, TopUpDeed, Visibility, VisibilityDeed};
+use domain::{
+    CalledBy, GrantOperation, Micro, Moved, Payment, Refusal, TopUpOperation, Visibility, VisibilityOperation,
+};
 
 use super::*;
 use crate::rows::account::lock_account;
@@ -8,21 +10,21 @@ use crate::{Batch, Refused, is_collision};
 
 const LONG_AGO: Time = Time::from_millis(1);
 
-impl Bed {
+impl StoreHarness {
     fn terms(&self) -> Terms {
         Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START }
     }
 
-    async fn settle_by(&self, account: AccountId, deed: Deed) -> Outcome {
-        self.store.settle(account, &[deed], &self.terms()).await.unwrap().pop().unwrap()
+    async fn settle_by(&self, account: AccountId, operation: LedgerOperation) -> Outcome {
+        self.store.settle(account, &[operation], &self.terms()).await.unwrap().pop().unwrap()
     }
 
     async fn soon(&self) -> Time {
         self.store.now().await.unwrap().plus(HOUR)
     }
 
-    fn publish_by(&self, account: AccountId, deadline: Time) -> PublishDeed {
-        PublishDeed {
+    fn publish_by(&self, account: AccountId, deadline: Time) -> PublishOperation {
+        PublishOperation {
             order: PublishOrder {
                 account,
                 version: VersionId::new(START, &self.chance),
@@ -43,8 +45,8 @@ impl Bed {
     }
 
     /// An attempt at a grant, which can have others with the same id.
-    fn grant_by(&self, account: AccountId, id: JobId, deadline: Time) -> Deed {
-        Deed::Grant(GrantDeed {
+    fn grant_by(&self, account: AccountId, id: JobId, deadline: Time) -> LedgerOperation {
+        LedgerOperation::Grant(GrantOperation {
             account,
             job: self.job(),
             id,
@@ -55,9 +57,10 @@ impl Bed {
         })
     }
 
-    async fn give_up(&self, account: AccountId, deed: &Deed) -> Outcome {
-        let refused = Refused { account, kind: deed.kind(), refusal: Refusal::past_deadline(), now: START };
-        self.store.refuse(deed.job().unwrap(), refused).await.unwrap()
+    async fn give_up(&self, account: AccountId, operation: &LedgerOperation) -> Outcome {
+        let refused =
+            Refused { account, kind: operation.kind(), refusal: Refusal::past_deadline(), now: START };
+        self.store.refuse(operation.job().unwrap(), refused).await.unwrap()
     }
 }
 
@@ -66,12 +69,12 @@ fn expired() -> Outcome {
 }
 
 on_both_databases! {
-    async fn past_its_deadline_a_deed_is_refused_for_good(bed: &Bed) {
-        let account = bed.account().await;
-        bed.publish(account, "shown", b"one").await;
-        let hide = VisibilityDeed {
+    async fn past_its_deadline_a_deed_is_refused_for_good(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "shown", b"one").await;
+        let hide = VisibilityOperation {
             account,
-            job: bed.job(),
+            job: harness.job(),
             slug: "shown".parse().unwrap(),
             to: Visibility::Private,
             pinned_to: None,
@@ -79,95 +82,95 @@ on_both_databases! {
             deadline: Some(LONG_AGO),
             called_by: None,
         };
-        let (job, amount) = (bed.job(), Micro::new(1_000_000));
-        let deeds = [
-            Deed::Publish(Box::new(bed.publish_by(account, LONG_AGO))),
-            Deed::Visibility(hide),
-            Deed::TopUp(TopUpDeed { account, job, amount, deadline: Some(LONG_AGO), called_by: None }),
-            bed.grant_by(account, bed.job(), LONG_AGO),
+        let (job, amount) = (harness.job(), Micro::new(1_000_000));
+        let operations = [
+            LedgerOperation::Publish(Box::new(harness.publish_by(account, LONG_AGO))),
+            LedgerOperation::Visibility(hide),
+            LedgerOperation::TopUp(TopUpOperation { account, job, amount, deadline: Some(LONG_AGO), called_by: None }),
+            harness.grant_by(account, harness.job(), LONG_AGO),
         ];
-        for deed in deeds {
-            assert_eq!(bed.settle_by(account, deed.clone()).await, expired(), "{deed:?}");
-            let in_time = match deed {
-                Deed::Publish(mut deed) => {
-                    deed.order.deadline = Some(bed.soon().await);
-                    Deed::Publish(deed)
+        for operation in operations {
+            assert_eq!(harness.settle_by(account, operation.clone()).await, expired(), "{operation:?}");
+            let in_time = match operation {
+                LedgerOperation::Publish(mut operation) => {
+                    operation.order.deadline = Some(harness.soon().await);
+                    LedgerOperation::Publish(operation)
                 }
-                Deed::TopUp(deed) => Deed::TopUp(TopUpDeed { deadline: Some(bed.soon().await), ..deed }),
-                Deed::Grant(deed) => Deed::Grant(GrantDeed { deadline: Some(bed.soon().await), ..deed }),
-                deed => deed,
+                LedgerOperation::TopUp(operation) => LedgerOperation::TopUp(TopUpOperation { deadline: Some(harness.soon().await), ..operation }),
+                LedgerOperation::Grant(operation) => LedgerOperation::Grant(GrantOperation { deadline: Some(harness.soon().await), ..operation }),
+                operation => operation,
             };
-            assert_eq!(bed.settle_by(account, in_time).await, expired(), "an outcome stands");
+            assert_eq!(harness.settle_by(account, in_time).await, expired(), "an outcome stands");
         }
-        assert_eq!(bed.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
-        let found = bed.store.artifact(account, &"page".parse().unwrap()).await.unwrap();
+        assert_eq!(harness.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
+        let found = harness.store.artifact(account, &"page".parse().unwrap()).await.unwrap();
         assert!(found.is_none(), "{found:?}");
     }
 
-    async fn before_its_deadline_a_deed_is_settled(bed: &Bed) {
-        let account = bed.account().await;
-        let deed = Deed::Publish(Box::new(bed.publish_by(account, bed.soon().await)));
-        let outcome = bed.settle_by(account, deed).await;
+    async fn before_its_deadline_a_deed_is_settled(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let operation = LedgerOperation::Publish(Box::new(harness.publish_by(account, harness.soon().await)));
+        let outcome = harness.settle_by(account, operation).await;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
     }
 
-    async fn what_its_caller_has_given_up_is_never_settled_and_what_is_settled_is_never_given_up(bed: &Bed) {
-        let account = bed.account().await;
-        let give_up = async |deed: &PublishDeed| {
+    async fn what_its_caller_has_given_up_is_never_settled_and_what_is_settled_is_never_given_up(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let give_up = async |operation: &PublishOperation| {
             let refusal = Refusal::past_deadline();
             let refused = Refused { account, kind: "publish", refusal, now: START };
-            bed.store.refuse(deed.order.job(), refused).await.unwrap()
+            harness.store.refuse(operation.order.job(), refused).await.unwrap()
         };
-        let given_up = bed.publish_by(account, bed.soon().await);
+        let given_up = harness.publish_by(account, harness.soon().await);
         assert_eq!(give_up(&given_up).await, expired());
-        let deeds = [Deed::Publish(Box::new(given_up))];
-        let together = bed.store.settle_together(&[Batch { account, deeds: &deeds }], &bed.terms()).await;
+        let operations = [LedgerOperation::Publish(Box::new(given_up))];
+        let together = harness.store.settle_together(&[Batch { account, operations: &operations }], &harness.terms()).await;
         assert!(is_collision(&together.unwrap_err()), "it is settled by itself, then");
-        let [deed] = deeds;
-        assert_eq!(bed.settle_by(account, deed).await, expired());
-        let settled = bed.publish_by(account, bed.soon().await);
-        let outcome = bed.settle_by(account, Deed::Publish(Box::new(settled.clone()))).await;
+        let [operation] = operations;
+        assert_eq!(harness.settle_by(account, operation).await, expired());
+        let settled = harness.publish_by(account, harness.soon().await);
+        let outcome = harness.settle_by(account, LedgerOperation::Publish(Box::new(settled.clone()))).await;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
         assert_eq!(give_up(&settled).await, outcome);
     }
 
-    async fn a_grant_that_was_given_up_is_never_made_and_another_attempt_with_its_id_is_made_once(bed: &Bed) {
-        let (account, id) = (bed.account().await, bed.job());
-        let attempt = async || bed.grant_by(account, id, bed.soon().await);
+    async fn a_grant_that_was_given_up_is_never_made_and_another_attempt_with_its_id_is_made_once(harness: &StoreHarness) {
+        let (account, id) = (harness.account().await, harness.job());
+        let attempt = async || harness.grant_by(account, id, harness.soon().await);
         let moved = |is_new| Outcome::Moved(Moved { balance: Micro::new(1_000_000), is_new });
         let given_up = attempt().await;
-        assert_eq!(bed.give_up(account, &given_up).await, expired());
-        assert_eq!(bed.settle_by(account, given_up).await, expired());
+        assert_eq!(harness.give_up(account, &given_up).await, expired());
+        assert_eq!(harness.settle_by(account, given_up).await, expired());
         let made = attempt().await;
-        assert_eq!(bed.settle_by(account, made.clone()).await, moved(true));
-        assert_eq!(bed.give_up(account, &made).await, moved(true), "its caller learns that it was made");
-        assert_eq!(bed.settle_by(account, attempt().await).await, moved(false));
+        assert_eq!(harness.settle_by(account, made.clone()).await, moved(true));
+        assert_eq!(harness.give_up(account, &made).await, moved(true), "its caller learns that it was made");
+        assert_eq!(harness.settle_by(account, attempt().await).await, moved(false));
     }
 
-    async fn callers_that_give_up_together_leave_connections_to_others(bed: &Bed) {
+    async fn callers_that_give_up_together_leave_connections_to_others(harness: &StoreHarness) {
         const PATIENCE: Duration = Duration::from_secs(2);
-        let account = bed.account().await;
-        let held = bed.store.database.begin().await.unwrap();
+        let account = harness.account().await;
+        let held = harness.store.database.begin().await.unwrap();
         lock_account(&held, account).await.unwrap();
         let giving_up: Vec<_> = (0..60)
             .map(|_| {
-                let (store, job) = (bed.store.clone(), bed.job());
+                let (store, job) = (harness.store.clone(), harness.job());
                 let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
                 tokio::spawn(async move { store.refuse(job, refused).await })
             })
             .collect();
-        while bed.store.refusals.available_permits() > 0 {
+        while harness.store.refusals.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        tokio::time::timeout(PATIENCE, bed.store.now()).await.expect("a connection is free").unwrap();
+        tokio::time::timeout(PATIENCE, harness.store.now()).await.expect("a connection is free").unwrap();
         drop(held);
         for refused in giving_up {
             assert_eq!(refused.await.unwrap().unwrap(), expired());
         }
     }
 
-    async fn a_key_whose_job_was_given_up_is_free(bed: &Bed) {
-        let account = bed.account().await;
+    async fn a_key_whose_job_was_given_up_is_free(harness: &StoreHarness) {
+        let account = harness.account().await;
         let claim = |job| KeyClaim {
             account,
             key: "k",
@@ -176,11 +179,11 @@ on_both_databases! {
             now: START,
             expires_at: START.plus(HOUR),
         };
-        let (first, second) = (bed.job(), bed.job());
-        assert_eq!(bed.store.claim_key(&claim(first)).await.unwrap(), KeyHolder::Claimant);
+        let (first, second) = (harness.job(), harness.job());
+        assert_eq!(harness.store.claim_key(&claim(first)).await.unwrap(), KeyHolder::Claimant);
         let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
-        bed.store.refuse(first, refused).await.unwrap();
-        assert_eq!(bed.store.claim_key(&claim(second)).await.unwrap(), KeyHolder::Claimant);
-        assert_eq!(bed.store.claim_key(&claim(bed.job())).await.unwrap(), KeyHolder::Earlier(second));
+        harness.store.refuse(first, refused).await.unwrap();
+        assert_eq!(harness.store.claim_key(&claim(second)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.claim_key(&claim(harness.job())).await.unwrap(), KeyHolder::Earlier(second));
     }
 }

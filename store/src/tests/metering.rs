@@ -1,13 +1,13 @@
 //! What the monthly metering sees of accounts, and by which names they are found.
 
-use domain::{ArtifactId, Micro, Month, Payment, StoredBytes, Visibility, VisibilityDeed};
+use domain::{ArtifactId, Micro, Month, Payment, StoredBytes, Visibility, VisibilityOperation};
 
 use super::*;
 use crate::{MeterPage, MeteredAccount};
 
-impl Bed {
+impl StoreHarness {
     async fn restrict(&self, account: AccountId, slug: &str, to: Visibility) {
-        let deed = VisibilityDeed {
+        let operation = VisibilityOperation {
             account,
             job: self.job(),
             slug: slug.parse().unwrap(),
@@ -18,7 +18,12 @@ impl Bed {
             called_by: None,
         };
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
-        let outcome = self.store.settle(account, &[Deed::Visibility(deed)], &terms).await.unwrap().pop();
+        let outcome = self
+            .store
+            .settle(account, &[LedgerOperation::Visibility(operation)], &terms)
+            .await
+            .unwrap()
+            .pop();
         assert!(matches!(outcome, Some(Outcome::VisibilitySet(_))), "{outcome:?}");
     }
 
@@ -42,33 +47,33 @@ impl Bed {
 }
 
 on_both_databases! {
-    async fn every_claimed_account_is_metered_once_however_long_the_pages_are(bed: &Bed) {
-        bed.account().await;
+    async fn every_claimed_account_is_metered_once_however_long_the_pages_are(harness: &StoreHarness) {
+        harness.account().await;
         let mut claimed = Vec::new();
         for _ in 0..5 {
-            claimed.push(bed.claimed().await);
+            claimed.push(harness.claimed().await);
         }
         claimed.sort();
         for at_most in [1, 2, 5, 100] {
-            let metered = bed.all_metered(START.month(), at_most).await;
+            let metered = harness.all_metered(START.month(), at_most).await;
             assert_eq!(metered.iter().map(|one| one.account).collect::<Vec<_>>(), claimed);
         }
     }
 
-    async fn metering_sees_the_storage_the_month_s_views_and_what_is_not_public(bed: &Bed) {
-        let (account, idle) = (bed.claimed().await, bed.claimed().await);
+    async fn metering_sees_the_storage_the_month_s_views_and_what_is_not_public(harness: &StoreHarness) {
+        let (account, idle) = (harness.claimed().await, harness.claimed().await);
         let mut restricted: Vec<ArtifactId> = Vec::new();
         for (slug, to) in [("private", Visibility::Private), ("unlisted", Visibility::Unlisted)] {
-            restricted.push(bed.publish(account, slug, b"12345").await.artifact);
-            bed.restrict(account, slug, to).await;
+            restricted.push(harness.publish(account, slug, b"12345").await.artifact);
+            harness.restrict(account, slug, to).await;
         }
         restricted.sort();
-        bed.publish(account, "public", b"123456").await;
-        bed.publish(account, "deleted", b"12345").await;
-        bed.restrict(account, "deleted", Visibility::Private).await;
-        bed.store.delete_artifact(&bed.change(account, START), &"deleted".parse().unwrap()).await.unwrap().unwrap();
-        bed.view(account, 7, START).await;
-        bed.view(account, 100, START.plus(40 * 24 * HOUR)).await;
+        harness.publish(account, "public", b"123456").await;
+        harness.publish(account, "deleted", b"12345").await;
+        harness.restrict(account, "deleted", Visibility::Private).await;
+        harness.store.delete_artifact(&harness.change(account, START), &"deleted".parse().unwrap()).await.unwrap().unwrap();
+        harness.view(account, 7, START).await;
+        harness.view(account, 100, START.plus(40 * 24 * HOUR)).await;
         let seen = MeteredAccount {
             account,
             created_at: START,
@@ -78,20 +83,20 @@ on_both_databases! {
         };
         let nothing =
             MeteredAccount { account: idle, stored: StoredBytes::default(), views: 0, restricted_artifacts: vec![], ..seen };
-        let metered = bed.all_metered(START.month(), 100).await;
+        let metered = harness.all_metered(START.month(), 100).await;
         assert_eq!(metered.len(), 2);
         assert!(metered.contains(&seen) && metered.contains(&nothing), "{metered:?}");
     }
 
-    async fn an_account_is_found_by_its_id_or_its_handle(bed: &Bed) {
-        let id = bed.account().await;
-        let handle = bed.store.account(id).await.unwrap().unwrap().handle;
+    async fn an_account_is_found_by_its_id_or_its_handle(harness: &StoreHarness) {
+        let id = harness.account().await;
+        let handle = harness.store.account(id).await.unwrap().unwrap().handle;
         for name in [id.to_string(), id.to_string().to_lowercase(), handle.clone()] {
-            assert_eq!(bed.store.account_named(&name).await.unwrap(), Some(id), "{name}");
+            assert_eq!(harness.store.account_named(&name).await.unwrap(), Some(id), "{name}");
         }
-        let stranger = AccountId::new(START, &bed.chance).to_string();
+        let stranger = AccountId::new(START, &harness.chance).to_string();
         for name in ["", "acct_", "%", &handle.to_uppercase(), &stranger] {
-            assert_eq!(bed.store.account_named(name).await.unwrap(), None, "{name}");
+            assert_eq!(harness.store.account_named(name).await.unwrap(), None, "{name}");
         }
     }
 }

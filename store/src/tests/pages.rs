@@ -32,20 +32,21 @@ fn ulid(prefix: &str) -> String {
 }
 
 /// Artifacts that were made in one row after the other, ten in each millisecond.
-async fn crowd(bed: &Bed, account: AccountId, prefix: &str, count: u32) {
+async fn crowd(harness: &StoreHarness, account: AccountId, prefix: &str, count: u32) {
     let (id, slug) = (ulid(prefix), counting("page-"));
     let host = format!("{slug} || '-{}'", prefix.to_lowercase());
-    bed.sql(&format!(
-        "INSERT INTO artifacts
+    harness
+        .sql(&format!(
+            "INSERT INTO artifacts
             (id, account_id, slug, host, visibility, last_seq, created_at, updated_at, deleted_at)
          SELECT {id}, '{account}', {slug}, {host}, 'public', 0, {LONG_AGO} + n / 10, 0, NULL FROM {}",
-        numbers(count)
-    ))
-    .await;
+            numbers(count)
+        ))
+        .await;
 }
 
-async fn artifacts(bed: &Bed, account: AccountId, page: &Page) -> Paged<Artifact> {
-    bed.store.artifacts(account, None, page).await.unwrap()
+async fn artifacts(harness: &StoreHarness, account: AccountId, page: &Page) -> Paged<Artifact> {
+    harness.store.artifacts(account, None, page).await.unwrap()
 }
 
 fn slugs(page: &Paged<Artifact>) -> Vec<String> {
@@ -58,20 +59,20 @@ fn down(from: u32, to: u32) -> Vec<String> {
 }
 
 on_both_databases! {
-    async fn a_long_list_is_read_in_pages_while_rows_come_and_go(bed: &Bed) {
-        let (account, other) = (bed.claimed().await, bed.claimed().await);
-        crowd(bed, account, "01AA", ROWS).await;
-        crowd(bed, other, "01AB", 50).await;
-        let first = artifacts(bed, account, &Page::first(PAGE).counted()).await;
+    async fn a_long_list_is_read_in_pages_while_rows_come_and_go(harness: &StoreHarness) {
+        let (account, other) = (harness.claimed().await, harness.claimed().await);
+        crowd(harness, account, "01AA", ROWS).await;
+        crowd(harness, other, "01AB", 50).await;
+        let first = artifacts(harness, account, &Page::first(PAGE).counted()).await;
         assert_eq!((slugs(&first), first.total), (down(3_000, 2_901), Some(3_000)));
         assert_eq!(first.previous, None);
         // The row of the cursor and some beside it are deleted, and a newer one is added.
         let gone = "slug IN ('page-02901', 'page-02902', 'page-02890')";
-        bed.sql(&format!("UPDATE artifacts SET deleted_at = 1 WHERE account_id = '{account}' AND {gone}")).await;
-        bed.publish(account, "newest", b"new").await;
+        harness.sql(&format!("UPDATE artifacts SET deleted_at = 1 WHERE account_id = '{account}' AND {gone}")).await;
+        harness.publish(account, "newest", b"new").await;
         let (mut seen, mut next) = (slugs(&first), first.next);
         while let Some(cursor) = next {
-            let page = artifacts(bed, account, &Page::after(cursor, PAGE)).await;
+            let page = artifacts(harness, account, &Page::after(cursor, PAGE)).await;
             seen.extend(slugs(&page));
             next = page.next;
         }
@@ -79,59 +80,59 @@ on_both_databases! {
         assert_eq!(seen, expected);
     }
 
-    async fn a_list_is_read_backwards_as_well(bed: &Bed) {
-        let account = bed.claimed().await;
-        crowd(bed, account, "01AA", 250).await;
-        let last = artifacts(bed, account, &Page::after(cursor_behind(bed, account, 200).await, PAGE)).await;
+    async fn a_list_is_read_backwards_as_well(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        crowd(harness, account, "01AA", 250).await;
+        let last = artifacts(harness, account, &Page::after(cursor_behind(harness, account, 200).await, PAGE)).await;
         assert_eq!((slugs(&last), last.next), (down(50, 1), None));
         let before = |cursor: Option<Cursor>| Page::new(PageStart::Before(cursor.unwrap()), PAGE);
-        let middle = artifacts(bed, account, &before(last.previous)).await;
+        let middle = artifacts(harness, account, &before(last.previous)).await;
         assert_eq!(slugs(&middle), down(150, 51));
-        let first = artifacts(bed, account, &before(middle.previous.clone())).await;
+        let first = artifacts(harness, account, &before(middle.previous.clone())).await;
         assert_eq!((slugs(&first), first.previous.is_some()), (down(250, 151), false));
-        let again = artifacts(bed, account, &Page::after(first.next.unwrap(), PAGE)).await;
+        let again = artifacts(harness, account, &Page::after(first.next.unwrap(), PAGE)).await;
         assert_eq!((slugs(&again), again.next), (slugs(&middle), middle.next));
     }
 
-    async fn a_pin_leaves_one_artifact_of_the_list(bed: &Bed) {
-        let account = bed.claimed().await;
-        crowd(bed, account, "01AA", 20).await;
-        let one = artifacts(bed, account, &Page::whole()).await.rows[7].id;
-        let seen = bed.store.artifacts(account, Some(one), &Page::first(1)).await.unwrap();
+    async fn a_pin_leaves_one_artifact_of_the_list(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        crowd(harness, account, "01AA", 20).await;
+        let one = artifacts(harness, account, &Page::whole()).await.rows[7].id;
+        let seen = harness.store.artifacts(account, Some(one), &Page::first(1)).await.unwrap();
         assert_eq!((seen.rows.len(), seen.rows[0].id, seen.next), (1, one, None));
         let foreign: ArtifactId = "01AAAAAAAAAAAAAAAAAAAAAAAA".parse().unwrap();
-        let slugs = bed.store.slugs(account, &[one, foreign]).await.unwrap();
+        let slugs = harness.store.slugs(account, &[one, foreign]).await.unwrap();
         assert_eq!(slugs.keys().collect::<Vec<_>>(), [&one]);
     }
 
-    async fn versions_are_read_in_pages_without_their_manifests(bed: &Bed) {
-        let account = bed.claimed().await;
-        let artifact = bed.publish(account, "page", b"one").await.artifact;
+    async fn versions_are_read_in_pages_without_their_manifests(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let artifact = harness.publish(account, "page", b"one").await.artifact;
         for _ in 0..4 {
-            bed.publish(account, "page", b"two").await;
+            harness.publish(account, "page", b"two").await;
         }
-        let page = bed.store.versions(account, artifact, &Page::first(2).counted()).await.unwrap();
+        let page = harness.store.versions(account, artifact, &Page::first(2).counted()).await.unwrap();
         let seqs = |page: &Paged<Version>| page.rows.iter().map(|version| version.seq).collect::<Vec<_>>();
         assert_eq!((seqs(&page), page.total), (vec![5, 4], Some(5)));
-        let page = bed.store.versions(account, artifact, &Page::after(page.next.unwrap(), 3)).await.unwrap();
+        let page = harness.store.versions(account, artifact, &Page::after(page.next.unwrap(), 3)).await.unwrap();
         assert_eq!((seqs(&page), page.next), (vec![3, 2, 1], None));
-        let stranger = bed.claimed().await;
-        assert!(bed.store.versions(stranger, artifact, &Page::whole()).await.unwrap().rows.is_empty());
-        let live = artifacts(bed, account, &Page::first(1)).await.rows[0].live.unwrap();
+        let stranger = harness.claimed().await;
+        assert!(harness.store.versions(stranger, artifact, &Page::whole()).await.unwrap().rows.is_empty());
+        let live = artifacts(harness, account, &Page::first(1)).await.rows[0].live.unwrap();
         assert_eq!((live.seq, live.total_bytes), (5, 3));
     }
 
-    async fn invites_of_one_moment_are_each_on_one_page_in_either_direction(bed: &Bed) {
-        let account = bed.claimed().await;
+    async fn invites_of_one_moment_are_each_on_one_page_in_either_direction(harness: &StoreHarness) {
+        let account = harness.claimed().await;
         // Their codes begin alike.
-        bed.sql(&format!(
+        harness.sql(&format!(
             "INSERT INTO invites (code, account_id, role, max_uses, uses, expires_at, created_at)
              SELECT {}, '{account}', 'member', 1, 0, {LONG_AGO}, {LONG_AGO} FROM {}",
             counting(&format!("AbCdEf{}", "0".repeat(13))),
             numbers(50)
         ))
         .await;
-        let read = async |start| bed.store.invites(account, &Page::new(start, 10)).await.unwrap();
+        let read = async |start| harness.store.invites(account, &Page::new(start, 10)).await.unwrap();
         let codes = |page: &Paged<Invite>| page.rows.iter().map(|one| one.code.as_str().to_owned()).collect::<Vec<_>>();
         let (mut forward, mut page) = (Vec::new(), read(PageStart::First).await);
         loop {
@@ -152,10 +153,10 @@ on_both_databases! {
         assert_eq!(all.len(), 50);
     }
 
-    async fn tokens_of_one_moment_are_each_listed_once(bed: &Bed) {
-        let account = bed.claimed().await;
+    async fn tokens_of_one_moment_are_each_listed_once(harness: &StoreHarness) {
+        let account = harness.claimed().await;
         let (id, hash) = (ulid("01AC"), counting("hash"));
-        bed.sql(&format!(
+        harness.sql(&format!(
             "INSERT INTO tokens (id, secret_hash, account_id, name, scopes, created_at)
              SELECT {id}, {hash}, '{account}', 'bot', 'artifacts:read', {} FROM {}",
             START.millis(),
@@ -164,7 +165,7 @@ on_both_databases! {
         .await;
         let (mut seen, mut page) = (Vec::new(), Page::first(PAGE));
         loop {
-            let tokens = bed.store.tokens(account, Reach::All, START, &page).await.unwrap();
+            let tokens = harness.store.tokens(account, Reach::All, START, &page).await.unwrap();
             seen.extend(tokens.rows.iter().map(|token| token.id));
             let Some(next) = tokens.next else { break };
             assert_eq!(next.list, List::Tokens);
@@ -178,8 +179,8 @@ on_both_databases! {
 }
 
 /// The position behind so many of the account's artifacts.
-async fn cursor_behind(bed: &Bed, account: AccountId, count: u32) -> Cursor {
-    artifacts(bed, account, &Page::first(count)).await.next.unwrap()
+async fn cursor_behind(harness: &StoreHarness, account: AccountId, count: u32) -> Cursor {
+    artifacts(harness, account, &Page::first(count)).await.next.unwrap()
 }
 
 /// The statement that reads a page in the middle of an account with 20,000 artifacts.
@@ -190,24 +191,24 @@ fn middle(account: AccountId, backend: DbBackend) -> String {
 
 #[tokio::test]
 async fn a_page_in_the_middle_of_20000_artifacts_is_read_from_the_index_on_sqlite() {
-    let bed = sqlite().await;
-    let account = bed.claimed().await;
-    crowd(&bed, account, "01AA", 20_000).await;
+    let harness = sqlite().await;
+    let account = harness.claimed().await;
+    crowd(&harness, account, "01AA", 20_000).await;
     let sought = "SEARCH artifacts USING INDEX artifacts_listed (account_id=? AND (created_at,id)<(?,?))";
-    assert_eq!(bed.plan(&middle(account, DbBackend::Sqlite)).await, [sought]);
-    bed.sql("ANALYZE").await;
-    assert_eq!(bed.plan(&middle(account, DbBackend::Sqlite)).await, [sought]);
+    assert_eq!(harness.plan(&middle(account, DbBackend::Sqlite)).await, [sought]);
+    harness.sql("ANALYZE").await;
+    assert_eq!(harness.plan(&middle(account, DbBackend::Sqlite)).await, [sought]);
 }
 
 #[tokio::test]
 async fn a_page_in_the_middle_of_20000_artifacts_is_read_from_the_index_on_postgres() {
-    let Some(bed) = postgres().await else { return };
-    let account = bed.claimed().await;
-    crowd(&bed, account, "01AA", 20_000).await;
-    bed.sql("ANALYZE").await;
+    let Some(harness) = postgres().await else { return };
+    let account = harness.claimed().await;
+    crowd(&harness, account, "01AA", 20_000).await;
+    harness.sql("ANALYZE").await;
     let explain = format!("EXPLAIN {}", middle(account, DbBackend::Postgres));
     let statement = Statement::from_string(DbBackend::Postgres, explain);
-    let rows = bed.store.database.reader.query_all_raw(statement).await.unwrap();
+    let rows = harness.store.database.reader.query_all_raw(statement).await.unwrap();
     let plan: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
     let plan = plan.join("\n");
     assert!(plan.contains("using artifacts_listed") && !plan.contains("Sort"), "{plan}");

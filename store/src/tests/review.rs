@@ -1,19 +1,19 @@
 //! What moderators look at, in which order, and that their words stay.
 
-use domain::{ModeratedBy, Moderator, OperatorName, ReportId, Ruling, RulingNote};
+use domain::{ModeratedBy, ModerationDecision, Moderator, OperatorName, ReportId, RulingNote};
 use sea_orm::EntityTrait;
 
 use super::*;
 use crate::{
     Backlog, DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, SameContentWanted, SamePage, Seen,
-    Waiting, WaitingFor,
+    WaitingArtifact, WaitingFor,
 };
 
 pub(super) const DONE: Ruled = Ruled::Done { has_more: false, unblocked: Vec::new() };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
-impl Bed {
+impl StoreHarness {
     pub(super) async fn scanned(&self, published: &Published, status: ModerationStatus, now: Time) {
         self.judged_by(published, status, now, 1).await;
     }
@@ -39,14 +39,14 @@ impl Bed {
         self.store.report(&report, &self.chance).await.unwrap();
     }
 
-    pub(super) async fn waiting(&self, waiting_for: WaitingFor) -> Vec<Waiting> {
+    pub(super) async fn waiting(&self, waiting_for: WaitingFor) -> Vec<WaitingArtifact> {
         self.store.waiting(&waiting_for.into(), None, 10, START).await.unwrap()
     }
 
     pub(super) async fn rule(
         &self,
         published: &Published,
-        ruling: Ruling,
+        ruling: ModerationDecision,
         looked_at: Option<VersionId>,
     ) -> Ruled {
         self.say(&ModeratorsWord { looked_at, ..self.word(published, ruling) }).await
@@ -61,7 +61,7 @@ impl Bed {
         self.store.same_content(wanted).await.unwrap()
     }
 
-    pub(super) fn word(&self, published: &Published, ruling: Ruling) -> ModeratorsWord {
+    pub(super) fn word(&self, published: &Published, ruling: ModerationDecision) -> ModeratorsWord {
         ModeratorsWord {
             account: published.account,
             artifact: published.artifact,
@@ -76,29 +76,29 @@ impl Bed {
     }
 }
 
-pub(super) fn slugs(waiting: &[Waiting]) -> Vec<&str> {
+pub(super) fn slugs(waiting: &[WaitingArtifact]) -> Vec<&str> {
     waiting.iter().map(|one| one.slug.as_str()).collect()
 }
 
 on_both_databases! {
-    async fn the_oldest_comes_first_and_reports_weigh_as_hours_do(bed: &Bed) {
-        let account = bed.claimed().await;
+    async fn the_oldest_comes_first_and_reports_weigh_as_hours_do(harness: &StoreHarness) {
+        let account = harness.claimed().await;
         let mut pages = Vec::new();
         for slug in ["first", "second", "third", "passed", "unscanned", "blocked"] {
-            pages.push(bed.publish(account, slug, b"one").await);
+            pages.push(harness.publish(account, slug, b"one").await);
         }
         for (page, hours) in pages.iter().zip(0..3) {
-            bed.scanned(page, ModerationStatus::Review, START.plus(hours * HOUR)).await;
+            harness.scanned(page, ModerationStatus::Review, START.plus(hours * HOUR)).await;
         }
-        bed.scanned(&pages[3], ModerationStatus::Pass, START).await;
-        bed.scanned(&pages[5], ModerationStatus::Blocked, START).await;
-        assert_eq!(slugs(&bed.waiting(WaitingFor::Review).await), ["first", "second", "third"]);
-        assert_eq!(slugs(&bed.waiting(WaitingFor::Scan).await), ["unscanned"]);
-        assert_eq!(slugs(&bed.waiting(WaitingFor::BlockedAlready).await), ["blocked"]);
+        harness.scanned(&pages[3], ModerationStatus::Pass, START).await;
+        harness.scanned(&pages[5], ModerationStatus::Blocked, START).await;
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), ["first", "second", "third"]);
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Scan).await), ["unscanned"]);
+        assert_eq!(slugs(&harness.waiting(WaitingFor::BlockedAlready).await), ["blocked"]);
 
-        bed.reported(&pages[2], START.plus(3 * HOUR)).await;
-        bed.reported(&pages[3], START.plus(8 * HOUR)).await;
-        let waiting = bed.waiting(WaitingFor::Review).await;
+        harness.reported(&pages[2], START.plus(3 * HOUR)).await;
+        harness.reported(&pages[3], START.plus(8 * HOUR)).await;
+        let waiting = harness.waiting(WaitingFor::Review).await;
         assert_eq!(slugs(&waiting), ["third", "first", "second", "passed"]);
         let third = &waiting[0];
         assert_eq!((third.open_reports, third.since), (1, START.plus(2 * HOUR)));
@@ -107,49 +107,49 @@ on_both_databases! {
 
         // However many reports there are, they weigh no more than some.
         for _ in 0..60 {
-            bed.reported(&pages[3], START.plus(9 * HOUR)).await;
+            harness.reported(&pages[3], START.plus(9 * HOUR)).await;
         }
-        let rank = |waiting: &[Waiting]| waiting[0].place.to_string();
-        let before = bed.waiting(WaitingFor::Review).await;
-        bed.reported(&pages[3], START.plus(9 * HOUR)).await;
+        let rank = |waiting: &[WaitingArtifact]| waiting[0].place.to_string();
+        let before = harness.waiting(WaitingFor::Review).await;
+        harness.reported(&pages[3], START.plus(9 * HOUR)).await;
         assert_eq!(before[0].slug.as_str(), "passed");
-        assert_eq!(rank(&bed.waiting(WaitingFor::Review).await), rank(&before));
+        assert_eq!(rank(&harness.waiting(WaitingFor::Review).await), rank(&before));
     }
 
-    async fn the_backlog_counts_what_the_queue_shows_and_its_reports(bed: &Bed) {
-        let backlog = async || bed.store.backlog(START).await.unwrap();
+    async fn the_backlog_counts_what_the_queue_shows_and_its_reports(harness: &StoreHarness) {
+        let backlog = async || harness.store.backlog(START).await.unwrap();
         assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
-        let account = bed.claimed().await;
+        let account = harness.claimed().await;
         let mut pages = Vec::new();
         for slug in ["first", "second", "passed", "unscanned", "blocked"] {
-            pages.push(bed.publish(account, slug, b"one").await);
+            pages.push(harness.publish(account, slug, b"one").await);
         }
-        bed.scanned(&pages[0], ModerationStatus::Review, START.plus(2 * HOUR)).await;
-        bed.scanned(&pages[1], ModerationStatus::Review, START.plus(HOUR)).await;
-        bed.scanned(&pages[2], ModerationStatus::Pass, START).await;
-        bed.scanned(&pages[4], ModerationStatus::Blocked, START).await;
+        harness.scanned(&pages[0], ModerationStatus::Review, START.plus(2 * HOUR)).await;
+        harness.scanned(&pages[1], ModerationStatus::Review, START.plus(HOUR)).await;
+        harness.scanned(&pages[2], ModerationStatus::Pass, START).await;
+        harness.scanned(&pages[4], ModerationStatus::Blocked, START).await;
         for hours in [3, 4] {
-            bed.reported(&pages[2], START.plus(hours * HOUR)).await;
+            harness.reported(&pages[2], START.plus(hours * HOUR)).await;
         }
         assert_eq!(backlog().await, Backlog { pages: 3, oldest_since: Some(START.plus(HOUR)), reports: 2 });
         for page in &pages[..2] {
-            bed.rule(page, Ruling::Pass, None).await;
+            harness.rule(page, ModerationDecision::Pass, None).await;
         }
         assert_eq!(backlog().await, Backlog { pages: 1, oldest_since: Some(START.plus(3 * HOUR)), reports: 2 });
-        bed.rule(&pages[2], Ruling::Pass, None).await;
+        harness.rule(&pages[2], ModerationDecision::Pass, None).await;
         assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
     }
 
-    async fn the_queue_is_read_list_by_list(bed: &Bed) {
-        let account = bed.claimed().await;
+    async fn the_queue_is_read_list_by_list(harness: &StoreHarness) {
+        let account = harness.claimed().await;
         for number in 0..5 {
-            let page = bed.publish(account, &format!("page-{number}"), b"one").await;
+            let page = harness.publish(account, &format!("page-{number}"), b"one").await;
             // Two of them wait since the same moment.
-            bed.scanned(&page, ModerationStatus::Review, START.plus(HOUR * (number / 2))).await;
+            harness.scanned(&page, ModerationStatus::Review, START.plus(HOUR * (number / 2))).await;
         }
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let list = bed.store.waiting(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
+            let list = harness.store.waiting(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
             let Some(last) = list.last() else { break };
             // As it comes back from a caller.
             after = Some(last.place.to_string().parse().unwrap());
@@ -161,28 +161,28 @@ on_both_databases! {
         assert!("12".parse::<crate::WaitingPlace>().is_err() && "x.my-page-a1b2".parse::<crate::WaitingPlace>().is_err());
     }
 
-    async fn a_word_on_a_version_that_is_not_live_any_more_changes_nothing(bed: &Bed) {
-        let account = bed.account().await;
-        let first = bed.publish(account, "page", b"one").await;
-        let second = bed.publish(account, "page", b"two").await;
-        let refused = bed.rule(&first, Ruling::Block, Some(first.version)).await;
+    async fn a_word_on_a_version_that_is_not_live_any_more_changes_nothing(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let first = harness.publish(account, "page", b"one").await;
+        let second = harness.publish(account, "page", b"two").await;
+        let refused = harness.rule(&first, ModerationDecision::Block, Some(first.version)).await;
         assert_eq!(refused, Ruled::OtherIsLive { seq: 2 });
-        let route = bed.store.route(&first.host).await.unwrap().unwrap();
+        let route = harness.store.route(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
-        assert!(bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
-        assert_eq!(bed.rule(&first, Ruling::Block, Some(second.version)).await, DONE);
+        assert!(harness.store.decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
+        assert_eq!(harness.rule(&first, ModerationDecision::Block, Some(second.version)).await, DONE);
     }
 
-    async fn every_decision_is_told_with_who_made_it_and_outlives_the_page(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        let other = bed.publish(account, "other", b"two").await;
-        bed.scanned(&published, ModerationStatus::Review, START).await;
-        bed.reported(&other, START.plus(HOUR)).await;
-        assert_eq!(bed.rule(&published, Ruling::Block, None).await, DONE);
-        bed.store.delete_artifact(&bed.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
+    async fn every_decision_is_told_with_who_made_it_and_outlives_the_page(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        let other = harness.publish(account, "other", b"two").await;
+        harness.scanned(&published, ModerationStatus::Review, START).await;
+        harness.reported(&other, START.plus(HOUR)).await;
+        assert_eq!(harness.rule(&published, ModerationDecision::Block, None).await, DONE);
+        harness.store.delete_artifact(&harness.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
 
-        let all = bed.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
+        let all = harness.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
         let sources: Vec<_> = all.iter().map(|one| one.source).collect();
         assert_eq!(sources, [ModeratedBy::Moderator, ModeratedBy::Report, ModeratedBy::Scan]);
         let word = &all[0];
@@ -191,7 +191,7 @@ on_both_databases! {
         assert_eq!(all[2].evidence, EVIDENCE);
 
         let of = async |wanted: DecisionsWanted| {
-            let found = bed.store.decisions(&wanted, 10).await.unwrap();
+            let found = harness.store.decisions(&wanted, 10).await.unwrap();
             found.into_iter().map(|one| one.source).collect::<Vec<_>>()
         };
         let host = Some(published.host.clone());
@@ -203,8 +203,8 @@ on_both_databases! {
         assert_eq!(of(of_host.clone()).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
 
         // A moderator's word outlives the account as well.
-        bed.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
-        let word = &bed.store.decisions(&of_host, 10).await.unwrap()[..];
+        harness.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
+        let word = &harness.store.decisions(&of_host, 10).await.unwrap()[..];
         assert_eq!(word.iter().map(|one| one.id).collect::<Vec<_>>(), [all[0].id]);
         assert_eq!((word[0].decided_by.as_deref(), word[0].note.as_deref()), (Some("Ada"), Some("A drill.")));
         assert_eq!((&word[0].host, word[0].seq, word[0].status), (&published.host, 1, ModerationStatus::Blocked));
@@ -213,49 +213,49 @@ on_both_databases! {
         assert!(of(before).await.is_empty());
     }
 
-    async fn the_same_content_is_found_wherever_it_is_live_and_not_blocked(bed: &Bed) {
-        let (one, another) = (bed.account().await, bed.account().await);
-        let bad = bed.publish(one, "bad", b"bad content").await;
-        let same = bed.publish(another, "same", b"bad content").await;
-        let replaced = bed.publish(another, "replaced", b"bad content").await;
-        bed.publish(another, "replaced", b"good content").await;
-        bed.publish_as(another, "staged", b"bad content", Activation::Staged).await;
-        let blocked = bed.publish(another, "blocked", b"bad content").await;
-        assert_eq!(bed.rule(&blocked, Ruling::Block, None).await, DONE);
+    async fn the_same_content_is_found_wherever_it_is_live_and_not_blocked(harness: &StoreHarness) {
+        let (one, another) = (harness.account().await, harness.account().await);
+        let bad = harness.publish(one, "bad", b"bad content").await;
+        let same = harness.publish(another, "same", b"bad content").await;
+        let replaced = harness.publish(another, "replaced", b"bad content").await;
+        harness.publish(another, "replaced", b"good content").await;
+        harness.publish_as(another, "staged", b"bad content", Activation::Staged).await;
+        let blocked = harness.publish(another, "blocked", b"bad content").await;
+        assert_eq!(harness.rule(&blocked, ModerationDecision::Block, None).await, DONE);
 
         let contents = [BlobHash::of(b"bad content")];
-        let found = bed.with_same_content(&contents, &bad, 10).await;
+        let found = harness.with_same_content(&contents, &bad, 10).await;
         let hosts: Vec<_> = found.iter().map(|page| page.host.clone()).collect();
         assert_eq!(hosts, std::slice::from_ref(&same.host), "not {}", replaced.host);
         let found = &found[0];
         assert_eq!((found.version, found.file.as_str()), (same.version, "index.html"));
         assert!(!found.is_passed_by_moderator);
-        assert!(bed.with_same_content(&[], &bad, 10).await.is_empty());
-        assert!(bed.with_same_content(&contents, &bad, 0).await.is_empty());
+        assert!(harness.with_same_content(&[], &bad, 10).await.is_empty());
+        assert!(harness.with_same_content(&contents, &bad, 0).await.is_empty());
 
         let unblocked = contents.to_vec();
-        assert_eq!(bed.rule(&same, Ruling::Pass, None).await, Ruled::Done { has_more: false, unblocked });
-        assert!(bed.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
+        assert_eq!(harness.rule(&same, ModerationDecision::Pass, None).await, Ruled::Done { has_more: false, unblocked });
+        assert!(harness.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
         let among = async |host: &Host| {
             let among = Some(std::slice::from_ref(host));
             let wanted = SameContentWanted { contents: &contents, but: bad.artifact, among, at_most: 10 };
-            bed.store.same_content(wanted).await.unwrap().len()
+            harness.store.same_content(wanted).await.unwrap().len()
         };
         assert_eq!((among(&same.host).await, among(&replaced.host).await), (1, 0));
     }
 
-    async fn a_block_is_on_every_version_of_the_page_with_the_same_content(bed: &Bed) {
-        let account = bed.account().await;
+    async fn a_block_is_on_every_version_of_the_page_with_the_same_content(harness: &StoreHarness) {
+        let account = harness.account().await;
         let slug = "page".parse().unwrap();
-        let first = bed.publish(account, "page", b"bad").await;
-        bed.publish(account, "page", b"good").await;
-        let staged = bed.publish_as(account, "page", b"bad", Activation::Staged).await;
-        bed.scanned(&first, ModerationStatus::Pass, START).await;
-        bed.scanned(&staged, ModerationStatus::Blocked, START).await;
-        let live = bed.publish(account, "page", b"bad").await;
+        let first = harness.publish(account, "page", b"bad").await;
+        harness.publish(account, "page", b"good").await;
+        let staged = harness.publish_as(account, "page", b"bad", Activation::Staged).await;
+        harness.scanned(&first, ModerationStatus::Pass, START).await;
+        harness.scanned(&staged, ModerationStatus::Blocked, START).await;
+        let live = harness.publish(account, "page", b"bad").await;
         let contents = vec![BlobHash::of(b"bad")];
-        let word = ModeratorsWord { contents, ..bed.word(&live, Ruling::Block) };
-        assert_eq!(bed.say(&word).await, DONE);
+        let word = ModeratorsWord { contents, ..harness.word(&live, ModerationDecision::Block) };
+        assert_eq!(harness.say(&word).await, DONE);
 
         for (seq, status) in [
             (1, ModerationStatus::Blocked),
@@ -263,42 +263,42 @@ on_both_databases! {
             (3, ModerationStatus::Blocked),
             (4, ModerationStatus::Blocked),
         ] {
-            bed.store.activate(&bed.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
-            assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
+            harness.store.activate(&harness.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
+            assert_eq!(harness.store.route(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
         }
         let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
         let mut decided: Vec<_> =
-            bed.store.decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
+            harness.store.decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
         decided.sort_unstable();
         assert_eq!(decided, [1, 3, 4]);
         // A later scan clears none of them, and a pass is on the live one alone.
-        bed.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
+        harness.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
         let contents = vec![BlobHash::of(b"bad")];
-        let pass = ModeratorsWord { contents: contents.clone(), ..bed.word(&live, Ruling::Pass) };
+        let pass = ModeratorsWord { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
         let unblocked = contents;
-        assert_eq!(bed.say(&pass).await, Ruled::Done { has_more: false, unblocked });
-        bed.store.activate(&bed.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
-        assert_eq!(bed.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
+        assert_eq!(harness.say(&pass).await, Ruled::Done { has_more: false, unblocked });
+        harness.store.activate(&harness.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
+        assert_eq!(harness.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
 
-    async fn a_block_says_when_there_are_more_versions_than_it_takes_along(bed: &Bed) {
-        let account = bed.claimed().await;
-        let mut live = bed.publish(account, "page", b"bad").await;
+    async fn a_block_says_when_there_are_more_versions_than_it_takes_along(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let mut live = harness.publish(account, "page", b"bad").await;
         for _ in 0..51 {
-            live = bed.publish(account, "page", b"bad").await;
+            live = harness.publish(account, "page", b"bad").await;
         }
-        let word = ModeratorsWord { contents: vec![BlobHash::of(b"bad")], ..bed.word(&live, Ruling::Block) };
-        assert_eq!(bed.say(&word).await, Ruled::Done { has_more: true, unblocked: vec![] });
-        assert_eq!(bed.say(&word).await, DONE);
+        let word = ModeratorsWord { contents: vec![BlobHash::of(b"bad")], ..harness.word(&live, ModerationDecision::Block) };
+        assert_eq!(harness.say(&word).await, Ruled::Done { has_more: true, unblocked: vec![] });
+        assert_eq!(harness.say(&word).await, DONE);
     }
 
-    async fn nothing_is_decided_on_what_was_not_seen(bed: &Bed) {
-        let account = bed.account().await;
-        let page = bed.publish(account, "page", b"one").await;
-        bed.scanned(&page, ModerationStatus::Review, START).await;
-        bed.reported(&page, START).await;
+    async fn nothing_is_decided_on_what_was_not_seen(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let page = harness.publish(account, "page", b"one").await;
+        harness.scanned(&page, ModerationStatus::Review, START).await;
+        harness.reported(&page, START).await;
         let look = async || {
-            let case = bed.store.review_case(&page.host).await.unwrap().unwrap();
+            let case = harness.store.review_case(&page.host).await.unwrap().unwrap();
             Seen {
                 decision: case.live.unwrap().newest_decision,
                 report: Some(case.reports[0].id),
@@ -306,66 +306,66 @@ on_both_databases! {
             }
         };
         let seen = look().await;
-        bed.judged_by(&page, ModerationStatus::Blocked, START.plus(HOUR), 2).await;
-        let word = |seen| ModeratorsWord { seen: Some(seen), ..bed.word(&page, Ruling::Pass) };
+        harness.judged_by(&page, ModerationStatus::Blocked, START.plus(HOUR), 2).await;
+        let word = |seen| ModeratorsWord { seen: Some(seen), ..harness.word(&page, ModerationDecision::Pass) };
         let refused = Ruled::DecidedMeanwhile { status: ModerationStatus::Blocked };
-        assert_eq!(bed.say(&word(seen)).await, refused);
-        assert_eq!(bed.say(&word(Seen::default())).await, refused);
+        assert_eq!(harness.say(&word(seen)).await, refused);
+        assert_eq!(harness.say(&word(Seen::default())).await, refused);
         let open = async || {
-            let case = bed.store.review_case(&page.host).await.unwrap().unwrap();
+            let case = harness.store.review_case(&page.host).await.unwrap().unwrap();
             case.reports.iter().filter(|report| report.answered_at.is_none()).count()
         };
         assert_eq!(open().await, 1);
 
         // What was reported since stays open.
         let seen = look().await;
-        bed.reported(&page, START.plus(2 * HOUR)).await;
-        assert_eq!(bed.say(&word(seen)).await, DONE);
+        harness.reported(&page, START.plus(2 * HOUR)).await;
+        assert_eq!(harness.say(&word(seen)).await, DONE);
         assert_eq!(open().await, 1);
         let seen = Seen { report: None, ..look().await };
-        assert_eq!(bed.say(&word(seen)).await, DONE);
+        assert_eq!(harness.say(&word(seen)).await, DONE);
         assert_eq!(open().await, 1);
-        assert_eq!(bed.rule(&page, Ruling::Pass, None).await, DONE);
+        assert_eq!(harness.rule(&page, ModerationDecision::Pass, None).await, DONE);
         assert_eq!(open().await, 0);
     }
 
-    async fn what_has_expired_waits_for_nobody_and_what_is_deleted_has_no_open_report(bed: &Bed) {
-        let page = bed.publish(bed.account().await, "page", b"one").await;
-        let kept = bed.publish(bed.claimed().await, "kept", b"one").await;
+    async fn what_has_expired_waits_for_nobody_and_what_is_deleted_has_no_open_report(harness: &StoreHarness) {
+        let page = harness.publish(harness.account().await, "page", b"one").await;
+        let kept = harness.publish(harness.claimed().await, "kept", b"one").await;
         for page in [&page, &kept] {
-            bed.scanned(page, ModerationStatus::Review, START).await;
-            bed.reported(page, START).await;
+            harness.scanned(page, ModerationStatus::Review, START).await;
+            harness.reported(page, START).await;
         }
-        assert_eq!(bed.waiting(WaitingFor::Review).await.len(), 2);
-        let later = bed.store.waiting(&WaitingFor::Review.into(), None, 10, START.plus(2 * HOUR)).await.unwrap();
+        assert_eq!(harness.waiting(WaitingFor::Review).await.len(), 2);
+        let later = harness.store.waiting(&WaitingFor::Review.into(), None, 10, START.plus(2 * HOUR)).await.unwrap();
         assert_eq!(slugs(&later), ["kept"]);
 
-        bed.store.delete_artifact(&bed.change(kept.account, START), &kept.slug).await.unwrap();
-        let reports = entity::report::Entity::find().all(&bed.store.database.reader).await.unwrap();
+        harness.store.delete_artifact(&harness.change(kept.account, START), &kept.slug).await.unwrap();
+        let reports = entity::report::Entity::find().all(&harness.store.database.reader).await.unwrap();
         let open: Vec<_> = reports.iter().filter(|one| one.handled_at.is_none()).collect();
         assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));
     }
 
-    async fn a_page_is_shown_with_all_that_is_known_of_it(bed: &Bed) {
-        let account = bed.account().await;
-        let first = bed.publish(account, "page", b"one").await;
-        bed.publish(account, "page", b"two").await;
-        bed.scanned(&first, ModerationStatus::Pass, START).await;
-        bed.reported(&first, START).await;
-        let case = bed.store.review_case(&first.host).await.unwrap().unwrap();
+    async fn a_page_is_shown_with_all_that_is_known_of_it(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let first = harness.publish(account, "page", b"one").await;
+        harness.publish(account, "page", b"two").await;
+        harness.scanned(&first, ModerationStatus::Pass, START).await;
+        harness.reported(&first, START).await;
+        let case = harness.store.review_case(&first.host).await.unwrap().unwrap();
         let live = case.live.unwrap();
         assert_eq!((live.seq, live.status, live.moderated_by), (2, ModerationStatus::Review, ModeratedBy::Report));
         assert!(live.scan.is_none(), "the scan was of another version");
         assert_eq!((case.reports.len(), case.reports[0].answered_at), (1, None));
         assert_eq!(case.account.id, account);
         for (seq, content) in [(1, &b"one"[..]), (2, b"two")] {
-            let manifest = bed.store.manifest_at(&first.host, seq).await.unwrap().unwrap();
+            let manifest = harness.store.manifest_at(&first.host, seq).await.unwrap().unwrap();
             assert_eq!(manifest.files()[0].hash, BlobHash::of(content));
         }
-        assert!(bed.store.manifest_at(&first.host, 3).await.unwrap().is_none());
+        assert!(harness.store.manifest_at(&first.host, 3).await.unwrap().is_none());
 
-        let staged = bed.publish_as(account, "staged", b"one", Activation::Staged).await;
-        assert!(bed.store.review_case(&staged.host).await.unwrap().unwrap().live.is_none());
-        assert!(bed.store.review_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
+        let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
+        assert!(harness.store.review_case(&staged.host).await.unwrap().unwrap().live.is_none());
+        assert!(harness.store.review_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The dates of a route, by which visitors tell the edge what they hold.
 
-use domain::{Moderator, Payment, Ruling, UserId, Visibility, VisibilityDeed};
+use domain::{ModerationDecision, Moderator, Payment, UserId, Visibility, VisibilityOperation};
 
 use super::team::user;
 use super::*;
@@ -11,27 +11,27 @@ const BEHIND: Time = Time::from_millis(START.millis() - 2500);
 
 /// A page and its dates.
 struct Dated<'a> {
-    bed: &'a Bed,
+    harness: &'a StoreHarness,
     page: Published,
     last: Time,
 }
 
 impl<'a> Dated<'a> {
-    async fn of(bed: &'a Bed, page: Published) -> Self {
-        let last = updated_at(bed, &page).await;
-        Self { bed, page, last }
+    async fn of(harness: &'a StoreHarness, page: Published) -> Self {
+        let last = updated_at(harness, &page).await;
+        Self { harness, page, last }
     }
 
     async fn assert_moved_on_by_a_second(&mut self, change: &str) {
-        let date = updated_at(self.bed, &self.page).await;
+        let date = updated_at(self.harness, &self.page).await;
         assert_eq!(date.millis() - self.last.millis(), 1000, "{change}");
         self.last = date;
     }
 
     async fn show_to(&self, to: Visibility) {
-        let deed = Deed::Visibility(VisibilityDeed {
+        let operation = LedgerOperation::Visibility(VisibilityOperation {
             account: self.page.account,
-            job: self.bed.job(),
+            job: self.harness.job(),
             slug: "page".parse().unwrap(),
             to,
             pinned_to: None,
@@ -39,30 +39,30 @@ impl<'a> Dated<'a> {
             deadline: None,
             called_by: None,
         });
-        let terms = Terms { tariff: Tariff::default(), chance: self.bed.chance.clone(), now: BEHIND };
-        let outcomes = self.bed.store.settle(self.page.account, &[deed], &terms).await.unwrap();
+        let terms = Terms { tariff: Tariff::default(), chance: self.harness.chance.clone(), now: BEHIND };
+        let outcomes = self.harness.store.settle(self.page.account, &[operation], &terms).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::VisibilitySet(_)]), "{outcomes:?}");
     }
 }
 
-async fn updated_at(bed: &Bed, page: &Published) -> Time {
-    bed.store.route(&page.host).await.unwrap().unwrap().updated_at
+async fn updated_at(harness: &StoreHarness, page: &Published) -> Time {
+    harness.store.route(&page.host).await.unwrap().unwrap().updated_at
 }
 
 on_both_databases! {
-    async fn no_two_states_of_a_route_bear_the_same_second(bed: &Bed) {
-        let account = Account::provisional(START, HOUR, &bed.chance);
-        let token = NewToken::first_of(&account, bed.chance.base36(64), &bed.chance);
-        bed.store.insert_account(&account, &token).await.unwrap();
-        let page = bed.publish(account.id, "page", b"one").await;
-        let mut dated = Dated::of(bed, page.clone()).await;
+    async fn no_two_states_of_a_route_bear_the_same_second(harness: &StoreHarness) {
+        let account = Account::provisional(START, HOUR, &harness.chance);
+        let token = NewToken::first_of(&account, harness.chance.base36(64), &harness.chance);
+        harness.store.insert_account(&account, &token).await.unwrap();
+        let page = harness.publish(account.id, "page", b"one").await;
+        let mut dated = Dated::of(harness, page.clone()).await;
         assert_eq!(dated.last, START);
 
-        bed.publish(account.id, "page", b"two").await;
+        harness.publish(account.id, "page", b"two").await;
         dated.assert_moved_on_by_a_second("publish").await;
 
         let slug = "page".parse().unwrap();
-        bed.store.activate(&bed.change(account.id, BEHIND), &slug, 1).await.unwrap();
+        harness.store.activate(&harness.change(account.id, BEHIND), &slug, 1).await.unwrap();
         dated.assert_moved_on_by_a_second("activate").await;
 
         for to in [Visibility::Unlisted, Visibility::Public] {
@@ -73,25 +73,25 @@ on_both_databases! {
         let word = ModeratorsWord {
             account: account.id,
             artifact: page.artifact,
-            ruling: Ruling::Block,
-            moderator: Moderator::Person(UserId::new(START, &bed.chance)),
+            ruling: ModerationDecision::Block,
+            moderator: Moderator::Person(UserId::new(START, &harness.chance)),
             note: None,
             looked_at: None,
             seen: None,
             contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(bed.store.rule(&word, &bed.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(harness.store.rule(&word, &harness.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
         dated.assert_moved_on_by_a_second("moderation").await;
 
-        let claimer = user(bed, "olga").await;
+        let claimer = user(harness, "olga").await;
         let claimer = Claimer { user: claimer, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
-        let claimed = bed.store.claim(&account.claim_code, &claimer, BEHIND, &bed.chance).await.unwrap();
+        let claimed = harness.store.claim(&account.claim_code, &claimer, BEHIND, &harness.chance).await.unwrap();
         assert!(matches!(claimed, Claimed::Now { .. }));
         dated.assert_moved_on_by_a_second("claim").await;
 
         let much_later = START.plus(HOUR);
-        bed.store.activate(&bed.change(account.id, much_later), &slug, 2).await.unwrap();
-        assert_eq!(updated_at(bed, &page).await, much_later, "the clock has caught up");
+        harness.store.activate(&harness.change(account.id, much_later), &slug, 2).await.unwrap();
+        assert_eq!(updated_at(harness, &page).await, much_later, "the clock has caught up");
     }
 }

@@ -1,6 +1,6 @@
 //! A scan's word on a version, and which versions wait for one.
 
-use domain::{ReportId, Ruling, ScanJob, UserId};
+use domain::{ModerationDecision, ReportId, ScanJob, UserId};
 use sea_orm::EntityTrait;
 
 use super::*;
@@ -11,7 +11,7 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
-impl Bed {
+impl StoreHarness {
     fn judgement(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judgement {
         Judgement {
             account: published.account,
@@ -74,251 +74,251 @@ fn noted(host: Option<&Host>) -> Judged {
 }
 
 on_both_databases! {
-    async fn a_verdict_reaches_the_version_and_the_route(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        assert_eq!(bed.judge(&published, 1, BLOCKED).await, noted(Some(&published.host)));
-        assert_eq!(bed.shown(&published).await, BLOCKED);
+    async fn a_verdict_reaches_the_version_and_the_route(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        assert_eq!(harness.judge(&published, 1, BLOCKED).await, noted(Some(&published.host)));
+        assert_eq!(harness.shown(&published).await, BLOCKED);
         let unknown = Judgement {
-            version: VersionId::new(START, &bed.chance),
-            ..bed.judgement(&published, 1, BLOCKED)
+            version: VersionId::new(START, &harness.chance),
+            ..harness.judgement(&published, 1, BLOCKED)
         };
-        assert_eq!(bed.store.judge(unknown).await.unwrap(), Judged::Gone);
+        assert_eq!(harness.store.judge(unknown).await.unwrap(), Judged::Gone);
     }
 
-    async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(bed: &Bed) {
-        let account = bed.account().await;
+    async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(harness: &StoreHarness) {
+        let account = harness.account().await;
         let (harmful, harmless) =
-            (bed.publish(account, "harmful", b"one").await, bed.publish(account, "harmless", b"two").await);
+            (harness.publish(account, "harmful", b"one").await, harness.publish(account, "harmless", b"two").await);
         for _ in 0..2 {
-            assert_eq!(bed.judge(&harmful, 1, BLOCKED).await, noted(Some(&harmful.host)));
+            assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(Some(&harmful.host)));
         }
-        assert_eq!(bed.judge(&harmless, 1, PASS).await, noted(Some(&harmless.host)));
-        assert_eq!(bed.judge(&harmless, 1, PASS).await, noted(None));
+        assert_eq!(harness.judge(&harmless, 1, PASS).await, noted(Some(&harmless.host)));
+        assert_eq!(harness.judge(&harmless, 1, PASS).await, noted(None));
         for published in [&harmful, &harmless] {
-            assert_eq!(bed.scans_kept(published).await.len(), 1);
+            assert_eq!(harness.scans_kept(published).await.len(), 1);
         }
         // What is not live is nobody's to see.
-        bed.publish(account, "harmful", b"three").await;
-        assert_eq!(bed.judge(&harmful, 1, BLOCKED).await, noted(None));
+        harness.publish(account, "harmful", b"three").await;
+        assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(None));
     }
 
-    async fn later_rules_raise_and_lower_a_scan_s_word_and_each_finding_keeps_its_evidence(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
+    async fn later_rules_raise_and_lower_a_scan_s_word_and_each_finding_keeps_its_evidence(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
         for (rules, status) in [(1, PASS), (2, BLOCKED), (3, BLOCKED), (4, PASS)] {
-            bed.judge(&published, rules, status).await;
-            assert_eq!(bed.shown(&published).await, status, "rules {rules}");
+            harness.judge(&published, rules, status).await;
+            assert_eq!(harness.shown(&published).await, status, "rules {rules}");
         }
-        let kept = bed.scans_kept(&published).await;
+        let kept = harness.scans_kept(&published).await;
         let expected = [("1", "pass"), ("2", "blocked"), ("4", "pass")];
         assert_eq!(kept, expected.map(|(rules, status)| (rules.to_owned(), status.to_owned())));
-        assert_eq!(bed.judge(&published, 3, BLOCKED).await, Judged::Outdated, "a process of the last release");
-        assert_eq!(bed.shown(&published).await, PASS);
+        assert_eq!(harness.judge(&published, 3, BLOCKED).await, Judged::Outdated, "a process of the last release");
+        assert_eq!(harness.shown(&published).await, PASS);
     }
 
-    async fn later_rules_change_no_moderator_s_word_and_take_nothing_from_a_report(bed: &Bed) {
-        let account = bed.account().await;
-        let ruled = bed.publish(account, "ruled", b"one").await;
+    async fn later_rules_change_no_moderator_s_word_and_take_nothing_from_a_report(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let ruled = harness.publish(account, "ruled", b"one").await;
         let word = ModeratorsWord {
             account,
             artifact: ruled.artifact,
-            ruling: Ruling::Pass,
-            moderator: domain::Moderator::Person(UserId::new(START, &bed.chance)),
+            ruling: ModerationDecision::Pass,
+            moderator: domain::Moderator::Person(UserId::new(START, &harness.chance)),
             note: None,
             looked_at: None,
             seen: None,
             contents: vec![],
             now: START,
         };
-        bed.judge(&ruled, 1, REVIEW).await;
-        bed.store.rule(&word, &bed.chance).await.unwrap();
-        assert_eq!(bed.judge(&ruled, 2, BLOCKED).await, noted(None));
-        assert_eq!(bed.shown(&ruled).await, PASS);
-        assert_eq!(bed.scans_kept(&ruled).await.len(), 2, "what it found is kept for people");
+        harness.judge(&ruled, 1, REVIEW).await;
+        harness.store.rule(&word, &harness.chance).await.unwrap();
+        assert_eq!(harness.judge(&ruled, 2, BLOCKED).await, noted(None));
+        assert_eq!(harness.shown(&ruled).await, PASS);
+        assert_eq!(harness.scans_kept(&ruled).await.len(), 2, "what it found is kept for people");
 
-        let reported = bed.publish(account, "reported", b"two").await;
-        assert_eq!(bed.report_on(&reported).await, Reported::SentToReview);
+        let reported = harness.publish(account, "reported", b"two").await;
+        assert_eq!(harness.report_on(&reported).await, Reported::SentToReview);
         for (rules, verdict, shown) in [(1, PASS, REVIEW), (2, BLOCKED, BLOCKED), (3, PASS, REVIEW)] {
-            bed.judge(&reported, rules, verdict).await;
-            assert_eq!(bed.shown(&reported).await, shown, "rules {rules}");
+            harness.judge(&reported, rules, verdict).await;
+            assert_eq!(harness.shown(&reported).await, shown, "rules {rules}");
         }
     }
 
-    async fn a_scan_is_late_after_a_minute_and_queued_again_ever_more_rarely(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        assert_eq!(bed.late(START.plus(MINUTE)).await, []);
+    async fn a_scan_is_late_after_a_minute_and_queued_again_ever_more_rarely(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        assert_eq!(harness.late(START.plus(MINUTE)).await, []);
         let mut now = START.plus(MINUTE).plus(Duration::from_millis(1));
         for tries in 0..13_u32 {
-            assert_eq!(bed.late(now).await, [(published.version, tries)]);
+            assert_eq!(harness.late(now).await, [(published.version, tries)]);
             // Two sweeps at once count once.
-            bed.is_queued(&published, tries, now).await;
-            bed.is_queued(&published, tries, now).await;
+            harness.is_queued(&published, tries, now).await;
+            harness.is_queued(&published, tries, now).await;
             let pause = if tries <= 10 { MINUTE * 2_u32.pow(tries) } else { Duration::from_secs(24 * 3600) };
-            assert_eq!(bed.late(now.plus(pause - Duration::from_millis(1))).await, [], "{tries}");
+            assert_eq!(harness.late(now.plus(pause - Duration::from_millis(1))).await, [], "{tries}");
             now = now.plus(pause);
         }
-        let stuck = bed.store.stuck_scans(13, 10).await.unwrap();
+        let stuck = harness.store.stuck_scans(13, 10).await.unwrap();
         assert_eq!((stuck.len(), &stuck[0].host, stuck[0].again_at), (1, &published.host, now));
-        assert!(bed.store.stuck_scans(14, 10).await.unwrap().is_empty());
-        bed.judge(&published, 1, PASS).await;
-        assert_eq!(bed.late(now).await, []);
-        assert!(bed.store.stuck_scans(1, 10).await.unwrap().is_empty());
+        assert!(harness.store.stuck_scans(14, 10).await.unwrap().is_empty());
+        harness.judge(&published, 1, PASS).await;
+        assert_eq!(harness.late(now).await, []);
+        assert!(harness.store.stuck_scans(1, 10).await.unwrap().is_empty());
     }
 
-    async fn what_fails_does_not_stand_in_the_way_of_what_was_lost(bed: &Bed) {
-        let account = bed.account().await;
-        let failing = bed.publish(account, "failing", b"one").await;
+    async fn what_fails_does_not_stand_in_the_way_of_what_was_lost(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let failing = harness.publish(account, "failing", b"one").await;
         let now = START.plus(HOUR);
-        bed.is_queued(&failing, 0, now.minus(2 * MINUTE)).await;
-        let lost = bed.publish(account, "lost", b"two").await;
-        let first = bed.store.late_scans(now, now, 1).await.unwrap();
+        harness.is_queued(&failing, 0, now.minus(2 * MINUTE)).await;
+        let lost = harness.publish(account, "lost", b"two").await;
+        let first = harness.store.late_scans(now, now, 1).await.unwrap();
         assert_eq!(told(first), [(lost.version, 0)]);
     }
 
-    async fn a_scan_that_waits_in_the_queue_is_left_alone_and_counts_no_try(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
+    async fn a_scan_that_waits_in_the_queue_is_left_alone_and_counts_no_try(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
         let mut now = START.plus(HOUR);
         for _ in 0..5 {
-            assert_eq!(bed.late(now).await, [(published.version, 0)]);
-            bed.store.note_waiting(&[due_scan(&published, 0)], now).await.unwrap();
-            assert_eq!(bed.late(now.plus(MINUTE - Duration::from_millis(1))).await, []);
+            assert_eq!(harness.late(now).await, [(published.version, 0)]);
+            harness.store.note_waiting(&[due_scan(&published, 0)], now).await.unwrap();
+            assert_eq!(harness.late(now.plus(MINUTE - Duration::from_millis(1))).await, []);
             now = now.plus(MINUTE);
         }
     }
 
-    async fn what_older_rules_have_judged_is_due_and_what_is_live_comes_first(bed: &Bed) {
-        let account = bed.account().await;
-        let old = bed.publish(account, "page", b"one").await;
-        let live = bed.publish(account, "page", b"two").await;
-        let newer = bed.publish(account, "newer", b"three").await;
-        let unscanned = bed.publish(account, "unscanned", b"four").await;
+    async fn what_older_rules_have_judged_is_due_and_what_is_live_comes_first(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let old = harness.publish(account, "page", b"one").await;
+        let live = harness.publish(account, "page", b"two").await;
+        let newer = harness.publish(account, "newer", b"three").await;
+        let unscanned = harness.publish(account, "unscanned", b"four").await;
         for (published, rules) in [(&old, 1), (&live, 2), (&newer, 3)] {
-            bed.judge(published, rules, PASS).await;
+            harness.judge(published, rules, PASS).await;
         }
-        assert_eq!(bed.due(1, START).await, []);
-        let has_due = async |rules| bed.store.has_due_rescans(rules, START).await.unwrap();
+        assert_eq!(harness.due(1, START).await, []);
+        let has_due = async |rules| harness.store.has_due_rescans(rules, START).await.unwrap();
         assert_eq!((has_due(1).await, has_due(2).await), (false, true));
-        assert_eq!(told(bed.store.due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
-        bed.is_queued(&live, 0, START).await;
-        assert_eq!(bed.due(3, START).await, [(old.version, 0)]);
+        assert_eq!(told(harness.store.due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
+        harness.is_queued(&live, 0, START).await;
+        assert_eq!(harness.due(3, START).await, [(old.version, 0)]);
         // The walk is over, so it comes in the order of the rules.
-        assert_eq!(bed.due(3, START.plus(MINUTE)).await, [(old.version, 0), (live.version, 1)]);
+        assert_eq!(harness.due(3, START.plus(MINUTE)).await, [(old.version, 0), (live.version, 1)]);
         // Rules that rise have a walk of their own.
-        assert_eq!(bed.due(4, START.plus(MINUTE)).await[..2], [(newer.version, 0), (live.version, 1)]);
+        assert_eq!(harness.due(4, START.plus(MINUTE)).await[..2], [(newer.version, 0), (live.version, 1)]);
         for published in [&old, &live] {
-            bed.judge(published, 3, PASS).await;
+            harness.judge(published, 3, PASS).await;
         }
-        assert_eq!(bed.due(3, START.plus(HOUR)).await, []);
-        let counts = bed.store.scan_counts().await.unwrap();
+        assert_eq!(harness.due(3, START.plus(HOUR)).await, []);
+        let counts = harness.store.scan_counts().await.unwrap();
         assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(3, 3)].into() });
-        assert_eq!(bed.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
+        assert_eq!(harness.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
     }
 
-    async fn the_walk_through_what_is_live_goes_on_where_the_last_page_ended(bed: &Bed) {
+    async fn the_walk_through_what_is_live_goes_on_where_the_last_page_ended(harness: &StoreHarness) {
         let mut live = Vec::new();
         for slug in ["one", "two", "three"] {
-            let account = bed.account().await;
-            bed.judge(&bed.publish(account, slug, b"before").await, 1, PASS).await;
-            let published = bed.publish(account, slug, b"after").await;
-            bed.judge(&published, 1, PASS).await;
+            let account = harness.account().await;
+            harness.judge(&harness.publish(account, slug, b"before").await, 1, PASS).await;
+            let published = harness.publish(account, slug, b"after").await;
+            harness.judge(&published, 1, PASS).await;
             live.push(published);
         }
         live.sort_by_key(|published| published.host.clone());
         for published in &live {
-            let page = bed.store.due_rescans(2, START, 1).await.unwrap();
+            let page = harness.store.due_rescans(2, START, 1).await.unwrap();
             assert_eq!(told(page.clone()), [(published.version, 0)]);
-            bed.store.note_begun(&page, START).await.unwrap();
+            harness.store.note_begun(&page, START).await.unwrap();
         }
         // One that was passed over by a walk whose process died is found nevertheless.
         let lost = &live[0];
-        bed.sql(&format!("UPDATE versions SET scan_again_at = 0 WHERE id = '{}'", lost.version)).await;
-        let rest = bed.due(2, START).await;
+        harness.sql(&format!("UPDATE versions SET scan_again_at = 0 WHERE id = '{}'", lost.version)).await;
+        let rest = harness.due(2, START).await;
         assert!(rest.len() == 4 && rest.iter().any(|(version, _)| *version == lost.version), "{rest:?}");
     }
 
-    async fn what_nobody_can_be_shown_is_not_judged_again(bed: &Bed) {
-        let (account, claimed) = (bed.account().await, bed.claimed().await);
-        let expiring = bed.publish(account, "expiring", b"one").await;
-        let deleted = bed.publish(claimed, "deleted", b"two").await;
-        let kept = bed.publish(claimed, "kept", b"three").await;
+    async fn what_nobody_can_be_shown_is_not_judged_again(harness: &StoreHarness) {
+        let (account, claimed) = (harness.account().await, harness.claimed().await);
+        let expiring = harness.publish(account, "expiring", b"one").await;
+        let deleted = harness.publish(claimed, "deleted", b"two").await;
+        let kept = harness.publish(claimed, "kept", b"three").await;
         for published in [&expiring, &deleted, &kept] {
-            bed.judge(published, 1, PASS).await;
+            harness.judge(published, 1, PASS).await;
         }
-        bed.store.delete_artifact(&bed.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
+        harness.store.delete_artifact(&harness.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
         let now = START.plus(2 * HOUR);
-        assert_eq!(told(bed.store.due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
-        bed.is_queued(&kept, 0, now).await;
+        assert_eq!(told(harness.store.due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
+        harness.is_queued(&kept, 0, now).await;
         // They stand in nobody's way, and are not looked at again and again.
-        assert!(bed.store.has_due_rescans(2, now).await.unwrap());
-        assert_eq!(bed.due(2, now).await, []);
-        assert!(!bed.store.has_due_rescans(2, now).await.unwrap());
+        assert!(harness.store.has_due_rescans(2, now).await.unwrap());
+        assert_eq!(harness.due(2, now).await, []);
+        assert!(!harness.store.has_due_rescans(2, now).await.unwrap());
     }
 
-    async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(bed: &Bed) {
-        let account = bed.account().await;
-        let old = bed.publish(account, "page", b"one").await;
-        let live = bed.publish(account, "page", b"two").await;
-        let other = bed.publish(account, "other", b"three").await;
-        bed.publish(account, "unscanned", b"four").await;
+    async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let old = harness.publish(account, "page", b"one").await;
+        let live = harness.publish(account, "page", b"two").await;
+        let other = harness.publish(account, "other", b"three").await;
+        harness.publish(account, "unscanned", b"four").await;
         let all = [&old, &live, &other];
         for published in all {
-            bed.judge(published, 7, PASS).await;
+            harness.judge(published, 7, PASS).await;
         }
-        let ask = async |asked| bed.store.ask_for_rescans(&asked, START).await.unwrap();
+        let ask = async |asked| harness.store.ask_for_rescans(&asked, START).await.unwrap();
         assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(0));
         assert_eq!(ask(AskedFor::Host("nobody-here-0000".parse().unwrap())).await, None);
-        assert_eq!(bed.due(7, START).await, []);
+        assert_eq!(harness.due(7, START).await, []);
 
         assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
-        let of_page = bed.store.due_rescans_of(live.artifact, START, 10).await.unwrap();
+        let of_page = harness.store.due_rescans_of(live.artifact, START, 10).await.unwrap();
         assert_eq!(told(of_page), [(live.version, 0), (old.version, 0)]);
-        assert_eq!(bed.due(7, START).await.len(), 2);
-        assert_eq!(bed.store.scan_counts().await.unwrap().asked_again, 2);
-        assert_eq!(bed.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");
-        bed.judge(&live, 7, PASS).await;
-        assert_eq!(bed.due(7, START).await, [(old.version, 0)]);
-        bed.judge(&old, 7, PASS).await;
-        assert_eq!(bed.due(7, START).await, []);
+        assert_eq!(harness.due(7, START).await.len(), 2);
+        assert_eq!(harness.store.scan_counts().await.unwrap().asked_again, 2);
+        assert_eq!(harness.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");
+        harness.judge(&live, 7, PASS).await;
+        assert_eq!(harness.due(7, START).await, [(old.version, 0)]);
+        harness.judge(&old, 7, PASS).await;
+        assert_eq!(harness.due(7, START).await, []);
 
-        bed.is_queued(&live, 0, START).await;
+        harness.is_queued(&live, 0, START).await;
         let (failed, fresh) = (&live, &old);
         assert_eq!(ask(AskedFor::Older { rules: 8 }).await, Some(3), "all are due anyway");
-        let due = bed.due(8, START).await;
+        let due = harness.due(8, START).await;
         assert!(due.contains(&(failed.version, 0)), "earlier failures are forgotten: {due:?}");
         assert!(due.contains(&(fresh.version, 0)) && due.len() == 3, "{due:?}");
 
         assert_eq!(ask(AskedFor::Everything).await, Some(3));
-        assert_eq!(bed.due(7, START).await.len(), 3);
-        bed.judge(&other, 7, BLOCKED).await;
-        assert_eq!(bed.shown(&other).await, BLOCKED);
-        assert_eq!(bed.due(7, START).await.len(), 2);
+        assert_eq!(harness.due(7, START).await.len(), 3);
+        harness.judge(&other, 7, BLOCKED).await;
+        assert_eq!(harness.shown(&other).await, BLOCKED);
+        assert_eq!(harness.due(7, START).await.len(), 2);
     }
 
-    async fn asking_for_what_is_older_writes_only_what_has_failed(bed: &Bed) {
-        let account = bed.account().await;
-        let failed = bed.publish(account, "failed", b"one").await;
-        let put_off = bed.publish(account, "put-off", b"two").await;
+    async fn asking_for_what_is_older_writes_only_what_has_failed(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let failed = harness.publish(account, "failed", b"one").await;
+        let put_off = harness.publish(account, "put-off", b"two").await;
         for published in [&failed, &put_off] {
-            bed.judge(published, 1, PASS).await;
+            harness.judge(published, 1, PASS).await;
         }
-        bed.is_queued(&failed, 0, START).await;
-        bed.store.note_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
+        harness.is_queued(&failed, 0, START).await;
+        harness.store.note_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
         let asked = AskedFor::Older { rules: 2 };
-        assert_eq!(bed.store.ask_for_rescans(&asked, START).await.unwrap(), Some(2));
-        assert_eq!(bed.due(2, START).await, [(failed.version, 0)]);
+        assert_eq!(harness.store.ask_for_rescans(&asked, START).await.unwrap(), Some(2));
+        assert_eq!(harness.due(2, START).await, [(failed.version, 0)]);
     }
 
-    async fn a_scan_that_says_the_same_again_is_known_by_its_time_and_its_rules(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
+    async fn a_scan_that_says_the_same_again_is_known_by_its_time_and_its_rules(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
         for rules in [1, 2, 5] {
-            bed.judge(&published, rules, REVIEW).await;
+            harness.judge(&published, rules, REVIEW).await;
         }
-        assert_eq!(bed.scans_kept(&published).await.len(), 1);
-        let case = bed.store.review_case(&published.host).await.unwrap().unwrap();
+        assert_eq!(harness.scans_kept(&published).await.len(), 1);
+        let case = harness.store.review_case(&published.host).await.unwrap().unwrap();
         let scan = case.live.unwrap().scan.unwrap();
         assert_eq!((scan.scanner_version.as_deref(), scan.at), (Some("5"), START.plus(5 * MINUTE)));
         assert_eq!(scan.evidence, "[{}]");

@@ -9,7 +9,7 @@ use crate::ScanCounts;
 const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
-impl Bed {
+impl StoreHarness {
     pub(super) async fn sql(&self, statement: &str) {
         self.store.database.writer.execute_unprepared(statement).await.unwrap();
     }
@@ -88,98 +88,99 @@ impl Bed {
 }
 
 on_both_databases! {
-    async fn versions_of_an_older_schema_are_brought_up_with_the_verdicts_that_they_have(bed: &Bed) {
-        let account = bed.account().await;
-        let judged = bed.publish(account, "judged", b"one").await;
-        let unscanned = bed.publish(account, "unscanned", b"two").await;
-        bed.judge(&judged, 1, BLOCKED).await;
-        bed.take_back_to_an_older_schema().await;
-        assert!(!bed.store.is_current().await.unwrap());
-        bed.store.migrate().await.unwrap();
-        assert!(bed.store.is_current().await.unwrap());
-        assert_eq!(bed.shown(&judged).await, BLOCKED);
+    async fn versions_of_an_older_schema_are_brought_up_with_the_verdicts_that_they_have(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let judged = harness.publish(account, "judged", b"one").await;
+        let unscanned = harness.publish(account, "unscanned", b"two").await;
+        harness.judge(&judged, 1, BLOCKED).await;
+        harness.take_back_to_an_older_schema().await;
+        assert!(!harness.store.is_current().await.unwrap());
+        harness.store.migrate().await.unwrap();
+        assert!(harness.store.is_current().await.unwrap());
+        assert_eq!(harness.shown(&judged).await, BLOCKED);
         // What has no verdict is scanned before anything is judged again.
-        let late = bed.store.late_scans(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
+        let late = harness.store.late_scans(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
         assert_eq!(told(late.clone()), [(unscanned.version, 0)]);
-        bed.store.note_begun(&late, START).await.unwrap();
-        assert_eq!(bed.due(1, START).await, [(judged.version, 0)]);
-        let counts = bed.store.scan_counts().await.unwrap();
+        harness.store.note_begun(&late, START).await.unwrap();
+        assert_eq!(harness.due(1, START).await, [(judged.version, 0)]);
+        let counts = harness.store.scan_counts().await.unwrap();
         assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(0, 2)].into() });
         for published in [&judged, &unscanned] {
-            bed.judge(published, 1, PASS).await;
+            harness.judge(published, 1, PASS).await;
         }
-        assert_eq!(bed.store.scan_counts().await.unwrap().judged_by, [(1, 2)].into());
+        assert_eq!(harness.store.scan_counts().await.unwrap().judged_by, [(1, 2)].into());
         // What this program publishes has no verdict yet, whatever stands in older rows.
-        let new = bed.publish(account, "new", b"three").await;
-        assert_eq!(bed.rules_of(&new).await, None);
+        let new = harness.publish(account, "new", b"three").await;
+        assert_eq!(harness.rules_of(&new).await, None);
     }
 
-    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(bed: &Bed) {
-        bed.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)").await;
-        bed.sql("ALTER TABLE versions ADD COLUMN later TEXT").await;
-        assert!(bed.store.is_current().await.unwrap());
-        bed.store.migrate().await.unwrap();
-        let account = bed.account().await;
-        bed.publish(account, "page", b"one").await;
+    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(harness: &StoreHarness) {
+        harness.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)").await;
+        harness.sql("ALTER TABLE versions ADD COLUMN later TEXT").await;
+        assert!(harness.store.is_current().await.unwrap());
+        harness.store.migrate().await.unwrap();
+        let account = harness.account().await;
+        harness.publish(account, "page", b"one").await;
     }
 
-    async fn a_change_of_the_schema_that_is_cut_off_leaves_nothing_and_begins_anew(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        bed.take_back_to_an_older_schema().await;
+    async fn a_change_of_the_schema_that_is_cut_off_leaves_nothing_and_begins_anew(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        harness.take_back_to_an_older_schema().await;
         // The first columns are added before this one stands in the way.
-        bed.sql("ALTER TABLE versions ADD COLUMN scan_again_at BIGINT").await;
-        assert!(bed.store.migrate().await.is_err());
+        harness.sql("ALTER TABLE versions ADD COLUMN scan_again_at BIGINT").await;
+        assert!(harness.store.migrate().await.is_err());
         let names = "SELECT scanned_by FROM versions";
-        let refused = bed.store.database.writer.execute_unprepared(names).await.unwrap_err();
+        let refused = harness.store.database.writer.execute_unprepared(names).await.unwrap_err();
         assert!(refused.to_string().contains("scanned_by"), "{refused}");
-        bed.sql("ALTER TABLE versions DROP COLUMN scan_again_at").await;
-        bed.store.migrate().await.unwrap();
-        assert_eq!(bed.rules_of(&published).await, Some(0));
+        harness.sql("ALTER TABLE versions DROP COLUMN scan_again_at").await;
+        harness.store.migrate().await.unwrap();
+        assert_eq!(harness.rules_of(&published).await, Some(0));
     }
 
-    async fn indexes_that_are_cut_off_are_built_to_the_end_by_the_next_start(bed: &Bed) {
+    async fn indexes_that_are_cut_off_are_built_to_the_end_by_the_next_start(harness: &StoreHarness) {
         for change in [
             "DROP INDEX routes_by_version",
             "DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'",
         ] {
-            bed.sql(change).await;
+            harness.sql(change).await;
         }
-        bed.store.migrate().await.unwrap();
-        assert!(bed.store.is_current().await.unwrap());
+        harness.store.migrate().await.unwrap();
+        assert!(harness.store.is_current().await.unwrap());
         // Fails unless it is there again.
-        bed.sql("DROP INDEX routes_by_version").await;
+        harness.sql("DROP INDEX routes_by_version").await;
     }
 }
 
 #[tokio::test]
 async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
-    let Some(bed) = postgres().await else { return };
-    let account = bed.account().await;
-    let published = bed.publish(account, "page", b"one").await;
-    bed.sql("DROP INDEX routes_by_version").await;
-    bed.sql("DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'").await;
+    let Some(harness) = postgres().await else { return };
+    let account = harness.account().await;
+    let published = harness.publish(account, "page", b"one").await;
+    harness.sql("DROP INDEX routes_by_version").await;
+    harness.sql("DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'").await;
     // A unique index over a double fails when all is read, and stays behind as invalid.
-    bed.sql("ALTER TABLE routes DROP CONSTRAINT routes_artifact_unique").await;
-    bed.sql(&format!(
-        "INSERT INTO routes SELECT 'double-0000', account_id, artifact_id, version_id, visibility,
+    harness.sql("ALTER TABLE routes DROP CONSTRAINT routes_artifact_unique").await;
+    harness
+        .sql(&format!(
+            "INSERT INTO routes SELECT 'double-0000', account_id, artifact_id, version_id, visibility,
             moderation_status, expires_at, published_at, manifest, updated_at
          FROM routes WHERE host = '{}'",
-        published.host
-    ))
-    .await;
+            published.host
+        ))
+        .await;
     let broken = "CREATE UNIQUE INDEX CONCURRENTLY routes_by_version ON routes (version_id)";
-    assert!(bed.store.database.writer.execute_unprepared(broken).await.is_err());
-    bed.store.migrate().await.unwrap();
+    assert!(harness.store.database.writer.execute_unprepared(broken).await.is_err());
+    harness.store.migrate().await.unwrap();
     let is_whole = "DO $$ BEGIN IF NOT EXISTS (
             SELECT FROM pg_index WHERE indexrelid = 'routes_by_version'::regclass AND indisvalid AND NOT indisunique
         ) THEN RAISE EXCEPTION 'half built'; END IF; END $$";
-    bed.sql(is_whole).await;
+    harness.sql(is_whole).await;
 }
 
 #[tokio::test]
 async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
-    let bed = sqlite().await;
+    let harness = sqlite().await;
     for (which, index) in [
         (
             "(scanned_by IS NULL OR moderated_by = 'nobody') AND created_at < 5 AND scan_again_at <= 5 ORDER BY scan_again_at",
@@ -189,7 +190,7 @@ async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
         ("rescan_asked_at IS NOT NULL AND scan_again_at <= 5 ORDER BY scan_again_at", "versions_asked_again"),
         ("scan_tries > 0 AND scanned_by < 7 AND id > 'x' ORDER BY id", "versions_tried"),
     ] {
-        let steps = bed.plan(&format!("SELECT id FROM versions WHERE {which} LIMIT 5")).await;
+        let steps = harness.plan(&format!("SELECT id FROM versions WHERE {which} LIMIT 5")).await;
         assert!(steps.len() == 1 && steps[0].contains(index), "{which}: {steps:?}");
     }
 }
@@ -197,14 +198,14 @@ async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
 /// Whatever goes, as an account does that is purged, takes along what refers to it.
 #[tokio::test]
 async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
-    let bed = sqlite().await;
+    let harness = sqlite().await;
     let keys = "SELECT found.name, held.\"from\" FROM sqlite_master AS found
         JOIN pragma_foreign_key_list(found.name) AS held WHERE found.type = 'table'";
-    let pool = bed.store.database.reader.get_sqlite_connection_pool();
+    let pool = harness.store.database.reader.get_sqlite_connection_pool();
     let keys: Vec<(String, String)> = sqlx::query_as(keys).fetch_all(pool).await.unwrap();
     assert!(keys.len() > 10, "the schema was not read: {keys:?}");
     for (table, column) in keys {
-        let steps = bed.plan(&format!("SELECT 1 FROM {table} WHERE {column} = 'x'")).await;
+        let steps = harness.plan(&format!("SELECT 1 FROM {table} WHERE {column} = 'x'")).await;
         let is_sought = steps.len() == 1 && steps[0].starts_with("SEARCH ") && steps[0].contains(" INDEX ");
         assert!(is_sought, "{table}.{column}: {steps:?}");
     }
@@ -212,12 +213,12 @@ async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
 
 #[tokio::test]
 async fn postgres_has_an_index_on_all_that_refers_to_a_row() {
-    let Some(bed) = postgres().await else { return };
+    let Some(harness) = postgres().await else { return };
     let without = "SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND NOT EXISTS (
             SELECT FROM pg_index
             WHERE indrelid = conrelid AND indisvalid AND indpred IS NULL AND indkey[0] = conkey[1]
         )";
-    let pool = bed.store.database.reader.get_postgres_connection_pool();
+    let pool = harness.store.database.reader.get_postgres_connection_pool();
     let without: Vec<String> = sqlx::query_scalar(without).fetch_all(pool).await.unwrap();
     assert!(without.is_empty(), "{without:?}");
 }

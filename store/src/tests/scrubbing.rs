@@ -8,16 +8,16 @@ use crate::{
 const LONG_AFTER: Duration = ORPHAN_GRACE.saturating_mul(2);
 
 #[derive(Default)]
-struct Found {
+struct ScrubFindings {
     progress: ScrubProgress,
     damages: Vec<(BlobHash, DamageFault, Vec<String>)>,
     malformed: Vec<(String, Vec<String>)>,
     orphans: Vec<(String, OrphanFate)>,
 }
 
-impl Bed {
-    async fn scrub(&self, care: ScrubCare, now: Time) -> Found {
-        let mut found = Found::default();
+impl StoreHarness {
+    async fn scrub(&self, care: ScrubCare, now: Time) -> ScrubFindings {
+        let mut found = ScrubFindings::default();
         let (mut damages, mut malformed, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
         let hosts = |harmed: Vec<Harmed>| harmed.iter().map(|harmed| harmed.host.to_string()).collect();
         let mut news = |news| match news {
@@ -52,119 +52,119 @@ fn now() -> Time {
 }
 
 on_both_databases! {
-    async fn what_is_sound_is_found_sound(bed: &Bed) {
-        let account = bed.claimed().await;
+    async fn what_is_sound_is_found_sound(harness: &StoreHarness) {
+        let account = harness.claimed().await;
         for content in [&b"one"[..], b"two", b"one"] {
-            bed.publish(account, "page", content).await;
+            harness.publish(account, "page", content).await;
         }
-        let found = bed.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
+        let found = harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
         assert!(found.damages.is_empty() && found.orphans.is_empty());
         assert_eq!((found.progress.contents, found.progress.versions, found.progress.objects), (2, 3, 2));
     }
 
-    async fn a_content_that_is_gone_is_named_with_whom_it_harms(bed: &Bed) {
-        let account = bed.claimed().await;
-        let harmed = bed.publish(account, "page", b"one").await;
-        bed.publish(account, "other", b"two").await;
+    async fn a_content_that_is_gone_is_named_with_whom_it_harms(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let harmed = harness.publish(account, "page", b"one").await;
+        harness.publish(account, "other", b"two").await;
         let hash = BlobHash::of(b"one");
-        bed.blobs.delete_blob(hash).await.unwrap();
-        let found = bed.scrub(ScrubCare::Report, now()).await;
+        harness.blobs.delete_blob(hash).await.unwrap();
+        let found = harness.scrub(ScrubCare::Report, now()).await;
         let missing = (hash, DamageFault::Object(BlobFault::Missing), vec![harmed.host.to_string()]);
         assert_eq!(found.damages, [missing]);
         assert_eq!(found.progress.damages, 1);
     }
 
-    async fn a_manifest_that_says_something_else_is_found(bed: &Bed) {
-        let account = bed.claimed().await;
-        let harmed = bed.publish(account, "page", b"one").await;
+    async fn a_manifest_that_says_something_else_is_found(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let harmed = harness.publish(account, "page", b"one").await;
         let hosts = vec![harmed.host.to_string()];
-        bed.sql("UPDATE blobs SET size_bytes = size_bytes + 1").await;
-        let found = bed.scrub(ScrubCare::Report, now()).await;
+        harness.sql("UPDATE blobs SET size_bytes = size_bytes + 1").await;
+        let found = harness.scrub(ScrubCare::Report, now()).await;
         let told: Vec<_> = found.damages.iter().map(|damage| damage.1.clone()).collect();
         let size = BlobFault::Size { expected_bytes: 44, found_bytes: 43 };
         assert_eq!(told, [DamageFault::Object(size), DamageFault::ManifestDiffers]);
-        bed.sql("UPDATE blobs SET size_bytes = size_bytes - 1").await;
-        bed.sql("DELETE FROM blob_refs").await;
-        let found = bed.scrub(ScrubCare::Report, now()).await;
+        harness.sql("UPDATE blobs SET size_bytes = size_bytes - 1").await;
+        harness.sql("DELETE FROM blob_refs").await;
+        let found = harness.scrub(ScrubCare::Report, now()).await;
         assert_eq!(found.damages, [(BlobHash::of(b"one"), DamageFault::Unreferenced, hosts.clone())]);
-        bed.sql("DELETE FROM blobs").await;
-        let found = bed.scrub(ScrubCare::Report, now()).await;
+        harness.sql("DELETE FROM blobs").await;
+        let found = harness.scrub(ScrubCare::Report, now()).await;
         assert_eq!(found.damages, [(BlobHash::of(b"one"), DamageFault::Unknown, hosts)]);
     }
 
-    async fn a_manifest_that_cannot_be_read_is_named_and_the_rest_is_looked_at(bed: &Bed) {
-        let account = bed.claimed().await;
-        let garbled = bed.publish(account, "page", b"one").await;
-        let other = bed.publish(account, "other", b"two").await;
-        bed.sql(&format!("UPDATE versions SET manifest = '{{' WHERE id = '{}'", garbled.version)).await;
-        bed.sql(&format!("DELETE FROM blob_refs WHERE version_id = '{}'", other.version)).await;
-        let found = bed.scrub(ScrubCare::Report, now()).await;
+    async fn a_manifest_that_cannot_be_read_is_named_and_the_rest_is_looked_at(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let garbled = harness.publish(account, "page", b"one").await;
+        let other = harness.publish(account, "other", b"two").await;
+        harness.sql(&format!("UPDATE versions SET manifest = '{{' WHERE id = '{}'", garbled.version)).await;
+        harness.sql(&format!("DELETE FROM blob_refs WHERE version_id = '{}'", other.version)).await;
+        let found = harness.scrub(ScrubCare::Report, now()).await;
         assert_eq!(found.malformed, [(garbled.version.to_string(), vec![garbled.host.to_string()])]);
         let unreferenced = (BlobHash::of(b"two"), DamageFault::Unreferenced, vec![other.host.to_string()]);
         assert_eq!(found.damages, [unreferenced]);
         assert_eq!((found.progress.versions, found.progress.damages, found.progress.objects), (2, 2, 2));
     }
 
-    async fn a_missing_content_is_counted_on_until_it_is_noted_and_again_when_it_was_put(bed: &Bed) {
-        let account = bed.claimed().await;
-        bed.publish(account, "page", b"one").await;
+    async fn a_missing_content_is_counted_on_until_it_is_noted_and_again_when_it_was_put(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        harness.publish(account, "page", b"one").await;
         let hash = BlobHash::of(b"one");
-        bed.blobs.delete_blob(hash).await.unwrap();
-        bed.scrub(ScrubCare::Report, now()).await;
-        assert!(bed.store.stored_blobs(&[hash], now()).await.unwrap().lost.is_empty());
-        assert_eq!(bed.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
-        let stored = bed.store.stored_blobs(&[hash], now()).await.unwrap();
+        harness.blobs.delete_blob(hash).await.unwrap();
+        harness.scrub(ScrubCare::Report, now()).await;
+        assert!(harness.store.stored_blobs(&[hash], now()).await.unwrap().lost.is_empty());
+        assert_eq!(harness.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
+        let stored = harness.store.stored_blobs(&[hash], now()).await.unwrap();
         assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
         // It is damaged as long as it is not there, however often that is noted.
-        let still = bed.scrub(ScrubCare::Mend, now()).await;
+        let still = harness.scrub(ScrubCare::Mend, now()).await;
         assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
-        bed.put(b"one").await;
-        bed.store.note_put_again(hash).await.unwrap();
-        let stored = bed.store.stored_blobs(&[hash], now()).await.unwrap();
+        harness.put(b"one").await;
+        harness.store.note_put_again(hash).await.unwrap();
+        let stored = harness.store.stored_blobs(&[hash], now()).await.unwrap();
         assert!(stored.lost.is_empty() && stored.variants.contains_key(&hash));
-        assert_eq!(bed.scrub(ScrubCare::Report, now()).await.damages, []);
+        assert_eq!(harness.scrub(ScrubCare::Report, now()).await.damages, []);
     }
 
-    async fn only_what_is_old_and_unknown_is_removed(bed: &Bed) {
-        let account = bed.claimed().await;
-        bed.publish(account, "page", b"one").await;
-        let orphan = bed.put(b"nobody knows of it").await;
-        let spooled = VersionId::new(START, &bed.chance);
-        bed.blobs.spool(spooled, Bytes::from_static(b"spooled")).await.unwrap();
-        let young = bed.scrub(ScrubCare::Mend, now()).await;
+    async fn only_what_is_old_and_unknown_is_removed(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        harness.publish(account, "page", b"one").await;
+        let orphan = harness.put(b"nobody knows of it").await;
+        let spooled = VersionId::new(START, &harness.chance);
+        harness.blobs.spool(spooled, Bytes::from_static(b"spooled")).await.unwrap();
+        let young = harness.scrub(ScrubCare::Mend, now()).await;
         assert_eq!(young.orphans, []);
         let later = now().plus(LONG_AFTER);
-        let reported = bed.scrub(ScrubCare::Report, later).await;
+        let reported = harness.scrub(ScrubCare::Report, later).await;
         assert_eq!(reported.orphans.len(), 2);
         assert!(reported.orphans.iter().all(|orphan| orphan.1 == OrphanFate::Removable));
-        assert!(bed.is_there(orphan).await);
-        let removed = bed.scrub(ScrubCare::Mend, later).await;
+        assert!(harness.is_there(orphan).await);
+        let removed = harness.scrub(ScrubCare::Mend, later).await;
         assert_eq!((removed.progress.orphans, removed.progress.removed), (2, 2));
-        assert!(!bed.is_there(orphan).await && bed.is_there(BlobHash::of(b"one")).await);
-        assert_eq!(bed.blobs.spooled(spooled).await.unwrap(), None);
-        let again = bed.scrub(ScrubCare::Mend, later).await;
+        assert!(!harness.is_there(orphan).await && harness.is_there(BlobHash::of(b"one")).await);
+        assert_eq!(harness.blobs.spooled(spooled).await.unwrap(), None);
+        let again = harness.scrub(ScrubCare::Mend, later).await;
         assert!(again.orphans.is_empty() && again.damages.is_empty());
     }
 
-    async fn a_publish_that_has_found_a_orphan_looks_again_when_that_is_removed(bed: &Bed) {
-        let account = bed.claimed().await;
-        let hash = bed.put(b"one").await;
-        let look = bed.look(&Bytes::from_static(b"one")).await.unwrap();
-        bed.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
-        let refused = bed.settle_look(account, "page", &look).await.unwrap_err();
+    async fn a_publish_that_has_found_a_orphan_looks_again_when_that_is_removed(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let hash = harness.put(b"one").await;
+        let look = harness.look(&Bytes::from_static(b"one")).await.unwrap();
+        harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
+        let refused = harness.settle_refused(account, "page", &look).await.unwrap_err();
         assert!(format!("{refused:#}").contains("look again"), "{refused:#}");
-        assert!(!bed.is_there(hash).await);
+        assert!(!harness.is_there(hash).await);
     }
 }
 
 #[tokio::test]
 async fn a_sample_looks_at_so_many_and_no_content_twice() {
-    let bed = sqlite().await;
-    let account = bed.claimed().await;
+    let harness = sqlite().await;
+    let account = harness.claimed().await;
     let contents: [&[u8]; 7] = [b"1", b"2", b"3", b"4", b"5", b"6", b"7"];
     for content in contents {
-        bed.publish(account, "page", content).await;
-        bed.blobs.delete_blob(BlobHash::of(content)).await.unwrap();
+        harness.publish(account, "page", content).await;
+        harness.blobs.delete_blob(BlobHash::of(content)).await.unwrap();
     }
     for (wanted, looked_at) in [(1, 1), (6, 6), (7, 7), (100, 7)] {
         let mut seen = std::collections::HashSet::new();
@@ -173,10 +173,10 @@ async fn a_sample_looks_at_so_many_and_no_content_twice() {
                 assert!(seen.insert(damage.hash), "{} was looked at twice", damage.hash);
             }
         };
-        let sample = Some((wanted, &bed.chance));
+        let sample = Some((wanted, &harness.chance));
         let at_once = Scrub::OF_A_FOLDER_AT_ONCE;
-        let scrub = Scrub { blobs: &bed.blobs, care: ScrubCare::Report, now: now(), at_once };
-        let done = bed.store.scrub_contents(&scrub, sample, &mut news).await.unwrap();
+        let scrub = Scrub { blobs: &harness.blobs, care: ScrubCare::Report, now: now(), at_once };
+        let done = harness.store.scrub_contents(&scrub, sample, &mut news).await.unwrap();
         assert_eq!(done.contents, looked_at);
         assert_eq!(seen.len() as u64, looked_at);
     }

@@ -1,8 +1,8 @@
 //! What a ledger's commit promises beyond what an answer shows: the same deed again, and many deeds in one batch.
 
 use domain::{
-    ArtifactId, CardReversal, ChargeDeed, Micro, Month, Payment, Reason, Refusal, ReversalExtent, TopUpDeed,
-    ToppedUp, Visibility, VisibilityDeed, VisibilitySet,
+    ArtifactId, CardReversal, ChargeOperation, Micro, Month, Payment, Reason, Refusal, ReversalExtent,
+    TopUpOperation, ToppedUp, Visibility, VisibilityOperation, VisibilitySet,
 };
 use sea_orm::{EntityTrait, QueryOrder};
 
@@ -10,19 +10,19 @@ use super::*;
 
 const PRICE: i64 = 500_000;
 
-impl Bed {
-    async fn settle_at(&self, now: Time, account: AccountId, deeds: &[Deed]) -> Vec<Outcome> {
+impl StoreHarness {
+    async fn settle_at(&self, now: Time, account: AccountId, operations: &[LedgerOperation]) -> Vec<Outcome> {
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now };
-        self.store.settle(account, deeds, &terms).await.unwrap()
+        self.store.settle(account, operations, &terms).await.unwrap()
     }
 
-    async fn settle(&self, account: AccountId, deed: Deed) -> Outcome {
-        self.settle_at(START, account, &[deed]).await.pop().unwrap()
+    async fn settle(&self, account: AccountId, operation: LedgerOperation) -> Outcome {
+        self.settle_at(START, account, &[operation]).await.pop().unwrap()
     }
 
-    fn visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
+    fn visibility(&self, account: AccountId, to: Visibility) -> VisibilityOperation {
         let slug = "page".parse().unwrap();
-        VisibilityDeed {
+        VisibilityOperation {
             account,
             job: self.job(),
             slug,
@@ -34,14 +34,14 @@ impl Bed {
         }
     }
 
-    fn paid_visibility(&self, account: AccountId, to: Visibility) -> VisibilityDeed {
-        VisibilityDeed { payment: Some(Payment::Dev(Micro::new(PRICE))), ..self.visibility(account, to) }
+    fn paid_visibility(&self, account: AccountId, to: Visibility) -> VisibilityOperation {
+        VisibilityOperation { payment: Some(Payment::Dev(Micro::new(PRICE))), ..self.visibility(account, to) }
     }
 
     /// What metering takes for a month of the artifact.
-    fn metered(&self, account: AccountId, artifact: ArtifactId, month: Month) -> Deed {
+    fn metered(&self, account: AccountId, artifact: ArtifactId, month: Month) -> LedgerOperation {
         let reason = Reason::Visibility(artifact, month).to_string();
-        Deed::Charge(ChargeDeed { account, amount: Micro::new(PRICE), reason })
+        LedgerOperation::Charge(ChargeOperation { account, amount: Micro::new(PRICE), reason })
     }
 
     async fn ledger(&self) -> Vec<(String, i64)> {
@@ -79,56 +79,56 @@ fn due(outcome: &Outcome) -> Micro {
 }
 
 on_both_databases! {
-    async fn a_change_of_visibility_that_is_handed_in_again_is_answered_again_and_charged_once(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        let deed = bed.paid_visibility(account, Visibility::Private);
-        let first = bed.settle(account, Deed::Visibility(deed.clone())).await;
+    async fn a_change_of_visibility_that_is_handed_in_again_is_answered_again_and_charged_once(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        let operation = harness.paid_visibility(account, Visibility::Private);
+        let first = harness.settle(account, LedgerOperation::Visibility(operation.clone())).await;
         assert!(set(&first).receipt.is_some());
         assert_eq!(set(&first).artifact.live.unwrap().id, published.version);
-        assert_eq!(bed.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Private);
+        assert_eq!(harness.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Private);
         // Somebody has shown it again before the answer was lost: the deed does not hide it a second time.
-        bed.settle(account, Deed::Visibility(bed.visibility(account, Visibility::Public))).await;
+        harness.settle(account, LedgerOperation::Visibility(harness.visibility(account, Visibility::Public))).await;
         let next_month = START.plus(40 * 24 * HOUR);
-        let again = bed.settle_at(next_month, account, &[Deed::Visibility(deed)]).await;
+        let again = harness.settle_at(next_month, account, &[LedgerOperation::Visibility(operation)]).await;
         assert_eq!(again, [first]);
-        assert_eq!(bed.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Public);
-        assert_eq!(bed.ledger().await.len(), 2);
+        assert_eq!(harness.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Public);
+        assert_eq!(harness.ledger().await.len(), 2);
     }
 
-    async fn in_one_batch_a_month_is_charged_once(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        let deeds = [Visibility::Private, Visibility::Public, Visibility::Unlisted]
-            .map(|to| Deed::Visibility(bed.paid_visibility(account, to)));
-        let metered = bed.metered(account, published.artifact, START.month());
-        let outcomes = bed.settle_at(START, account, &[&deeds[..], &[metered]].concat()).await;
+    async fn in_one_batch_a_month_is_charged_once(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        let operations = [Visibility::Private, Visibility::Public, Visibility::Unlisted]
+            .map(|to| LedgerOperation::Visibility(harness.paid_visibility(account, to)));
+        let metered = harness.metered(account, published.artifact, START.month());
+        let outcomes = harness.settle_at(START, account, &[&operations[..], &[metered]].concat()).await;
         let receipts: Vec<_> = outcomes[..3].iter().map(|outcome| set(outcome).receipt.is_some()).collect();
         assert_eq!(receipts, [true, false, false]);
         assert!(matches!(&outcomes[3], Outcome::Moved(moved) if !moved.is_new && moved.balance.is_zero()));
         let month = Reason::Visibility(published.artifact, START.month()).to_string();
-        assert_eq!(bed.ledger().await[1], (month, -PRICE));
-        assert_eq!(bed.ledger().await.len(), 2);
+        assert_eq!(harness.ledger().await[1], (month, -PRICE));
+        assert_eq!(harness.ledger().await.len(), 2);
     }
 
-    async fn a_month_that_metering_has_taken_is_free_even_in_arrears(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        bed.settle(account, bed.metered(account, published.artifact, START.month())).await;
+    async fn a_month_that_metering_has_taken_is_free_even_in_arrears(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        harness.settle(account, harness.metered(account, published.artifact, START.month())).await;
         for to in [Visibility::Private, Visibility::Unlisted, Visibility::Public] {
             // A payment on a free change is ignored.
-            let outcome = bed.settle(account, Deed::Visibility(bed.paid_visibility(account, to))).await;
+            let outcome = harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, to))).await;
             assert_eq!((set(&outcome).artifact.visibility, &set(&outcome).receipt), (to, &None));
         }
     }
 
-    async fn the_trail_has_the_credit_of_an_inline_payment_and_no_change_that_changed_nothing(bed: &Bed) {
-        let account = bed.account().await;
-        bed.publish(account, "page", b"one").await;
+    async fn the_trail_has_the_credit_of_an_inline_payment_and_no_change_that_changed_nothing(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "page", b"one").await;
         for to in [Visibility::Public, Visibility::Private, Visibility::Private] {
-            set(&bed.settle(account, Deed::Visibility(bed.paid_visibility(account, to))).await);
+            set(&harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, to))).await);
         }
-        let trail = bed.store.audit(account, &Page::whole()).await.unwrap().rows;
+        let trail = harness.store.audit(account, &Page::whole()).await.unwrap().rows;
         let mut seen: Vec<_> = trail.iter().map(|entry| (entry.action.as_str(), entry.detail.as_str())).collect();
         seen.sort_unstable();
         let expected = [
@@ -138,17 +138,17 @@ on_both_databases! {
         ];
         assert_eq!(seen, expected);
         let credited = trail.iter().find(|entry| entry.action == "credit.added").unwrap();
-        assert_eq!(credited.subject, bed.ledger().await[0].0);
+        assert_eq!(credited.subject, harness.ledger().await[0].0);
     }
 
-    async fn a_publish_that_is_paid_inline_has_its_credit_in_the_trail(bed: &Bed) {
-        let account = bed.account().await;
+    async fn a_publish_that_is_paid_inline_has_its_credit_in_the_trail(harness: &StoreHarness) {
+        let account = harness.account().await;
         let tariff = Tariff { provisional_free_publishes: 0, ..Tariff::default() };
         let payment = Some(Payment::Dev(tariff.publish_price));
-        let deed = PublishDeed {
+        let operation = PublishOperation {
             order: PublishOrder {
                 account,
-                version: VersionId::new(START, &bed.chance),
+                version: VersionId::new(START, &harness.chance),
                 slug: "page".parse().unwrap(),
                 target: Target::NewOrExisting,
                 activation: Activation::Live,
@@ -163,93 +163,93 @@ on_both_databases! {
             manifest: Manifest::new(vec![]),
             blobs_as_of: SweepNumber::default(),
         };
-        let terms = Terms { tariff, chance: bed.chance.clone(), now: START };
-        let outcomes = bed.store.settle(account, &[Deed::Publish(Box::new(deed))], &terms).await.unwrap();
+        let terms = Terms { tariff, chance: harness.chance.clone(), now: START };
+        let outcomes = harness.store.settle(account, &[LedgerOperation::Publish(Box::new(operation))], &terms).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Published(_)]), "{outcomes:?}");
-        let trail = bed.store.audit(account, &Page::whole()).await.unwrap().rows;
+        let trail = harness.store.audit(account, &Page::whole()).await.unwrap().rows;
         assert!(trail.iter().any(|entry| entry.action == "credit.added"), "{trail:?}");
     }
 
-    async fn leaving_the_public_in_arrears_costs_them_too(bed: &Bed) {
-        let account = bed.account().await;
-        bed.publish(account, "page", b"one").await;
-        let debt = Deed::Charge(ChargeDeed { account, amount: Micro::new(7), reason: "storage:2026-01".into() });
-        bed.settle(account, debt).await;
-        let hide = bed.visibility(account, Visibility::Private);
-        assert_eq!(due(&bed.settle(account, Deed::Visibility(hide)).await), Micro::new(PRICE + 7));
-        let mut hide = bed.visibility(account, Visibility::Private);
+    async fn leaving_the_public_in_arrears_costs_them_too(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "page", b"one").await;
+        let debt = LedgerOperation::Charge(ChargeOperation { account, amount: Micro::new(7), reason: "storage:2026-01".into() });
+        harness.settle(account, debt).await;
+        let hide = harness.visibility(account, Visibility::Private);
+        assert_eq!(due(&harness.settle(account, LedgerOperation::Visibility(hide)).await), Micro::new(PRICE + 7));
+        let mut hide = harness.visibility(account, Visibility::Private);
         hide.payment = Some(Payment::Dev(Micro::new(PRICE + 7)));
-        let paid = bed.settle(account, Deed::Visibility(hide)).await;
+        let paid = harness.settle(account, LedgerOperation::Visibility(hide)).await;
         assert_eq!(set(&paid).receipt.as_ref().unwrap().amount, Micro::new(PRICE + 7));
-        assert_eq!(bed.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
+        assert_eq!(harness.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
     }
 
-    async fn a_pinned_token_changes_its_own_artifact_only(bed: &Bed) {
-        let account = bed.account().await;
-        let published = bed.publish(account, "page", b"one").await;
-        let another = ArtifactId::new(START, &bed.chance);
-        let pinned = |pin| Deed::Visibility(VisibilityDeed {
+    async fn a_pinned_token_changes_its_own_artifact_only(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let published = harness.publish(account, "page", b"one").await;
+        let another = ArtifactId::new(START, &harness.chance);
+        let pinned = |pin| LedgerOperation::Visibility(VisibilityOperation {
             pinned_to: Some(pin),
-            ..bed.paid_visibility(account, Visibility::Private)
+            ..harness.paid_visibility(account, Visibility::Private)
         });
-        let refused = bed.settle(account, pinned(another)).await;
+        let refused = harness.settle(account, pinned(another)).await;
         assert!(matches!(&refused, Outcome::Refused(refusal) if refusal.code() == "insufficient_scope"));
-        assert_eq!(bed.ledger().await, []);
-        set(&bed.settle(account, pinned(published.artifact)).await);
+        assert_eq!(harness.ledger().await, []);
+        set(&harness.settle(account, pinned(published.artifact)).await);
     }
 
-    async fn an_artifact_whose_versions_are_staged_keeps_its_visibility_for_the_one_that_goes_live(bed: &Bed) {
-        let account = bed.account().await;
-        let staged = bed.publish_as(account, "page", b"one", Activation::Staged).await;
-        let hidden = bed.settle(account, Deed::Visibility(bed.paid_visibility(account, Visibility::Private))).await;
+    async fn an_artifact_whose_versions_are_staged_keeps_its_visibility_for_the_one_that_goes_live(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let hidden = harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, Visibility::Private))).await;
         assert_eq!(set(&hidden).artifact.live, None);
-        assert!(bed.store.route(&staged.host).await.unwrap().is_none());
-        bed.store.activate(&bed.change(account, START), &"page".parse().unwrap(), 1).await.unwrap();
-        assert_eq!(bed.store.route(&staged.host).await.unwrap().unwrap().visibility, Visibility::Private);
+        assert!(harness.store.route(&staged.host).await.unwrap().is_none());
+        harness.store.activate(&harness.change(account, START), &"page".parse().unwrap(), 1).await.unwrap();
+        assert_eq!(harness.store.route(&staged.host).await.unwrap().unwrap().visibility, Visibility::Private);
     }
 
-    async fn a_top_up_is_credited_once_even_when_its_outcome_was_swept(bed: &Bed) {
-        let account = bed.account().await;
-        let deed = Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None });
-        let twice = bed.settle_at(START, account, &[deed.clone(), deed.clone()]).await;
+    async fn a_top_up_is_credited_once_even_when_its_outcome_was_swept(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let operation = LedgerOperation::TopUp(TopUpOperation { account, job: harness.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None });
+        let twice = harness.settle_at(START, account, &[operation.clone(), operation.clone()]).await;
         assert_eq!(twice[0], twice[1]);
-        assert_eq!(bed.settle(account, deed.clone()).await, twice[0]);
-        bed.store.sweep_records(START, START.plus(HOUR), 100).await.unwrap();
-        let late = topped_up(bed.settle(account, deed).await);
+        assert_eq!(harness.settle(account, operation.clone()).await, twice[0]);
+        harness.store.sweep_records(START, START.plus(HOUR), 100).await.unwrap();
+        let late = topped_up(harness.settle(account, operation).await);
         assert_eq!(late.balance, Micro::new(5_000_000));
-        assert_eq!(bed.ledger().await.len(), 1);
+        assert_eq!(harness.ledger().await.len(), 1);
     }
 
-    async fn nothing_is_sold_to_an_account_that_expired_on_the_way(bed: &Bed) {
-        let account = bed.account().await;
-        bed.publish(account, "page", b"one").await;
-        let deeds = [
-            Deed::TopUp(TopUpDeed { account, job: bed.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None }),
-            Deed::Visibility(bed.paid_visibility(account, Visibility::Private)),
+    async fn nothing_is_sold_to_an_account_that_expired_on_the_way(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "page", b"one").await;
+        let operations = [
+            LedgerOperation::TopUp(TopUpOperation { account, job: harness.job(), amount: Micro::new(5_000_000), deadline: None, called_by: None }),
+            LedgerOperation::Visibility(harness.paid_visibility(account, Visibility::Private)),
         ];
         let late = START.plus(2 * HOUR);
-        for outcome in bed.settle_at(late, account, &deeds).await {
+        for outcome in harness.settle_at(late, account, &operations).await {
             assert_eq!(outcome, Outcome::Refused(Box::new(Refusal::AccountExpired)));
         }
-        assert_eq!(bed.ledger().await, []);
+        assert_eq!(harness.ledger().await, []);
     }
 
-    async fn a_reversal_that_came_early_is_kept_once_and_not_for_ever(bed: &Bed) {
+    async fn a_reversal_that_came_early_is_kept_once_and_not_for_ever(harness: &StoreHarness) {
         let reversal = |id: &str, extent| CardReversal { id: id.into(), payment_intent: "pi_1".into(), extent };
         let refund = reversal("re_1", ReversalExtent::RefundedInAll(Micro::new(5_000_000)));
         let dispute = reversal("dp_1", ReversalExtent::Disputed(Micro::new(7_000_000)));
         for (early, at) in [(&refund, START), (&dispute, START.plus(HOUR)), (&refund, START.plus(2 * HOUR))] {
-            bed.store.keep_early_reversal(early, at).await.unwrap();
+            harness.store.keep_early_reversal(early, at).await.unwrap();
         }
-        assert_eq!(bed.store.early_reversals("pi_1").await.unwrap(), [refund, dispute.clone()]);
-        assert_eq!(bed.store.early_reversals("pi_2").await.unwrap(), []);
-        bed.store.sweep_records(START.plus(90 * 24 * HOUR + HOUR / 2), START, 100).await.unwrap();
-        assert_eq!(bed.store.early_reversals("pi_1").await.unwrap(), [dispute]);
+        assert_eq!(harness.store.early_reversals("pi_1").await.unwrap(), [refund, dispute.clone()]);
+        assert_eq!(harness.store.early_reversals("pi_2").await.unwrap(), []);
+        harness.store.sweep_records(START.plus(90 * 24 * HOUR + HOUR / 2), START, 100).await.unwrap();
+        assert_eq!(harness.store.early_reversals("pi_1").await.unwrap(), [dispute]);
     }
 
-    async fn a_key_is_looked_at_without_being_taken(bed: &Bed) {
-        let account = bed.account().await;
-        let job = bed.job();
+    async fn a_key_is_looked_at_without_being_taken(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let job = harness.job();
         let claim = |job, request_hash| KeyClaim {
             account,
             key: "k",
@@ -258,12 +258,12 @@ on_both_databases! {
             now: START,
             expires_at: START.plus(HOUR),
         };
-        let look = async |request_hash| bed.store.key_holder(&claim(bed.job(), request_hash)).await.unwrap();
+        let look = async |request_hash| harness.store.key_holder(&claim(harness.job(), request_hash)).await.unwrap();
         assert_eq!(look("a").await, None);
-        assert_eq!(bed.store.claim_key(&claim(job, "a")).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.claim_key(&claim(job, "a")).await.unwrap(), KeyHolder::Claimant);
         assert_eq!(look("a").await, Some(KeyHolder::Earlier(job)));
         assert_eq!(look("b").await, Some(KeyHolder::Conflict));
-        let late = KeyClaim { now: START.plus(HOUR), ..claim(bed.job(), "a") };
-        assert_eq!(bed.store.key_holder(&late).await.unwrap(), None);
+        let late = KeyClaim { now: START.plus(HOUR), ..claim(harness.job(), "a") };
+        assert_eq!(harness.store.key_holder(&late).await.unwrap(), None);
     }
 }

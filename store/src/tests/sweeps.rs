@@ -7,13 +7,13 @@ use super::*;
 use crate::{StoredBlobs, SweptBlobs};
 
 /// A content on its way: what was found of it, and then put.
-pub(super) struct Look {
+pub(super) struct SweepCheck {
     content: Bytes,
     variants: Vec<Variant>,
     as_of: SweepNumber,
 }
 
-impl Look {
+impl SweepCheck {
     fn manifest(&self) -> Manifest {
         Manifest::new(vec![ManifestFile {
             path: "index.html".parse().unwrap(),
@@ -25,23 +25,23 @@ impl Look {
     }
 }
 
-impl Bed {
+impl StoreHarness {
     /// The way of a publish up to its deed: looks, and puts what is missing.
-    pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<Look> {
+    pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
         let hash = BlobHash::of(content);
         let StoredBlobs { as_of, variants, .. } = self.store.stored_blobs(&[hash], START).await?;
         let variants = match variants.get(&hash) {
             Some(variants) => variants.clone(),
             None => self.blobs.put(hash, content.clone(), Layout::of(content, "text/html")?).await?,
         };
-        Ok(Look { content: content.clone(), variants, as_of })
+        Ok(SweepCheck { content: content.clone(), variants, as_of })
     }
 
-    pub(super) async fn settle_look(
+    pub(super) async fn settle_refused(
         &self,
         account: AccountId,
         slug: &str,
-        look: &Look,
+        look: &SweepCheck,
     ) -> anyhow::Result<()> {
         let outcome = self.outcome_of(account, slug, Target::NewOrExisting, look).await?;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
@@ -49,7 +49,7 @@ impl Bed {
     }
 
     /// The end of a publish that adds a version to what is not there.
-    async fn refuse_look(&self, account: AccountId, look: &Look) {
+    async fn refuse_look(&self, account: AccountId, look: &SweepCheck) {
         let outcome = self.outcome_of(account, "nowhere", Target::Existing, look).await.unwrap();
         assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
     }
@@ -59,9 +59,9 @@ impl Bed {
         account: AccountId,
         slug: &str,
         target: Target,
-        look: &Look,
+        look: &SweepCheck,
     ) -> anyhow::Result<Outcome> {
-        let deed = Deed::Publish(Box::new(PublishDeed {
+        let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder {
                 account,
                 version: VersionId::new(START, &self.chance),
@@ -80,7 +80,7 @@ impl Bed {
             blobs_as_of: look.as_of,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
-        Ok(self.store.settle(account, &[deed], &terms).await?.pop().unwrap())
+        Ok(self.store.settle(account, &[operation], &terms).await?.pop().unwrap())
     }
 
     /// As the queue does: again until it stands. How often that was.
@@ -88,7 +88,7 @@ impl Bed {
         for attempt in 1..200 {
             let stands = async {
                 let look = self.look(content).await?;
-                self.settle_look(account, slug, &look).await
+                self.settle_refused(account, slug, &look).await
             };
             if stands.await.is_ok() {
                 return attempt;
@@ -115,86 +115,86 @@ impl Bed {
 const WANTED: Bytes = Bytes::from_static(b"wanted by two");
 
 on_both_databases! {
-    async fn a_sweep_at_once_takes_what_nobody_refers_to_however_young(bed: &Bed) {
-        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
-        bed.publish(leaver, "page", b"mine alone").await;
-        bed.publish(leaver, "shared", b"shared").await;
-        bed.publish(keeper, "shared", b"shared").await;
-        assert_eq!(bed.sweep().await, SweptBlobs::default());
-        bed.leave(leaver).await;
-        assert_eq!(bed.sweep().await, SweptBlobs { blobs: 1, bytes: 10 });
-        assert_eq!(bed.sweep().await, SweptBlobs::default());
-        assert!(!bed.is_stored(&Bytes::from_static(b"mine alone")).await);
-        assert!(bed.is_stored(&Bytes::from_static(b"shared")).await);
+    async fn a_sweep_at_once_takes_what_nobody_refers_to_however_young(harness: &StoreHarness) {
+        let (leaver, keeper) = (harness.account().await, harness.claimed().await);
+        harness.publish(leaver, "page", b"mine alone").await;
+        harness.publish(leaver, "shared", b"shared").await;
+        harness.publish(keeper, "shared", b"shared").await;
+        assert_eq!(harness.sweep().await, SweptBlobs::default());
+        harness.leave(leaver).await;
+        assert_eq!(harness.sweep().await, SweptBlobs { blobs: 1, bytes: 10 });
+        assert_eq!(harness.sweep().await, SweptBlobs::default());
+        assert!(!harness.is_stored(&Bytes::from_static(b"mine alone")).await);
+        assert!(harness.is_stored(&Bytes::from_static(b"shared")).await);
     }
 
-    async fn a_publish_that_looked_before_a_sweep_looks_again(bed: &Bed) {
-        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
-        bed.publish_until_it_stands(leaver, "page", &WANTED).await;
-        let look = bed.look(&WANTED).await.unwrap();
-        bed.leave(leaver).await;
-        assert_eq!(bed.sweep().await.blobs, 1);
-        let error = bed.settle_look(keeper, "page", &look).await.unwrap_err();
+    async fn a_publish_that_looked_before_a_sweep_looks_again(harness: &StoreHarness) {
+        let (leaver, keeper) = (harness.account().await, harness.claimed().await);
+        harness.publish_until_it_stands(leaver, "page", &WANTED).await;
+        let look = harness.look(&WANTED).await.unwrap();
+        harness.leave(leaver).await;
+        assert_eq!(harness.sweep().await.blobs, 1);
+        let error = harness.settle_refused(keeper, "page", &look).await.unwrap_err();
         assert!(error.to_string().contains("swept"), "{error:#}");
-        assert!(bed.store.artifacts(keeper, None, &Page::whole()).await.unwrap().rows.is_empty());
-        assert_eq!(bed.publish_until_it_stands(keeper, "page", &WANTED).await, 1);
-        assert!(bed.is_stored(&WANTED).await);
+        assert!(harness.store.artifacts(keeper, None, &Page::whole()).await.unwrap().rows.is_empty());
+        assert_eq!(harness.publish_until_it_stands(keeper, "page", &WANTED).await, 1);
+        assert!(harness.is_stored(&WANTED).await);
     }
 
-    async fn a_publish_that_put_what_was_then_noted_and_swept_looks_again(bed: &Bed) {
-        let keeper = bed.claimed().await;
-        let (mine, theirs) = (bed.look(&WANTED).await.unwrap(), bed.look(&WANTED).await.unwrap());
+    async fn a_publish_that_put_what_was_then_noted_and_swept_looks_again(harness: &StoreHarness) {
+        let keeper = harness.claimed().await;
+        let (mine, theirs) = (harness.look(&WANTED).await.unwrap(), harness.look(&WANTED).await.unwrap());
         // Another publish of the same content was refused.
-        bed.refuse_look(keeper, &theirs).await;
-        assert_eq!(bed.sweep().await.blobs, 1);
-        assert!(!bed.is_stored(&WANTED).await);
-        bed.settle_look(keeper, "page", &mine).await.unwrap_err();
-        bed.publish_until_it_stands(keeper, "page", &WANTED).await;
-        assert!(bed.is_stored(&WANTED).await);
+        harness.refuse_look(keeper, &theirs).await;
+        assert_eq!(harness.sweep().await.blobs, 1);
+        assert!(!harness.is_stored(&WANTED).await);
+        harness.settle_refused(keeper, "page", &mine).await.unwrap_err();
+        harness.publish_until_it_stands(keeper, "page", &WANTED).await;
+        assert!(harness.is_stored(&WANTED).await);
     }
 
-    async fn what_a_sweep_may_have_taken_is_not_noted_as_stored(bed: &Bed) {
-        let (leaver, keeper) = (bed.account().await, bed.claimed().await);
-        bed.publish_until_it_stands(leaver, "page", &WANTED).await;
-        let refused = bed.look(&WANTED).await.unwrap();
-        bed.leave(leaver).await;
-        bed.sweep().await;
-        bed.refuse_look(keeper, &refused).await;
-        bed.publish_until_it_stands(keeper, "page", &WANTED).await;
-        assert!(bed.is_stored(&WANTED).await);
+    async fn what_a_sweep_may_have_taken_is_not_noted_as_stored(harness: &StoreHarness) {
+        let (leaver, keeper) = (harness.account().await, harness.claimed().await);
+        harness.publish_until_it_stands(leaver, "page", &WANTED).await;
+        let refused = harness.look(&WANTED).await.unwrap();
+        harness.leave(leaver).await;
+        harness.sweep().await;
+        harness.refuse_look(keeper, &refused).await;
+        harness.publish_until_it_stands(keeper, "page", &WANTED).await;
+        assert!(harness.is_stored(&WANTED).await);
     }
 
-    async fn what_was_put_for_an_account_that_is_gone_is_swept(bed: &Bed) {
-        let leaver = bed.account().await;
-        let look = bed.look(&WANTED).await.unwrap();
-        bed.leave(leaver).await;
-        bed.refuse_look(leaver, &look).await;
-        assert_eq!(bed.sweep().await.blobs, 1);
-        assert!(!bed.is_stored(&WANTED).await);
+    async fn what_was_put_for_an_account_that_is_gone_is_swept(harness: &StoreHarness) {
+        let leaver = harness.account().await;
+        let look = harness.look(&WANTED).await.unwrap();
+        harness.leave(leaver).await;
+        harness.refuse_look(leaver, &look).await;
+        assert_eq!(harness.sweep().await.blobs, 1);
+        assert!(!harness.is_stored(&WANTED).await);
     }
 
-    async fn a_sweep_that_finds_nothing_makes_nobody_look_again(bed: &Bed) {
-        let keeper = bed.claimed().await;
-        let look = bed.look(&WANTED).await.unwrap();
-        bed.sweep().await;
-        bed.settle_look(keeper, "page", &look).await.unwrap();
+    async fn a_sweep_that_finds_nothing_makes_nobody_look_again(harness: &StoreHarness) {
+        let keeper = harness.claimed().await;
+        let look = harness.look(&WANTED).await.unwrap();
+        harness.sweep().await;
+        harness.settle_refused(keeper, "page", &look).await.unwrap();
     }
 
-    async fn whatever_happens_at_once_a_published_content_is_there(bed: &Bed) {
-        let keeper = bed.claimed().await;
+    async fn whatever_happens_at_once_a_published_content_is_there(harness: &StoreHarness) {
+        let keeper = harness.claimed().await;
         for round in 0_u32..40 {
             let content = Bytes::from(format!("content of round {round}"));
-            let leaver = bed.account().await;
-            bed.publish_until_it_stands(leaver, "page", &content).await;
+            let leaver = harness.account().await;
+            harness.publish_until_it_stands(leaver, "page", &content).await;
             let sweeping = async {
                 tokio::time::sleep(Duration::from_micros(u64::from(round) * 100)).await;
-                bed.leave(leaver).await;
-                join(bed.sweep(), bed.sweep()).await
+                harness.leave(leaver).await;
+                join(harness.sweep(), harness.sweep()).await
             };
             let slug = format!("page-{round}");
-            join(bed.publish_until_it_stands(keeper, &slug, &content), sweeping).await;
-            assert!(bed.is_stored(&content).await, "round {round}");
-            assert_eq!(bed.sweep().await.blobs, 0, "round {round}");
+            join(harness.publish_until_it_stands(keeper, &slug, &content), sweeping).await;
+            assert!(harness.is_stored(&content).await, "round {round}");
+            assert_eq!(harness.sweep().await.blobs, 0, "round {round}");
         }
     }
 }

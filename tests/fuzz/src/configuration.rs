@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::io::Write as _;
 use std::path::Path;
 
-use config::{Faults, Line, Role, Settings, Source, Sources, load};
+use config::{Faults, Role, SettingLine, Settings, Source, Sources, load};
 use tempfile::NamedTempFile;
 use toml::{Table, Value};
 use url::Url;
@@ -96,9 +96,9 @@ fn judge_settings(settings: &Settings, is_secret_safe: bool) {
 }
 
 /// What is shown, as a settings file.
-fn as_file(lines: &[Line]) -> String {
+fn as_file(lines: &[SettingLine]) -> String {
     let mut text = String::new();
-    for Line { key, value, source } in lines {
+    for SettingLine { key, value, source } in lines {
         let value = match value.as_str() {
             "(unset)" if *source == Source::Default => continue,
             "(hidden)" if SECRET_KEYS.contains(key) => "a secret of more than thirty-two bytes",

@@ -16,12 +16,12 @@ const ALIVE: &str = r#"{"jsonrpc":"2.0","id":"alive","method":"tools/call","para
 
 /// The judge, with the world in which messages do what they say.
 #[derive(Default)]
-pub struct Judge {
+pub struct ResponseChecker {
     world: Option<World>,
     inputs: u32,
 }
 
-impl Judge {
+impl ResponseChecker {
     pub fn judge(&mut self, input: &[u8]) -> bool {
         if self.inputs.is_multiple_of(INPUTS_OF_A_WORLD) {
             self.world = None;

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use edge::hostile::Prey;
+use edge::hostile::HostileTarget;
 
-static PREY: LazyLock<Prey> = LazyLock::new(|| Prey::new().expect("files of the site"));
+static PREY: LazyLock<HostileTarget> = LazyLock::new(|| HostileTarget::new().expect("files of the site"));
 
 pub fn judge(input: &[u8]) -> bool {
     PREY.check(input)

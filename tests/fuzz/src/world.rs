@@ -10,14 +10,15 @@ use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
 use async_trait::async_trait;
 use bus::Bus;
-use card::CardRail;
+use card::CardPayments;
 use domain::link::{Addresses, LinkKey, SigningKey, UrlStyle};
 use domain::{Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, Tariff, Time};
 use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
-    Board, BoardShown, FileStoreWatch, JobDetail, JobQueue, JobsShown, JobsWanted, Kept, Parts, Planned,
-    PublishBounds, PublishTask, Push, Rules, ScanTerms, Scans, Service, Steered, TokenUses, VerdictCommits,
+    Board, BoardFigures, FileStoreWatch, JobDetail, JobList, JobQueue, JobsWanted, Planned, PublishBounds,
+    PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service, ServiceDependencies, Steered, TokenUses,
+    VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -92,7 +93,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
     };
     let ledgers = Ledgers::start(store.clone(), terms).await?;
     let (queue, pushes) = JobQueue::new();
-    let service = Service::new(Parts {
+    let service = Service::new(ServiceDependencies {
         store: store.clone(),
         blobs: Blobs::local(&folder.join("blobs"))?,
         file_store: FileStoreWatch::default(),
@@ -107,7 +108,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
         publish_bounds: PublishBounds::default(),
         scans: Scans::new(ScanTerms { permits: 1, quota: None }),
         verdicts: VerdictCommits::start(store.clone()),
-        card: CardRail::default(),
+        card: CardPayments::default(),
         rules,
     });
     tokio::spawn(work(service.clone(), pushes));
@@ -149,7 +150,7 @@ fn rules() -> Rules {
 async fn work(service: Service, mut pushes: Receiver<Push>) {
     while let Some(Push { envelope, kept, .. }) = pushes.recv().await {
         // Who pushed has gone: then the job is done all the same.
-        kept.send(Ok(Kept::Begins)).ok();
+        kept.send(Ok(PushResult::Begins)).ok();
         let service = service.clone();
         tokio::spawn(async move { carry_out(&service, &envelope).await.expect("a job comes to its end") });
     }
@@ -171,11 +172,11 @@ struct NoBoard;
 
 #[async_trait]
 impl Board for NoBoard {
-    async fn shown(&self) -> anyhow::Result<BoardShown> {
+    async fn shown(&self) -> anyhow::Result<BoardFigures> {
         bail!("no board")
     }
 
-    async fn jobs(&self, _wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+    async fn jobs(&self, _wanted: JobsWanted) -> anyhow::Result<JobList> {
         bail!("no board")
     }
 

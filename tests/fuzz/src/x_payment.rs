@@ -1,7 +1,7 @@
 //! `X-PAYMENT`: a header, and in the next line the account's balance in micro-dollars. An offer is read exactly or not at
 //! all, and settles a call if and only if it is the amount that the call's challenge demands.
 
-use domain::{AccountStatus, Challenge, DevRail, Micro, Payment, Settlement, Standing, Tariff};
+use domain::{AccountStatus, BillingState, Challenge, DevPaymentTerms, Micro, Payment, Settlement, Tariff};
 
 pub fn judge(input: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(input) else { return false };
@@ -32,9 +32,9 @@ type Outcome = Result<Settlement, Box<Challenge>>;
 
 fn judge_prices(payment: &Payment, balance: Micro) {
     let tariff = |dev_rail| Tariff { dev_rail, ..Tariff::default() };
-    let standing = Standing { status: AccountStatus::Claimed, balance, publishes_used: u64::MAX };
+    let standing = BillingState { status: AccountStatus::Claimed, balance, publishes_used: u64::MAX };
     let arrears = Micro::new(balance.get().min(0).saturating_neg());
-    for (rail, settle) in [DevRail::Open, DevRail::Closed].map(|rail| (rail, tariff(rail))) {
+    for (rail, settle) in [DevPaymentTerms::Open, DevPaymentTerms::Closed].map(|rail| (rail, tariff(rail))) {
         for price in [settle.publish_price, settle.visibility_price] {
             let due = Due { amount: price + arrears, charged: price };
             judge_offer(rail, payment, &due, |payment| {
@@ -50,8 +50,8 @@ fn judge_prices(payment: &Payment, balance: Micro) {
     }
 }
 
-fn judge_offer(rail: DevRail, payment: &Payment, due: &Due, settle: impl Fn(&Payment) -> Outcome) {
-    let fits = rail == DevRail::Open && *payment == Payment::Dev(due.amount);
+fn judge_offer(rail: DevPaymentTerms, payment: &Payment, due: &Due, settle: impl Fn(&Payment) -> Outcome) {
+    let fits = rail == DevPaymentTerms::Open && *payment == Payment::Dev(due.amount);
     let challenge = match settle(payment) {
         Ok(settled) => {
             assert!(fits, "{payment:?} settled {}", due.amount);
@@ -63,7 +63,7 @@ fn judge_offer(rail: DevRail, payment: &Payment, due: &Due, settle: impl Fn(&Pay
     assert!(!fits, "{payment:?} did not settle {}", due.amount);
     assert_eq!(challenge.amount, due.amount);
     let instructions = challenge.accepts.iter().find_map(|accept| accept.instructions.as_deref());
-    assert_eq!(instructions.is_some(), rail == DevRail::Open);
+    assert_eq!(instructions.is_some(), rail == DevPaymentTerms::Open);
     // What a challenge says to send is what settles it.
     if let Some((_, told)) = instructions.and_then(|text| text.split_once("X-PAYMENT: ")) {
         assert!(settle(&Payment::parse(told)).is_ok(), "{told:?} does not settle {:?}", due.amount);

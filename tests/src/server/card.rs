@@ -20,7 +20,7 @@ pub const WEBHOOK_SECRET: &str = "whsec_the-webhook-secret-of-the-test-worlds";
 #[derive(Debug)]
 pub struct CardServer {
     port: Port,
-    desk: Arc<Desk>,
+    desk: Arc<FakeCheckouts>,
     serving: JoinHandle<()>,
 }
 
@@ -45,7 +45,7 @@ pub struct Order {
 }
 
 #[derive(Debug)]
-struct Desk {
+struct FakeCheckouts {
     url: String,
     mood: Mutex<Mood>,
     orders: Mutex<Vec<Order>>,
@@ -54,8 +54,11 @@ struct Desk {
 impl CardServer {
     pub(crate) async fn start() -> Self {
         let port = Port::take();
-        let desk =
-            Arc::new(Desk { url: port.url(), mood: Mutex::new(Mood::Opens), orders: Mutex::default() });
+        let desk = Arc::new(FakeCheckouts {
+            url: port.url(),
+            mood: Mutex::new(Mood::Opens),
+            orders: Mutex::default(),
+        });
         let acceptor = TcpListener::bind(port.address()).into_acceptor().await.expect("the port of cards");
         Self { port, serving: tokio::spawn(serve(acceptor, desk.clone())), desk }
     }
@@ -80,7 +83,7 @@ impl Drop for CardServer {
     }
 }
 
-impl Desk {
+impl FakeCheckouts {
     async fn take(&self, mut request: Request) -> poem::Result<Response> {
         let header = |name: &str| request.header(name).unwrap_or_default().to_owned();
         let call = format!("{} {}", request.method(), request.uri().path());
@@ -112,7 +115,7 @@ fn answer(status: u16, body: String) -> Response {
     Response::builder().status(status).content_type("application/json").body(body)
 }
 
-async fn serve(acceptor: impl Acceptor + 'static, desk: Arc<Desk>) {
+async fn serve(acceptor: impl Acceptor + 'static, desk: Arc<FakeCheckouts>) {
     let endpoint = endpoint::make(move |request| {
         let desk = desk.clone();
         async move { desk.take(request).await }

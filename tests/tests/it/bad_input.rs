@@ -20,7 +20,7 @@ in_both_modes! {
     async fn a_form_that_does_not_fit_is_refused_by_name_and_leaves_nothing(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let before = Standing::of(&agent).await;
+        let before = AccountSnapshot::of(&agent).await;
         for (number, (parts, field)) in bad_forms().iter().enumerate() {
             for path in ["/v1/publish", "/v1/artifacts/my-page/versions"] {
                 let refused = agent.post(path).raw(&form_type(), form(parts)).await;
@@ -34,7 +34,7 @@ in_both_modes! {
     async fn a_path_that_leads_astray_is_refused_by_name_and_leaves_nothing(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let before = Standing::of(&agent).await;
+        let before = AccountSnapshot::of(&agent).await;
         let (too_long, long_name) = (format!("{}.html", "a".repeat(510)), format!("d/{}", "ü".repeat(300)));
         let astray = [
             "../up.html", "a/../../b.html", "..", "./a.html", "a/./b.html", "/etc/passwd", "//host/a.html", "a//b.html",
@@ -60,7 +60,7 @@ in_both_modes! {
         human.dev_login("ada").await.expect(200);
         human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
         agent.buy_credit(5.0).paying("dev:5").await.expect(200);
-        let before = Standing::of(&agent).await;
+        let before = AccountSnapshot::of(&agent).await;
         for (method, path, field, bad) in bad_json() {
             let call = |method: &Method| match path {
                 "/v1/credits/checkout" | "/v1/moderation/my-page" => human.call(method.clone(), path),
@@ -90,7 +90,7 @@ in_both_modes! {
     async fn what_is_not_in_utf_8_is_refused_by_name_and_leaves_nothing(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let before = Standing::of(&agent).await;
+        let before = AccountSnapshot::of(&agent).await;
         let activate = || agent.post("/v1/artifacts/my-page/activate");
         let body: &[u8] = b"{\"version\": \"\xff\xfe\"}";
         activate().raw("application/json", body).await.refused(400, "invalid_body").naming("version");
@@ -109,7 +109,7 @@ in_both_modes! {
     async fn a_body_that_lies_about_its_length_is_refused_and_leaves_nothing(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let before = Standing::of(&agent).await;
+        let before = AccountSnapshot::of(&agent).await;
         let whole = form(&[HTML]);
         let shorter = whole.len() - 20;
         for (path, kind, body, told_bytes) in [
@@ -131,9 +131,9 @@ in_both_modes! {
 
 /// What an account has; a refused call changes none of it.
 #[derive(Debug, PartialEq)]
-struct Standing(Vec<Value>);
+struct AccountSnapshot(Vec<Value>);
 
-impl Standing {
+impl AccountSnapshot {
     async fn of(agent: &Agent) -> Self {
         let mut seen = Vec::new();
         for path in ["/v1/artifacts", "/v1/account", "/v1/usage", "/v1/account/invites"] {

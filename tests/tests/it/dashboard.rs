@@ -3,14 +3,14 @@
 
 mod artifacts;
 mod credit;
-mod desk;
+mod driver;
 mod team;
 
 use handbill_tests::{Agent, in_both_modes, json};
 
 use crate::expectations::{assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as};
-use desk::{BROWSER, Desk, assert_has};
+use driver::{BROWSER, DashboardDriver, assert_has};
 
 /// The tabs of an account.
 const TABS: [&str; 5] = ["", "/usage", "/credit", "/team", "/tokens"];
@@ -67,7 +67,7 @@ in_both_modes! {
             format!("/tokens/{token_id}/revoke"),
         ];
         let paths: Vec<&str> = TABS.into_iter().chain(questions.iter().map(String::as_str)).collect();
-        let at_home = Desk::of(&owner, &agent);
+        let at_home = DashboardDriver::of(&owner, &agent);
         for path in &paths {
             let text = at_home.open(path).await;
             assert_has(&text, &[&agent.handle(), "olga", "owner", "Sign out"]);
@@ -78,8 +78,8 @@ in_both_modes! {
         // Somebody else's account and one that is not there look the same.
         let (other_agent, other) = claimed_by(&world, "ben").await;
         let before = state_of(&agent).await;
-        let elsewhere = Desk::of(&other, &agent);
-        let nowhere = Desk { person: &other, handle: "acct_nobodyhasit0".into() };
+        let elsewhere = DashboardDriver::of(&other, &agent);
+        let nowhere = DashboardDriver { person: &other, handle: "acct_nobodyhasit0".into() };
         for path in &paths {
             let (refused, missing) = (elsewhere.get(path).await, nowhere.get(path).await);
             assert_page(&refused, 403);
@@ -93,7 +93,7 @@ in_both_modes! {
             other.post(&elsewhere.path(&path)).form(&fields).await.refused(403, "forbidden");
         }
         // Nor is anything reached through an account of one's own.
-        let own = Desk::of(&other, &other_agent);
+        let own = DashboardDriver::of(&other, &other_agent);
         for path in &questions {
             assert_page(&own.get(path).await, 404);
         }
@@ -106,7 +106,7 @@ in_both_modes! {
 
         // Who is signed out signs in first and comes back; a form is not sent along.
         let nobody = world.human();
-        let signed_out = Desk::of(&nobody, &agent);
+        let signed_out = DashboardDriver::of(&nobody, &agent);
         for path in &paths {
             let sent = signed_out.get(path).await.expect(302);
             assert_eq!(sent.header("Location"), format!("/signin?next={}", signed_out.path(path)));
@@ -128,7 +128,7 @@ in_both_modes! {
         let serve_url = world.serve_url();
         for origin in [serve_url.as_str(), "https://evil.example", "null"] {
             let lured = owner.on_a_page_of(origin);
-            let desk = Desk::of(&lured, &agent);
+            let desk = DashboardDriver::of(&lured, &agent);
             for (path, fields) in forms(&member_id, &token_id, &invite) {
                 let refused = desk.post(&path, &fields).await;
                 assert_page(&refused, 403);
@@ -137,7 +137,7 @@ in_both_modes! {
         }
         assert_eq!(state_of(&agent).await, before);
         // And none by a link: where there is a question it is asked, elsewhere the page with the form is opened.
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         for (path, _) in forms(&member_id, &token_id, &invite) {
             let opened = desk.get(&path).await;
             if opened.status == 302 {
@@ -155,10 +155,10 @@ in_both_modes! {
         let (first, owner) = claimed_by(&world, "olga").await;
         let (second, other) = claimed_by(&world, "ben").await;
         joined_as(&world, &other, "olga", "member").await;
-        let alone = Desk::of(&other, &second).open("").await;
+        let alone = DashboardDriver::of(&other, &second).open("").await;
         assert!(!alone.contains("Switch account"), "{alone}");
         for (agent, role) in [(&first, "owner"), (&second, "member")] {
-            let desk = Desk::of(&owner, agent);
+            let desk = DashboardDriver::of(&owner, agent);
             let page = desk.open("/usage").await;
             assert_has(&page, &["Switch account", &first.handle(), &second.handle()]);
             let chosen = format!("<strong>{}</strong> <span class=\"label\">{role}</span>", agent.handle());

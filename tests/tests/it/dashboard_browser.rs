@@ -19,13 +19,13 @@ async fn without_scripts_a_person_looks_after_pages_credit_team_and_tokens() {
 }
 
 /// Somebody in a browser of their own, with an account's dashboard before them.
-struct Seat {
+struct BrowserSession {
     browser: Browser,
     dashboard: String,
     scripts: Scripts,
 }
 
-impl Seat {
+impl BrowserSession {
     /// Signs in and goes to the dashboard, by the pages alone.
     async fn take(world: &World, person: &str, scripts: Scripts) -> Self {
         let browser = Browser::start().await;
@@ -101,7 +101,7 @@ async fn look_after(scripts: Scripts) {
     let elsewhere = other_owner.invite(&json!({})).await.expect(201);
     owner.join(&elsewhere.string("invite_url")).await.expect(302);
 
-    let seat = Seat::take(&world, "ada", scripts).await;
+    let seat = BrowserSession::take(&world, "ada", scripts).await;
     assert!(seat.dashboard.ends_with(&agent.handle()), "{}", seat.dashboard);
     roll_back(&seat, &agent, &url).await;
     let signed_url = make_private(&seat, &agent).await;
@@ -122,7 +122,7 @@ async fn look_after(scripts: Scripts) {
 }
 
 /// Goes to the other account, where another role has other buttons.
-async fn switch_account(seat: &Seat) {
+async fn switch_account(seat: &BrowserSession) {
     seat.browser.click(".switcher summary").await;
     seat.inspect("switcher").await;
     seat.browser.follow(".switcher a:not([aria-current])").await;
@@ -139,7 +139,7 @@ async fn what_is_wrong_with_a_page_stands_beside_it() {
     becomes(&agent, "bad-page", "blocked").await;
     let owner = sign_up(&world, "ada").await;
     owner.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
-    let seat = Seat::take(&world, "ada", Scripts::Run).await;
+    let seat = BrowserSession::take(&world, "ada", Scripts::Run).await;
     assert!(seat.browser.text("table").await.contains("blocked"));
     seat.inspect("pages-blocked").await;
     seat.open("/pages/bad-page").await;
@@ -153,7 +153,7 @@ async fn a_person_is_led_to_the_card_processor() {
     let agent = world.agent().await;
     let owner = sign_up(&world, "ada").await;
     owner.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
-    let seat = Seat::take(&world, "ada", Scripts::Run).await;
+    let seat = BrowserSession::take(&world, "ada", Scripts::Run).await;
     seat.turn_to("Credit").await;
     seat.inspect("credit-rails").await;
     seat.browser.fill("#card-amount", "20").await;
@@ -172,7 +172,7 @@ async fn sign_up(world: &World, username: &str) -> Human {
     person
 }
 
-async fn roll_back(seat: &Seat, agent: &Agent, url: &str) {
+async fn roll_back(seat: &BrowserSession, agent: &Agent, url: &str) {
     seat.inspect("pages").await;
     seat.browser.follow("tbody th a").await;
     seat.inspect("page").await;
@@ -204,7 +204,7 @@ async fn preview_of(browser: &Browser) -> String {
 }
 
 /// Reads the price, buys the credit that is missing, and makes the page private.
-async fn make_private(seat: &Seat, agent: &Agent) -> String {
+async fn make_private(seat: &BrowserSession, agent: &Agent) -> String {
     let button = ".choose:has(input[value=private]) button";
     assert_eq!(seat.browser.text(button).await, "Make private ($0.50 a month)");
     seat.browser.follow(button).await;
@@ -231,7 +231,7 @@ async fn make_private(seat: &Seat, agent: &Agent) -> String {
 }
 
 /// Who has the signed link sees the page; the bare address shows nothing of it.
-async fn open_signed_link(world: &World, seat: &Seat, signed_url: &str, url: &str) {
+async fn open_signed_link(world: &World, seat: &BrowserSession, signed_url: &str, url: &str) {
     seat.open("/pages/my-page").await;
     let copies = seat.browser.evaluate("!document.querySelector('[data-copy=address]').hidden").await;
     assert_eq!(copies, json!(seat.scripts == Scripts::Run), "there is a button to copy if it can copy");
@@ -246,7 +246,7 @@ async fn open_signed_link(world: &World, seat: &Seat, signed_url: &str, url: &st
 }
 
 /// Invites, at the second try, and a second person joins by the link.
-async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
+async fn invite(world: &World, seat: &BrowserSession, agent: &Agent) -> BrowserSession {
     seat.turn_to("Team").await;
     seat.inspect("team").await;
     seat.browser.fill("#max_uses", "1000").await;
@@ -260,13 +260,13 @@ async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
     seat.inspect("team-invited").await;
     let link = seat.browser.text(".invite code").await;
 
-    let guest = Seat::take(world, "bea", seat.scripts).await;
+    let guest = BrowserSession::take(world, "bea", seat.scripts).await;
     assert_eq!(guest.browser.path().await, "/dashboard");
     guest.inspect("none").await;
     guest.browser.open(&link).await;
     guest.browser.follow("main form button").await;
     assert!(guest.browser.text(".account").await.contains(&agent.handle()));
-    let guest = Seat { dashboard: seat.dashboard.clone(), ..guest };
+    let guest = BrowserSession { dashboard: seat.dashboard.clone(), ..guest };
     for tab in ["Credit", "Team", "Tokens"] {
         guest.turn_to(tab).await;
         guest.inspect(&format!("{}-of-a-member", tab.to_lowercase())).await;
@@ -277,7 +277,7 @@ async fn invite(world: &World, seat: &Seat, agent: &Agent) -> Seat {
     guest
 }
 
-async fn hand_out_a_token(seat: &Seat, agent: &Agent) {
+async fn hand_out_a_token(seat: &BrowserSession, agent: &Agent) {
     seat.turn_to("Tokens").await;
     seat.inspect("tokens").await;
     if seat.scripts == Scripts::Run {
@@ -325,7 +325,7 @@ async fn hand_out_a_token(seat: &Seat, agent: &Agent) {
 }
 
 /// The second person is removed, and loses the account at once.
-async fn remove(seat: &Seat, guest: &Seat) {
+async fn remove(seat: &BrowserSession, guest: &BrowserSession) {
     guest.open("").await;
     seat.turn_to("Team").await;
     seat.confirm("tbody tr:nth-child(2) [data-dialog]", "member-remove").await;
@@ -339,7 +339,7 @@ async fn remove(seat: &Seat, guest: &Seat) {
 }
 
 /// Somebody who thinks better of it keeps the page; then it is deleted.
-async fn delete(seat: &Seat, agent: &Agent) {
+async fn delete(seat: &BrowserSession, agent: &Agent) {
     seat.open("/pages/my-page").await;
     match seat.scripts {
         Scripts::Run => {

@@ -31,7 +31,7 @@ use Expected::{Mine, Refused};
 const MISSING: Expected = Refused(&[404]);
 const MALFORMED: Expected = Refused(&[400]);
 
-struct Answer {
+struct EdgeResponse {
     status: u16,
     text: String,
 }
@@ -66,7 +66,7 @@ impl Scene {
     }
 
     /// Sends bytes as they are, and reads until the edge hangs up.
-    async fn send(&self, request: &[u8]) -> Answer {
+    async fn send(&self, request: &[u8]) -> EdgeResponse {
         let shown = String::from_utf8_lossy(&request[..request.len().min(200)]).into_owned();
         let exchange = async {
             let mut stream = TcpStream::connect(&self.address).await.unwrap();
@@ -78,7 +78,7 @@ impl Scene {
         };
         let Ok(text) = timeout(ANSWERED_WITHIN, exchange).await else { panic!("no answer to {shown:?}") };
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
-        Answer { status: status.unwrap_or_else(|| panic!("no status for {shown:?}: {text:?}")), text }
+        EdgeResponse { status: status.unwrap_or_else(|| panic!("no status for {shown:?}: {text:?}")), text }
     }
 
     async fn ask(&self, request: &str, expected: Expected) {

@@ -3,7 +3,7 @@
 //! of an account that is not theirs, and leaves it as it was.
 
 mod callers;
-mod house;
+mod fixture;
 mod rules;
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use handbill_tests::{Reply, World, in_both_modes};
 
 use callers::Caller;
-use house::House;
+use fixture::RouteFixture;
 use rules::{Mode, Rule, expected, rules};
 
 in_both_modes! {
@@ -46,7 +46,7 @@ in_both_modes! {
 async fn assert_rules_are_kept(world: &World, mode: Mode) {
     let (rules, documented) = (rules(), documented(world).await);
     assert_no_route_is_without_a_rule(&documented, &rules);
-    let mut house = House::furnish(world, mode).await;
+    let mut house = RouteFixture::furnish(world, mode).await;
     for rule in rules.iter().filter(|rule| documented.contains(rule.call)) {
         assert_rule_is_kept(&mut house, rule, mode).await;
     }
@@ -72,7 +72,7 @@ fn assert_no_route_is_without_a_rule(documented: &BTreeSet<String>, rules: &[Rul
 }
 
 /// Outsiders come first, all to the same thing: it must still be there for the others.
-async fn assert_rule_is_kept(house: &mut House<'_>, rule: &Rule, mode: Mode) {
+async fn assert_rule_is_kept(house: &mut RouteFixture<'_>, rule: &Rule, mode: Mode) {
     let (outside, inside): (Vec<_>, Vec<_>) =
         house.callers().into_iter().partition(|caller| rule.is_closed_to(caller.kind, mode));
     let target = house.target(rule).await;

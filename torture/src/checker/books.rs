@@ -6,9 +6,9 @@ use handbill_tests::{Reply, Value};
 use rand::rngs::StdRng;
 
 use super::told;
-use crate::client::told::body;
+use crate::client::response::body;
 use crate::model::account::{Account, Books, Entry};
-use crate::model::allowance::{Standing, possible};
+use crate::model::allowance::{ModelAllowance, possible};
 use crate::model::{HIDDEN_MICRO, Micro, PUBLISH_MICRO, micro};
 use crate::scene::Scene;
 
@@ -59,15 +59,15 @@ async fn ledger(scene: &Scene, account: &Account) -> Option<Vec<Entry>> {
     Some(lines.filter_map(entry).collect())
 }
 
-fn standing(account: &Value, usage: &Value, entries: &[Entry]) -> Standing {
-    Standing {
+fn standing(account: &Value, usage: &Value, entries: &[Entry]) -> ModelAllowance {
+    ModelAllowance {
         is_claimed: account["status"] == "claimed",
         used: usage["publishes"]["used"].as_u64().unwrap_or(u64::MAX),
         charged: entries.iter().filter(|entry| entry.reason.starts_with(PUBLISH)).count() as u64,
     }
 }
 
-fn of_what_is_left(account: &Value, standing: &Standing, scene: &Scene) -> Option<String> {
+fn of_what_is_left(account: &Value, standing: &ModelAllowance, scene: &Scene) -> Option<String> {
     let limit = if standing.is_claimed { scene.free.claimed } else { scene.free.provisional };
     let left = limit.saturating_sub(standing.used);
     let told = account["free_publishes_left"].as_u64();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 
-use crate::client::told::{Told, ask, body};
+use crate::client::response::{ClientResponse, ask, body};
 use crate::scene::Scene;
 
 const BACK_DEADLINE: Duration = Duration::from_secs(60);
@@ -23,14 +23,14 @@ pub async fn assert_back(scene: &Scene, rng: &mut StdRng) {
     while started.elapsed() < BACK_DEADLINE {
         let Some(secret) = &token else {
             match ask(scene.stranger(rng).post("/v1/signup")).await {
-                Told::Done(reply) => token = body(&reply)["token"].as_str().map(str::to_owned),
+                ClientResponse::Done(reply) => token = body(&reply)["token"].as_str().map(str::to_owned),
                 told => last = told.label(),
             }
             continue;
         };
         let publish = scene.agent(secret, rng).publish("back-again", PROBE);
         match ask(publish.idempotency_key("back")).await {
-            Told::Done(_) => return,
+            ClientResponse::Done(_) => return,
             told => last = told.label(),
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;

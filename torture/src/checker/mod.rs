@@ -15,7 +15,7 @@ use handbill_tests::{Call, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use crate::client::told::{Told, ask};
+use crate::client::response::{ClientResponse, ask};
 use crate::model::account::Account;
 use crate::scene::Scene;
 
@@ -43,7 +43,7 @@ async fn check_account(scene: &Scene, account: &Account, mut rng: StdRng) {
     else {
         return;
     };
-    let is_claimed = crate::client::told::body(&shown)["status"] == "claimed";
+    let is_claimed = crate::client::response::body(&shown)["status"] == "claimed";
     for site in &account.sites {
         pages::check(scene, account, site, is_claimed, &mut rng).await;
     }
@@ -56,14 +56,14 @@ async fn told(scene: &Scene, subject: &str, mut call: impl FnMut() -> Call) -> O
     let started = Instant::now();
     loop {
         match ask(call()).await {
-            Told::Done(reply) | Told::Refused(reply) => return Some(reply),
-            Told::Unknown(why) if started.elapsed() > ANSWER_DEADLINE => {
+            ClientResponse::Done(reply) | ClientResponse::Refused(reply) => return Some(reply),
+            ClientResponse::Unknown(why) if started.elapsed() > ANSWER_DEADLINE => {
                 scene
                     .journal
                     .violation(subject, format!("no answer, though nothing is wrong any more: {why}"));
                 return None;
             }
-            Told::Unknown(_) => tokio::time::sleep(BETWEEN_TRIES).await,
+            ClientResponse::Unknown(_) => tokio::time::sleep(BETWEEN_TRIES).await,
         }
     }
 }

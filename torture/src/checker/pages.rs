@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use super::told;
 use crate::client::names;
 use crate::client::reading::shows;
-use crate::client::told::body;
+use crate::client::response::body;
 use crate::model::account::{Account, Site};
 use crate::model::files::{FRONT_PAGE, FileSet};
 use crate::model::site::{SiteModel, Untrue};
@@ -26,7 +26,7 @@ pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bo
     if site.model.lock().unwrap().is_given_up() {
         return;
     }
-    let mut look = Look { scene, account, site, wears_badge: !is_claimed };
+    let mut look = PageObservation { scene, account, site, wears_badge: !is_claimed };
     let outcome = look.through(rng).await;
     let mut model = site.model.lock().unwrap();
     if let Err(untrue) = outcome {
@@ -40,17 +40,17 @@ pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bo
     books.hidden.extend(model.hidden().map(str::to_owned));
 }
 
-struct Look<'a> {
+struct PageObservation<'a> {
     scene: &'a Scene,
     account: &'a Account,
     site: &'a Site,
     wears_badge: bool,
 }
 
-type Found = Result<(), Untrue>;
+type ServedPage = Result<(), Untrue>;
 
-impl Look<'_> {
-    async fn through(&mut self, rng: &mut StdRng) -> Found {
+impl PageObservation<'_> {
+    async fn through(&mut self, rng: &mut StdRng) -> ServedPage {
         let Some(detail) = self.detail(rng).await else { return Ok(()) };
         self.compare(&detail)?;
         let pages = self.site.model.lock().unwrap().pages();
@@ -68,13 +68,13 @@ impl Look<'_> {
     }
 
     /// What the API tells is one of the ways in which everything that was told is true.
-    fn compare(&self, detail: &Reply) -> Found {
+    fn compare(&self, detail: &Reply) -> ServedPage {
         let mut model = self.site.model.lock().unwrap();
         let answer = body(detail);
         if detail.status == 404 {
             return model.see("there is nothing", |page| page.is_none());
         }
-        let (told, contents) = (Told::of(&answer)?, Contents::of(&model));
+        let (told, contents) = (ReportedVersion::of(&answer)?, Contents::of(&model));
         let text = format!("the API tells {answer}");
         model.see(&text, |page| page.is_some_and(|page| told.is(page, &contents)))?;
         if let Some(told) = names(&answer) {
@@ -124,7 +124,7 @@ impl Look<'_> {
     }
 
     /// The live version is shown with exactly its bytes, to whom its visibility allows.
-    async fn see_live(&self, detail: &Reply, rng: &mut StdRng) -> Found {
+    async fn see_live(&self, detail: &Reply, rng: &mut StdRng) -> ServedPage {
         let answer = body(detail);
         let Some(told) = names(&answer) else { return Err(Untrue(format!("it has no names: {answer}"))) };
         let signature = answer["signed_url"].as_str().and_then(|url| url.split_once('?')).map(|(_, sig)| sig);
@@ -149,7 +149,7 @@ impl Look<'_> {
     }
 
     /// Every file of whichever version may be live; what is shown decides which one it is.
-    async fn see_version(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> Found {
+    async fn see_version(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> ServedPage {
         let paths: BTreeSet<String> = {
             let model = self.site.model.lock().unwrap();
             let pages = model.pages();
@@ -176,7 +176,12 @@ impl Look<'_> {
     }
 
     /// A file that other versions have and the live one has not.
-    async fn others_files_are_missing(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> Found {
+    async fn others_files_are_missing(
+        &self,
+        host: &str,
+        signature: Option<&str>,
+        rng: &mut StdRng,
+    ) -> ServedPage {
         let stray = {
             let model = self.site.model.lock().unwrap();
             let pages = model.pages();
@@ -197,7 +202,7 @@ impl Look<'_> {
     }
 
     /// Versions that nobody has looked at yet are made live for a moment.
-    async fn see_others(&self, pages: &BTreeSet<Option<Page>>, rng: &mut StdRng) -> Found {
+    async fn see_others(&self, pages: &BTreeSet<Option<Page>>, rng: &mut StdRng) -> ServedPage {
         let Some(Some(page)) = pages.first() else { return Ok(()) };
         let fresh: Vec<u32> = {
             let model = self.site.model.lock().unwrap();
@@ -210,7 +215,7 @@ impl Look<'_> {
         self.make_live(page.live, rng).await
     }
 
-    async fn make_live(&self, seq: u32, rng: &mut StdRng) -> Found {
+    async fn make_live(&self, seq: u32, rng: &mut StdRng) -> ServedPage {
         let (token, slug) = (&self.account.owner_token, &self.site.slug);
         let call = || self.scene.agent(token, rng).activate(slug, i64::from(seq));
         let Some(reply) = told(self.scene, &self.site.name, call).await else { return Ok(()) };
@@ -228,7 +233,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    async fn gone_are_gone(&self, rng: &mut StdRng) -> Found {
+    async fn gone_are_gone(&self, rng: &mut StdRng) -> ServedPage {
         let gone: Vec<String> = {
             let model = self.site.model.lock().unwrap();
             let current: BTreeSet<OpId> = model.pages().iter().flatten().map(|page| page.made_by).collect();
@@ -265,14 +270,14 @@ impl Contents {
 }
 
 /// What the API tells of an artifact.
-struct Told {
+struct ReportedVersion {
     live: u32,
     visibility: String,
     /// Files and bytes of each version, the first one first.
     sizes: Vec<(u64, u64)>,
 }
 
-impl Told {
+impl ReportedVersion {
     fn of(answer: &Value) -> Result<Self, Untrue> {
         let strange = || Untrue(format!("the API tells what nobody can read: {answer}"));
         let versions = answer["versions"].as_array().ok_or_else(strange)?;

@@ -4,7 +4,7 @@ use handbill_tests::Value;
 use rand::rngs::StdRng;
 
 use super::told;
-use crate::client::told::body;
+use crate::client::response::body;
 use crate::model::Moment;
 use crate::model::account::Account;
 use crate::model::team::Validity;

@@ -3,7 +3,7 @@
 use handbill_tests::Call;
 use rand::RngExt;
 
-use super::told::{Told, ask, ask_finally, code};
+use super::response::{ClientResponse, ask, ask_finally, code};
 use super::{Begun, Client, Identity};
 use crate::model::HIDDEN_MICRO;
 use crate::model::account::Site;
@@ -42,18 +42,20 @@ impl Client {
         let told = ask_finally(agent.set_visibility(&site.slug, visibility.name())).await;
         self.tell(site, begun.id, "show", visibility.name(), &told);
         let told = match told {
-            Told::Refused(reply) if code(&reply) == "payment_required" && self.rng.random_bool(0.6) => {
+            ClientResponse::Refused(reply)
+                if code(&reply) == "payment_required" && self.rng.random_bool(0.6) =>
+            {
                 let paid = agent.set_visibility(&site.slug, visibility.name()).paying("dev:0.5");
                 let told = ask_finally(paid).await;
                 self.tell(site, begun.id, "show, paying", visibility.name(), &told);
-                if let Told::Unknown(_) = &told {
+                if let ClientResponse::Unknown(_) = &told {
                     identity.account.books.lock().unwrap().unanswered.push(HIDDEN_MICRO);
                 }
                 told
             }
             told => told,
         };
-        if let Told::Done(reply) = &told {
+        if let ClientResponse::Done(reply) = &told {
             self.note_receipt(&identity.account, reply);
         }
         self.conclude(&identity, site, begun, &told, false);

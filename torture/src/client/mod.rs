@@ -5,7 +5,7 @@ mod money;
 mod people;
 mod publishing;
 pub mod reading;
-pub mod told;
+pub mod response;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use crate::model::site::{LookId, Names, SiteModel, Untrue};
 use crate::model::state::{Change, OpId};
 use crate::model::team::Validity;
 use crate::scene::Scene;
-use told::{OVERLOADED, Told, ask, body, code};
+use response::{ClientResponse, OVERLOADED, ask, body, code};
 
 /// More are not opened in one world, so that the checker comes to an end.
 const ACCOUNTS_MAX: usize = 40;
@@ -94,7 +94,7 @@ impl Client {
         }
         let told = ask(self.scene.stranger(&mut self.rng).post("/v1/signup")).await;
         self.scene.journal.count_operation("signup", &told.label());
-        let Told::Done(reply) = told else { return };
+        let ClientResponse::Done(reply) = told else { return };
         let answer = body(&reply);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let account = Arc::new(Account::new(
@@ -147,13 +147,20 @@ impl Client {
     }
 
     /// Believes an answer, and says so when it cannot be true. `is_doubtful` when an earlier try was not answered.
-    fn conclude(&self, identity: &Identity, site: &Site, begun: Begun, told: &Told, is_doubtful: bool) {
+    fn conclude(
+        &self,
+        identity: &Identity,
+        site: &Site,
+        begun: Begun,
+        told: &ClientResponse,
+        is_doubtful: bool,
+    ) {
         let mut model = site.model.lock().unwrap();
         let seen = model.end_look(begun.look);
         let untrue = match told {
-            Told::Unknown(_) => Ok(()),
-            Told::Done(reply) => acknowledge(&mut model, begun.id, reply),
-            Told::Refused(reply) => {
+            ClientResponse::Unknown(_) => Ok(()),
+            ClientResponse::Done(reply) => acknowledge(&mut model, begun.id, reply),
+            ClientResponse::Refused(reply) => {
                 let is_missing = match code(reply).as_str() {
                     "not_found" => seen.iter().any(|page| is_missing(page.as_ref(), reply)),
                     _ => self.is_refusable(identity, reply),
@@ -193,9 +200,9 @@ impl Client {
     }
 
     /// Tells the journal of an operation on a slug.
-    fn tell(&self, site: &Site, id: OpId, kind: &str, what: &str, told: &Told) {
+    fn tell(&self, site: &Site, id: OpId, kind: &str, what: &str, told: &ClientResponse) {
         let answer = match told {
-            Told::Done(reply) => {
+            ClientResponse::Done(reply) => {
                 let body = body(reply);
                 let version =
                     body["version"].as_u64().map_or(String::new(), |seq| format!(", version {seq}"));

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::Client;
-use super::told::{OVERLOADED, Told, ask, ask_finally, body, code};
+use super::response::{ClientResponse, OVERLOADED, ask, ask_finally, body, code};
 use crate::model::Micro;
 
 impl Client {
@@ -18,17 +18,17 @@ impl Client {
         journal.count_operation("credit", &told.label());
         journal.tell(&owner.account.name, format!("client {} buys {dollars}: {}", self.number, told.label()));
         match &told {
-            Told::Done(reply) if pays => {
+            ClientResponse::Done(reply) if pays => {
                 self.note_receipt(&owner.account, reply);
                 if body(reply)["receipt"]["amount_usd"].as_f64() != Some(f64::from(dollars)) {
                     journal.violation(&owner.account.name, format!("a wrong receipt: {}", reply.text()));
                 }
             }
-            Told::Unknown(_) if pays => owner.account.books.lock().unwrap().unanswered.push(amount),
-            Told::Refused(reply) if code(reply) == OVERLOADED => {}
-            Told::Refused(reply) if !pays && code(reply) == "payment_required" => {}
-            Told::Unknown(_) => {}
-            Told::Done(reply) | Told::Refused(reply) => {
+            ClientResponse::Unknown(_) if pays => owner.account.books.lock().unwrap().unanswered.push(amount),
+            ClientResponse::Refused(reply) if code(reply) == OVERLOADED => {}
+            ClientResponse::Refused(reply) if !pays && code(reply) == "payment_required" => {}
+            ClientResponse::Unknown(_) => {}
+            ClientResponse::Done(reply) | ClientResponse::Refused(reply) => {
                 journal.violation(&owner.account.name, format!("credit was answered {}", reply.text()));
             }
         }
@@ -40,11 +40,11 @@ impl Client {
         let told = ask(self.agent(&owner).usage()).await;
         self.scene.journal.count_operation("read usage", &told.label());
         let fault = match &told {
-            Told::Unknown(_) => return,
-            Told::Done(reply) => {
+            ClientResponse::Unknown(_) => return,
+            ClientResponse::Done(reply) => {
                 body(reply)["credits_usd"].as_f64().is_none_or(|usd| usd < 0.0).then_some(reply)
             }
-            Told::Refused(reply) => Some(reply),
+            ClientResponse::Refused(reply) => Some(reply),
         };
         if let Some(reply) = fault {
             self.scene.journal.violation(&owner.account.name, format!("usage was {}", reply.text()));

@@ -6,7 +6,7 @@ use handbill_tests::{Reply, json};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 
-use super::told::{Told, ask, body, code};
+use super::response::{ClientResponse, ask, body, code};
 use super::{Client, Identity};
 use crate::model::Moment;
 use crate::model::account::Account;
@@ -25,7 +25,7 @@ impl Client {
         let api = &self.scene.apis[self.rng.random_range(0..self.scene.apis.len())];
         let person = self.scene.world.human().at(api);
         let name = account.handle.replace("acct_", "person-").to_lowercase();
-        let Told::Done(_) = ask(person.dev_login(&name)).await else { return };
+        let ClientResponse::Done(_) = ask(person.dev_login(&name)).await else { return };
         let is_first = {
             let mut claim = account.claim.lock().unwrap();
             let is_first = claim.is_none();
@@ -35,9 +35,9 @@ impl Client {
         let told = ask(person.claim(&account.claim_url)).await;
         self.told_of(&account, "claim", "", &told);
         let is_claimed = match &told {
-            Told::Unknown(_) => return,
-            Told::Done(_) => true,
-            Told::Refused(reply) => !is_first && code(reply) == "already_claimed",
+            ClientResponse::Unknown(_) => return,
+            ClientResponse::Done(_) => true,
+            ClientResponse::Refused(reply) => !is_first && code(reply) == "already_claimed",
         };
         if is_claimed {
             let mut claim = account.claim.lock().unwrap();
@@ -56,13 +56,13 @@ impl Client {
         let told = ask(self.agent(&owner).invite(&json!({ "max_uses": uses_max }))).await;
         self.told_of(&owner.account, "invite", "", &told);
         match &told {
-            Told::Done(reply) => {
+            ClientResponse::Done(reply) => {
                 let code = body(reply)["code"].as_str().unwrap_or_default().to_owned();
                 let invite =
                     InviteModel { code, uses_max, joined: 0, joined_perhaps: 0, validity: Validity::Valid };
                 owner.account.team.lock().unwrap().invites.push(invite);
             }
-            Told::Refused(_) if was_claimed => self.unreasonable(&owner.account, &told),
+            ClientResponse::Refused(_) if was_claimed => self.unreasonable(&owner.account, &told),
             _ => {}
         }
     }
@@ -81,14 +81,14 @@ impl Client {
         let told = ask(self.agent(&owner).revoke_invite(&code)).await;
         self.told_of(&owner.account, "revoke invite", &code, &told);
         match &told {
-            Told::Done(_) => {
+            ClientResponse::Done(_) => {
                 let mut team = owner.account.team.lock().unwrap();
                 if let Some(invite) = team.invite_mut(&code) {
                     invite.validity = Validity::Revoked;
                 }
             }
-            Told::Refused(_) => self.unreasonable(&owner.account, &told),
-            Told::Unknown(_) => {}
+            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &told),
+            ClientResponse::Unknown(_) => {}
         }
     }
 
@@ -103,15 +103,15 @@ impl Client {
             let others = invite.joined + invite.joined_perhaps - 1;
             let may_be_refused = invite.validity != Validity::Valid || others >= invite.uses_max;
             match &told {
-                Told::Unknown(_) => {
+                ClientResponse::Unknown(_) => {
                     team.unknown_tokens += 1;
                     false
                 }
-                Told::Refused(_) => {
+                ClientResponse::Refused(_) => {
                     invite.joined_perhaps -= 1;
                     !may_be_refused
                 }
-                Told::Done(reply) => {
+                ClientResponse::Done(reply) => {
                     invite.joined_perhaps -= 1;
                     invite.joined += 1;
                     let is_too_many = invite.joined > invite.uses_max;
@@ -123,7 +123,7 @@ impl Client {
         if fault {
             return self.unreasonable(&account, &told);
         }
-        if let Told::Done(reply) = &told {
+        if let ClientResponse::Done(reply) = &told {
             self.add_identity(Identity { account, token: secret(reply) });
         }
     }
@@ -144,14 +144,14 @@ impl Client {
         let told = ask(self.agent(&owner).mint(&json!({ "name": name }))).await;
         self.told_of(&owner.account, "mint", "", &told);
         match &told {
-            Told::Done(reply) => {
+            ClientResponse::Done(reply) => {
                 let id = body(reply)["id"].as_str().map(str::to_owned);
                 owner.account.team.lock().unwrap().note_token(&secret(reply), id);
                 let token = secret(reply);
                 self.add_identity(Identity { account: owner.account, token });
             }
-            Told::Unknown(_) => owner.account.team.lock().unwrap().unknown_tokens += 1,
-            Told::Refused(_) => self.unreasonable(&owner.account, &told),
+            ClientResponse::Unknown(_) => owner.account.team.lock().unwrap().unknown_tokens += 1,
+            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &told),
         }
     }
 
@@ -171,29 +171,29 @@ impl Client {
         let told = ask(self.agent(&owner).revoke_token(&id)).await;
         self.told_of(&owner.account, "revoke token", &id, &told);
         match &told {
-            Told::Unknown(_) => return,
-            Told::Refused(_) => return self.unreasonable(&owner.account, &told),
-            Told::Done(_) => {}
+            ClientResponse::Unknown(_) => return,
+            ClientResponse::Refused(_) => return self.unreasonable(&owner.account, &told),
+            ClientResponse::Done(_) => {}
         }
         if let Some(token) = owner.account.team.lock().unwrap().token_mut(&secret) {
             token.validity = Validity::Revoked;
         }
         self.identities.retain(|identity| identity.token != secret);
         let told = ask(self.scene.agent(&secret, &mut self.rng).account()).await;
-        if let Told::Done(_) = &told {
+        if let ClientResponse::Done(_) = &told {
             let text = format!("the token {id} was revoked and still opens the account");
             self.scene.journal.violation(&owner.account.name, text);
         }
     }
 
-    fn told_of(&self, account: &Account, kind: &str, what: &str, told: &Told) {
+    fn told_of(&self, account: &Account, kind: &str, what: &str, told: &ClientResponse) {
         let journal = &self.scene.journal;
         journal.count_operation(kind, &told.label());
         journal.tell(&account.name, format!("client {} {kind} {what}: {}", self.number, told.label()));
     }
 
-    fn unreasonable(&self, account: &Account, told: &Told) {
-        let (Told::Done(reply) | Told::Refused(reply)) = told else { return };
+    fn unreasonable(&self, account: &Account, told: &ClientResponse) {
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = told else { return };
         let text = format!("{} was answered {} {}", reply.call, reply.status, without_secrets(reply));
         self.scene.journal.violation(&account.name, text);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use handbill_tests::Call;
 use rand::RngExt;
 
-use super::told::{OVERLOADED, Told, ask_finally, body, code};
+use super::response::{ClientResponse, OVERLOADED, ask_finally, body, code};
 use super::{Client, Identity};
 use crate::model::account::Site;
 use crate::model::files::FileSet;
@@ -48,7 +48,7 @@ impl Client {
             paid_in_doubt: None,
         };
         let told = self.send_until_told(&mut publish).await;
-        if let Told::Done(reply) = &told {
+        if let ClientResponse::Done(reply) = &told {
             self.note_receipt(&account, reply);
         } else if let Some(amount) = publish.paid_in_doubt {
             account.books.lock().unwrap().unanswered.push(amount);
@@ -67,7 +67,7 @@ impl Client {
         Change::Publish(files)
     }
 
-    async fn send_until_told(&mut self, publish: &mut Publish<'_>) -> Told {
+    async fn send_until_told(&mut self, publish: &mut Publish<'_>) -> ClientResponse {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -75,15 +75,15 @@ impl Client {
             let told = ask_finally(call).await;
             self.tell(publish.site, publish.id, kind(&publish.change), &publish.terms(), &told);
             let goes_on = match &told {
-                Told::Done(_) => false,
-                Told::Refused(reply) if code(reply) == "payment_required" => {
+                ClientResponse::Done(_) => false,
+                ClientResponse::Refused(reply) if code(reply) == "payment_required" => {
                     publish.payment = body(reply)["amount_usd"].as_f64().map(micro);
                     self.rng.random_bool(0.8)
                 }
                 // Nothing was done, so that asking again is no other publish, even without a key.
-                Told::Refused(reply) if code(reply) == OVERLOADED => self.rng.random_bool(0.7),
-                Told::Refused(_) => false,
-                Told::Unknown(_) => {
+                ClientResponse::Refused(reply) if code(reply) == OVERLOADED => self.rng.random_bool(0.7),
+                ClientResponse::Refused(_) => false,
+                ClientResponse::Unknown(_) => {
                     publish.is_doubtful = true;
                     publish.paid_in_doubt = publish.paid_in_doubt.or(publish.payment);
                     // Without a key, asking again would be another publish.

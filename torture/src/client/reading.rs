@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand::seq::IteratorRandom;
 
 use super::Client;
-use super::told::{Told, ask, body};
+use super::response::{ClientResponse, ask, body};
 use crate::model::files::{FRONT_PAGE, is_worn};
 use crate::model::site::{SiteModel, told_page};
 use crate::model::state::{OpId, Page, Visibility};
@@ -30,7 +30,7 @@ impl Client {
         self.scene.journal.count_operation("visit", &told.label());
         let mut model = site.model.lock().unwrap();
         let seen = model.end_look(look);
-        let (Told::Done(reply) | Told::Refused(reply)) = &told else { return };
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &told else { return };
         if model.is_given_up()
             || seen.iter().any(|page| is_shown(&model, page.as_ref(), made_by, &path, reply))
         {
@@ -59,9 +59,9 @@ impl Client {
         let mut model = site.model.lock().unwrap();
         let seen = model.end_look(look);
         let is_true = match &told {
-            Told::Unknown(_) => true,
-            Told::Done(reply) => seen.iter().flatten().any(|page| is_told(page, reply)),
-            Told::Refused(reply) => match reply.status {
+            ClientResponse::Unknown(_) => true,
+            ClientResponse::Done(reply) => seen.iter().flatten().any(|page| is_told(page, reply)),
+            ClientResponse::Refused(reply) => match reply.status {
                 404 => seen.contains(&None),
                 _ => self.is_refusable(&identity, reply),
             },
@@ -71,7 +71,7 @@ impl Client {
         }
         model.give_up();
         let expected: Vec<_> = seen.iter().map(|page| told_page(page.as_ref())).collect();
-        let (Told::Done(reply) | Told::Refused(reply)) = &told else { return };
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &told else { return };
         let text = format!("the API told {} while it was {}", reply.text(), expected.join(" or "));
         self.scene.journal.violation(&site.name, text);
     }

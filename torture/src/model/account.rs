@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use super::Micro;
-use super::allowance::{Claim, Standing};
+use super::allowance::{Claim, ModelAllowance};
 use super::site::{SiteModel, Use};
 use super::team::Team;
 
@@ -42,7 +42,7 @@ pub struct Books {
     pub unanswered: Vec<Micro>,
     /// Uses of the allowance since the last look.
     pub uses: Vec<Use>,
-    pub standing: Standing,
+    pub standing: ModelAllowance,
     pub entries: Vec<Entry>,
     /// Artifacts that left the public, by acknowledgement.
     pub hidden: BTreeSet<String>,

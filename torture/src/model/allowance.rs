@@ -15,7 +15,7 @@ pub struct Allowance {
 
 /// What an account had used and was charged for at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Standing {
+pub struct ModelAllowance {
     pub is_claimed: bool,
     /// Publishes counted against the allowance of the status that it has.
     pub used: u64,
@@ -31,7 +31,12 @@ pub struct Claim {
 }
 
 /// Every standing that may follow from the one before.
-pub fn possible(before: Standing, claim: Option<Claim>, uses: &[Use], free: Allowance) -> BTreeSet<Standing> {
+pub fn possible(
+    before: ModelAllowance,
+    claim: Option<Claim>,
+    uses: &[Use],
+    free: Allowance,
+) -> BTreeSet<ModelAllowance> {
     let mut standings = BTreeSet::new();
     let is_unclaimed_possible = !before.is_claimed && claim.is_none_or(|claim| claim.ended.is_none());
     if before.is_claimed || is_unclaimed_possible {
@@ -47,14 +52,19 @@ pub fn possible(before: Standing, claim: Option<Claim>, uses: &[Use], free: Allo
     standings
 }
 
-fn advanced(before: Standing, more: u64, limit: u64) -> Standing {
+fn advanced(before: ModelAllowance, more: u64, limit: u64) -> ModelAllowance {
     let used = before.used + more;
     let charged = before.charged + used.saturating_sub(limit) - before.used.saturating_sub(limit);
-    Standing { used, charged, ..before }
+    ModelAllowance { used, charged, ..before }
 }
 
 /// Each use is of the old count, of the new one, or (if it is unsure) of none.
-fn claimed_meanwhile(before: Standing, claim: Claim, uses: &[Use], free: Allowance) -> BTreeSet<Standing> {
+fn claimed_meanwhile(
+    before: ModelAllowance,
+    claim: Claim,
+    uses: &[Use],
+    free: Allowance,
+) -> BTreeSet<ModelAllowance> {
     // How many uses each count may have.
     let mut splits = BTreeSet::from([(0, 0)]);
     for one in uses {
@@ -76,7 +86,7 @@ fn claimed_meanwhile(before: Standing, claim: Claim, uses: &[Use], free: Allowan
     }
     let standing = |(old, new): (u64, u64)| {
         let at_the_claim = advanced(before, old, free.provisional);
-        let begun_anew = Standing { is_claimed: true, used: 0, charged: at_the_claim.charged };
+        let begun_anew = ModelAllowance { is_claimed: true, used: 0, charged: at_the_claim.charged };
         advanced(begun_anew, new, free.claimed)
     };
     splits.into_iter().map(standing).collect()
@@ -92,14 +102,14 @@ mod tests {
         Use { began: Moment::at(began), ended: ended.map(Moment::at), is_sure }
     }
 
-    fn standing(is_claimed: bool, used: u64, charged: u64) -> Standing {
-        Standing { is_claimed, used, charged }
+    fn standing(is_claimed: bool, used: u64, charged: u64) -> ModelAllowance {
+        ModelAllowance { is_claimed, used, charged }
     }
 
     #[test]
     fn what_is_sure_is_counted_exactly() {
         let uses = [used(1, Some(2), true), used(3, Some(4), true), used(5, Some(6), true)];
-        let possible = possible(Standing::default(), None, &uses, FREE);
+        let possible = possible(ModelAllowance::default(), None, &uses, FREE);
         assert_eq!(Vec::from_iter(possible), [standing(false, 3, 1)]);
     }
 
@@ -122,7 +132,7 @@ mod tests {
     fn a_claim_without_an_answer_may_have_been_or_not() {
         let claim = Claim { began: Moment::at(10), ended: None };
         let uses = [used(1, Some(2), true)];
-        let possible = possible(Standing::default(), Some(claim), &uses, FREE);
+        let possible = possible(ModelAllowance::default(), Some(claim), &uses, FREE);
         assert_eq!(Vec::from_iter(possible), [standing(false, 1, 0), standing(true, 0, 0)]);
     }
 }

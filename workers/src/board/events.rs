@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Time};
-use service::{JobEvent, JobHappening, JobShown, JobState};
+use service::{JobEvent, JobHappening, JobInfo, JobState};
 use sqlx::QueryBuilder;
 
 use crate::Queues;
@@ -74,7 +74,7 @@ where
 
 impl Queues {
     /// Everything that is known of what happened to a job, the oldest first.
-    pub(super) async fn timeline(&self, job: &JobShown) -> anyhow::Result<Vec<JobEvent>> {
+    pub(super) async fn timeline(&self, job: &JobInfo) -> anyhow::Result<Vec<JobEvent>> {
         let id: JobId = job.id;
         let mut rows: Vec<EventRow> = on_either!(&self.database, pool => {
             sqlx::query_as(LIST).bind(id.to_string()).bind(EVENTS_SHOWN_MAX).fetch_all(pool).await
@@ -102,7 +102,7 @@ fn read(row: EventRow) -> Option<JobEvent> {
 }
 
 /// The events that are kept, with what the job's row alone tells.
-fn completed(kept: Vec<JobEvent>, job: &JobShown) -> Vec<JobEvent> {
+fn completed(kept: Vec<JobEvent>, job: &JobInfo) -> Vec<JobEvent> {
     let mut timeline = kept;
     if timeline.is_empty() {
         let pushed_at = job.begun_at.map_or(job.due_at, |begun_at| begun_at.min(job.due_at));
@@ -137,8 +137,8 @@ mod tests {
         Time::from_millis(seconds * 1000)
     }
 
-    fn job(state: JobState) -> JobShown {
-        JobShown {
+    fn job(state: JobState) -> JobInfo {
+        JobInfo {
             id: JobId::new(at(0), &Chance::seeded(1)),
             queue: Queue::Scan,
             kind: "scan".into(),

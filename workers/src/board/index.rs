@@ -4,7 +4,7 @@
 use anyhow::Context;
 use domain::{Queue, Time};
 use serde::Deserialize;
-use service::{JOBS_SHOWN_MAX, JobShown, JobState, JobsShown, JobsWanted};
+use service::{JOBS_SHOWN_MAX, JobInfo, JobList, JobState, JobsWanted};
 
 use crate::Queues;
 use crate::sql::on_either;
@@ -31,7 +31,7 @@ pub(super) struct JobRow {
 }
 
 impl Queues {
-    pub(super) async fn list(&self, wanted: JobsWanted) -> anyhow::Result<JobsShown> {
+    pub(super) async fn list(&self, wanted: JobsWanted) -> anyhow::Result<JobList> {
         let mut jobs = Vec::new();
         for status in statuses(wanted.state) {
             jobs.extend(self.list_status(wanted, status).await?.into_iter().filter_map(read));
@@ -40,7 +40,7 @@ impl Queues {
         let has_more = jobs.len() > JOBS_SHOWN_MAX;
         jobs.truncate(JOBS_SHOWN_MAX);
         let next = jobs.last().filter(|_| has_more).map(|job| job.id);
-        Ok(JobsShown { jobs, next })
+        Ok(JobList { jobs, next })
     }
 
     async fn list_status(&self, wanted: JobsWanted, status: &str) -> anyhow::Result<Vec<JobRow>> {
@@ -71,10 +71,10 @@ pub(super) fn state_of(status: &str) -> Option<JobState> {
 }
 
 /// None for a row that is not ours: no worker could take it either.
-pub(super) fn read(row: JobRow) -> Option<JobShown> {
+pub(super) fn read(row: JobRow) -> Option<JobInfo> {
     let state = state_of(&row.status)?;
     let count = |attempts: i64| u32::try_from(attempts).unwrap_or_default();
-    Some(JobShown {
+    Some(JobInfo {
         id: row.id.parse().ok()?,
         queue: Queue::parse(&row.job_type)?,
         kind: kind_at_the_start(&row.payload),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use domain::{Queue, Time};
-use service::{ProcessShown, RunningJob};
+use service::{ProcessInfo, RunningJob};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +49,7 @@ pub struct Presence {
 /// The processes that were heard of lately.
 pub(super) struct HeardOf {
     /// The workers first, so many at most.
-    pub(super) processes: Vec<ProcessShown>,
+    pub(super) processes: Vec<ProcessInfo>,
     pub(super) not_listed: u64,
     /// What those listed did in the last minute.
     pub(super) done: MinuteCount,
@@ -246,10 +246,10 @@ fn instance_of(worker: &str) -> Option<&str> {
     worker.rsplitn(4, '-').nth(3)
 }
 
-fn read(row: ProcessRow, now: Time) -> ProcessShown {
+fn read(row: ProcessRow, now: Time) -> ProcessInfo {
     let takes: BTreeMap<String, usize> = serde_json::from_str(&row.takes).unwrap_or_default();
     let silent_for = Duration::from_millis(u64::try_from(row.silent_ms).unwrap_or_default());
-    ProcessShown {
+    ProcessInfo {
         instance: row.instance,
         role: row.role,
         host: row.host,

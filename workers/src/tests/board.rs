@@ -6,10 +6,12 @@ use std::time::Duration;
 use anyhow::anyhow;
 use domain::{JobId, Queue, Time};
 use futures::FutureExt;
-use service::{Board, JOBS_SHOWN_MAX, JobHappening, JobState, JobsWanted, ProcessShown, Steered};
+use service::{Board, JOBS_SHOWN_MAX, JobHappening, JobState, JobsWanted, ProcessInfo, Steered};
 use tokio_util::sync::CancellationToken;
 
-use super::bed::{Bed, Pool, Starts, ada, cleanup, hopeless, name_of, new_id, on_both, scan, until};
+use super::harness::{
+    Pool, Starts, WorkerHarness, ada, cleanup, hopeless, name_of, new_id, on_both, scan, until,
+};
 use crate::{GiveUp, PoolSettings, Presence, Queues};
 
 fn presence(role: &'static str, takes: &[(Queue, usize)]) -> Presence {
@@ -42,60 +44,60 @@ impl Present {
     }
 }
 
-async fn processes(bed: &Bed) -> Vec<ProcessShown> {
-    bed.queues.shown().await.unwrap().processes
+async fn processes(harness: &WorkerHarness) -> Vec<ProcessInfo> {
+    harness.queues.shown().await.unwrap().processes
 }
 
 on_both! {
-    async fn an_empty_board_has_every_queue_in_its_place(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
-        let shown = bed.queues.shown().await.unwrap();
+    async fn an_empty_board_has_every_queue_in_its_place(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        let shown = harness.queues.shown().await.unwrap();
         assert_eq!(shown.queues.iter().map(|queue| queue.queue).collect::<Vec<_>>(), Queue::ALL);
         assert!(shown.queues.iter().all(|queue| queue.paused.is_none() && queue.waiting + queue.dead == 0));
         assert!(shown.processes.is_empty());
     }
 
-    async fn a_dead_job_that_is_retried_runs_again_from_its_first_attempt_and_tells_of_both_lives(bed: Bed) {
-        let queue = bed.ready().await;
-        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+    async fn a_dead_job_that_is_retried_runs_again_from_its_first_attempt_and_tells_of_both_lives(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Killed").await;
+        harness.status_becomes(job.id, "Killed").await;
         pool.stop().await;
 
-        assert_eq!(bed.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
-        assert!(bed.dead().await.is_empty());
-        assert!(bed.rung.lock().unwrap().iter().filter(|queue| **queue == Queue::Scan).count() >= 2, "pushed and retried");
+        assert_eq!(harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
+        assert!(harness.dead().await.is_empty());
+        assert!(harness.rung.lock().unwrap().iter().filter(|queue| **queue == Queue::Scan).count() >= 2, "pushed and retried");
         let again = Starts::default();
-        let pool = Pool::start(&bed.queues, again.then_done());
-        bed.status_becomes(job.id, "Done").await;
+        let pool = Pool::start(&harness.queues, again.then_done());
+        harness.status_becomes(job.id, "Done").await;
         assert_eq!(again.of(job.id)[0].0.number, 1);
         pool.stop().await;
 
-        let timeline = bed.timeline(&job).await;
+        let timeline = harness.timeline(&job).await;
         let told: Vec<_> = timeline.iter().map(name_of).collect();
         assert_eq!(told, ["pushed", "began 1", "died 1: no", "retried by ada", "began 1", "done 1"]);
-        let times: Vec<_> = bed.detail(&job).await.timeline.iter().map(|event| event.at).collect();
+        let times: Vec<_> = harness.detail(&job).await.timeline.iter().map(|event| event.at).collect();
         assert!(times.is_sorted(), "{times:?}");
 
-        let refused = bed.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap();
+        let refused = harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Done));
-        assert_eq!(bed.queues.retry(Queue::Scan, new_id(), &ada()).await.unwrap(), Steered::Unknown);
-        assert_eq!(bed.queues.retry(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
-        assert_eq!(bed.timeline(&job).await.len(), told.len(), "what was refused did not happen");
+        assert_eq!(harness.queues.retry(Queue::Scan, new_id(), &ada()).await.unwrap(), Steered::Unknown);
+        assert_eq!(harness.queues.retry(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
+        assert_eq!(harness.timeline(&job).await.len(), told.len(), "what was refused did not happen");
     }
 
-    async fn a_failed_attempt_is_told_with_its_error_and_the_next_one(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_failed_attempt_is_told_with_its_error_and_the_next_one(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, attempt| {
+        let pool = Pool::start(&harness.queues, starts.then(|_, attempt| {
             async move { if attempt.number < 3 { Err(anyhow!("not yet")) } else { Ok(()) } }.boxed()
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         pool.stop().await;
-        let detail = bed.detail(&job).await;
+        let detail = harness.detail(&job).await;
         let told: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
         let twice = ["began 1", "failed 1: not yet", "began 2", "failed 2: not yet"];
         assert_eq!(told[0], "pushed");
@@ -107,79 +109,79 @@ on_both! {
         assert_eq!((detail.job.attempts, detail.job.last_error), (3, None));
     }
 
-    async fn a_job_that_succeeds_at_once_leaves_no_event(bed: Bed) {
-        let queue = bed.ready().await;
-        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+    async fn a_job_that_succeeds_at_once_leaves_no_event(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let pool = Pool::start(&harness.queues, Starts::default().then_done());
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         pool.stop().await;
-        assert_eq!(bed.count("handbill_job_events").await, 0);
-        let told: Vec<_> = bed.timeline(&job).await.iter().map(name_of).collect();
+        assert_eq!(harness.count("handbill_job_events").await, 0);
+        let told: Vec<_> = harness.timeline(&job).await.iter().map(name_of).collect();
         assert_eq!(told, ["pushed", "began 1", "done 1"]);
     }
 
-    async fn a_job_that_waits_is_called_off_and_one_that_runs_is_let_be(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_waits_is_called_off_and_one_that_runs_is_let_be(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (waiting, running) = (scan(), cleanup());
         queue.push(waiting.clone()).await.unwrap();
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Upkeep, 1)]);
         settings.stop_timeout = Duration::from_millis(50);
-        let pool = Pool::with(&bed.queues, settings, starts.then_hang());
+        let pool = Pool::with(&harness.queues, settings, starts.then_hang());
         queue.push(running.clone()).await.unwrap();
         starts.reach(1).await;
 
-        assert_eq!(bed.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
-        let refused = bed.queues.cancel(Queue::Upkeep, running.id, &ada()).await.unwrap();
+        assert_eq!(harness.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
+        let refused = harness.queues.cancel(Queue::Upkeep, running.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Running));
-        let refused = bed.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap();
+        let refused = harness.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Cancelled));
-        let refused = bed.queues.discard(Queue::Upkeep, running.id, &ada()).await.unwrap();
+        let refused = harness.queues.discard(Queue::Upkeep, running.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Running));
-        let refused = bed.queues.discard(Queue::Scan, waiting.id, &ada()).await.unwrap();
+        let refused = harness.queues.discard(Queue::Scan, waiting.id, &ada()).await.unwrap();
         assert_eq!(refused, Steered::Is(JobState::Cancelled));
 
-        let cancelled = bed.detail(&waiting).await;
+        let cancelled = harness.detail(&waiting).await;
         assert_eq!((cancelled.job.state, cancelled.job.attempts), (JobState::Cancelled, 0));
         assert_eq!(cancelled.job.last_error.as_deref(), Some("cancelled by ada"));
         let told: Vec<_> = cancelled.timeline.iter().map(|event| name_of(&event.what)).collect();
         assert_eq!(told, ["pushed", "cancelled by ada"]);
-        let shown = bed.detail(&running).await.job;
+        let shown = harness.detail(&running).await.job;
         assert_eq!((shown.state, shown.attempts, shown.ended_at), (JobState::Running, 1, None));
         pool.stop().await;
 
         // Called off is not lost: it can be had back.
-        assert_eq!(bed.queues.retry(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
-        let pool = Pool::start(&bed.queues, Starts::default().then_done());
-        bed.status_becomes(waiting.id, "Done").await;
+        assert_eq!(harness.queues.retry(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
+        let pool = Pool::start(&harness.queues, Starts::default().then_done());
+        harness.status_becomes(waiting.id, "Done").await;
         pool.stop().await;
     }
 
-    async fn what_waits_for_another_attempt_is_retried_at_once_or_called_off(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_waits_for_another_attempt_is_retried_at_once_or_called_off(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (one, two) = (scan(), scan());
         for job in [&one, &two] {
             queue.push(job.clone()).await.unwrap();
         }
-        bed.sql("UPDATE {jobs} SET status = 'Failed', attempts = 5").await;
-        bed.sql(match bed.queues.database {
+        harness.sql("UPDATE {jobs} SET status = 'Failed', attempts = 5").await;
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET run_at = unixepoch() + 600",
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET run_at = now() + interval '600 s'",
         })
         .await;
-        assert_eq!(bed.queues.cancel(Queue::Scan, two.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.queues.cancel(Queue::Scan, two.id, &ada()).await.unwrap(), Steered::Done);
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
-        assert_eq!(bed.queues.retry(Queue::Scan, one.id, &ada()).await.unwrap(), Steered::Done);
-        bed.status_becomes(one.id, "Done").await;
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        assert_eq!(harness.queues.retry(Queue::Scan, one.id, &ada()).await.unwrap(), Steered::Done);
+        harness.status_becomes(one.id, "Done").await;
         assert_eq!(starts.of(one.id)[0].0.number, 1);
         assert!(starts.of(two.id).is_empty());
         pool.stop().await;
     }
 
-    async fn the_dead_of_one_queue_are_raised_together_and_those_of_others_stay(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn the_dead_of_one_queue_are_raised_together_and_those_of_others_stay(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let mut scans = Vec::new();
         for _ in 0..7 {
             let job = scan();
@@ -188,60 +190,60 @@ on_both! {
         }
         let other = cleanup();
         queue.push(other.clone()).await.unwrap();
-        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         for id in scans.iter().chain([&other.id]) {
-            bed.status_becomes(*id, "Killed").await;
+            harness.status_becomes(*id, "Killed").await;
         }
         pool.stop().await;
-        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 7);
-        assert_eq!(bed.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [other.id]);
-        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 0);
+        assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 7);
+        assert_eq!(harness.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [other.id]);
+        assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 0);
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
+        let pool = Pool::start(&harness.queues, starts.then_done());
         for id in &scans {
-            bed.status_becomes(*id, "Done").await;
+            harness.status_becomes(*id, "Done").await;
             assert_eq!(starts.of(*id)[0].0.number, 1);
         }
         pool.stop().await;
     }
 
-    async fn what_was_called_off_stays_so_until_that_very_job_is_retried(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_was_called_off_stays_so_until_that_very_job_is_retried(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (dead, called_off) = (scan(), scan());
         for job in [&dead, &called_off] {
             queue.push(job.clone()).await.unwrap();
         }
-        assert_eq!(bed.queues.cancel(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
-        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
-        bed.status_becomes(dead.id, "Killed").await;
+        assert_eq!(harness.queues.cancel(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
+        harness.status_becomes(dead.id, "Killed").await;
         pool.stop().await;
         // What is counted as dead is what is raised.
-        assert_eq!(bed.scans_ended().await, (1, 1));
-        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
-        assert_eq!(bed.scans_ended().await, (0, 1));
-        assert!(bed.dead().await.is_empty());
+        assert_eq!(harness.scans_ended().await, (1, 1));
+        assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
+        assert_eq!(harness.scans_ended().await, (0, 1));
+        assert!(harness.dead().await.is_empty());
         let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Cancelled, before: None };
-        let listed = bed.queues.jobs(wanted).await.unwrap().jobs;
+        let listed = harness.queues.jobs(wanted).await.unwrap().jobs;
         assert_eq!(listed.iter().map(|job| (job.id, job.state)).collect::<Vec<_>>(), [(called_off.id, JobState::Cancelled)]);
         // Retried, it is a job like others, and can die as they do.
-        assert_eq!(bed.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
-        let pool = Pool::start(&bed.queues, hopeless(&Starts::default()));
+        assert_eq!(harness.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         for job in [&dead, &called_off] {
-            bed.status_becomes(job.id, "Killed").await;
+            harness.status_becomes(job.id, "Killed").await;
         }
         pool.stop().await;
-        assert_eq!(bed.scans_ended().await, (2, 0));
-        assert_eq!(bed.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 2);
+        assert_eq!(harness.scans_ended().await, (2, 0));
+        assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 2);
     }
 
-    async fn a_process_whose_clock_is_off_is_not_lost_and_takes_nobody_for_lost(bed: Bed) {
-        bed.ready().await;
+    async fn a_process_whose_clock_is_off_is_not_lost_and_takes_nobody_for_lost(harness: WorkerHarness) {
+        harness.ready().await;
         let off = |queues: &Queues, clock: Time| Queues { clock: domain::Clock::manual(clock), ..queues.clone() };
-        let now = bed.queues.clock.now();
+        let now = harness.queues.clock.now();
         let (behind, ahead) =
-            (off(&bed.queues, now.minus(Duration::from_secs(7200))), off(&bed.another("two").await, now.plus(Duration::from_secs(60))));
+            (off(&harness.queues, now.minus(Duration::from_secs(7200))), off(&harness.another("two").await, now.plus(Duration::from_secs(60))));
         let present = [&behind, &ahead].map(|queues| Present::start(queues, presence("worker", &[])));
-        for looks in [&bed.queues, &behind, &ahead] {
+        for looks in [&harness.queues, &behind, &ahead] {
             until("both are there", || async { looks.shown().await.unwrap().processes.len() == 2 }).await;
             let shown = looks.shown().await.unwrap();
             assert!(shown.processes.iter().all(|process| !process.is_lost), "{shown:?}");
@@ -253,8 +255,8 @@ on_both! {
         }
     }
 
-    async fn a_list_goes_on_behind_its_last_job_and_leaves_none_out(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_list_goes_on_behind_its_last_job_and_leaves_none_out(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let mut pushed: Vec<JobId> = Vec::new();
         for _ in 0..(2 * JOBS_SHOWN_MAX + 3) {
             let job = scan();
@@ -272,15 +274,15 @@ on_both! {
             (JobState::Done, "Done"),
             (JobState::Cancelled, "Killed"),
         ] {
-            bed.sql(&format!("UPDATE {{jobs}} SET status = '{status}'")).await;
+            harness.sql(&format!("UPDATE {{jobs}} SET status = '{status}'")).await;
             if state == JobState::Cancelled {
                 let call_off = "INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt)
                                 SELECT id, 0, 'cancelled', 0 FROM {jobs}";
-                bed.sql(call_off).await;
+                harness.sql(call_off).await;
             }
             let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
             loop {
-                let page = bed.queues.jobs(JobsWanted { queue: Queue::Scan, state, before }).await.unwrap();
+                let page = harness.queues.jobs(JobsWanted { queue: Queue::Scan, state, before }).await.unwrap();
                 assert!(page.jobs.iter().all(|job| job.state == state && job.kind == "scan"));
                 listed.extend(page.jobs.into_iter().map(|job| job.id));
                 (before, pages) = (page.next, pages + 1);
@@ -291,28 +293,28 @@ on_both! {
             assert_eq!((listed.len(), pages), (pushed.len(), 3), "{status}");
             assert!(listed == pushed, "{status}: newest first, each once");
         }
-        let others = bed.queues.jobs(JobsWanted { queue: Queue::Scan, state: JobState::Waiting, before: None }).await.unwrap();
+        let others = harness.queues.jobs(JobsWanted { queue: Queue::Scan, state: JobState::Waiting, before: None }).await.unwrap();
         assert!(others.jobs.is_empty() && others.next.is_none());
     }
 
-    async fn nothing_that_a_job_carries_for_somebody_is_shown(bed: Bed) {
-        bed.ready().await;
+    async fn nothing_that_a_job_carries_for_somebody_is_shown(harness: WorkerHarness) {
+        harness.ready().await;
         let id = new_id();
-        bed.insert_raw(&id.to_string(), "publish", r#"{"kind":"publish","payload":{"content":"hidden"}}"#).await;
-        let shown = bed.queues.job(Queue::Publish, id).await.unwrap().unwrap();
+        harness.insert_raw(&id.to_string(), "publish", r#"{"kind":"publish","payload":{"content":"hidden"}}"#).await;
+        let shown = harness.queues.job(Queue::Publish, id).await.unwrap().unwrap();
         assert_eq!(shown.payload.to_string(), r#"{"unreadable_bytes":49}"#);
         assert!(!format!("{shown:?}").contains("hidden"), "{shown:?}");
         assert_eq!(shown.job.kind, "publish");
     }
 
-    async fn a_process_is_on_the_board_with_what_it_runs_until_it_takes_its_leave(bed: Bed) {
-        let queue = bed.ready().await;
-        let two = bed.another("two").await;
+    async fn a_process_is_on_the_board_with_what_it_runs_until_it_takes_its_leave(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let two = harness.another("two").await;
         let (api, worker) = (
-            Present::start(&bed.queues, presence("api", &[])),
+            Present::start(&harness.queues, presence("api", &[])),
             Present::start(&two, presence("worker", &[(Queue::Scan, 3), (Queue::Upkeep, 1)])),
         );
-        until("both are there", || async { processes(&bed).await.len() == 2 }).await;
+        until("both are there", || async { processes(&harness).await.len() == 2 }).await;
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Scan, 3)]);
         settings.stop_timeout = Duration::from_millis(50);
@@ -321,7 +323,7 @@ on_both! {
         queue.push(job.clone()).await.unwrap();
         starts.reach(1).await;
 
-        let shown = processes(&bed).await;
+        let shown = processes(&harness).await;
         let told: Vec<_> = shown.iter().map(|one| (one.instance.as_str(), one.role.as_str(), one.is_lost)).collect();
         assert_eq!(told, [("two", "worker", false), ("one", "api", false)], "the workers first");
         assert_eq!(shown[0].takes, [(Queue::Scan, 3), (Queue::Upkeep, 1)]);
@@ -332,63 +334,63 @@ on_both! {
 
         pool.stop().await;
         worker.leave().await;
-        assert_eq!(processes(&bed).await.iter().map(|one| one.instance.clone()).collect::<Vec<_>>(), ["one"]);
+        assert_eq!(processes(&harness).await.iter().map(|one| one.instance.clone()).collect::<Vec<_>>(), ["one"]);
         api.die().await;
-        assert_eq!(processes(&bed).await.len(), 1, "who died has taken no leave");
+        assert_eq!(processes(&harness).await.len(), 1, "who died has taken no leave");
     }
 
-    async fn a_board_says_how_many_processes_it_does_not_list(bed: Bed) {
-        bed.ready().await;
-        let present = Present::start(&bed.queues, presence("worker", &[]));
-        until("it is there", || async { !processes(&bed).await.is_empty() }).await;
+    async fn a_board_says_how_many_processes_it_does_not_list(harness: WorkerHarness) {
+        harness.ready().await;
+        let present = Present::start(&harness.queues, presence("worker", &[]));
+        until("it is there", || async { !processes(&harness).await.is_empty() }).await;
         present.die().await;
         let copies = "INSERT INTO handbill_processes
             (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
             SELECT instance || '-' || n, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms
             FROM handbill_processes, (WITH RECURSIVE numbers (n) AS
                 (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 511) SELECT n FROM numbers) AS numbers";
-        bed.sql(copies).await;
-        let shown = bed.queues.shown().await.unwrap();
+        harness.sql(copies).await;
+        let shown = harness.queues.shown().await.unwrap();
         assert_eq!((shown.processes.len(), shown.processes_not_listed), (500, 12));
         assert_eq!(shown.omissions(), ["Showing the first 500 of 512 processes."]);
-        bed.sql("DELETE FROM handbill_processes WHERE instance LIKE '%-1%'").await;
-        let shown = bed.queues.shown().await.unwrap();
+        harness.sql("DELETE FROM handbill_processes WHERE instance LIKE '%-1%'").await;
+        let shown = harness.queues.shown().await.unwrap();
         assert_eq!((shown.processes_not_listed, shown.omissions().len()), (0, 0));
     }
 
-    async fn who_has_been_silent_is_lost_and_later_forgotten(bed: Bed) {
-        bed.ready().await;
-        let present = Present::start(&bed.queues, presence("worker", &[]));
-        until("it is there", || async { !processes(&bed).await.is_empty() }).await;
+    async fn who_has_been_silent_is_lost_and_later_forgotten(harness: WorkerHarness) {
+        harness.ready().await;
+        let present = Present::start(&harness.queues, presence("worker", &[]));
+        until("it is there", || async { !processes(&harness).await.is_empty() }).await;
         present.die().await;
-        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 7000").await;
-        assert!(processes(&bed).await[0].is_lost);
-        assert_eq!(bed.queues.shown().await.unwrap().lost_earlier, 0);
-        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 300000").await;
-        let shown = bed.queues.shown().await.unwrap();
+        harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 7000").await;
+        assert!(processes(&harness).await[0].is_lost);
+        assert_eq!(harness.queues.shown().await.unwrap().lost_earlier, 0);
+        harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 300000").await;
+        let shown = harness.queues.shown().await.unwrap();
         assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 1), "after five minutes it is only counted");
-        bed.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 3300000").await;
-        let shown = bed.queues.shown().await.unwrap();
+        harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 3300000").await;
+        let shown = harness.queues.shown().await.unwrap();
         assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 0));
-        let now = bed.queues.clock.now();
-        bed.queues.delete_finished(now.minus(Duration::from_secs(3600)), 10).await.unwrap();
-        assert_eq!(bed.count("handbill_processes").await, 0);
+        let now = harness.queues.clock.now();
+        harness.queues.delete_finished(now.minus(Duration::from_secs(3600)), 10).await.unwrap();
+        assert_eq!(harness.count("handbill_processes").await, 0);
     }
 
-    async fn what_all_processes_did_in_the_last_minute_is_added_up(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
-        let two = bed.another("two").await;
-        let a_minute_ago = bed.queues.clock.now().minus(Duration::from_secs(64));
+    async fn what_all_processes_did_in_the_last_minute_is_added_up(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        let two = harness.another("two").await;
+        let a_minute_ago = harness.queues.clock.now().minus(Duration::from_secs(64));
         let minute = a_minute_ago.millis().div_euclid(60_000) * 60_000;
-        for (queues, done) in [(&bed.queues, 2), (&two, 3)] {
+        for (queues, done) in [(&harness.queues, 2), (&two, 3)] {
             for second in 0..done {
                 queues.rates.count_done(Queue::Publish, Time::from_millis(minute + second * 1000));
             }
             queues.rates.count_failed(Queue::Publish, Time::from_millis(minute + 59_999));
         }
-        let present = [&bed.queues, &two].map(|queues| Present::start(queues, presence("worker", &[])));
-        until("both are there", || async { processes(&bed).await.len() == 2 }).await;
-        let shown = bed.queues.shown().await.unwrap();
+        let present = [&harness.queues, &two].map(|queues| Present::start(queues, presence("worker", &[])));
+        until("both are there", || async { processes(&harness).await.len() == 2 }).await;
+        let shown = harness.queues.shown().await.unwrap();
         let publish = shown.queues.iter().find(|queue| queue.queue == Queue::Publish).unwrap();
         assert_eq!((publish.done_last_minute, publish.failed_last_minute), (5, 2));
         for one in present {
@@ -396,21 +398,21 @@ on_both! {
         }
     }
 
-    async fn attempts_are_counted_by_the_queue_that_they_belong_to(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn attempts_are_counted_by_the_queue_that_they_belong_to(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|envelope, _| {
+        let pool = Pool::start(&harness.queues, starts.then(|envelope, _| {
             let is_scan = envelope.job.queue() == Queue::Scan;
             async move { if is_scan { Ok(()) } else { Err(GiveUp(anyhow!("no")).into()) } }.boxed()
         }));
         let (good, bad) = (scan(), cleanup());
         queue.push(good.clone()).await.unwrap();
         queue.push(bad.clone()).await.unwrap();
-        bed.status_becomes(good.id, "Done").await;
-        bed.status_becomes(bad.id, "Killed").await;
+        harness.status_becomes(good.id, "Done").await;
+        harness.status_becomes(bad.id, "Killed").await;
         pool.stop().await;
-        let later = bed.queues.clock.now().plus(Duration::from_secs(60));
-        let told = serde_json::to_value(bed.queues.rates.told(later)).unwrap();
+        let later = harness.queues.clock.now().plus(Duration::from_secs(60));
+        let told = serde_json::to_value(harness.queues.rates.told(later)).unwrap();
         let sum = |queue: &str, place: usize| -> u64 {
             let minutes = told.as_array().unwrap();
             minutes.iter().filter_map(|minute| minute["ended"][queue][place].as_u64()).sum()
@@ -418,34 +420,34 @@ on_both! {
         assert_eq!((sum("scan", 0), sum("scan", 1), sum("upkeep", 0), sum("upkeep", 1)), (1, 0, 0, 1), "{told}");
     }
 
-    async fn events_go_with_their_jobs_and_with_a_former_life(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn events_go_with_their_jobs_and_with_a_former_life(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (forgotten, repeated) = (scan(), scan());
-        let pool = Pool::start(&bed.queues, Starts::default().then(|_, attempt| {
+        let pool = Pool::start(&harness.queues, Starts::default().then(|_, attempt| {
             async move { if attempt.is_last() { Ok(()) } else { Err(anyhow!("no")) } }.boxed()
         }));
         for job in [&forgotten, &repeated] {
             queue.push(job.clone()).await.unwrap();
-            until("an attempt has failed", || async { bed.row(job.id).await.status == "Failed" }).await;
+            until("an attempt has failed", || async { harness.row(job.id).await.status == "Failed" }).await;
         }
         pool.stop().await;
-        bed.sql("UPDATE {jobs} SET status = 'Done'").await;
-        assert_eq!(bed.timeline(&repeated).await.iter().map(name_of).next_back().as_deref(), Some("done 1"));
+        harness.sql("UPDATE {jobs} SET status = 'Done'").await;
+        assert_eq!(harness.timeline(&repeated).await.iter().map(name_of).next_back().as_deref(), Some("done 1"));
         queue.push_anew(repeated.clone()).await.unwrap();
-        let told: Vec<_> = bed.timeline(&repeated).await.iter().map(name_of).collect();
+        let told: Vec<_> = harness.timeline(&repeated).await.iter().map(name_of).collect();
         assert_eq!(told, ["pushed"]);
-        let future = bed.queues.clock.now().plus(Duration::from_secs(60));
-        assert_eq!(bed.queues.delete_finished(future, 10).await.unwrap(), 1);
-        assert_eq!(bed.count("handbill_job_events").await, 0);
-        assert!(bed.queues.job(Queue::Scan, forgotten.id).await.unwrap().is_none());
+        let future = harness.queues.clock.now().plus(Duration::from_secs(60));
+        assert_eq!(harness.queues.delete_finished(future, 10).await.unwrap(), 1);
+        assert_eq!(harness.count("handbill_job_events").await, 0);
+        assert!(harness.queues.job(Queue::Scan, forgotten.id).await.unwrap().is_none());
     }
 }
 
 #[tokio::test]
 async fn every_schedule_is_planned_with_its_next_slot() {
-    let bed = Bed::sqlite().await;
+    let harness = WorkerHarness::sqlite().await;
     let now = Time::parse_rfc3339("2026-03-05T12:07:00Z").unwrap();
-    let planned = bed.queues.schedules(now).unwrap();
+    let planned = harness.queues.schedules(now).unwrap();
     let cleanup = planned.iter().find(|planned| planned.name == "cleanup").unwrap();
     assert_eq!((cleanup.next.rfc3339().as_str(), cleanup.job.kind()), ("2026-03-05T13:07:00Z", "cleanup"));
     assert!(planned.len() >= 5 && planned.iter().all(|planned| planned.next > now));

@@ -2,7 +2,7 @@
 
 use domain::Queue;
 
-use super::bed::Bed;
+use super::harness::WorkerHarness;
 use crate::database::Database;
 use crate::sql::{on_either, postgres, sqlite};
 
@@ -10,15 +10,15 @@ use crate::sql::{on_either, postgres, sqlite};
 const FINISHED: u32 = 20_000;
 
 /// Finished publishes that failed once, and a handful of everything else.
-async fn crowded(bed: &Bed) {
-    bed.queues.migrate().await.unwrap();
+async fn crowded(harness: &WorkerHarness) {
+    harness.queues.migrate().await.unwrap();
     let id = |prefix: &str| format!("'{prefix}' || substr('0000000000000000000000' || n, -22)");
     let row = |status: &str, name: &str, prefix: &str, count: u32| {
-        let id = match bed.queues.database {
+        let id = match harness.queues.database {
             Database::Sqlite(_) => id(prefix),
             Database::Postgres(_) => format!("'{prefix}' || lpad(n::text, 22, '0')"),
         };
-        let numbers = match bed.queues.database {
+        let numbers = match harness.queues.database {
             Database::Sqlite(_) => format!(
                 "(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
                   SELECT n FROM numbers)"
@@ -30,11 +30,11 @@ async fn crowded(bed: &Bed) {
              SELECT {id}, '{name}', '{{}}', '{status}', 8 FROM {numbers}"
         )
     };
-    bed.sql(&row("Done", "publish", "01AA", FINISHED)).await;
+    harness.sql(&row("Done", "publish", "01AA", FINISHED)).await;
     for (prefix, status) in
         [("01AB", "Pending"), ("01AC", "Queued"), ("01AD", "Failed"), ("01AE", "Killed"), ("01AF", "Done")]
     {
-        bed.sql(&row(status, "scan", prefix, 9)).await;
+        harness.sql(&row(status, "scan", prefix, 9)).await;
     }
     let events = |kind: &str, queue: &str| {
         format!(
@@ -42,40 +42,40 @@ async fn crowded(bed: &Bed) {
              SELECT id, 0, '{kind}', 1 FROM {{jobs}} WHERE job_type = '{queue}'"
         )
     };
-    bed.sql(&events("failed", "publish")).await;
-    bed.sql(&format!("{} AND status = 'Killed' AND id LIKE '%5'", events("cancelled", "scan"))).await;
-    bed.sql("ANALYZE").await;
+    harness.sql(&events("failed", "publish")).await;
+    harness.sql(&format!("{} AND status = 'Killed' AND id LIKE '%5'", events("cancelled", "scan"))).await;
+    harness.sql("ANALYZE").await;
 }
 
 /// A list as the board asks for it, with its values in place.
-fn list(bed: &Bed, queue: Queue, status: &str) -> String {
+fn list(harness: &WorkerHarness, queue: Queue, status: &str) -> String {
     let values =
         [format!("'{}'", queue.name()), format!("'{status}'"), "'8'".into(), "51".into(), "512".into()];
-    let text = on_either!(&bed.queues.database, sql, _pool => sql::list_of(status)).to_owned();
+    let text = on_either!(&harness.queues.database, sql, _pool => sql::list_of(status)).to_owned();
     values.iter().enumerate().fold(text, |text, (place, value)| {
         text.replace(&format!("?{}", place + 1), value).replace(&format!("${}", place + 1), value)
     })
 }
 
-fn lists(bed: &Bed) -> Vec<String> {
+fn lists(harness: &WorkerHarness) -> Vec<String> {
     let of_scans = ["Done", "Pending", "Queued", "Running", "Failed", "Killed", "Cancelled"];
-    let of_scans = of_scans.map(|status| list(bed, Queue::Scan, status));
+    let of_scans = of_scans.map(|status| list(harness, Queue::Scan, status));
     of_scans
         .into_iter()
-        .chain([list(bed, Queue::Publish, "Done"), list(bed, Queue::Publish, "Pending")])
+        .chain([list(harness, Queue::Publish, "Done"), list(harness, Queue::Publish, "Pending")])
         .collect()
 }
 
 #[tokio::test]
 async fn lists_and_counts_walk_an_index_on_sqlite() {
-    let bed = Bed::sqlite().await;
-    crowded(&bed).await;
-    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    let harness = WorkerHarness::sqlite().await;
+    crowded(&harness).await;
+    let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
     let names = serde_json::to_string(&Queue::ALL.map(Queue::name)).unwrap();
     let count = sqlite::COUNT.replace("?1", &format!("'{names}'"));
     let running =
         sqlite::RUNNING.replace("?1", "512").replace("?2", &format!("'{names}'")).replace("?3", "9");
-    for question in lists(&bed).into_iter().chain([count, running]) {
+    for question in lists(&harness).into_iter().chain([count, running]) {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
         let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
         let steps: Vec<_> = plan.into_iter().map(|step| step.3).collect();
@@ -97,14 +97,14 @@ async fn lists_and_counts_walk_an_index_on_sqlite() {
 
 #[tokio::test]
 async fn lists_and_counts_walk_an_index_on_postgres() {
-    let Some(bed) = Bed::postgres().await else { return };
-    crowded(&bed).await;
-    let Database::Postgres(pool) = &bed.queues.database else { panic!("not Postgres") };
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    crowded(&harness).await;
+    let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
     let names = Queue::ALL.map(|queue| format!("'{}'", queue.name())).join(", ");
     let count = postgres::COUNT.replace("$1", &format!("ARRAY[{names}]"));
-    let most_of_all = list(&bed, Queue::Publish, "Done");
+    let most_of_all = list(&harness, Queue::Publish, "Done");
     let running = postgres::RUNNING.replace("$1", "512").replace("$2", "9");
-    for question in lists(&bed).into_iter().chain([count, running]) {
+    for question in lists(&harness).into_iter().chain([count, running]) {
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {question}"));
         let plan: Vec<String> = sqlx::query_scalar(explain).fetch_all(pool).await.unwrap();
         let plan = plan.join("\n");

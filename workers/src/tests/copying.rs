@@ -11,7 +11,7 @@ use domain::{
 use futures::FutureExt;
 use service::{Board, JobHappening, JobState, JobsWanted};
 
-use super::bed::{Bed, Pool, Starts, cleanup, new_id, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, new_id, on_both, scan};
 use crate::{CopiedJobs, GiveUp, Opening, Queues};
 
 fn publish(content: Content) -> JobEnvelope {
@@ -37,7 +37,7 @@ fn publish(content: Content) -> JobEnvelope {
     JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
 }
 
-impl Bed {
+impl WorkerHarness {
     /// One job that is done, one that is dead, one in the hands of a worker that is gone, and one that waits.
     async fn fill(&self) -> [JobEnvelope; 4] {
         let queue = self.ready().await;
@@ -65,12 +65,12 @@ impl Bed {
 }
 
 on_both! {
-    async fn what_is_not_done_is_copied_to_either_database(bed: Bed) {
-        let [_, dead, held, waiting] = bed.fill().await;
-        bed.queues.pause(Queue::Views, &OperatorName::cleaned("olga").unwrap()).await.unwrap();
-        for target in [Some(Bed::sqlite().await), Bed::postgres().await].into_iter().flatten() {
+    async fn what_is_not_done_is_copied_to_either_database(harness: WorkerHarness) {
+        let [_, dead, held, waiting] = harness.fill().await;
+        harness.queues.pause(Queue::Views, &OperatorName::cleaned("olga").unwrap()).await.unwrap();
+        for target in [Some(WorkerHarness::sqlite().await), WorkerHarness::postgres().await].into_iter().flatten() {
             target.queues.migrate().await.unwrap();
-            let copied = bed.queues.copy_unfinished(&target.queues).await.unwrap();
+            let copied = harness.queues.copy_unfinished(&target.queues).await.unwrap();
             assert_eq!(copied, CopiedJobs { waiting: 2, failed: 0, dead: 1 });
             assert_eq!(target.rows().await.len(), 3, "what is done stays behind");
             assert_eq!(target.row(dead.id).await.status, "Killed");
@@ -85,7 +85,7 @@ on_both! {
             let paused = target.queues.shown().await.unwrap();
             assert!(paused.queues.iter().all(|shown| (shown.queue == Queue::Views) == shown.paused.is_some()));
 
-            let refused = bed.queues.copy_unfinished(&target.queues).await.unwrap_err().to_string();
+            let refused = harness.queues.copy_unfinished(&target.queues).await.unwrap_err().to_string();
             assert!(refused.contains("3 jobs"), "{refused}");
             let starts = Starts::default();
             let pool = Pool::start(&target.queues, starts.then_done());
@@ -95,26 +95,26 @@ on_both! {
         }
     }
 
-    async fn only_publishes_that_may_be_begun_need_their_upload(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn only_publishes_that_may_be_begun_need_their_upload(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let [spooled, inline, done] =
             [Content::Spooled, Content::Inline(String::new()), Content::Spooled].map(publish);
         for job in [&spooled, &inline, &done, &scan()] {
             queue.push(job.clone()).await.unwrap();
         }
-        bed.sql(&format!("UPDATE {{jobs}} SET status = 'Done' WHERE id = '{}'", done.id)).await;
-        let page = bed.queues.spooled(None).await.unwrap();
+        harness.sql(&format!("UPDATE {{jobs}} SET status = 'Done' WHERE id = '{}'", done.id)).await;
+        let page = harness.queues.spooled(None).await.unwrap();
         assert_eq!(page.versions, [VersionId::from_ulid(spooled.id.ulid())]);
         assert_eq!(page.next, None);
     }
 
-    async fn more_jobs_than_a_page_are_copied_once(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn more_jobs_than_a_page_are_copied_once(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let jobs: Vec<_> = (0..401).map(|_| publish(Content::Spooled)).collect();
         futures::future::join_all(jobs.iter().map(|job| queue.push(job.clone()))).await;
-        let target = Bed::sqlite().await;
+        let target = WorkerHarness::sqlite().await;
         target.queues.migrate().await.unwrap();
-        assert_eq!(bed.queues.copy_unfinished(&target.queues).await.unwrap().waiting, 401);
+        assert_eq!(harness.queues.copy_unfinished(&target.queues).await.unwrap().waiting, 401);
         let (mut versions, mut after) = (Vec::new(), None::<String>);
         loop {
             let page = target.queues.spooled(after.as_deref()).await.unwrap();
@@ -132,11 +132,11 @@ on_both! {
 
 #[tokio::test]
 async fn a_snapshot_forgets_who_worked_on_it() {
-    let bed = Bed::sqlite().await;
-    let [_, _, held, _] = bed.fill().await;
+    let harness = WorkerHarness::sqlite().await;
+    let [_, _, held, _] = harness.fill().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("queue.db");
-    bed.queues.snapshot_into(&file).await.unwrap();
+    harness.queues.snapshot_into(&file).await.unwrap();
     let opening = Opening {
         url: &format!("sqlite://{}", file.display()),
         connections_max: 1,
@@ -149,7 +149,7 @@ async fn a_snapshot_forgets_who_worked_on_it() {
     snapshot.forget_processes().await.unwrap();
     let running =
         async |queues: &Queues| queues.depth().await.unwrap().iter().map(|depth| depth.running).sum::<u64>();
-    assert_eq!((running(&snapshot).await, running(&bed.queues).await), (0, 1), "the original goes on");
+    assert_eq!((running(&snapshot).await, running(&harness.queues).await), (0, 1), "the original goes on");
     assert_eq!(snapshot.shown().await.unwrap().processes.len(), 0);
-    assert!(bed.row(held.id).await.attempts == 2);
+    assert!(harness.row(held.id).await.attempts == 2);
 }

@@ -7,102 +7,102 @@ use domain::Queue;
 use futures::FutureExt;
 use service::{Board, Steered};
 
-use super::bed::{Bed, Pool, Starts, ada, cleanup, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, ada, cleanup, on_both, scan};
 use crate::{GiveUp, QueueDepth};
 
 on_both! {
-    async fn depth_tells_what_waits_runs_failed_died_and_was_called_off(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn depth_tells_what_waits_runs_failed_died_and_was_called_off(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let empty = QueueDepth { queue: Queue::Scan, waiting: 0, running: 0, failed: 0, dead: 0, cancelled: 0, oldest_waiting_since: None };
-        let depth = bed.queues.depth().await.unwrap();
+        let depth = harness.queues.depth().await.unwrap();
         assert_eq!(depth, Queue::ALL.map(|queue| QueueDepth { queue, ..empty }));
 
-        let before = bed.queues.clock.now();
+        let before = harness.queues.clock.now();
         for _ in 0..8 {
             queue.push(scan()).await.unwrap();
         }
-        let ids: Vec<_> = bed.rows().await.into_iter().map(|row| row.id).collect();
+        let ids: Vec<_> = harness.rows().await.into_iter().map(|row| row.id).collect();
         for (id, status) in ids.iter().zip(["Queued", "Running", "Failed", "Killed", "Done", "Killed", "Failed"]) {
-            bed.sql(&format!("UPDATE {{jobs}} SET status = '{status}' WHERE id = '{id}'")).await;
+            harness.sql(&format!("UPDATE {{jobs}} SET status = '{status}' WHERE id = '{id}'")).await;
         }
         let called_off = [ids[5].parse().unwrap(), ids[6].parse().unwrap()];
-        assert_eq!(bed.queues.discard(Queue::Scan, called_off[0], &ada()).await.unwrap(), Steered::Done);
-        assert_eq!(bed.queues.cancel(Queue::Scan, called_off[1], &ada()).await.unwrap(), Steered::Done);
-        let depth = bed.queues.depth().await.unwrap();
+        assert_eq!(harness.queues.discard(Queue::Scan, called_off[0], &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.queues.cancel(Queue::Scan, called_off[1], &ada()).await.unwrap(), Steered::Done);
+        let depth = harness.queues.depth().await.unwrap();
         let scans = depth.iter().find(|depth| depth.queue == Queue::Scan).unwrap();
         let since = scans.oldest_waiting_since.unwrap();
         assert_eq!(*scans, QueueDepth { waiting: 1, running: 2, failed: 1, dead: 1, cancelled: 2, oldest_waiting_since: Some(since), ..empty });
-        assert!(since.plus(Duration::from_secs(1)) >= before && since <= bed.queues.clock.now(), "{since}");
+        assert!(since.plus(Duration::from_secs(1)) >= before && since <= harness.queues.clock.now(), "{since}");
     }
 
-    async fn a_job_that_is_not_due_is_not_counted_as_late(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_is_not_due_is_not_counted_as_late(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         queue.push(scan()).await.unwrap();
-        bed.sql(match bed.queues.database {
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET run_at = unixepoch() + 60",
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET run_at = now() + interval '60 s'",
         })
         .await;
-        let depth = bed.queues.depth().await.unwrap();
+        let depth = harness.queues.depth().await.unwrap();
         let scans = depth.iter().find(|depth| depth.queue == Queue::Scan).unwrap();
         assert_eq!((scans.waiting, scans.oldest_waiting_since), (1, None));
     }
 
-    async fn a_failed_job_counts_as_late_from_when_its_next_attempt_is_due(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_failed_job_counts_as_late_from_when_its_next_attempt_is_due(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let oldest = || async {
-            let depth = bed.queues.depth().await.unwrap();
+            let depth = harness.queues.depth().await.unwrap();
             let scans = depth.into_iter().find(|depth| depth.queue == Queue::Scan).unwrap();
-            scans.oldest_waiting_since.map(|since| bed.queues.clock.now().since(since).as_secs())
+            scans.oldest_waiting_since.map(|since| harness.queues.clock.now().since(since).as_secs())
         };
         queue.push(scan()).await.unwrap();
         queue.push(scan()).await.unwrap();
-        let ids: Vec<_> = bed.rows().await.into_iter().map(|row| row.id).collect();
-        bed.sql(&format!("UPDATE {{jobs}} SET status = 'Failed' WHERE id = '{}'", ids[0])).await;
+        let ids: Vec<_> = harness.rows().await.into_iter().map(|row| row.id).collect();
+        harness.sql(&format!("UPDATE {{jobs}} SET status = 'Failed' WHERE id = '{}'", ids[0])).await;
         for (shift_s, expected) in [(600, 0), (-90, 90)] {
-            let at = match bed.queues.database {
+            let at = match harness.queues.database {
                 crate::database::Database::Sqlite(_) => format!("unixepoch() + {shift_s}"),
                 crate::database::Database::Postgres(_) => format!("now() + interval '{shift_s} s'"),
             };
-            bed.sql(&format!("UPDATE {{jobs}} SET run_at = {at} WHERE id = '{}'", ids[0])).await;
+            harness.sql(&format!("UPDATE {{jobs}} SET run_at = {at} WHERE id = '{}'", ids[0])).await;
             let late = oldest().await.unwrap();
             assert!((expected..expected + 30).contains(&late), "{shift_s}: {late}");
         }
-        bed.sql("UPDATE {jobs} SET status = 'Killed'").await;
+        harness.sql("UPDATE {jobs} SET status = 'Killed'").await;
         assert_eq!(oldest().await, None, "what is dead waits for nobody");
     }
 
-    async fn what_was_called_off_is_forgotten_with_the_finished_and_what_died_is_not(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_was_called_off_is_forgotten_with_the_finished_and_what_died_is_not(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (done, died, discarded, cancelled) = (scan(), scan(), scan(), scan());
         for job in [&done, &died, &discarded, &cancelled] {
             queue.push(job.clone()).await.unwrap();
         }
-        bed.sql(&format!("UPDATE {{jobs}} SET status = 'Done' WHERE id = '{}'", done.id)).await;
-        bed.sql(&format!("UPDATE {{jobs}} SET status = 'Killed' WHERE id IN ('{}', '{}')", died.id, discarded.id)).await;
-        bed.sql(match bed.queues.database {
+        harness.sql(&format!("UPDATE {{jobs}} SET status = 'Done' WHERE id = '{}'", done.id)).await;
+        harness.sql(&format!("UPDATE {{jobs}} SET status = 'Killed' WHERE id IN ('{}', '{}')", died.id, discarded.id)).await;
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET done_at = unixepoch() - 1000000",
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET done_at = now() - interval '1000000 s'",
         })
         .await;
-        assert_eq!(bed.queues.discard(Queue::Scan, discarded.id, &ada()).await.unwrap(), Steered::Done);
-        assert_eq!(bed.queues.cancel(Queue::Scan, cancelled.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.queues.discard(Queue::Scan, discarded.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.queues.cancel(Queue::Scan, cancelled.id, &ada()).await.unwrap(), Steered::Done);
 
-        let now = bed.queues.clock.now();
+        let now = harness.queues.clock.now();
         let (past, future) = (now.minus(Duration::from_secs(60)), now.plus(Duration::from_secs(60)));
         // A dead job is kept anew from when it was given up: somebody may want it back.
-        assert_eq!(bed.queues.delete_finished(past, 10).await.unwrap(), 1);
-        assert_eq!(bed.rows().await.len(), 3);
-        assert_eq!(bed.queues.delete_finished(future, 1).await.unwrap(), 1);
-        assert_eq!(bed.queues.delete_finished(future, 10).await.unwrap(), 1);
-        assert_eq!(bed.rows().await.into_iter().map(|row| row.id).collect::<Vec<_>>(), [died.id.to_string()]);
-        assert_eq!(bed.count("handbill_job_events").await, 0);
+        assert_eq!(harness.queues.delete_finished(past, 10).await.unwrap(), 1);
+        assert_eq!(harness.rows().await.len(), 3);
+        assert_eq!(harness.queues.delete_finished(future, 1).await.unwrap(), 1);
+        assert_eq!(harness.queues.delete_finished(future, 10).await.unwrap(), 1);
+        assert_eq!(harness.rows().await.into_iter().map(|row| row.id).collect::<Vec<_>>(), [died.id.to_string()]);
+        assert_eq!(harness.count("handbill_job_events").await, 0);
     }
 
-    async fn finished_jobs_are_forgotten_and_dead_ones_are_not(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn finished_jobs_are_forgotten_and_dead_ones_are_not(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|envelope, _| {
+        let pool = Pool::start(&harness.queues, starts.then(|envelope, _| {
             let is_scan = envelope.job.queue() == Queue::Scan;
             async move { if is_scan { Ok(()) } else { Err(GiveUp(anyhow!("no")).into()) } }.boxed()
         }));
@@ -111,22 +111,22 @@ on_both! {
             queue.push(job.clone()).await.unwrap();
         }
         for job in &done {
-            bed.status_becomes(job.id, "Done").await;
+            harness.status_becomes(job.id, "Done").await;
         }
-        bed.status_becomes(dead.id, "Killed").await;
+        harness.status_becomes(dead.id, "Killed").await;
         pool.stop().await;
         let waiting = scan();
         queue.push(waiting.clone()).await.unwrap();
 
-        let now = bed.queues.clock.now();
+        let now = harness.queues.clock.now();
         let (past, future) = (now.minus(Duration::from_secs(60)), now.plus(Duration::from_secs(60)));
-        assert_eq!(bed.queues.delete_finished(past, 10).await.unwrap(), 0);
-        assert_eq!(bed.queues.delete_finished(future, 2).await.unwrap(), 2);
-        assert_eq!(bed.queues.delete_finished(future, 2).await.unwrap(), 1);
+        assert_eq!(harness.queues.delete_finished(past, 10).await.unwrap(), 0);
+        assert_eq!(harness.queues.delete_finished(future, 2).await.unwrap(), 2);
+        assert_eq!(harness.queues.delete_finished(future, 2).await.unwrap(), 1);
         let mut left = [dead.id, waiting.id].map(|id| id.to_string());
         left.sort();
-        assert_eq!(bed.rows().await.into_iter().map(|row| row.id).collect::<Vec<_>>(), left);
+        assert_eq!(harness.rows().await.into_iter().map(|row| row.id).collect::<Vec<_>>(), left);
         // The worker that the dead job names stays with it.
-        assert_eq!(bed.worker_names().await.len(), 1);
+        assert_eq!(harness.worker_names().await.len(), 1);
     }
 }

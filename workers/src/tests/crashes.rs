@@ -5,30 +5,30 @@ use std::time::{Duration, Instant};
 use domain::Queue;
 use service::JobHappening;
 
-use super::bed::{Bed, Pool, Starts, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, on_both, scan};
 use crate::Attempt;
 
 /// Heartbeats stop, six seconds later the worker counts as lost, two more until another looks; rounded up.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(12);
 
 on_both! {
-    async fn a_job_whose_process_died_is_taken_over_by_another_and_the_attempt_counts(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_whose_process_died_is_taken_over_by_another_and_the_attempt_counts(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (before, after) = (Starts::default(), Starts::default());
-        let dying = Pool::start(&bed.queues, before.then_hang());
+        let dying = Pool::start(&harness.queues, before.then_hang());
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         before.reach(1).await;
         dying.die().await;
         let died = Instant::now();
 
-        let other = bed.another("two").await;
+        let other = harness.another("two").await;
         let pool = Pool::start(&other, after.then_done());
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         assert!(died.elapsed() < TAKEN_OVER_WITHIN, "{:?}", died.elapsed());
         let attempts: Vec<_> = after.of(job.id).into_iter().map(|(attempt, _)| attempt).collect();
         assert_eq!(attempts, [Attempt { number: 2, max: Queue::Scan.attempts_max() }]);
-        let timeline = bed.timeline(&job).await;
+        let timeline = harness.timeline(&job).await;
         let JobHappening::Began { attempt: 1, worker } = &timeline[1] else { panic!("{timeline:?}") };
         assert!(worker.starts_with("one-"), "{worker}");
         let JobHappening::Failed { attempt: 1, error, .. } = &timeline[2] else { panic!("{timeline:?}") };
@@ -39,21 +39,21 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_slow_job_of_a_living_process_is_left_to_it(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_slow_job_of_a_living_process_is_left_to_it(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
         let slow = starts.then(|_, _| Box::pin(async {
             tokio::time::sleep(Duration::from_secs(9)).await;
             Ok(())
         }));
-        let other = bed.another("two").await;
-        let pools = [Pool::start(&bed.queues, slow.clone()), Pool::start(&other, slow)];
+        let other = harness.another("two").await;
+        let pools = [Pool::start(&harness.queues, slow.clone()), Pool::start(&other, slow)];
         let jobs: Vec<_> = (0..12).map(|_| scan()).collect();
         for job in &jobs {
             queue.push(job.clone()).await.unwrap();
         }
         for job in &jobs {
-            bed.status_becomes(job.id, "Done").await;
+            harness.status_becomes(job.id, "Done").await;
         }
         let counts = starts.counts();
         assert!(counts.len() == 12 && counts.values().all(|count| *count == 1), "{counts:?}");
@@ -62,33 +62,33 @@ on_both! {
         }
     }
 
-    async fn a_job_that_kills_its_process_is_not_tried_for_ever(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_kills_its_process_is_not_tried_for_ever(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         let max = Queue::Scan.attempts_max();
         // As after as many crashes: each takeover counted one.
-        bed.sql(&format!("UPDATE {{jobs}} SET attempts = {max}")).await;
+        harness.sql(&format!("UPDATE {{jobs}} SET attempts = {max}")).await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
-        bed.status_becomes(job.id, "Killed").await;
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        harness.status_becomes(job.id, "Killed").await;
         assert!(starts.all().is_empty());
-        let dead = bed.dead().await;
+        let dead = harness.dead().await;
         assert!(dead[0].last_error.as_deref().unwrap().contains("cut off"), "{dead:?}");
         pool.stop().await;
     }
 
-    async fn no_two_workers_ever_share_a_name(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn no_two_workers_ever_share_a_name(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
         for round in 1..=2 {
-            let pool = Pool::start(&bed.queues, starts.then_done());
+            let pool = Pool::start(&harness.queues, starts.then_done());
             queue.push(scan()).await.unwrap();
             starts.reach(round).await;
-            super::bed::until("all have registered", || async { bed.worker_names().await.len() == Queue::ALL.len() * round }).await;
+            super::harness::until("all have registered", || async { harness.worker_names().await.len() == Queue::ALL.len() * round }).await;
             pool.stop().await;
         }
-        let names = bed.worker_names().await;
+        let names = harness.worker_names().await;
         for queue in Queue::ALL {
             let of_queue = names.iter().filter(|name| name.ends_with(&format!("-{}-0", queue.name()))).count();
             assert_eq!(of_queue, 2, "{names:?}");

@@ -6,20 +6,20 @@ use anyhow::{Context, anyhow};
 use domain::Queue;
 use futures::FutureExt;
 
-use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan};
 use crate::{Attempt, GiveUp, PoolSettings};
 
 on_both! {
-    async fn a_failed_attempt_is_repeated_after_its_backoff(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_failed_attempt_is_repeated_after_its_backoff(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, attempt| {
+        let pool = Pool::start(&harness.queues, starts.then(|_, attempt| {
             async move { if attempt.number < 3 { Err(anyhow!("not yet")) } else { Ok(()) } }.boxed()
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
-        assert_eq!(bed.row(job.id).await.attempts, 3);
+        harness.status_becomes(job.id, "Done").await;
+        assert_eq!(harness.row(job.id).await.attempts, 3);
 
         let (attempts, times): (Vec<_>, Vec<_>) = starts.of(job.id).into_iter().unzip();
         let max = Queue::Scan.attempts_max();
@@ -31,125 +31,125 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn the_last_attempt_that_fails_goes_to_the_dead_list(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn the_last_attempt_that_fails_goes_to_the_dead_list(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         let max = Queue::Scan.attempts_max();
-        bed.sql(&format!("UPDATE {{jobs}} SET attempts = {}", max - 1)).await;
+        harness.sql(&format!("UPDATE {{jobs}} SET attempts = {}", max - 1)).await;
 
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, _| async { Err(anyhow!("disk full")).context("storing") }.boxed()));
-        bed.status_becomes(job.id, "Killed").await;
+        let pool = Pool::start(&harness.queues, starts.then(|_, _| async { Err(anyhow!("disk full")).context("storing") }.boxed()));
+        harness.status_becomes(job.id, "Killed").await;
         let attempts: Vec<_> = starts.of(job.id).into_iter().map(|(attempt, _)| attempt).collect();
         assert_eq!(attempts, [Attempt { number: max, max }]);
         assert!(attempts[0].is_last());
 
-        let dead = bed.dead().await;
+        let dead = harness.dead().await;
         assert_eq!(dead.len(), 1);
         assert_eq!((dead[0].id, dead[0].queue, dead[0].kind.as_str()), (job.id, Queue::Scan, "scan"));
         assert_eq!((dead[0].attempts, dead[0].last_error.as_deref()), (max, Some("storing: disk full")));
-        assert!(bed.queues.clock.now().since(dead[0].ended_at.unwrap()) < Duration::from_secs(60));
+        assert!(harness.queues.clock.now().since(dead[0].ended_at.unwrap()) < Duration::from_secs(60));
         pool.stop().await;
     }
 
-    async fn giving_up_needs_no_other_attempt_and_survives_any_text(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn giving_up_needs_no_other_attempt_and_survives_any_text(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, _| {
+        let pool = Pool::start(&harness.queues, starts.then(|_, _| {
             async { Err(GiveUp(anyhow!("a \0 byte").context("hopeless")).into()) }.boxed()
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Killed").await;
+        harness.status_becomes(job.id, "Killed").await;
         assert_eq!(starts.of(job.id).len(), 1);
-        let dead = bed.dead().await;
+        let dead = harness.dead().await;
         assert_eq!(dead[0].last_error.as_deref(), Some("hopeless: a \u{fffd} byte"));
         pool.stop().await;
     }
 
-    async fn a_job_in_the_row_of_another_queue_is_dead_at_once_and_nothing_of_it_is_done(bed: Bed) {
-        bed.ready().await;
+    async fn a_job_in_the_row_of_another_queue_is_dead_at_once_and_nothing_of_it_is_done(harness: WorkerHarness) {
+        harness.ready().await;
         let forged = cleanup();
-        bed.insert_raw(&forged.id.to_string(), "views", &serde_json::to_string(&forged).unwrap()).await;
+        harness.insert_raw(&forged.id.to_string(), "views", &serde_json::to_string(&forged).unwrap()).await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, _| async { Ok(()) }.boxed()));
-        bed.status_becomes(forged.id, "Killed").await;
+        let pool = Pool::start(&harness.queues, starts.then(|_, _| async { Ok(()) }.boxed()));
+        harness.status_becomes(forged.id, "Killed").await;
         assert!(starts.of(forged.id).is_empty());
-        let dead = bed.dead().await;
+        let dead = harness.dead().await;
         assert_eq!((dead[0].queue, dead[0].attempts), (Queue::Views, 1));
         assert_eq!(dead[0].last_error.as_deref(), Some("a job of the kind cleanup is none of the queue views"));
         pool.stop().await;
     }
 
-    async fn a_panic_is_a_failed_attempt_and_no_stuck_row(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_panic_is_a_failed_attempt_and_no_stuck_row(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then(|_, attempt| match attempt.number {
+        let pool = Pool::start(&harness.queues, starts.then(|_, attempt| match attempt.number {
             1 => panic!("before the first await"),
             2 => async { panic!("after it") }.boxed(),
             _ => async { Ok(()) }.boxed(),
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         assert_eq!(starts.of(job.id).len(), 3);
         pool.stop().await;
     }
 
-    async fn a_text_over_which_an_attempt_panicked_is_not_told(bed: Bed) {
-        let queue = bed.ready().await;
-        let pool = Pool::start(&bed.queues, Starts::default().then(|_, attempt| {
+    async fn a_text_over_which_an_attempt_panicked_is_not_told(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let pool = Pool::start(&harness.queues, Starts::default().then(|_, attempt| {
             let end = 98 + attempt.number as usize;
             async move { panic!("{}", &"somebody's page"[..end]) }.boxed()
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Failed").await;
-        let told = format!("{:?}", bed.detail(&job).await);
+        harness.status_becomes(job.id, "Failed").await;
+        let told = format!("{:?}", harness.detail(&job).await);
         assert!(told.contains("end byte index 99") && !told.contains("somebody"), "{told}");
         pool.stop().await;
     }
 
-    async fn an_attempt_that_takes_too_long_fails(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn an_attempt_that_takes_too_long_fails(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
         settings.attempt_timeout = Some(Duration::from_millis(100));
-        let pool = Pool::with(&bed.queues, settings, starts.then(|_, attempt| match attempt.number {
+        let pool = Pool::with(&harness.queues, settings, starts.then(|_, attempt| match attempt.number {
             1 => std::future::pending().boxed(),
             _ => async { Err(GiveUp(anyhow!("enough")).into()) }.boxed(),
         }));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Killed").await;
+        harness.status_becomes(job.id, "Killed").await;
         let starts = starts.of(job.id);
         assert_eq!(starts.len(), 2);
         assert!(starts[1].1 - starts[0].1 >= Duration::from_millis(100) + Queue::Scan.backoff(1));
         pool.stop().await;
     }
 
-    async fn arguments_that_do_not_decode_are_buried_and_the_worker_lives_on(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn arguments_that_do_not_decode_are_buried_and_the_worker_lives_on(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (garbled, unknown, good) = (scan(), scan(), scan());
         for job in [&garbled, &unknown] {
             queue.push(job.clone()).await.unwrap();
         }
-        bed.sql(&format!("UPDATE {{jobs}} SET job = '{{ not json' WHERE id = '{}'", garbled.id)).await;
-        bed.sql(&format!(
+        harness.sql(&format!("UPDATE {{jobs}} SET job = '{{ not json' WHERE id = '{}'", garbled.id)).await;
+        harness.sql(&format!(
             r#"UPDATE {{jobs}} SET job = '{{"id":"{0}","kind":"from_the_future","payload":"secret"}}' WHERE id = '{0}'"#,
             unknown.id
         ))
         .await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
+        let pool = Pool::start(&harness.queues, starts.then_done());
         queue.push(good.clone()).await.unwrap();
-        bed.status_becomes(good.id, "Done").await;
-        bed.status_becomes(garbled.id, "Killed").await;
-        bed.status_becomes(unknown.id, "Killed").await;
+        harness.status_becomes(good.id, "Done").await;
+        harness.status_becomes(garbled.id, "Killed").await;
+        harness.status_becomes(unknown.id, "Killed").await;
         assert_eq!(starts.all().len(), 1);
 
-        let mut dead = bed.dead().await;
+        let mut dead = harness.dead().await;
         dead.sort_by_key(|job| job.id != garbled.id);
         assert_eq!(dead[0].kind, "unreadable");
         assert_eq!(dead[1].kind, "from_the_future");
@@ -161,18 +161,18 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_worker_whose_database_failed_comes_back_under_a_new_name(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_worker_whose_database_failed_comes_back_under_a_new_name(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
         let settings = PoolSettings::new([(Queue::Upkeep, 1)]);
-        let pool = Pool::with(&bed.queues, settings, starts.then_done());
+        let pool = Pool::with(&harness.queues, settings, starts.then_done());
         queue.push(cleanup()).await.unwrap();
         starts.reach(1).await;
-        let names = bed.worker_names().await;
+        let names = harness.worker_names().await;
 
-        bed.sql("ALTER TABLE {jobs} RENAME TO away").await;
+        harness.sql("ALTER TABLE {jobs} RENAME TO away").await;
         tokio::time::sleep(Duration::from_millis(1200)).await;
-        bed.sql(match bed.queues.database {
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "ALTER TABLE away RENAME TO Jobs",
             crate::database::Database::Postgres(_) => "ALTER TABLE apalis.away RENAME TO jobs",
         })
@@ -180,7 +180,7 @@ on_both! {
         queue.push(cleanup()).await.unwrap();
         starts.reach(2).await;
 
-        let now = bed.worker_names().await;
+        let now = harness.worker_names().await;
         assert_eq!(names.len(), 1);
         assert!(now.len() > 1 && now.contains(&names[0]), "{names:?} {now:?}");
         pool.stop().await;

@@ -6,23 +6,27 @@ use domain::{JobId, OperatorName, Queue};
 use service::Board;
 use sqlx::{PgConnection, PgPool};
 
-use super::bed::{Bed, new_id, scan, until};
+use super::harness::{WorkerHarness, new_id, scan, until};
 use crate::Queues;
 use crate::database::Database;
 use crate::sql::PushedJob;
 
 /// A job in this state, of which somebody else has just made one of another, and has not committed it.
-async fn changing(bed: &Bed, from: &str, to: &str) -> (JobId, sqlx::Transaction<'static, sqlx::Postgres>) {
+async fn changing(
+    harness: &WorkerHarness,
+    from: &str,
+    to: &str,
+) -> (JobId, sqlx::Transaction<'static, sqlx::Postgres>) {
     let job = scan();
-    bed.ready().await.push(job.clone()).await.unwrap();
-    bed.sql(&format!("UPDATE {{jobs}} SET status = '{from}', done_at = now() - interval '1 hour'")).await;
-    let mut other = pool(bed).begin().await.unwrap();
+    harness.ready().await.push(job.clone()).await.unwrap();
+    harness.sql(&format!("UPDATE {{jobs}} SET status = '{from}', done_at = now() - interval '1 hour'")).await;
+    let mut other = pool(harness).begin().await.unwrap();
     set_status(&mut other, to).await;
     (job.id, other)
 }
 
-fn pool(bed: &Bed) -> PgPool {
-    let Database::Postgres(pool) = &bed.queues.database else { panic!("not Postgres") };
+fn pool(harness: &WorkerHarness) -> PgPool {
+    let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
     pool.clone()
 }
 
@@ -31,35 +35,35 @@ async fn set_status(connection: &mut PgConnection, status: &str) {
     update.execute(connection).await.unwrap();
 }
 
-async fn somebody_waits_for_a_row(bed: &Bed) {
+async fn somebody_waits_for_a_row(harness: &WorkerHarness) {
     let waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock')";
-    let pool = pool(bed);
+    let pool = pool(harness);
     let is_so = || async { sqlx::query_scalar::<_, bool>(waiting).fetch_one(&pool).await.unwrap() };
     until("somebody waits for a row", is_so).await;
 }
 
 #[tokio::test]
 async fn a_dead_job_that_runs_again_is_not_taken_from_its_worker_by_who_raises_the_dead() {
-    let Some(bed) = Bed::postgres().await else { return };
-    let (job, other) = changing(&bed, "Killed", "Queued").await;
-    let queues = bed.queues.clone();
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    let (job, other) = changing(&harness, "Killed", "Queued").await;
+    let queues = harness.queues.clone();
     let ada = OperatorName::cleaned("ada").unwrap();
     let raising = tokio::spawn(async move { queues.requeue_dead(Queue::Scan, &ada).await });
-    somebody_waits_for_a_row(&bed).await;
+    somebody_waits_for_a_row(&harness).await;
     other.commit().await.unwrap();
     assert_eq!(raising.await.unwrap().unwrap(), 0);
-    assert_eq!(bed.row(job).await.status, "Queued");
+    assert_eq!(harness.row(job).await.status, "Queued");
 }
 
 #[tokio::test]
 async fn a_finished_job_that_begins_anew_is_not_forgotten_with_those_that_are_done() {
-    let Some(bed) = Bed::postgres().await else { return };
-    let (job, other) = changing(&bed, "Done", "Pending").await;
-    let before = bed.queues.clock.now().minus(Duration::from_secs(60));
-    assert_eq!(bed.queues.delete_finished(before, 10).await.unwrap(), 0, "and nobody waits for it");
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    let (job, other) = changing(&harness, "Done", "Pending").await;
+    let before = harness.queues.clock.now().minus(Duration::from_secs(60));
+    assert_eq!(harness.queues.delete_finished(before, 10).await.unwrap(), 0, "and nobody waits for it");
     other.commit().await.unwrap();
-    assert_eq!(bed.row(job).await.status, "Pending");
+    assert_eq!(harness.row(job).await.status, "Pending");
 }
 
 /// Whoever waits for the first of two rows must not have taken the second, or two of them could wait for each other for
@@ -68,28 +72,28 @@ async fn assert_the_lowest_id_is_taken_first<F>(take: impl FnOnce(Queues, Vec<Jo
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
-    let Some(bed) = Bed::postgres().await else { return };
-    bed.ready().await;
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.ready().await;
     let mut ids: Vec<JobId> = (0..2).map(|_| new_id()).collect();
     ids.sort_unstable();
     for id in ids.iter().rev() {
-        bed.insert_raw(&id.to_string(), Queue::Scan.name(), "{}").await;
+        harness.insert_raw(&id.to_string(), Queue::Scan.name(), "{}").await;
     }
-    bed.sql("UPDATE {jobs} SET status = 'Killed', done_at = now() - interval '1 hour'").await;
+    harness.sql("UPDATE {jobs} SET status = 'Killed', done_at = now() - interval '1 hour'").await;
     // An update lays its row behind all others.
-    bed.sql(&format!("UPDATE {{jobs}} SET attempts = 1 WHERE id = '{}'", ids[0])).await;
+    harness.sql(&format!("UPDATE {{jobs}} SET attempts = 1 WHERE id = '{}'", ids[0])).await;
     let hold = "SELECT id FROM apalis.jobs WHERE id = $1 FOR UPDATE NOWAIT";
-    let mut other = pool(&bed).begin().await.unwrap();
+    let mut other = pool(&harness).begin().await.unwrap();
     sqlx::query(hold).bind(ids[0].to_string()).execute(&mut *other).await.unwrap();
     let backwards = ids.iter().rev().copied().collect();
-    let taking = tokio::spawn(take(bed.queues.clone(), backwards));
-    somebody_waits_for_a_row(&bed).await;
+    let taking = tokio::spawn(take(harness.queues.clone(), backwards));
+    somebody_waits_for_a_row(&harness).await;
     let second = sqlx::query(hold).bind(ids[1].to_string()).execute(&mut *other).await;
     assert!(second.is_ok(), "the second row was taken before the first: {second:?}");
     other.commit().await.unwrap();
     taking.await.unwrap().unwrap();
     for id in ids {
-        assert_eq!(bed.row(id).await.status, "Pending");
+        assert_eq!(harness.row(id).await.status, "Pending");
     }
 }
 

@@ -6,7 +6,7 @@ use domain::{OperatorName, Queue};
 use futures::FutureExt;
 use service::Board;
 
-use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan, until};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
 
 /// By then a word on a queue is in force in every process.
 const IN_FORCE_WITHIN: Duration = Duration::from_secs(2);
@@ -15,45 +15,45 @@ fn ada() -> OperatorName {
     OperatorName::cleaned("ada").unwrap()
 }
 
-async fn pauser(bed: &Bed, queue: Queue) -> Option<String> {
-    let shown = bed.queues.shown().await.unwrap();
+async fn pauser(harness: &WorkerHarness, queue: Queue) -> Option<String> {
+    let shown = harness.queues.shown().await.unwrap();
     shown.queues.into_iter().find(|shown| shown.queue == queue).unwrap().paused.map(|paused| paused.by)
 }
 
 on_both! {
-    async fn a_paused_queue_begins_nothing_until_it_is_resumed_and_others_go_on(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_paused_queue_begins_nothing_until_it_is_resumed_and_others_go_on(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
-        bed.queues.pause(Queue::Scan, &ada()).await.unwrap();
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
         let (held, free) = (scan(), cleanup());
         queue.push(held.clone()).await.unwrap();
         queue.push(free.clone()).await.unwrap();
-        bed.status_becomes(free.id, "Done").await;
+        harness.status_becomes(free.id, "Done").await;
         tokio::time::sleep(Duration::from_millis(1200)).await;
-        assert_eq!(bed.row(held.id).await.status, "Pending");
+        assert_eq!(harness.row(held.id).await.status, "Pending");
 
         // Who pauses once more changes nothing.
-        bed.queues.pause(Queue::Scan, &OperatorName::cleaned("grace").unwrap()).await.unwrap();
-        assert_eq!(pauser(&bed, Queue::Scan).await.as_deref(), Some("ada"));
-        assert_eq!(pauser(&bed, Queue::Upkeep).await, None);
+        harness.queues.pause(Queue::Scan, &OperatorName::cleaned("grace").unwrap()).await.unwrap();
+        assert_eq!(pauser(&harness, Queue::Scan).await.as_deref(), Some("ada"));
+        assert_eq!(pauser(&harness, Queue::Upkeep).await, None);
 
-        bed.queues.resume(Queue::Scan).await.unwrap();
-        bed.status_becomes(held.id, "Done").await;
-        assert_eq!(pauser(&bed, Queue::Scan).await, None);
+        harness.queues.resume(Queue::Scan).await.unwrap();
+        harness.status_becomes(held.id, "Done").await;
+        assert_eq!(pauser(&harness, Queue::Scan).await, None);
         pool.stop().await;
     }
 
-    async fn a_pause_and_its_end_are_in_force_in_other_processes_within_two_seconds(bed: Bed) {
-        let queue = bed.ready().await;
-        let other = bed.another("two").await;
+    async fn a_pause_and_its_end_are_in_force_in_other_processes_within_two_seconds(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let other = harness.another("two").await;
         let starts = Starts::default();
         let pool = Pool::start(&other, starts.then_done());
         let first = scan();
         queue.push(first.clone()).await.unwrap();
-        bed.status_becomes(first.id, "Done").await;
+        harness.status_becomes(first.id, "Done").await;
 
-        bed.queues.pause(Queue::Scan, &ada()).await.unwrap();
+        harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
         tokio::time::sleep(IN_FORCE_WITHIN).await;
         let held = scan();
         queue.push(held.clone()).await.unwrap();
@@ -62,22 +62,22 @@ on_both! {
         assert_eq!(starts.all().len(), 1);
 
         // Without a word from the bus.
-        bed.queues.resume(Queue::Scan).await.unwrap();
+        harness.queues.resume(Queue::Scan).await.unwrap();
         let resumed = Instant::now();
         starts.reach(2).await;
         assert!(resumed.elapsed() < IN_FORCE_WITHIN, "{:?}", resumed.elapsed());
         pool.stop().await;
     }
 
-    async fn who_hears_of_a_queue_that_it_holds_back_looks_at_once(bed: Bed) {
-        let queue = bed.ready().await;
-        bed.queues.pause(Queue::Scan, &ada()).await.unwrap();
-        let other = bed.another("two").await;
+    async fn who_hears_of_a_queue_that_it_holds_back_looks_at_once(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
+        let other = harness.another("two").await;
         let starts = Starts::default();
         let pool = Pool::start(&other, starts.then_done());
         queue.push(scan()).await.unwrap();
         until("it is held back", || async { other.pauses.holds(Queue::Scan) }).await;
-        bed.queues.resume(Queue::Scan).await.unwrap();
+        harness.queues.resume(Queue::Scan).await.unwrap();
         other.hear(Queue::Scan);
         let heard = Instant::now();
         starts.reach(1).await;
@@ -85,30 +85,30 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_process_that_starts_while_a_queue_is_paused_begins_nothing_of_it(bed: Bed) {
-        let queue = bed.ready().await;
-        bed.queues.pause(Queue::Scan, &ada()).await.unwrap();
+    async fn a_process_that_starts_while_a_queue_is_paused_begins_nothing_of_it(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
         queue.push(scan()).await.unwrap();
         let starts = Starts::default();
-        let pool = Pool::start(&bed.another("two").await, starts.then_done());
+        let pool = Pool::start(&harness.another("two").await, starts.then_done());
         tokio::time::sleep(Duration::from_millis(1500)).await;
         assert!(starts.all().is_empty());
         pool.stop().await;
     }
 
-    async fn what_runs_when_its_queue_is_paused_is_finished_by_its_worker(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_runs_when_its_queue_is_paused_is_finished_by_its_worker(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (starts, elsewhere) = (Starts::default(), Starts::default());
-        let pool = Pool::start(&bed.queues, starts.then(|_, _| async {
+        let pool = Pool::start(&harness.queues, starts.then(|_, _| async {
             tokio::time::sleep(Duration::from_secs(9)).await;
             Ok(())
         }.boxed()));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         starts.reach(1).await;
-        bed.queues.pause(Queue::Scan, &ada()).await.unwrap();
-        let other = Pool::start(&bed.another("two").await, elsewhere.then_done());
-        bed.status_becomes(job.id, "Done").await;
+        harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
+        let other = Pool::start(&harness.another("two").await, elsewhere.then_done());
+        harness.status_becomes(job.id, "Done").await;
         assert_eq!((starts.all().len(), elsewhere.all().len()), (1, 0), "its worker was not taken for lost");
         pool.stop().await;
         other.stop().await;

@@ -3,22 +3,26 @@
 use std::time::Duration;
 
 use domain::{Job, Queue};
-use service::{IfKnown, JobQueue, Kept, Push};
+use service::{IfKnown, JobQueue, Push, PushResult};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::bed::{Bed, Pool, Starts, cleanup, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan};
 use crate::Queues;
 
-type Waiting = oneshot::Receiver<anyhow::Result<Kept>>;
+type WaitingPushTest = oneshot::Receiver<anyhow::Result<PushResult>>;
 
-fn push_of(envelope: domain::JobEnvelope) -> (Push, Waiting) {
+fn push_of(envelope: domain::JobEnvelope) -> (Push, WaitingPushTest) {
     let (kept, is_kept) = oneshot::channel();
     (Push { envelope, if_known: IfKnown::Leave, kept }, is_kept)
 }
 
 /// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
-async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Waiting>) -> Vec<Result<(), String>> {
+async fn keep_together(
+    queues: &Queues,
+    pushes: Vec<Push>,
+    waiting: Vec<WaitingPushTest>,
+) -> Vec<Result<(), String>> {
     let (sender, receiver) = mpsc::channel(pushes.len());
     for push in pushes {
         sender.send(push).await.unwrap();
@@ -33,10 +37,10 @@ async fn keep_together(queues: &Queues, pushes: Vec<Push>, waiting: Vec<Waiting>
 }
 
 on_both! {
-    async fn a_job_starts_at_once_and_not_at_the_next_tick(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_starts_at_once_and_not_at_the_next_tick(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
+        let pool = Pool::start(&harness.queues, starts.then_done());
         queue.push(scan()).await.unwrap();
         starts.reach(1).await;
 
@@ -57,31 +61,31 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn an_acknowledgement_does_not_wait_for_the_tick(bed: Bed) {
-        let queue = bed.ready().await;
-        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+    async fn an_acknowledgement_does_not_wait_for_the_tick(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let pool = Pool::start(&harness.queues, Starts::default().then_done());
         let mut late = 0;
         for _ in 0..30 {
             let job = scan();
             let pushed = std::time::Instant::now();
             queue.push(job.clone()).await.unwrap();
-            bed.status_becomes(job.id, "Done").await;
+            harness.status_becomes(job.id, "Done").await;
             late += usize::from(pushed.elapsed() > Duration::from_millis(250));
         }
         assert!(late <= 3, "{late} of 30 were acknowledged late");
         pool.stop().await;
     }
 
-    async fn pushing_the_same_id_again_is_fine_and_changes_nothing(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn pushing_the_same_id_again_is_fine_and_changes_nothing(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         queue.push(job.clone()).await.unwrap();
-        assert_eq!(bed.rows().await.len(), 1);
+        assert_eq!(harness.rows().await.len(), 1);
 
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
-        bed.status_becomes(job.id, "Done").await;
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        harness.status_becomes(job.id, "Done").await;
         queue.push(job.clone()).await.unwrap();
         queue.push(scan()).await.unwrap();
         starts.reach(2).await;
@@ -89,37 +93,37 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn every_push_of_a_batch_is_kept_and_each_queue_is_rung_once(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn every_push_of_a_batch_is_kept_and_each_queue_is_rung_once(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
         let (mut pushes, mut waiting) = (Vec::new(), Vec::new());
         for job in (0..100).map(|_| scan()).chain((0..100).map(|_| cleanup())) {
             let (push, kept) = push_of(job);
             pushes.push(push);
             waiting.push(kept);
         }
-        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        let answers = keep_together(&harness.queues, pushes, waiting).await;
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-        assert_eq!(bed.rows().await.len(), 200);
-        assert_eq!(*bed.rung.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
+        assert_eq!(harness.rows().await.len(), 200);
+        assert_eq!(*harness.rung.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
     }
 
-    async fn an_id_that_another_queue_has_is_refused_and_the_rest_of_the_batch_is_kept(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn an_id_that_another_queue_has_is_refused_and_the_rest_of_the_batch_is_kept(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
         let (first, mut second, third) = (scan(), scan(), scan());
         (second.id, second.job) = (first.id, Job::Cleanup);
         let (pushes, waiting) = [first.clone(), second, third.clone()].map(push_of).into_iter().unzip();
-        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        let answers = keep_together(&harness.queues, pushes, waiting).await;
         assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
         assert!(answers[1].as_ref().unwrap_err().contains("has the id of a job of queue scan"), "{answers:?}");
-        let kept: Vec<_> = bed.rows().await.into_iter().map(|row| row.id).collect();
+        let kept: Vec<_> = harness.rows().await.into_iter().map(|row| row.id).collect();
         let mut expected = [first.id.to_string(), third.id.to_string()];
         expected.sort();
         assert_eq!(kept, expected);
     }
 
-    async fn a_job_that_the_database_refuses_does_not_take_the_batch_with_it(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
-        bed.sql(match bed.queues.database {
+    async fn a_job_that_the_database_refuses_does_not_take_the_batch_with_it(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => {
                 "CREATE TRIGGER no_upkeep BEFORE INSERT ON {jobs} WHEN NEW.job_type = 'upkeep'
                  BEGIN SELECT RAISE(ABORT, 'no upkeep today'); END"
@@ -130,71 +134,71 @@ on_both! {
         })
         .await;
         let (pushes, waiting) = [scan(), cleanup(), scan()].map(push_of).into_iter().unzip();
-        let answers = keep_together(&bed.queues, pushes, waiting).await;
+        let answers = keep_together(&harness.queues, pushes, waiting).await;
         assert!(answers[0].is_ok() && answers[2].is_ok(), "{answers:?}");
         assert!(answers[1].as_ref().unwrap_err().contains("keeping a job"), "{answers:?}");
-        assert_eq!(bed.rows().await.len(), 2);
+        assert_eq!(harness.rows().await.len(), 2);
     }
 
-    async fn a_dead_job_lives_again_when_somebody_asks_for_it(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_dead_job_lives_again_when_somebody_asks_for_it(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let mut job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.sql("UPDATE {jobs} SET status = 'Killed', attempts = 8").await;
+        harness.sql("UPDATE {jobs} SET status = 'Killed', attempts = 8").await;
         // Who does not wait for it leaves the dead alone.
         queue.push(job.clone()).await.unwrap();
-        assert_eq!(bed.row(job.id).await.status, "Killed");
+        assert_eq!(harness.row(job.id).await.status, "Killed");
         job.reply_to = Some("who asks".into());
         queue.push(job.clone()).await.unwrap();
-        let row = bed.row(job.id).await;
+        let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
-        bed.status_becomes(job.id, "Done").await;
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        harness.status_becomes(job.id, "Done").await;
         // What is done stays done.
         queue.push(job.clone()).await.unwrap();
-        assert_eq!(bed.row(job.id).await.status, "Done");
+        assert_eq!(harness.row(job.id).await.status, "Done");
         assert_eq!(starts.of(job.id).len(), 1);
         pool.stop().await;
     }
 
-    async fn a_job_that_waits_out_a_backoff_is_due_when_somebody_asks_for_it(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_waits_out_a_backoff_is_due_when_somebody_asks_for_it(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let mut job = scan();
         job.reply_to = Some("who asks".into());
         queue.push(job.clone()).await.unwrap();
-        bed.sql(match bed.queues.database {
+        harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET status = 'Failed', attempts = 2, run_at = unixepoch() + 3600",
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET status = 'Failed', attempts = 2, run_at = now() + interval '1 hour'",
         })
         .await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
+        let pool = Pool::start(&harness.queues, starts.then_done());
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         assert_eq!(starts.of(job.id)[0].0.number, 3);
         pool.stop().await;
     }
 
-    async fn pushes_that_wait_when_pushing_stops_are_kept(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn pushes_that_wait_when_pushing_stops_are_kept(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
         let (queue, receiver) = JobQueue::new();
         let (one, other) = (queue.clone(), queue.clone());
         let pushing = [tokio::spawn(async move { one.push(scan()).await }), tokio::spawn(async move { other.push(scan()).await })];
-        super::bed::until("both wait", || async { receiver.len() == 2 }).await;
+        super::harness::until("both wait", || async { receiver.len() == 2 }).await;
         let cancelled = CancellationToken::new();
         cancelled.cancel();
-        bed.queues.run_pushes(receiver, cancelled).await;
+        harness.queues.run_pushes(receiver, cancelled).await;
         for push in pushing {
             push.await.unwrap().unwrap();
         }
-        assert_eq!(bed.rows().await.len(), 2);
+        assert_eq!(harness.rows().await.len(), 2);
         assert!(queue.push(scan()).await.unwrap_err().to_string().contains("closed"));
     }
 
-    async fn no_job_runs_twice_when_many_run_at_once(bed: Bed) {
-        let queue = bed.ready().await;
-        let other = bed.another("two").await;
+    async fn no_job_runs_twice_when_many_run_at_once(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let other = harness.another("two").await;
         let starts = Starts::default();
         let work = |_, _| -> futures::future::BoxFuture<'static, anyhow::Result<()>> {
             Box::pin(async {
@@ -202,10 +206,10 @@ on_both! {
                 Ok(())
             })
         };
-        let pools = [Pool::start(&bed.queues, starts.then(work)), Pool::start(&other, starts.then(work))];
+        let pools = [Pool::start(&harness.queues, starts.then(work)), Pool::start(&other, starts.then(work))];
         let pushes = (0..300).map(|_| queue.push(scan()));
         futures::future::try_join_all(pushes).await.unwrap();
-        super::bed::until("all are done", || async { bed.rows().await.iter().all(|row| row.status == "Done") }).await;
+        super::harness::until("all are done", || async { harness.rows().await.iter().all(|row| row.status == "Done") }).await;
         let counts = starts.counts();
         assert_eq!(counts.len(), 300);
         assert!(counts.values().all(|count| *count == 1), "{counts:?}");

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use domain::{Job, JobEnvelope, Queue, RescanJob};
 use futures::FutureExt;
-use service::Kept;
+use service::PushResult;
 
-use super::bed::{Bed, JobRow, Pool, Starts, new_id, on_both, scan};
+use super::harness::{JobRow, Pool, Starts, WorkerHarness, new_id, on_both, scan};
 use crate::{LeftToAnother, PoolSettings};
 
 /// A job of the queue for rescans.
@@ -24,45 +24,45 @@ fn rescan() -> JobEnvelope {
 }
 
 on_both! {
-    async fn what_is_over_begins_anew_and_what_waits_or_runs_stays_as_it_is(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_is_over_begins_anew_and_what_waits_or_runs_stays_as_it_is(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let job = scan();
-        assert_eq!(queue.push_anew(job.clone()).await.unwrap(), Kept::Begins);
+        assert_eq!(queue.push_anew(job.clone()).await.unwrap(), PushResult::Begins);
         for (status, after, attempts, came_of) in [
-            ("Pending", "Pending", 3, Kept::WasThere),
-            ("Done", "Pending", 0, Kept::Begins),
-            ("Killed", "Pending", 0, Kept::Begins),
-            ("Failed", "Failed", 3, Kept::WasThere),
-            ("Queued", "Queued", 3, Kept::WasThere),
-            ("Running", "Running", 3, Kept::WasThere),
+            ("Pending", "Pending", 3, PushResult::WasThere),
+            ("Done", "Pending", 0, PushResult::Begins),
+            ("Killed", "Pending", 0, PushResult::Begins),
+            ("Failed", "Failed", 3, PushResult::WasThere),
+            ("Queued", "Queued", 3, PushResult::WasThere),
+            ("Running", "Running", 3, PushResult::WasThere),
         ] {
-            bed.sql(&format!("UPDATE {{jobs}} SET status = '{status}', attempts = 3")).await;
+            harness.sql(&format!("UPDATE {{jobs}} SET status = '{status}', attempts = 3")).await;
             assert_eq!(queue.push_anew(job.clone()).await.unwrap(), came_of, "{status}");
             let expected = JobRow { id: job.id.to_string(), status: after.to_owned(), attempts };
-            assert_eq!(bed.rows().await, [expected], "{status}");
+            assert_eq!(harness.rows().await, [expected], "{status}");
         }
     }
 
-    async fn a_job_is_done_as_often_as_it_is_asked_for_anew(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_is_done_as_often_as_it_is_asked_for_anew(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let pool = Pool::start(&bed.queues, starts.then_done());
+        let pool = Pool::start(&harness.queues, starts.then_done());
         let job = rescan();
         for round in 1..=3 {
             queue.push_anew(job.clone()).await.unwrap();
             starts.reach(round).await;
-            bed.status_becomes(job.id, "Done").await;
+            harness.status_becomes(job.id, "Done").await;
             assert!(starts.of(job.id).iter().all(|start| start.0.number == 1));
         }
-        assert_eq!(bed.rows().await.len(), 1);
+        assert_eq!(harness.rows().await.len(), 1);
         pool.stop().await;
     }
 
-    async fn what_begins_anew_is_done_as_it_was_asked_for_last(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn what_begins_anew_is_done_as_it_was_asked_for_last(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (heard, starts) = (asked.clone(), Starts::default());
-        let pool = Pool::start(&bed.queues, starts.then(move |envelope, _| {
+        let pool = Pool::start(&harness.queues, starts.then(move |envelope, _| {
             let Job::Rescan(job) = envelope.job else { panic!("not a rescan") };
             heard.lock().unwrap().push(job.rules);
             async { Ok(()) }.boxed()
@@ -73,16 +73,16 @@ on_both! {
             let job = Job::Rescan(RescanJob { rules, ..job });
             queue.push_anew(JobEnvelope { job, ..first.clone() }).await.unwrap();
             starts.reach(rules as usize - 1).await;
-            bed.status_becomes(first.id, "Done").await;
+            harness.status_becomes(first.id, "Done").await;
         }
         assert_eq!(*asked.lock().unwrap(), [2, 3]);
         pool.stop().await;
     }
 
-    async fn a_job_that_is_left_to_another_process_waits_again_and_costs_no_attempt(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_is_left_to_another_process_waits_again_and_costs_no_attempt(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
-        let older = Pool::start(&bed.queues, starts.then(|_, _| async { Err(LeftToAnother { retry_after: Duration::from_secs(30) }.into()) }.boxed()));
+        let older = Pool::start(&harness.queues, starts.then(|_, _| async { Err(LeftToAnother { retry_after: Duration::from_secs(30) }.into()) }.boxed()));
         let job = rescan();
         queue.push(job.clone()).await.unwrap();
         // Somebody waits for it, so it is due at once.
@@ -90,10 +90,10 @@ on_both! {
         let hurry = async || queue.push(awaited.clone()).await.unwrap();
         for round in 1..=5 {
             starts.reach(round).await;
-            bed.status_becomes(job.id, "Pending").await;
+            harness.status_becomes(job.id, "Pending").await;
             // An acknowledgement that came after all would be here by now, and so would whoever looks too early.
             tokio::time::sleep(Duration::from_millis(700)).await;
-            assert_eq!(bed.rows().await, [JobRow { id: job.id.to_string(), status: "Pending".into(), attempts: 0 }]);
+            assert_eq!(harness.rows().await, [JobRow { id: job.id.to_string(), status: "Pending".into(), attempts: 0 }]);
             assert_eq!(starts.all().len(), round);
             if round < 5 {
                 hurry().await;
@@ -101,17 +101,17 @@ on_both! {
         }
         older.stop().await;
         hurry().await;
-        let newer = Pool::start(&bed.queues, Starts::default().then_done());
-        bed.status_becomes(job.id, "Done").await;
+        let newer = Pool::start(&harness.queues, Starts::default().then_done());
+        harness.status_becomes(job.id, "Done").await;
         newer.stop().await;
     }
 
-    async fn each_queue_runs_so_many_jobs_at_a_time_as_are_its_own(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn each_queue_runs_so_many_jobs_at_a_time_as_are_its_own(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let mut settings = PoolSettings::new([(Queue::Scan, 3), (Queue::Rescan, 1)]);
         settings.stop_timeout = Duration::from_millis(50);
         let starts = Starts::default();
-        let pool = Pool::with(&bed.queues, settings, starts.then_hang());
+        let pool = Pool::with(&harness.queues, settings, starts.then_hang());
         let rescans = [rescan(), rescan(), rescan()].map(|job| (job.id, job));
         for (_, job) in &rescans {
             queue.push(job.clone()).await.unwrap();
@@ -131,11 +131,11 @@ on_both! {
 
 #[tokio::test]
 async fn a_pool_that_would_do_nothing_is_refused() {
-    let bed = Bed::sqlite().await;
-    bed.queues.migrate().await.unwrap();
+    let harness = WorkerHarness::sqlite().await;
+    harness.queues.migrate().await.unwrap();
     for settings in [PoolSettings::new([]), PoolSettings::new([(Queue::Scan, 1), (Queue::Rescan, 0)])] {
         let handler = Starts::default().then_done();
-        let refused = bed.queues.run_pool(settings, handler, Default::default()).await.unwrap_err();
+        let refused = harness.queues.run_pool(settings, handler, Default::default()).await.unwrap_err();
         assert!(refused.to_string().starts_with("a pool works on at least one"), "{refused:#}");
     }
 }

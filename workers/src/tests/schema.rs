@@ -1,78 +1,78 @@
 //! The tables of the queue.
 
-use super::bed::{Bed, Pool, Starts, new_id, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, new_id, on_both, scan};
 use crate::database::Database;
 
 on_both! {
-    async fn migrating_again_changes_nothing_and_only_then_is_the_schema_current(bed: Bed) {
-        assert!(!bed.queues.is_current().await.unwrap());
-        bed.queues.migrate().await.unwrap();
-        assert!(bed.queues.is_current().await.unwrap());
-        let queue = bed.pushing();
+    async fn migrating_again_changes_nothing_and_only_then_is_the_schema_current(harness: WorkerHarness) {
+        assert!(!harness.queues.is_current().await.unwrap());
+        harness.queues.migrate().await.unwrap();
+        assert!(harness.queues.is_current().await.unwrap());
+        let queue = harness.pushing();
         queue.push(scan()).await.unwrap();
-        bed.another("two").await.migrate().await.unwrap();
-        assert_eq!(bed.rows().await.len(), 1);
-        assert!(bed.queues.is_current().await.unwrap());
+        harness.another("two").await.migrate().await.unwrap();
+        assert_eq!(harness.rows().await.len(), 1);
+        assert!(harness.queues.is_current().await.unwrap());
     }
 
-    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
         for change in [
             "INSERT INTO {migrations} (version, description, success, checksum, execution_time)
              VALUES (99990101000000, 'later', true, 'x', 0)",
             "ALTER TABLE {jobs} ADD COLUMN later TEXT",
             "ALTER TABLE handbill_processes ADD COLUMN later TEXT",
         ] {
-            let migrations = match bed.queues.database {
+            let migrations = match harness.queues.database {
                 Database::Sqlite(_) => "_sqlx_migrations",
                 Database::Postgres(_) => "apalis._sqlx_migrations",
             };
-            bed.sql(&change.replace("{migrations}", migrations)).await;
+            harness.sql(&change.replace("{migrations}", migrations)).await;
         }
-        let older = bed.another("older").await;
+        let older = harness.another("older").await;
         assert!(older.is_current().await.unwrap());
         older.migrate().await.unwrap();
-        let queue = bed.pushing();
+        let queue = harness.pushing();
         let pool = Pool::start(&older, Starts::default().then_done());
         let job = scan();
         queue.push(job.clone()).await.unwrap();
-        bed.status_becomes(job.id, "Done").await;
+        harness.status_becomes(job.id, "Done").await;
         pool.stop().await;
     }
 
-    async fn a_job_in_which_a_later_release_says_more_is_done(bed: Bed) {
-        bed.ready().await;
-        let pool = Pool::start(&bed.queues, Starts::default().then_done());
+    async fn a_job_in_which_a_later_release_says_more_is_done(harness: WorkerHarness) {
+        harness.ready().await;
+        let pool = Pool::start(&harness.queues, Starts::default().then_done());
         let id = new_id();
         let payload = format!(r#"{{"id":"{id}","later":{{"more":1}},"kind":"cleanup"}}"#);
-        bed.insert_raw(&id.to_string(), "upkeep", &payload).await;
-        bed.status_becomes(id, "Done").await;
+        harness.insert_raw(&id.to_string(), "upkeep", &payload).await;
+        harness.status_becomes(id, "Done").await;
         pool.stop().await;
     }
 
-    async fn the_board_s_tables_and_index_are_made_in_a_queue_of_the_release_before(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
+    async fn the_board_s_tables_and_index_are_made_in_a_queue_of_the_release_before(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
         for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events", "handbill_schedules_done"] {
-            bed.sql(&format!("DROP TABLE {gone}")).await;
+            harness.sql(&format!("DROP TABLE {gone}")).await;
         }
-        let queue = bed.pushing();
+        let queue = harness.pushing();
         queue.push(scan()).await.unwrap();
-        bed.sql(match bed.queues.database {
+        harness.sql(match harness.queues.database {
             Database::Sqlite(_) => "DROP INDEX handbill_jobs_done",
             Database::Postgres(_) => "DROP INDEX apalis.handbill_jobs_over",
         })
         .await;
-        assert!(!bed.queues.is_current().await.unwrap());
-        bed.queues.migrate().await.unwrap();
-        assert!(bed.queues.is_current().await.unwrap());
-        assert_eq!((bed.rows().await.len(), bed.count("handbill_pauses").await), (1, 0));
+        assert!(!harness.queues.is_current().await.unwrap());
+        harness.queues.migrate().await.unwrap();
+        assert!(harness.queues.is_current().await.unwrap());
+        assert_eq!((harness.rows().await.len(), harness.count("handbill_pauses").await), (1, 0));
     }
 
-    async fn a_row_whose_id_is_no_ulid_does_not_get_in(bed: Bed) {
-        bed.ready().await;
+    async fn a_row_whose_id_is_no_ulid_does_not_get_in(harness: WorkerHarness) {
+        harness.ready().await;
         for id in ["7", "01JZZZZZZZZZZZZZZZZZZZZZZ!", "81JZZZZZZZZZZZZZZZZZZZZZZZ", "01jzzzzzzzzzzzzzzzzzzzzzzz"] {
             let text = format!("INSERT INTO {{jobs}} (id, job_type, job) VALUES ('{id}', 'scan', '{{}}')");
-            let refused = match &bed.queues.database {
+            let refused = match &harness.queues.database {
                 Database::Sqlite(pool) => {
                     let text = sqlx::AssertSqlSafe(text.replace("{jobs}", "Jobs"));
                     sqlx::raw_sql(text).execute(pool).await.unwrap_err()
@@ -89,31 +89,33 @@ on_both! {
 
 #[tokio::test]
 async fn many_may_migrate_at_once_on_postgres() {
-    let Some(bed) = Bed::postgres().await else { return };
-    let others = [bed.another("two").await, bed.another("three").await, bed.another("four").await];
-    let migrations = others.iter().chain([&bed.queues]).map(crate::Queues::migrate);
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    let others =
+        [harness.another("two").await, harness.another("three").await, harness.another("four").await];
+    let migrations = others.iter().chain([&harness.queues]).map(crate::Queues::migrate);
     futures::future::try_join_all(migrations).await.unwrap();
-    assert!(bed.queues.is_current().await.unwrap());
+    assert!(harness.queues.is_current().await.unwrap());
 }
 
 #[tokio::test]
 async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
-    let Some(bed) = Bed::postgres().await else { return };
-    bed.queues.migrate().await.unwrap();
-    bed.sql(
-        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'apalis.handbill_jobs_over'::regclass",
-    )
-    .await;
-    assert!(!bed.queues.is_current().await.unwrap());
-    bed.queues.migrate().await.unwrap();
-    assert!(bed.queues.is_current().await.unwrap());
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.queues.migrate().await.unwrap();
+    harness
+        .sql(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'apalis.handbill_jobs_over'::regclass",
+        )
+        .await;
+    assert!(!harness.queues.is_current().await.unwrap());
+    harness.queues.migrate().await.unwrap();
+    assert!(harness.queues.is_current().await.unwrap());
 }
 
 #[tokio::test]
 async fn no_index_makes_sqlite_acknowledge_a_job_by_way_of_all_that_its_worker_did() {
-    let bed = Bed::sqlite().await;
-    bed.queues.migrate().await.unwrap();
-    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    let harness = WorkerHarness::sqlite().await;
+    harness.queues.migrate().await.unwrap();
+    let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
     // The core of apalis' statement.
     let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(
         "EXPLAIN QUERY PLAN WITH j AS (SELECT value ->> 'task_id' AS task_id FROM json_each(?1))
@@ -130,9 +132,9 @@ async fn no_index_makes_sqlite_acknowledge_a_job_by_way_of_all_that_its_worker_d
 
 #[tokio::test]
 async fn a_committed_job_survives_the_process_on_sqlite() {
-    let bed = Bed::sqlite().await;
-    bed.queues.migrate().await.unwrap();
-    let Database::Sqlite(pool) = &bed.queues.database else { panic!("not SQLite") };
+    let harness = WorkerHarness::sqlite().await;
+    harness.queues.migrate().await.unwrap();
+    let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await.unwrap();
     let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await.unwrap();
     assert_eq!((journal.as_str(), synchronous), ("wal", 1), "1 is NORMAL");

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use domain::Queue;
 use tokio::sync::Notify;
 
-use super::bed::{Bed, Pool, Starts, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, on_both, scan};
 use crate::PoolSettings;
 
 on_both! {
-    async fn a_pool_that_stops_finishes_what_it_has_and_takes_nothing_new(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_pool_that_stops_finishes_what_it_has_and_takes_nothing_new(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (starts, finish) = (Starts::default(), Arc::new(Notify::new()));
         let bell = finish.clone();
-        let pool = Pool::start(&bed.queues, starts.then(move |_, _| {
+        let pool = Pool::start(&harness.queues, starts.then(move |_, _| {
             let bell = bell.clone();
             Box::pin(async move {
                 bell.notified().await;
@@ -32,51 +32,51 @@ on_both! {
         finish.notify_one();
         pool.stop().await;
 
-        assert_eq!(bed.row(running.id).await.status, "Done");
-        let late = bed.row(late.id).await;
+        assert_eq!(harness.row(running.id).await.status, "Done");
+        let late = harness.row(late.id).await;
         assert_eq!((late.status.as_str(), late.attempts), ("Pending", 0));
         assert_eq!(starts.all().len(), 1);
     }
 
-    async fn a_job_that_does_not_finish_in_time_is_given_back_at_no_cost(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_job_that_does_not_finish_in_time_is_given_back_at_no_cost(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
         settings.stop_timeout = Duration::from_millis(300);
-        let pool = Pool::with(&bed.queues, settings, starts.then_hang());
+        let pool = Pool::with(&harness.queues, settings, starts.then_hang());
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         starts.reach(1).await;
         let asked = Instant::now();
         pool.stop().await;
         assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
-        let row = bed.row(job.id).await;
+        let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
     }
 
-    async fn a_slow_job_is_not_taken_over_while_its_pool_waits_for_it(bed: Bed) {
-        let queue = bed.ready().await;
+    async fn a_slow_job_is_not_taken_over_while_its_pool_waits_for_it(harness: WorkerHarness) {
+        let queue = harness.ready().await;
         let (starts, elsewhere) = (Starts::default(), Starts::default());
         let slow = starts.then(|_, _| Box::pin(async {
             tokio::time::sleep(Duration::from_secs(10)).await;
             Ok(())
         }));
-        let pool = Pool::start(&bed.queues, slow);
+        let pool = Pool::start(&harness.queues, slow);
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         starts.reach(1).await;
-        let other = Pool::start(&bed.another("two").await, elsewhere.then_done());
+        let other = Pool::start(&harness.another("two").await, elsewhere.then_done());
         pool.stop().await;
-        let row = bed.row(job.id).await;
+        let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Done", 1));
         assert!(elsewhere.all().is_empty());
         other.stop().await;
     }
 
-    async fn an_idle_pool_stops_at_once(bed: Bed) {
-        bed.queues.migrate().await.unwrap();
-        let pool = Pool::start(&bed.queues, Starts::default().then_done());
-        super::bed::until("all have registered", || async { bed.worker_names().await.len() == Queue::ALL.len() }).await;
+    async fn an_idle_pool_stops_at_once(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        let pool = Pool::start(&harness.queues, Starts::default().then_done());
+        super::harness::until("all have registered", || async { harness.worker_names().await.len() == Queue::ALL.len() }).await;
         let asked = Instant::now();
         pool.stop().await;
         assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());

@@ -6,12 +6,12 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{BoardShown, JobState, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown, Service};
+use service::{BoardFigures, JobState, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
 use super::done::Done;
 use super::span::{Second, Span};
 use super::{path_of, path_of_job, path_of_state};
-use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::fields::Fields;
 use crate::html::figures::Count;
 use crate::html::{found_at, live_page};
@@ -41,7 +41,7 @@ pub struct QueueRow {
     pub oldest: Option<Span>,
     pub done: Count,
     pub failed: Count,
-    pub paused: Option<PausedTold>,
+    pub paused: Option<PauseText>,
 }
 
 /// How many jobs are in a state, and where they are listed.
@@ -53,7 +53,7 @@ pub struct StateCount {
     pub is_loud: bool,
 }
 
-pub struct PausedTold {
+pub struct PauseText {
     pub by: String,
     pub since: Second,
 }
@@ -109,7 +109,7 @@ pub async fn run(
     Fields(form): Fields<RunForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let done = run_now(&service, &form.schedule, &at_desk(request)?.name).await?;
+    let done = run_now(&service, &form.schedule, &operator(request)?.name).await?;
     Ok(found_at(&done.path(super::BOARD)))
 }
 
@@ -121,9 +121,9 @@ async fn run_now(service: &Service, name: &str, by: &OperatorName) -> Result<Don
 }
 
 impl<'a> BoardPage<'a> {
-    pub fn new(frame: &'a Frame, board: BoardShown, schedules: Vec<ScheduleShown>) -> Self {
+    pub fn new(frame: &'a Frame, board: BoardFigures, schedules: Vec<ScheduleInfo>) -> Self {
         let at = board.at;
-        let waits = |queue: &&QueueOnBoard| queue.depth() > 0 && !board.is_taken(queue.queue);
+        let waits = |queue: &&QueueFigures| queue.depth() > 0 && !board.is_taken(queue.queue);
         let omissions = board.omissions();
         let untaken = board.queues.iter().filter(waits).map(|queue| queue.queue.name()).collect();
         Self {
@@ -140,7 +140,7 @@ impl<'a> BoardPage<'a> {
 }
 
 impl QueueRow {
-    fn new(queue: QueueOnBoard, now: Time) -> Self {
+    fn new(queue: QueueFigures, now: Time) -> Self {
         Self {
             name: queue.queue.name(),
             path: path_of(queue.queue),
@@ -149,13 +149,13 @@ impl QueueRow {
             oldest: queue.oldest_waiting_since.map(|since| Span(now.since(since))),
             done: Count(queue.done_last_minute),
             failed: Count(queue.failed_last_minute),
-            paused: queue.paused.map(PausedTold::from),
+            paused: queue.paused.map(PauseText::from),
         }
     }
 }
 
 /// The states that jobs can be looked at in; what is done is not counted.
-pub fn counts_of(queue: &QueueOnBoard) -> Vec<StateCount> {
+pub fn counts_of(queue: &QueueFigures) -> Vec<StateCount> {
     let of = |state, label, count: u64, is_loud| StateCount {
         label,
         count: Count(count),
@@ -171,14 +171,14 @@ pub fn counts_of(queue: &QueueOnBoard) -> Vec<StateCount> {
     ]
 }
 
-impl From<service::Paused> for PausedTold {
+impl From<service::Paused> for PauseText {
     fn from(paused: service::Paused) -> Self {
         Self { by: paused.by, since: Second(paused.since) }
     }
 }
 
 impl ProcessRow {
-    fn new(process: ProcessShown, now: Time) -> Self {
+    fn new(process: ProcessInfo, now: Time) -> Self {
         let taken = |(queue, concurrency): &(Queue, usize)| format!("{} × {concurrency}", queue.name());
         Self {
             takes: process.takes.iter().map(taken).collect(),
@@ -207,7 +207,7 @@ impl RunningRow {
 }
 
 impl ScheduleRow {
-    fn new(schedule: ScheduleShown, now: Time) -> Self {
+    fn new(schedule: ScheduleInfo, now: Time) -> Self {
         let planned = schedule.planned;
         let queue = planned.job.queue();
         Self {

@@ -24,7 +24,7 @@ pub enum Done {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct ActionQuery {
     done: String,
     queue: String,
     schedule: String,
@@ -54,7 +54,7 @@ impl Done {
 
     /// What an address tells.
     pub fn told_in(request: &Request) -> Option<Self> {
-        let told: Told = request.params().ok()?;
+        let told: ActionQuery = request.params().ok()?;
         let queue = Queue::parse(&told.queue);
         match told.done.as_str() {
             "paused" => queue.map(Done::Paused),

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use service::{JobDetail, JobEvent, JobHappening, JobState, Service};
 
 use super::done::Done;
-use super::jobs::{WhenTold, when};
+use super::jobs::{TimeText, when};
 use super::span::Second;
 use super::{job_in, path_of, path_of_job, queue_in};
-use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::{accepts_html, found_at, live_page};
@@ -32,7 +32,7 @@ pub struct JobPage<'a> {
     pub state: JobState,
     pub attempts: u32,
     pub attempts_max: u32,
-    pub when: WhenTold,
+    pub when: TimeText,
     pub worker: Option<String>,
     pub reply_to: Option<String>,
     pub last_error: Option<String>,
@@ -68,7 +68,7 @@ pub async fn steer(
     Fields(form): Fields<SteerForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let (queue, id, by) = (queue_in(request)?, job_in(request)?, &at_desk(request)?.name);
+    let (queue, id, by) = (queue_in(request)?, job_in(request)?, &operator(request)?.name);
     let steered = match form.action.as_str() {
         "retry" => service.retry_job(queue, id, by).await.map(|()| Done::Retried),
         "cancel" => service.cancel_job(queue, id, by).await.map(|()| Done::Cancelled),

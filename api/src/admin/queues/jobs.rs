@@ -6,13 +6,13 @@ use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{BoardShown, JobShown, JobState, JobsShown, JobsWanted, Service};
+use service::{BoardFigures, JobInfo, JobList, JobState, JobsWanted, Service};
 
-use super::board::{PausedTold, StateCount, counts_of};
+use super::board::{PauseText, StateCount, counts_of};
 use super::done::Done;
 use super::span::{Second, Span};
 use super::{path_of_job, path_of_state, queue_in, shortened};
-use crate::admin::frame::{Frame, Tab, at_desk};
+use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::fields::Fields;
 use crate::html::figures::Count;
 use crate::html::{found_at, live_page};
@@ -27,9 +27,9 @@ pub struct JobsPage<'a> {
     pub path: String,
     pub as_of: Second,
     pub state: JobState,
-    pub shelves: Vec<ShelfTold>,
+    pub shelves: Vec<JobStateText>,
     pub dead: Count,
-    pub paused: Option<PausedTold>,
+    pub paused: Option<PauseText>,
     /// Whether a process that lives takes its jobs.
     pub is_taken: bool,
     pub rows: Vec<JobRow>,
@@ -40,7 +40,7 @@ pub struct JobsPage<'a> {
 }
 
 /// A state, as one chooses among them.
-pub struct ShelfTold {
+pub struct JobStateText {
     pub label: &'static str,
     pub path: String,
     pub is_chosen: bool,
@@ -53,20 +53,20 @@ pub struct JobRow {
     pub path: String,
     pub kind: String,
     pub attempts: String,
-    pub when: WhenTold,
+    pub when: TimeText,
     pub worker: Option<String>,
     pub error: Option<String>,
 }
 
 /// The moment that matters in a job's state, as in `due in 3 s`.
-pub struct WhenTold {
+pub struct TimeText {
     pub words: String,
     pub at: Second,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct JobsQuery {
     state: Option<String>,
     before: Option<String>,
 }
@@ -80,7 +80,7 @@ pub struct SteerForm {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<JobsQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Queues)?;
@@ -96,7 +96,7 @@ pub async fn steer(
     Fields(form): Fields<SteerForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let (queue, by) = (queue_in(request)?, &at_desk(request)?.name);
+    let (queue, by) = (queue_in(request)?, &operator(request)?.name);
     let done = match form.action.as_str() {
         "pause" => service.pause_queue(queue, by).await.map(|()| Done::Paused(queue))?,
         "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
@@ -107,7 +107,7 @@ pub async fn steer(
     Ok(found_at(&done.path(request.uri().path())))
 }
 
-impl Asked {
+impl JobsQuery {
     fn wanted(&self, queue: Queue) -> Result<JobsWanted, Refusal> {
         let state = match self.state.as_deref() {
             None => JobState::Dead,
@@ -124,7 +124,7 @@ impl Asked {
 }
 
 impl<'a> JobsPage<'a> {
-    pub fn new(frame: &'a Frame, wanted: JobsWanted, board: BoardShown, jobs: JobsShown) -> Self {
+    pub fn new(frame: &'a Frame, wanted: JobsWanted, board: BoardFigures, jobs: JobList) -> Self {
         let JobsWanted { queue, state, before } = wanted;
         let (at, is_taken) = (board.at, board.is_taken(queue));
         let shown = board.queues.into_iter().find(|shown| shown.queue == queue);
@@ -137,7 +137,7 @@ impl<'a> JobsPage<'a> {
             state,
             shelves: shelves(queue, state, shown.as_ref().map(counts_of).unwrap_or_default()),
             dead: Count(shown.as_ref().map_or(0, |shown| shown.dead)),
-            paused: shown.and_then(|shown| shown.paused).map(PausedTold::from),
+            paused: shown.and_then(|shown| shown.paused).map(PauseText::from),
             is_taken,
             rows: jobs.jobs.into_iter().map(|job| JobRow::new(job, at)).collect(),
             next,
@@ -146,15 +146,15 @@ impl<'a> JobsPage<'a> {
     }
 }
 
-fn shelves(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<ShelfTold> {
+fn shelves(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<JobStateText> {
     let path_of_chosen = path_of_state(queue, chosen);
-    let counted = counts.into_iter().map(|one| ShelfTold {
+    let counted = counts.into_iter().map(|one| JobStateText {
         label: one.label,
         is_chosen: one.path == path_of_chosen,
         path: one.path,
         count: Some(one.count),
     });
-    let done = ShelfTold {
+    let done = JobStateText {
         label: "Done",
         path: path_of_state(queue, JobState::Done),
         is_chosen: chosen == JobState::Done,
@@ -164,7 +164,7 @@ fn shelves(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<Shelf
 }
 
 impl JobRow {
-    fn new(job: JobShown, now: Time) -> Self {
+    fn new(job: JobInfo, now: Time) -> Self {
         Self {
             id: job.id.to_string(),
             path: path_of_job(job.queue, job.id),
@@ -178,19 +178,19 @@ impl JobRow {
 }
 
 /// When a job will be begun, or has been, or has ended.
-pub fn when(job: &JobShown, now: Time) -> WhenTold {
+pub fn when(job: &JobInfo, now: Time) -> TimeText {
     let told = |verb: &str, at: Time| {
         let words = if at > now {
             format!("{verb} in {}", Span(at.since(now)))
         } else {
             format!("{verb} {} ago", Span(now.since(at)))
         };
-        WhenTold { words, at: Second(at) }
+        TimeText { words, at: Second(at) }
     };
     let ended = job.ended_at.unwrap_or(job.due_at);
     match job.state {
         JobState::Waiting if job.due_at <= now => {
-            WhenTold { words: format!("due for {}", Span(now.since(job.due_at))), at: Second(job.due_at) }
+            TimeText { words: format!("due for {}", Span(now.since(job.due_at))), at: Second(job.due_at) }
         }
         JobState::Waiting => told("due", job.due_at),
         JobState::Running => told("begun", job.begun_at.unwrap_or(job.due_at)),

@@ -6,8 +6,8 @@ use askama::Template;
 use domain::{Job, JobId, Queue, Refusal, Time};
 use serde_json::{Value, json};
 use service::{
-    BoardShown, JobDetail, JobEvent, JobHappening, JobShown, JobState, JobsShown, JobsWanted, Paused,
-    Planned, ProcessShown, QueueOnBoard, RunningJob, ScheduleShown,
+    BoardFigures, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState, JobsWanted, Paused, Planned,
+    ProcessInfo, QueueFigures, RunningJob, ScheduleInfo,
 };
 
 use super::board::BoardPage;
@@ -31,8 +31,8 @@ fn id() -> JobId {
     JobId::from_ulid(1.into())
 }
 
-fn calm(queue: Queue) -> QueueOnBoard {
-    QueueOnBoard {
+fn calm(queue: Queue) -> QueueFigures {
+    QueueFigures {
         queue,
         waiting: 0,
         running: 0,
@@ -46,10 +46,10 @@ fn calm(queue: Queue) -> QueueOnBoard {
     }
 }
 
-fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessShown {
+fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessInfo {
     let running =
         RunningJob { id: id(), queue: Queue::Publish, kind: "publish".into(), since: Some(before(3)) };
-    ProcessShown {
+    ProcessInfo {
         instance: format!("{role}-<1>{is_lost}"),
         role: role.into(),
         host: "node <3>".into(),
@@ -63,8 +63,8 @@ fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessShown 
     }
 }
 
-fn board_of(queues: Vec<QueueOnBoard>, processes: Vec<ProcessShown>) -> BoardShown {
-    BoardShown {
+fn board_of(queues: Vec<QueueFigures>, processes: Vec<ProcessInfo>) -> BoardFigures {
+    BoardFigures {
         at: now(),
         queues,
         processes,
@@ -75,11 +75,11 @@ fn board_of(queues: Vec<QueueOnBoard>, processes: Vec<ProcessShown>) -> BoardSho
 }
 
 /// Something of everything: busy, paused, nobody's, dead.
-fn full() -> BoardShown {
+fn full() -> BoardFigures {
     let paused = Some(Paused { by: "Ada <Lovelace>".into(), since: before(60) });
     let board = board_of(
         vec![
-            QueueOnBoard {
+            QueueFigures {
                 waiting: 1_234,
                 running: 16,
                 failed: 2,
@@ -90,9 +90,9 @@ fn full() -> BoardShown {
                 failed_last_minute: 2,
                 ..calm(Queue::Publish)
             },
-            QueueOnBoard { waiting: 7, oldest_waiting_since: Some(before(30)), paused, ..calm(Queue::Scan) },
+            QueueFigures { waiting: 7, oldest_waiting_since: Some(before(30)), paused, ..calm(Queue::Scan) },
             calm(Queue::Views),
-            QueueOnBoard { waiting: 1, ..calm(Queue::Upkeep) },
+            QueueFigures { waiting: 1, ..calm(Queue::Upkeep) },
             calm(Queue::Rescan),
         ],
         vec![
@@ -101,27 +101,24 @@ fn full() -> BoardShown {
             process("edge", false, &[]),
         ],
     );
-    BoardShown { lost_earlier: 12, processes_not_listed: 112, running_not_listed: 9, ..board }
+    BoardFigures { lost_earlier: 12, processes_not_listed: 112, running_not_listed: 9, ..board }
 }
 
-fn schedules() -> Vec<ScheduleShown> {
+fn schedules() -> Vec<ScheduleInfo> {
     let planned = |name, cron, job, next| Planned { name, cron, job, next };
     vec![
-        ScheduleShown {
+        ScheduleInfo {
             planned: planned("sweep-scans", "*/15 * * * * *", Job::SweepScans, after(9)),
             last_slot: Some(before(6)),
         },
-        ScheduleShown {
-            planned: planned("metering", "5 * * * *", Job::Meter, after(3_000)),
-            last_slot: None,
-        },
+        ScheduleInfo { planned: planned("metering", "5 * * * *", Job::Meter, after(3_000)), last_slot: None },
     ]
 }
 
-fn job(state: JobState) -> JobShown {
+fn job(state: JobState) -> JobInfo {
     let has_begun = state != JobState::Waiting;
     let has_failed = matches!(state, JobState::Failed | JobState::Dead | JobState::Cancelled);
-    JobShown {
+    JobInfo {
         id: id(),
         queue: Queue::Scan,
         kind: "scan".into(),
@@ -160,9 +157,9 @@ fn detail(state: JobState) -> JobDetail {
     }
 }
 
-fn list(state: JobState, jobs: Vec<JobShown>, before: Option<JobId>) -> String {
+fn list(state: JobState, jobs: Vec<JobInfo>, before: Option<JobId>) -> String {
     let (wanted, next) = (JobsWanted { queue: Queue::Scan, state, before }, (!jobs.is_empty()).then(id));
-    JobsPage::new(&plain(), wanted, full(), JobsShown { jobs, next }).render().unwrap()
+    JobsPage::new(&plain(), wanted, full(), JobList { jobs, next }).render().unwrap()
 }
 
 fn plain() -> Frame {
@@ -182,7 +179,7 @@ fn boards() -> Vec<(String, String)> {
 fn lists() -> Vec<(String, String)> {
     let of_publish = JobsWanted { queue: Queue::Publish, state: JobState::Dead, before: None };
     let of_upkeep = JobsWanted { queue: Queue::Upkeep, ..of_publish };
-    let empty = || JobsShown { jobs: vec![], next: None };
+    let empty = || JobList { jobs: vec![], next: None };
     let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).words()));
     let mut pages = vec![
         ("admin-jobs-end".into(), list(JobState::Dead, vec![], Some(id()))),
@@ -244,7 +241,7 @@ fn a_job_in_json_has_its_timeline_with_whatever_belongs_to_each_event() {
     assert_eq!((&died["what"], &died["attempt"]), (&json!("died"), &json!(2)));
     assert_eq!((&died["by"], &died["retry_at"]), (&Value::Null, &Value::Null));
     assert_eq!(job["timeline"][5]["by"], "Ada <Lovelace>");
-    let listed = read(told_in_json::jobs(JobsShown { jobs: vec![], next: Some(id()) }));
+    let listed = read(told_in_json::jobs(JobList { jobs: vec![], next: Some(id()) }));
     assert_eq!(listed, json!({ "items": [], "next": id().to_string() }));
     let schedules = read(told_in_json::schedules(schedules()));
     assert_eq!(schedules[1]["queue"], "upkeep");

@@ -20,8 +20,8 @@ pub struct Operation {
     pub parameters: Vec<Field>,
     pub body: Option<Body>,
     pub curl: String,
-    pub answers: Vec<Answer>,
-    pub refusals: Vec<Turn>,
+    pub answers: Vec<DocumentedResponse>,
+    pub refusals: Vec<ExampleExchange>,
 }
 
 /// What a request carries.
@@ -34,7 +34,7 @@ pub struct Body {
 }
 
 /// An answer to a call that went well.
-pub struct Answer {
+pub struct DocumentedResponse {
     pub status: String,
     pub words: String,
     /// What its body is, with a link to its shape.
@@ -44,7 +44,7 @@ pub struct Answer {
 }
 
 /// A status of refusals, with the codes that it may have.
-pub struct Turn {
+pub struct ExampleExchange {
     pub status: String,
     pub codes: Vec<String>,
 }
@@ -84,11 +84,11 @@ impl Operation {
             curl: curl(&text(&document["servers"][0]["url"]), method, path, told),
             answers: responses()
                 .filter(|(status, _)| !is_refusal(status))
-                .map(|(status, response)| Answer::of(status, response, schemas))
+                .map(|(status, response)| DocumentedResponse::of(status, response, schemas))
                 .collect(),
             refusals: responses()
                 .filter(|(status, _)| is_refusal(status))
-                .map(|(status, response)| Turn::of(status, response))
+                .map(|(status, response)| ExampleExchange::of(status, response))
                 .collect(),
         }
     }
@@ -110,7 +110,7 @@ impl Body {
     }
 }
 
-impl Answer {
+impl DocumentedResponse {
     fn of(status: &str, response: &Value, schemas: Schemas<'_>) -> Self {
         let media = media_of(response);
         let headers = response["headers"].as_object().into_iter().flatten();
@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-impl Turn {
+impl ExampleExchange {
     fn of(status: &str, response: &Value) -> Self {
         let description = response["description"].as_str().unwrap_or_default();
         // Every other part stands between backticks.

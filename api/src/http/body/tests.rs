@@ -7,9 +7,9 @@ use futures::stream;
 
 use super::*;
 use crate::http::client_ip::TrustedProxies;
-use crate::http::room::{BodyRoom, SmallRoom};
-use crate::http::terms::Permit;
-use crate::http::turns::{TurnTerms, Turns};
+use crate::http::permits::{PermitLimits, RequestPermits};
+use crate::http::terms::PermitClass;
+use crate::http::upload_budget::{BodyRoom, SmallRoom};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
@@ -29,7 +29,7 @@ fn bounded(body: Body, declared_bytes: Option<u64>) -> Body {
     if let Some(bytes) = declared_bytes {
         request.headers_mut().insert(header::CONTENT_LENGTH, bytes.into());
     }
-    bound(&mut request, BodyTerms::default(), &Turn::free());
+    bound(&mut request, BodyTerms::default(), &RequestPermit::free());
     request.take_body()
 }
 
@@ -111,7 +111,7 @@ async fn refusal_within(terms: BodyTerms, body: Body) -> (Refusal, u64) {
 
 async fn given_up(mut request: Request, terms: BodyTerms) -> (Refusal, u64) {
     let begun_at = Instant::now();
-    bound(&mut request, terms, &Turn::free());
+    bound(&mut request, terms, &RequestPermit::free());
     (refusal(request.take_body()).await, begun_at.elapsed().as_secs())
 }
 
@@ -168,7 +168,7 @@ async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
-    let slow = Turns::new(TurnTerms::default()).take(Permit::Request).await.unwrap();
+    let slow = RequestPermits::new(PermitLimits::default()).take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(after_pauses(&[], 0));
     bound(&mut request, BodyTerms::default(), &slow);
     sleep(Duration::from_secs(60)).await;
@@ -190,7 +190,7 @@ fn form_to(limit: BodyLimit) -> poem::RequestBuilder {
 async fn a_content_type_makes_a_body_longer_only_where_a_form_is_taken() {
     for (limit, is_taken) in [(BodyLimit::Small, false), (BodyLimit::Event, true), (BodyLimit::Form, true)] {
         let mut request = form_to(limit).body(kilobytes(65).0);
-        bound(&mut request, BodyTerms::default(), &Turn::free());
+        bound(&mut request, BodyTerms::default(), &RequestPermit::free());
         match request.take_body().into_vec().await {
             Ok(whole) => assert!(is_taken && whole.len() == 65 * 1024, "{limit:?}"),
             Err(error) => {
@@ -208,7 +208,7 @@ async fn a_content_type_makes_a_body_longer_only_where_a_form_is_taken() {
 async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
     for (body, is_taken) in [(kilobytes(1_024).0, true), (kilobytes(1_025).0, false)] {
         let mut request = form_to(BodyLimit::Event).body(body);
-        bound(&mut request, BodyTerms::default(), &Turn::free());
+        bound(&mut request, BodyTerms::default(), &RequestPermit::free());
         let read = request.take_body().into_vec().await;
         assert_eq!(read.is_ok(), is_taken);
         if let Err(error) = read {
@@ -230,12 +230,12 @@ impl TwoRooms {
 }
 
 /// A body that is sent from an address, slowly, and takes room there.
-fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, limit: BodyLimit, body: Body) -> Body {
+fn sent_from(address: &str, rooms: &TwoRooms, permit: &RequestPermit, limit: BodyLimit, body: Body) -> Body {
     // A request that was made by hand came from no address.
     let proxies = TrustedProxies::new(vec!["0.0.0.0/32".parse().unwrap()]);
     let request = form_to(limit).header("x-forwarded-for", address).extension(proxies);
     let mut request = request.extension(rooms.uploads.clone()).extension(rooms.small.clone()).body(body);
-    bound(&mut request, BodyTerms::default(), turn);
+    bound(&mut request, BodyTerms::default(), permit);
     request.take_body()
 }
 
@@ -243,10 +243,10 @@ fn sent_from(address: &str, rooms: &TwoRooms, turn: &Turn, limit: BodyLimit, bod
 async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
     for (filled, other) in [(BodyLimit::Form, BodyLimit::Small), (BodyLimit::Small, BodyLimit::Form)] {
         let rooms = TwoRooms::of(64 * 1024);
-        let turns = Turns::new(TurnTerms::default());
+        let permits = RequestPermits::new(PermitLimits::default());
         let mut turn_of_all = Vec::new();
         for _ in 0..3 {
-            turn_of_all.push(turns.take(Permit::Request).await.unwrap());
+            turn_of_all.push(permits.take(PermitClass::Request).await.unwrap());
         }
         let begun = |number: usize, limit: BodyLimit| {
             let body = after_pauses(&[0, 1], 16 * 1024);
@@ -268,10 +268,10 @@ async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
 #[tokio::test(start_paused = true)]
 async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read() {
     let rooms = TwoRooms::of(64 * 1024);
-    let turns = Turns::new(TurnTerms::default());
+    let permits = RequestPermits::new(PermitLimits::default());
     let mut turn_of_all = Vec::new();
     for _ in 0..6 {
-        turn_of_all.push(turns.take(Permit::Request).await.unwrap());
+        turn_of_all.push(permits.take(PermitClass::Request).await.unwrap());
     }
     let begun = |number: usize, address: &'static str, limit: BodyLimit| {
         let body = after_pauses(&[0, 1], 8 * 1024);
@@ -298,13 +298,13 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
 
 #[tokio::test(start_paused = true)]
 async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
-    let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let slow = turns.take(Permit::Request).await.unwrap();
+    let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
+    let slow = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &slow);
     let reading = tokio::spawn(request.take_body().into_vec());
     let asked_at = Instant::now();
-    let other = turns.take(Permit::Request).await.unwrap();
+    let other = permits.take(PermitClass::Request).await.unwrap();
     assert!(asked_at.elapsed() < 2 * TURN_KEPT_FOR, "{:?}", asked_at.elapsed());
     sleep(Duration::from_secs(5)).await;
     assert!(!reading.is_finished(), "all has come, and it is another's turn");
@@ -315,23 +315,23 @@ async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
 
 #[tokio::test(start_paused = true)]
 async fn whose_turn_does_not_come_again_is_told_to_come_again() {
-    let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let slow = turns.take(Permit::Request).await.unwrap();
+    let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
+    let slow = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &slow);
     let reading = tokio::spawn(refusal(request.take_body()));
-    let _other = turns.take(Permit::Request).await.unwrap();
+    let _other = permits.take(PermitClass::Request).await.unwrap();
     assert_eq!(reading.await.unwrap().code(), "overloaded");
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_gave_the_turn_back_before_the_body_needs_none_at_its_end() {
-    let turns = Turns::new(TurnTerms { requests_max: 1, ..TurnTerms::default() });
-    let uploading = turns.take(Permit::Request).await.unwrap();
+    let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
+    let uploading = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &uploading);
     assert!(uploading.give_back());
-    let _other = turns.take(Permit::Request).await.unwrap();
+    let _other = permits.take(PermitClass::Request).await.unwrap();
     assert_eq!(request.take_body().into_vec().await.unwrap().len(), CHUNK.len());
     assert!(!uploading.give_back(), "it has taken none");
 }

@@ -10,8 +10,8 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
 use super::{Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind, requiring};
-use crate::http::room::{BodyShare, RoomTaken};
-use crate::http::turns::Turn;
+use crate::http::permits::RequestPermit;
+use crate::http::upload_budget::{BodyShare, RoomTaken};
 
 /// A body that has not been read yet.
 pub enum StagedUpload {
@@ -23,7 +23,7 @@ pub enum StagedUpload {
 pub struct PageBody {
     body: Body,
     share: BodyShare,
-    turn: Turn,
+    permit: RequestPermit,
 }
 
 /// A body that was read and keeps all the rules.
@@ -35,10 +35,10 @@ pub struct ReadUpload {
 
 impl StagedUpload {
     /// The turn of the request that sends it.
-    pub fn turn(&self) -> &Turn {
+    pub fn permit(&self) -> &RequestPermit {
         match self {
-            StagedUpload::Form(upload) => upload.turn(),
-            StagedUpload::Page(page) => &page.turn,
+            StagedUpload::Form(upload) => upload.permit(),
+            StagedUpload::Page(page) => &page.permit,
         }
     }
 
@@ -62,7 +62,7 @@ fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
-        self.turn.give_back();
+        self.permit.give_back();
         let mut room = self.share.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;
@@ -121,7 +121,7 @@ impl<'a> ApiExtractor<'a> for StagedUpload {
         if request.content_type().is_some_and(Upload::check_content_type) {
             return Ok(Self::Form(<Upload as ParsePayload>::from_request(request, body).await?));
         }
-        let (share, turn) = (BodyShare::of(request), Turn::of(request));
-        Ok(Self::Page(PageBody { body: body.take()?, share, turn }))
+        let (share, permit) = (BodyShare::of(request), RequestPermit::of(request));
+        Ok(Self::Page(PageBody { body: body.take()?, share, permit }))
     }
 }

@@ -12,7 +12,7 @@ use poem::test::TestClient;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::room::BodyRoom;
+use crate::http::upload_budget::BodyRoom;
 use crate::tests::samples;
 
 const BOUNDARY: &str = "XX";

@@ -7,7 +7,7 @@ use service::CreditRequest;
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -64,7 +64,7 @@ publish past the free allowance costs {publish_price} USD. Needs the scope accou
         arguments::object(properties, &["amount_usd", "payment_scheme"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         visit.dev_payment.demand()?;
         let amount = arguments.amount_usd.0;
         let request = CreditRequest { amount, payment: Some(Payment::Dev(amount)), idempotency_key: None };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::NoArguments;
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -31,7 +31,7 @@ account:manage.";
         arguments::none()
     }
 
-    async fn run(visit: &Visit, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
         Ok(visit.service.rotate_claim_link(&visit.caller).await?.into())
     }
 }

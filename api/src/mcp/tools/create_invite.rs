@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, Whole};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -79,7 +79,7 @@ spends one use. Free. Both are secrets: hand them to those who are invited only.
         arguments::object(properties, &[])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         let Arguments { role, max_uses, ttl_hours } = arguments;
         let terms = InviteTerms::new(
             role.map(Role::from),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -36,7 +36,7 @@ used again, but for a new URL.";
         arguments::object(json!({ "slug": arguments::slug() }), &["slug"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         Ok(visit.service.delete(&visit.caller, &arguments.slug.0).await?.into())
     }
 }

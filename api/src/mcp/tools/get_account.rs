@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::NoArguments;
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -32,8 +32,8 @@ lets the account change nothing). Free.";
         arguments::none()
     }
 
-    async fn run(visit: &Visit, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
-        let Visit { service, caller, .. } = visit;
+    async fn run(visit: &McpExchange, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
+        let McpExchange { service, caller, .. } = visit;
         let summary = service.account(caller).await?;
         let claim_url = service.claim_url(caller, &summary.account);
         Ok(wire::AccountWithMembers {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -39,7 +39,7 @@ with not_found. Next: rollback_artifact with the seq of any version.";
         arguments::object(json!({ "slug": arguments::slug() }), &["slug"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         let detail = visit.service.artifact(&visit.caller, &arguments.slug.0, &Page::whole()).await?;
         Ok(wire::ArtifactDetail::new(detail, visit.service.addresses()))
     }

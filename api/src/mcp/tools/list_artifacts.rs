@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::paging;
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, Whole};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -67,7 +67,7 @@ are more: call again with it as cursor. Free. Next: get_artifact for the version
         arguments::object(properties, &[])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         let rows_max = paging::rows_max("limit", arguments.limit.map_or(ARTIFACTS, |Whole(limit)| limit))?;
         let cursor = arguments.cursor.map(|text| paging::cursor("cursor", &text, LISTS)).transpose()?;
         let page = Page::new(cursor.map_or(PageStart::First, PageStart::After), rows_max);

@@ -4,11 +4,11 @@ use domain::{Activation, CreatedVia, Slug, Target, UploadId};
 use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
+use crate::http::permits::WorkClass;
 use crate::http::refusal::RefusedCall;
-use crate::http::room::RoomTaken;
-use crate::http::turns::Work;
+use crate::http::upload_budget::RoomTaken;
 use crate::mcp::arguments::GivenSlug;
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::wire;
 
 /// What is published.
@@ -38,12 +38,12 @@ pub fn slug_schema() -> Value {
 
 /// Publishes the content, and makes it live.
 pub async fn publish(
-    visit: &Visit,
+    visit: &McpExchange,
     slug: Option<GivenSlug>,
     content: Content,
 ) -> Result<wire::PublishResult, RefusedCall> {
-    let Visit { service, caller, turn, .. } = visit;
-    turn.foresee(Work::Publish)?;
+    let McpExchange { service, caller, permit, .. } = visit;
+    permit.foresee(WorkClass::Publish)?;
     service.check_publish(caller, Addressed::ByBody, None, None).await?;
     let Loaded { files, upload, _room } = content.load(visit).await?;
     let request = PublishRequest {
@@ -57,7 +57,7 @@ pub async fn publish(
         created_via: CreatedVia::Mcp,
         message: None,
     };
-    turn.go_over_to(Work::Publish).await?;
+    permit.go_over_to(WorkClass::Publish).await?;
     let publication = service.publish(caller, request).await?;
     let signed_url = service.signed_url_of(&publication.published);
     Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
@@ -65,12 +65,12 @@ pub async fn publish(
 
 impl Content {
     /// An upload has a queue of its own, and takes memory that the request did not reserve.
-    async fn load(self, visit: &Visit) -> Result<Loaded, RefusedCall> {
+    async fn load(self, visit: &McpExchange) -> Result<Loaded, RefusedCall> {
         let upload = match self {
             Content::Files(files) => return Ok(Loaded { files, upload: None, _room: None }),
             Content::Upload(upload) => upload,
         };
-        visit.turn.go_over_to(Work::Upload).await?;
+        visit.permit.go_over_to(WorkClass::Upload).await?;
         let room = visit.room.take_for_largest().await?;
         let (upload, files) = visit.service.uploaded(&visit.caller, &upload).await?;
         Ok(Loaded { files, upload: Some(upload), _room: Some(room) })

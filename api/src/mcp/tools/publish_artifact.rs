@@ -11,7 +11,7 @@ use service::UploadedFile;
 use super::publication::{self, Content};
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -86,7 +86,7 @@ the amount, then call add_credits, then repeat this call. Needs the scope artifa
         arguments::object(properties, &["files"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         let files = taken(arguments.files)?;
         publication::publish(visit, arguments.slug, Content::Files(files)).await
     }

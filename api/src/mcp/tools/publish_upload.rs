@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::publication::{self, Content};
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -49,7 +49,7 @@ this call. Needs the scope artifacts:write.";
         arguments::object(properties, &["upload"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         publication::publish(visit, arguments.slug, Content::Upload(arguments.upload)).await
     }
 }

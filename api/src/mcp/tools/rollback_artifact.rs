@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug, Whole};
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -44,7 +44,7 @@ version that does not exist is refused with not_found; get_artifact lists the ve
         arguments::object(json!({ "slug": arguments::slug(), "version": version }), &["slug", "version"])
     }
 
-    async fn run(visit: &Visit, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
         let Arguments { slug: GivenSlug(slug), version: Whole(version) } = arguments;
         if !(1..=VERSION_MAX).contains(&version) {
             let fault = format!("must be from 1 to {VERSION_MAX}; get_artifact lists the versions");

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::NoArguments;
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
-use crate::mcp::endpoint::Visit;
+use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
@@ -34,7 +34,7 @@ hour. If that call is refused, the same upload can be published again. Needs the
         arguments::none()
     }
 
-    async fn run(visit: &Visit, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
+    async fn run(visit: &McpExchange, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
         Ok(visit.service.stage_upload(&visit.caller).await?.into())
     }
 }

@@ -11,7 +11,7 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{ArtifactDetail, ModerationNotice, Service, VisibilityRequest};
 
-use super::desk::{Desk, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::Question;
 use crate::html::faults::Faults;
@@ -54,12 +54,12 @@ pub struct VersionRow {
     pub via: &'static str,
     pub message: Option<String>,
     pub moderation: ModerationStatus,
-    pub place: Place,
+    pub state: VersionState,
 }
 
 /// Where a version stands to the live one, and so what making it live would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum VersionState {
     Live,
     Before,
     After,
@@ -89,31 +89,31 @@ pub struct AppealForm {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    shown(request, &service, &desk, StatusCode::OK, AppealForm::default()).await
+    shown(request, &service, &dashboard, StatusCode::OK, AppealForm::default()).await
 }
 
 /// The page as it is now, with an appeal that was refused or none yet.
 async fn shown(
     request: &Request,
     service: &Service,
-    desk: &Desk,
+    dashboard: &DashboardPage,
     status: StatusCode,
     appeal: AppealForm,
 ) -> Result<Response, RefusedCall> {
     let page = page_of(request, List::Versions)?;
-    let detail = service.artifact(&desk.caller, &slug_of(request)?, &page).await?;
+    let detail = service.artifact(&dashboard.caller, &slug_of(request)?, &page).await?;
     let host = &detail.artifact.host;
-    let views = service.views_by_host(&desk.caller, std::slice::from_ref(host)).await?;
+    let views = service.views_by_host(&dashboard.caller, std::slice::from_ref(host)).await?;
     let views = views.get(host).copied().unwrap_or_default();
-    let due = service.visibility_price(&desk.caller, &detail.artifact).await?;
+    let due = service.visibility_price(&dashboard.caller, &detail.artifact).await?;
     let price = Price { due, month: service.tariff().visibility_price };
     let url = service.member_url(&detail.artifact);
-    let pager = Pager::of(&page, &detail.versions, &path_of(&desk.frame, &detail.artifact), "versions");
+    let pager = Pager::of(&page, &detail.versions, &path_of(&dashboard.frame, &detail.artifact), "versions");
     let template =
-        ArtifactPage { pager, appeal, ..ArtifactPage::new(&desk.frame, &detail, url, views, price) };
+        ArtifactPage { pager, appeal, ..ArtifactPage::new(&dashboard.frame, &detail, url, views, price) };
     let answer = framing_page(status, &template, service.addresses())?;
     Ok(kept_alive(request, service, answer))
 }
@@ -130,19 +130,19 @@ pub async fn send_appeal(
     Fields(form): Fields<AppealFields>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
     let slug = slug_of(request)?;
     let appealed = match read_appeal(&form.message) {
-        Ok(message) => service.appeal(&desk.caller, &slug, message).await.map_err(RefusedCall::from),
+        Ok(message) => service.appeal(&dashboard.caller, &slug, message).await.map_err(RefusedCall::from),
         Err(refusal) => Err(refusal.into()),
     };
     match appealed {
-        Ok(_) => Ok(found_at(&desk.path(&format!("/pages/{slug}?done=appealed")))),
+        Ok(_) => Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done=appealed")))),
         Err(refused) => {
             let refusal = to_show(refused, request)?;
             let faults = Faults::of(&refusal, &["message"], request.uri().path());
             let again = AppealForm { message: form.message, faults };
-            shown(request, &service, &desk, status_of(&refusal), again).await
+            shown(request, &service, &dashboard, status_of(&refusal), again).await
         }
     }
 }
@@ -159,11 +159,11 @@ pub async fn activate(
     Fields(form): Fields<ActivateForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
     let slug = slug_of(request)?;
     let seq = form.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
-    service.activate(&desk.caller, &slug, seq).await?;
-    Ok(found_at(&desk.path(&format!("/pages/{slug}?done=live"))))
+    service.activate(&dashboard.caller, &slug, seq).await?;
+    Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done=live"))))
 }
 
 #[derive(Default, Deserialize)]
@@ -179,16 +179,16 @@ pub async fn set_visibility(
     Fields(form): Fields<VisibilityForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Pages).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
     let slug = slug_of(request)?;
     let to = visibility_named(&form.visibility)
         .ok_or_else(|| Refusal::invalid("visibility", "is public, unlisted or private"))?;
     let asked = VisibilityRequest { slug: slug.clone(), to, payment: None };
     let done = to.as_str();
-    match service.set_visibility(&desk.caller, asked).await.map_err(RefusedCall::from) {
-        Ok(_) => Ok(found_at(&desk.path(&format!("/pages/{slug}?done={done}")))),
+    match service.set_visibility(&dashboard.caller, asked).await.map_err(RefusedCall::from) {
+        Ok(_) => Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done={done}")))),
         Err(RefusedCall(refusal)) if lacks_credit(&refusal, request) => {
-            Ok(found_at(&desk.path(&format!("/credit?page={slug}&visibility={done}"))))
+            Ok(found_at(&dashboard.path(&format!("/credit?page={slug}&visibility={done}"))))
         }
         Err(refused) => Err(refused),
     }
@@ -196,19 +196,19 @@ pub async fn set_visibility(
 
 #[handler]
 pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    let artifact = service.artifact_alone(&desk.caller, &slug_of(request)?).await?;
-    let back = path_of(&desk.frame, &artifact);
-    question(&desk.frame, &artifact).asked(request, &service, &desk.frame, &back)
+    let artifact = service.artifact_alone(&dashboard.caller, &slug_of(request)?).await?;
+    let back = path_of(&dashboard.frame, &artifact);
+    question(&dashboard.frame, &artifact).asked(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
 pub async fn delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Pages).await?;
-    service.delete(&desk.caller, &slug_of(request)?).await?;
-    Ok(found_at(&desk.path("?done=deleted")))
+    let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
+    service.delete(&dashboard.caller, &slug_of(request)?).await?;
+    Ok(found_at(&dashboard.path("?done=deleted")))
 }
 
 /// The visibility of this name.
@@ -262,17 +262,17 @@ impl VersionRow {
             via: created_via_in_words(version.created_via),
             message: version.message.as_ref().map(ToString::to_string),
             moderation: version.moderation,
-            place: Place::of(version.seq, live_seq),
+            state: VersionState::of(version.seq, live_seq),
         }
     }
 }
 
-impl Place {
+impl VersionState {
     fn of(seq: u32, live_seq: Option<u32>) -> Self {
         match live_seq {
-            Some(live) if live == seq => Place::Live,
-            Some(live) if seq < live => Place::Before,
-            _ => Place::After,
+            Some(live) if live == seq => VersionState::Live,
+            Some(live) if seq < live => VersionState::Before,
+            _ => VersionState::After,
         }
     }
 }
@@ -362,7 +362,10 @@ mod tests {
 
     #[test]
     fn a_version_is_rolled_back_to_or_forward_to() {
-        assert_eq!([1, 2, 3].map(|seq| Place::of(seq, Some(2))), [Place::Before, Place::Live, Place::After]);
-        assert_eq!(Place::of(1, None), Place::After);
+        assert_eq!(
+            [1, 2, 3].map(|seq| VersionState::of(seq, Some(2))),
+            [VersionState::Before, VersionState::Live, VersionState::After]
+        );
+        assert_eq!(VersionState::of(1, None), VersionState::After);
     }
 }

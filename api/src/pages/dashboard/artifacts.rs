@@ -8,7 +8,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::figures::{Count, Size};
 use crate::http::refusal::RefusedCall;
@@ -42,18 +42,18 @@ pub struct LiveRow {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Pages).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
     let page = page_of(request, List::Artifacts)?;
-    let artifacts = service.artifacts(&desk.caller, &page).await?;
+    let artifacts = service.artifacts(&dashboard.caller, &page).await?;
     let hosts: Vec<Host> = artifacts.rows.iter().map(|artifact| artifact.host.clone()).collect();
-    let views = service.views_by_host(&desk.caller, &hosts).await?;
-    let pager = Pager::of(&page, &artifacts, &desk.path(""), "pages");
-    let row = |artifact| ArtifactRow::new(artifact, &views, &desk.frame, &service);
+    let views = service.views_by_host(&dashboard.caller, &hosts).await?;
+    let pager = Pager::of(&page, &artifacts, &dashboard.path(""), "pages");
+    let row = |artifact| ArtifactRow::new(artifact, &views, &dashboard.frame, &service);
     let rows = artifacts.rows.iter().map(row).collect();
     let base_url = &service.addresses().base_url;
-    let template = ArtifactsPage { frame: &desk.frame, rows, pager, base_url };
+    let template = ArtifactsPage { frame: &dashboard.frame, rows, pager, base_url };
     shown(request, &service, None, &template)
 }
 

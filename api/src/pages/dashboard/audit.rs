@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::figures::Moment;
 use crate::http::refusal::RefusedCall;
@@ -34,14 +34,14 @@ pub struct TrailRow {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Audit).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Audit).await? else {
         return Ok(to_sign_in(request));
     };
     let page = page_of(request, List::Audit)?;
-    let entries = service.audit(&desk.caller, &page).await?;
-    let pager = Pager::of(&page, &entries, &desk.path("/audit"), "entries");
+    let entries = service.audit(&dashboard.caller, &page).await?;
+    let pager = Pager::of(&page, &entries, &dashboard.path("/audit"), "entries");
     let rows = entries.rows.into_iter().map(TrailRow::from).collect();
-    shown(request, &service, None, &TrailPage { frame: &desk.frame, rows, pager })
+    shown(request, &service, None, &TrailPage { frame: &dashboard.frame, rows, pager })
 }
 
 impl From<AuditEntry> for TrailRow {

@@ -2,15 +2,17 @@
 //! is paid at the processor, and its credit is added by the processor's word alone.
 
 use askama::Template;
-use domain::{CheckoutAmount, DevRail, List, Micro, Payment, Rail, Refusal, Slug, Visibility};
+use domain::{
+    CheckoutAmount, DevPaymentTerms, List, Micro, Payment, PaymentMethod, Refusal, Slug, Visibility,
+};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{CreditRequest, Failure, Service, Wish};
+use service::{CheckoutRequest, CreditRequest, Failure, Service};
 
 use super::artifact_page::visibility_named;
-use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::ledger::{EntryRow, Slugs, artifact_of};
+use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
@@ -33,7 +35,7 @@ pub struct CreditPage<'a> {
     pub balance: Dollars,
     pub is_owing: bool,
     /// What the credit is wanted for.
-    pub errand: Option<Errand>,
+    pub step: Option<CreditStep>,
     /// The ways to pay that there are here. The dev rail is for development: no money moves on it.
     pub dev: Option<AmountForm>,
     pub card: Option<AmountForm>,
@@ -52,13 +54,13 @@ pub struct AmountForm {
 
 /// A form that was refused.
 struct Refused<'a> {
-    rail: Rail,
+    rail: PaymentMethod,
     amount: &'a str,
     refusal: Refusal,
 }
 
 /// A page that is to leave the public, for which credit is bought first.
-pub struct Errand {
+pub struct CreditStep {
     pub slug: String,
     pub to: Visibility,
     pub price: Dollars,
@@ -85,11 +87,11 @@ pub struct CreditForm {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Credit).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Credit).await? else {
         return Ok(to_sign_in(request));
     };
     let link: ErrandLink = request.params().unwrap_or_default();
-    render(request, &service, &desk, &link, None).await
+    render(request, &service, &dashboard, &link, None).await
 }
 
 /// Buys credit on the dev rail. Who came for a page goes back to it.
@@ -99,17 +101,17 @@ pub async fn top_up(
     Fields(form): Fields<CreditForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Credit).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Credit).await?;
     DevPayment::of(request, &service).demand()?;
-    match bought(&desk, &form, &service).await {
+    match bought(&dashboard, &form, &service).await {
         Ok(()) => {
             let back = match errand_of(&form.link()) {
                 Some((slug, _)) => format!("/pages/{slug}"),
                 None => "/credit".to_owned(),
             };
-            Ok(found_at(&desk.path(&format!("{back}?done=credited"))))
+            Ok(found_at(&dashboard.path(&format!("{back}?done=credited"))))
         }
-        Err(refused) => refuse(refused, Rail::Dev, request, &service, &desk, &form).await,
+        Err(refused) => refuse(refused, PaymentMethod::Dev, request, &service, &dashboard, &form).await,
     }
 }
 
@@ -129,22 +131,22 @@ pub async fn check_out(
     Fields(form): Fields<CreditForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Credit).await?;
-    match opened(&desk, &form, &service).await {
+    let dashboard = DashboardPage::change(request, &service, Tab::Credit).await?;
+    match opened(&dashboard, &form, &service).await {
         Ok(checkout) => {
             let template = CheckoutPage {
-                frame: &desk.frame,
+                frame: &dashboard.frame,
                 amount: Dollars(checkout.amount.micro()),
                 url: &checkout.url,
                 back: &checkout.way_back,
             };
             shown(request, &service, None, &template)
         }
-        Err(refused) => refuse(refused, Rail::Card, request, &service, &desk, &form).await,
+        Err(refused) => refuse(refused, PaymentMethod::Card, request, &service, &dashboard, &form).await,
     }
 }
 
-async fn bought(desk: &Desk, form: &CreditForm, service: &Service) -> Result<(), RefusedCall> {
+async fn bought(dashboard: &DashboardPage, form: &CreditForm, service: &Service) -> Result<(), RefusedCall> {
     let amount = dollars(&form.amount_usd)
         .and_then(Purchasable::new)
         .ok_or_else(|| Refusal::invalid("amount_usd", purchasable_in_words()))?
@@ -154,7 +156,7 @@ async fn bought(desk: &Desk, form: &CreditForm, service: &Service) -> Result<(),
         payment: Some(Payment::Dev(amount)),
         idempotency_key: is_key(&form.key).then(|| form.key.clone()),
     };
-    service.buy_credit(&desk.caller, request).await?;
+    service.buy_credit(&dashboard.caller, request).await?;
     Ok(())
 }
 
@@ -162,85 +164,89 @@ fn purchasable_in_words() -> String {
     format!("must be from {} to {} dollars", CreditPurchase::USD_MIN, CreditPurchase::USD_MAX)
 }
 
-async fn opened(desk: &Desk, form: &CreditForm, service: &Service) -> Result<service::Checkout, RefusedCall> {
+async fn opened(
+    dashboard: &DashboardPage,
+    form: &CreditForm,
+    service: &Service,
+) -> Result<service::Checkout, RefusedCall> {
     let amount = dollars(&form.amount_usd)
         .and_then(CheckoutAmount::new)
         .ok_or_else(|| Refusal::invalid("amount_usd", "must be from 5 to 500, in whole cents"))?;
-    let wish = errand_of(&form.link()).map(|(page, visibility)| Wish { page, visibility });
-    Ok(service.open_checkout(&desk.person, Some(&desk.frame.handle), amount, wish).await?)
+    let wish = errand_of(&form.link()).map(|(page, visibility)| CheckoutRequest { page, visibility });
+    Ok(service.open_checkout(&dashboard.person, Some(&dashboard.frame.handle), amount, wish).await?)
 }
 
 async fn refuse(
     refused: RefusedCall,
-    rail: Rail,
+    rail: PaymentMethod,
     request: &Request,
     service: &Service,
-    desk: &Desk,
+    dashboard: &DashboardPage,
     form: &CreditForm,
 ) -> Result<Response, RefusedCall> {
     // Without a form there is nothing to tell it on.
-    if !desk.frame.owns() || !is_offered(rail, request, service) {
+    if !dashboard.frame.owns() || !is_offered(rail, request, service) {
         return Err(refused);
     }
     let refused = Refused { rail, amount: &form.amount_usd, refusal: to_show(refused, request)? };
-    render(request, service, desk, &form.link(), Some(refused)).await
+    render(request, service, dashboard, &form.link(), Some(refused)).await
 }
 
 async fn render(
     request: &Request,
     service: &Service,
-    desk: &Desk,
+    dashboard: &DashboardPage,
     link: &ErrandLink,
     refused: Option<Refused<'_>>,
 ) -> Result<Response, RefusedCall> {
-    let balance = service.account(&desk.caller).await?.account.balance;
+    let balance = service.account(&dashboard.caller).await?.account.balance;
     let page = page_of(request, List::Ledger)?;
-    let entries = service.ledger(&desk.caller, &page).await?;
+    let entries = service.ledger(&dashboard.caller, &page).await?;
     let artifacts: Vec<_> = entries.rows.iter().filter_map(artifact_of).collect();
-    let slugs = Slugs::new(service.slugs(&desk.caller, &artifacts).await?);
-    let errand = find_errand(desk, link, balance, service).await?;
+    let slugs = Slugs::new(service.slugs(&dashboard.caller, &artifacts).await?);
+    let step = find_errand(dashboard, link, balance, service).await?;
     let form = |rail| match &refused {
         Some(refused) if refused.rail == rail => {
-            AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, desk) }
+            AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, dashboard) }
         }
-        _ => AmountForm { amount: enough_for(errand.as_ref()), faults: Faults::default() },
+        _ => AmountForm { amount: enough_for(step.as_ref()), faults: Faults::default() },
     };
     let template = CreditPage {
-        frame: &desk.frame,
+        frame: &dashboard.frame,
         balance: Dollars(balance),
         is_owing: balance.is_negative(),
-        dev: is_offered(Rail::Dev, request, service).then(|| form(Rail::Dev)),
-        card: is_offered(Rail::Card, request, service).then(|| form(Rail::Card)),
+        dev: is_offered(PaymentMethod::Dev, request, service).then(|| form(PaymentMethod::Dev)),
+        card: is_offered(PaymentMethod::Card, request, service).then(|| form(PaymentMethod::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
         entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
-        pager: Pager::of(&page, &entries, &desk.path("/credit"), "entries"),
-        errand,
+        pager: Pager::of(&page, &entries, &dashboard.path("/credit"), "entries"),
+        step,
     };
     shown(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
 }
 
-fn is_offered(rail: Rail, request: &Request, service: &Service) -> bool {
+fn is_offered(rail: PaymentMethod, request: &Request, service: &Service) -> bool {
     match rail {
-        Rail::Dev => {
-            service.tariff().dev_rail == DevRail::Open
+        PaymentMethod::Dev => {
+            service.tariff().dev_rail == DevPaymentTerms::Open
                 && DevPayment::of(request, service) == DevPayment::ByTariff
         }
-        Rail::Card => service.has_card_rail(),
+        PaymentMethod::Card => service.has_card_rail(),
     }
 }
 
-pub fn faults(refusal: &Refusal, desk: &Desk) -> Faults {
-    Faults::of(refusal, AMOUNT_FIELDS, &desk.path("/credit"))
+pub fn faults(refusal: &Refusal, dashboard: &DashboardPage) -> Faults {
+    Faults::of(refusal, AMOUNT_FIELDS, &dashboard.path("/credit"))
 }
 
 async fn find_errand(
-    desk: &Desk,
+    dashboard: &DashboardPage,
     link: &ErrandLink,
     balance: Micro,
     service: &Service,
-) -> Result<Option<Errand>, RefusedCall> {
+) -> Result<Option<CreditStep>, RefusedCall> {
     let Some((slug, to)) = errand_of(link) else { return Ok(None) };
-    let artifact = match service.artifact_alone(&desk.caller, &slug).await {
+    let artifact = match service.artifact_alone(&dashboard.caller, &slug).await {
         // What is as it was wanted wants nothing more.
         Ok(artifact) if artifact.visibility == to => return Ok(None),
         Ok(artifact) => artifact,
@@ -248,10 +254,10 @@ async fn find_errand(
             return failure.handle().map(|_| None).map_err(|bug| Failure::Bug(bug).into());
         }
     };
-    let price = service.visibility_price(&desk.caller, &artifact).await?;
+    let price = service.visibility_price(&dashboard.caller, &artifact).await?;
     // What costs nothing lacks nothing, whatever the account owes.
     let missing = (!price.is_zero() && price > balance).then(|| Dollars(price - balance));
-    Ok(Some(Errand { slug: slug.to_string(), to, price: Dollars(price), missing }))
+    Ok(Some(CreditStep { slug: slug.to_string(), to, price: Dollars(price), missing }))
 }
 
 fn errand_of(link: &ErrandLink) -> Option<(Slug, Visibility)> {
@@ -260,8 +266,8 @@ fn errand_of(link: &ErrandLink) -> Option<(Slug, Visibility)> {
 }
 
 /// Whole dollars that will do, at least what is offered anyway.
-fn enough_for(errand: Option<&Errand>) -> String {
-    let missing = errand.and_then(|errand| errand.missing).map_or(0, |missing| missing.0.get());
+fn enough_for(step: Option<&CreditStep>) -> String {
+    let missing = step.and_then(|step| step.missing).map_or(0, |missing| missing.0.get());
     let dollars = missing.saturating_add(MICRO_PER_USD - 1) / MICRO_PER_USD;
     AMOUNT.parse().unwrap_or(dollars).max(dollars).to_string()
 }
@@ -299,14 +305,14 @@ mod tests {
 
     #[test]
     fn what_is_offered_is_enough_for_the_errand() {
-        let errand = |missing| Errand {
+        let step = |missing| CreditStep {
             slug: "my-page".into(),
             to: Visibility::Private,
             price: Dollars(Micro::new(500_000)),
             missing: Some(Dollars(Micro::new(missing))),
         };
         assert_eq!(enough_for(None), "5");
-        assert_eq!(enough_for(Some(&errand(500_000))), "5");
-        assert_eq!(enough_for(Some(&errand(7_000_001))), "8");
+        assert_eq!(enough_for(Some(&step(500_000))), "5");
+        assert_eq!(enough_for(Some(&step(7_000_001))), "8");
     }
 }

@@ -8,8 +8,8 @@ pub mod artifact_page;
 pub mod artifacts;
 pub mod audit;
 pub mod credit;
-pub mod desk;
 pub mod ledger;
+pub mod page;
 pub mod pager;
 pub mod question;
 pub mod team;
@@ -23,11 +23,11 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use crate::html::told::page_to_open;
+use crate::html::error_text::page_to_open;
 use crate::html::{found_at, person_if_any};
 use crate::http::refusal::RefusedCall;
 use arrival::Arrival;
-use desk::{done, shown, to_sign_in};
+use page::{done, shown, to_sign_in};
 
 /// For who is on no account.
 #[derive(Template)]

@@ -22,14 +22,14 @@ pub struct Pager {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PageQuery {
     after: Option<String>,
     before: Option<String>,
 }
 
 /// The page of a list that an address asks for, by `?after=` or `?before=`.
 pub fn page_of(request: &Request, list: List) -> Result<Page, Refusal> {
-    let asked: Asked = request.params().unwrap_or_default();
+    let asked: PageQuery = request.params().unwrap_or_default();
     let read = |field, text: String| cursor(field, &text, &[list]);
     let start = match (asked.after, asked.before) {
         (Some(after), _) => PageStart::After(read("after", after)?),

@@ -5,7 +5,7 @@ use askama::Template;
 use poem::{Request, Response};
 use service::Service;
 
-use super::desk::{Frame, shown};
+use super::page::{Frame, shown};
 use crate::http::refusal::RefusedCall;
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{AgentJoin, Member, Service};
 
-use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::Question;
 use crate::html::faults::Faults;
@@ -78,10 +78,10 @@ impl Default for InviteForm {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Team).await? else {
         return Ok(to_sign_in(request));
     };
-    render(request, &service, &desk, InviteForm::default(), None).await
+    render(request, &service, &dashboard, InviteForm::default(), None).await
 }
 
 #[handler]
@@ -90,26 +90,26 @@ pub async fn make_invite(
     Fields(form): Fields<InviteForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Team).await?;
-    match invited(&desk, &form, &service).await {
-        Ok(()) => Ok(found_at(&desk.path("/team?done=invited"))),
+    let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
+    match invited(&dashboard, &form, &service).await {
+        Ok(()) => Ok(found_at(&dashboard.path("/team?done=invited"))),
         // Who may not invite has no form to be told it on.
-        Err(refused) if !desk.frame.leads() => Err(refused),
+        Err(refused) if !dashboard.frame.leads() => Err(refused),
         Err(refused) => {
             let refusal = to_show(refused, request)?;
-            render(request, &service, &desk, form, Some(&refusal)).await
+            render(request, &service, &dashboard, form, Some(&refusal)).await
         }
     }
 }
 
-async fn invited(desk: &Desk, form: &InviteForm, service: &Service) -> Result<(), RefusedCall> {
+async fn invited(dashboard: &DashboardPage, form: &InviteForm, service: &Service) -> Result<(), RefusedCall> {
     let role = form.role.parse().map_err(|_| Refusal::invalid("role", "must be member or admin"))?;
     let number = |field: &'static str, text: &str| {
         text.trim().parse::<u32>().map_err(|_| Refusal::invalid(field, "must be a whole number"))
     };
     let (uses, hours) = (number("max_uses", &form.max_uses)?, number("ttl_hours", &form.ttl_hours)?);
     let terms = InviteTerms::new(Some(role), Some(uses), Some(hours)).map_err(of_the_field)?;
-    service.invite(&desk.caller, terms).await?;
+    service.invite(&dashboard.caller, terms).await?;
     Ok(())
 }
 
@@ -136,85 +136,89 @@ pub async fn set_agent_join(
     Fields(form): Fields<AgentJoinForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Team).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
     let (agent_join, done) = match form.allow.as_str() {
         "true" => (AgentJoin::Allowed, "agents-join"),
         "false" => (AgentJoin::Disabled, "agents-stay-out"),
         _ => return Err(Refusal::invalid("allow", "is true or false").into()),
     };
-    service.set_agent_join(&desk.caller, agent_join).await?;
-    Ok(found_at(&desk.path(&format!("/team?done={done}"))))
+    service.set_agent_join(&dashboard.caller, agent_join).await?;
+    Ok(found_at(&dashboard.path(&format!("/team?done={done}"))))
 }
 
 #[handler]
 pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Team).await? else {
         return Ok(to_sign_in(request));
     };
     let code = request.raw_path_param("code").unwrap_or_default();
-    if service.invite_of(&desk.caller, code).await?.revoked_at.is_some() {
+    if service.invite_of(&dashboard.caller, code).await?.revoked_at.is_some() {
         return Err(Refusal::NotFound(Missing::Invite).into());
     }
-    let back = desk.path("/team");
-    revocation(code, &desk.frame).asked(request, &service, &desk.frame, &back)
+    let back = dashboard.path("/team");
+    revocation(code, &dashboard.frame).asked(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
 pub async fn revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Team).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
     let code = request.raw_path_param("code").unwrap_or_default();
-    service.revoke_invite(&desk.caller, code).await?;
-    Ok(found_at(&desk.path("/team?done=invite-revoked")))
+    service.revoke_invite(&dashboard.caller, code).await?;
+    Ok(found_at(&dashboard.path("/team?done=invite-revoked")))
 }
 
 #[handler]
 pub async fn ask_to_remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Team).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Team).await? else {
         return Ok(to_sign_in(request));
     };
     let id = member_of(request)?;
-    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let members = service.members(&dashboard.caller, &Page::whole()).await?.rows;
     let found = members.iter().find(|member| member.user == id);
     let member = found.ok_or(Refusal::NotFound(Missing::Member))?;
-    let question = offered_removal(member, &desk).ok_or_else(|| Refusal::Forbidden {
+    let question = offered_removal(member, &dashboard).ok_or_else(|| Refusal::Forbidden {
         fault: "admins and the owner remove others, and nobody removes the owner".to_owned(),
     })?;
-    let back = desk.path("/team");
-    question.asked(request, &service, &desk.frame, &back)
+    let back = dashboard.path("/team");
+    question.asked(request, &service, &dashboard.frame, &back)
 }
 
 /// Removes somebody, or lets who asks for it leave.
 #[handler]
 pub async fn remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Team).await?;
-    let (removed, _) = service.remove_member(&desk.caller, id_in(request)).await?;
-    let is_self = removed == desk.person.user;
-    Ok(found_at(&if is_self { "/dashboard?done=left".to_owned() } else { desk.path("/team?done=removed") }))
+    let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
+    let (removed, _) = service.remove_member(&dashboard.caller, id_in(request)).await?;
+    let is_self = removed == dashboard.person.user;
+    Ok(found_at(&if is_self {
+        "/dashboard?done=left".to_owned()
+    } else {
+        dashboard.path("/team?done=removed")
+    }))
 }
 
 async fn render(
     request: &Request,
     service: &Service,
-    desk: &Desk,
+    dashboard: &DashboardPage,
     form: InviteForm,
     refusal: Option<&Refusal>,
 ) -> Result<Response, RefusedCall> {
-    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let members = service.members(&dashboard.caller, &Page::whole()).await?.rows;
     let page = page_of(request, List::Invites)?;
-    let leads = desk.frame.leads();
-    let invites = if leads { service.invites(&desk.caller, &page).await? } else { Paged::empty() };
-    let pager = Pager::of(&page, &invites, &desk.path("/team"), "invites");
-    let do_agents_join = service.account(&desk.caller).await?.account.allow_agent_join;
+    let leads = dashboard.frame.leads();
+    let invites = if leads { service.invites(&dashboard.caller, &page).await? } else { Paged::empty() };
+    let pager = Pager::of(&page, &invites, &dashboard.path("/team"), "invites");
+    let do_agents_join = service.account(&dashboard.caller).await?.account.allow_agent_join;
     let now = service.clock().now();
     let names = names_of(&members);
     let rows = invites
         .rows
         .iter()
-        .map(|invite| InviteRow::new(invite, &names, now, &desk.frame, service.addresses()));
+        .map(|invite| InviteRow::new(invite, &names, now, &dashboard.frame, service.addresses()));
     let (invites, past_invites) = rows.partition(|row| row.end.is_none());
-    let members = members.iter().map(|member| MemberRow::new(member, desk)).collect();
-    let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &desk.path("/team")));
-    let (frame, faults) = (&desk.frame, faults.unwrap_or_default());
+    let members = members.iter().map(|member| MemberRow::new(member, dashboard)).collect();
+    let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &dashboard.path("/team")));
+    let (frame, faults) = (&dashboard.frame, faults.unwrap_or_default());
     let template = TeamPage { frame, members, invites, past_invites, pager, form, faults, do_agents_join };
     shown(request, service, refusal, &template)
 }
@@ -241,14 +245,14 @@ pub fn maker_in_words(made_by: domain::Maker, names: &HashMap<UserId, String>) -
 }
 
 impl MemberRow {
-    pub fn new(member: &Member, desk: &Desk) -> Self {
-        let is_self = member.user == desk.person.user;
+    pub fn new(member: &Member, dashboard: &DashboardPage) -> Self {
+        let is_self = member.user == dashboard.person.user;
         Self {
             username: member.username.clone(),
             role: member.role,
             joined_at: Moment(member.joined_at),
             is_self,
-            remove: offered_removal(member, desk),
+            remove: offered_removal(member, dashboard),
         }
     }
 }
@@ -297,13 +301,13 @@ pub fn revocation(code: &str, frame: &Frame) -> Question {
 }
 
 /// For who may remove somebody, or leave.
-fn offered_removal(member: &Member, desk: &Desk) -> Option<Question> {
-    let may_go = member.user == desk.person.user || desk.frame.leads();
-    (may_go && member.role != Role::Owner).then(|| removal(member, desk))
+fn offered_removal(member: &Member, dashboard: &DashboardPage) -> Option<Question> {
+    let may_go = member.user == dashboard.person.user || dashboard.frame.leads();
+    (may_go && member.role != Role::Owner).then(|| removal(member, dashboard))
 }
 
-pub fn removal(member: &Member, desk: &Desk) -> Question {
-    let (is_self, frame) = (member.user == desk.person.user, &desk.frame);
+pub fn removal(member: &Member, dashboard: &DashboardPage) -> Question {
+    let (is_self, frame) = (member.user == dashboard.person.user, &dashboard.frame);
     let (verb, subject, title, who) = if is_self {
         ("Leave", frame.handle.clone(), format!("Leave {}?", frame.handle), "You lose".to_owned())
     } else {

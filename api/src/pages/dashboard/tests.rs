@@ -8,19 +8,19 @@ use domain::{
     MonthlyUse, Origin, Paged, Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token,
     TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
-use service::{ArtifactDetail, Caller, Member, ModerationNotice, Person, Who};
+use service::{ArtifactDetail, Caller, CallerIdentity, Member, ModerationNotice, Person};
 
 use super::NoAccountPage;
 use super::artifact_page::{self, ArtifactPage};
 use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
-use super::credit::{self, AmountForm, CheckoutPage, CreditPage, Errand};
-use super::desk::{AccountLink, Desk, Frame, Tab, done};
+use super::credit::{self, AmountForm, CheckoutPage, CreditPage, CreditStep};
 use super::ledger::{EntryRow, Slugs};
+use super::page::{AccountLink, DashboardPage, Frame, Tab, done};
 use super::pager::Pager;
 use super::question::AskPage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
-use super::tokens::{self, MintForm, MintedShown, TokenRow, TokensPage};
+use super::tokens::{self, MintForm, MintedTokenBox, TokenRow, TokensPage};
 use super::usage::UsagePage;
 use crate::html::faults::Faults;
 use crate::html::figures::{Count, Dollars, Moment, Size, SuspendedSince};
@@ -82,7 +82,7 @@ fn frame(role: Role, tab: Tab) -> Frame {
     }
 }
 
-fn desk(role: Role, tab: Tab) -> Desk {
+fn dashboard(role: Role, tab: Tab) -> DashboardPage {
     let origin = Origin { via: Via::Web, address: None };
     let person = Person { user: user(1), username: "ada".into(), origin };
     let caller = Caller {
@@ -90,10 +90,10 @@ fn desk(role: Role, tab: Tab) -> Desk {
         handle: "acct_a1b2c3d4e5f6".into(),
         account_expires_at: None,
         suspension: None,
-        who: Who::Person(person.clone(), role),
+        who: CallerIdentity::Person(person.clone(), role),
         origin,
     };
-    Desk { person, caller, frame: frame(role, tab) }
+    DashboardPage { person, caller, frame: frame(role, tab) }
 }
 
 fn shown(name: &str, template: &impl Template) -> (String, String) {
@@ -301,20 +301,20 @@ fn credit_pages() -> Vec<(String, String)> {
         ]
     };
     let form = |faults| Some(AmountForm { amount: "5".into(), faults });
-    let refused = |refusal: Refusal| form(credit::faults(&refusal, &desk(Role::Owner, Tab::Credit)));
-    let page = |frame, balance, errand, dev, card, entries| CreditPage {
+    let refused = |refusal: Refusal| form(credit::faults(&refusal, &dashboard(Role::Owner, Tab::Credit)));
+    let page = |frame, balance, step, dev, card, entries| CreditPage {
         frame,
         balance: Dollars(Micro::new(balance)),
         is_owing: balance < 0,
-        errand,
+        step,
         dev,
         card,
         key: "k".repeat(24),
         entries,
         pager: None,
     };
-    let errand = |missing| {
-        Some(Errand {
+    let step = |missing| {
+        Some(CreditStep {
             slug: "my-page".into(),
             to: Visibility::Private,
             price: Dollars(Micro::new(500_000)),
@@ -325,14 +325,14 @@ fn credit_pages() -> Vec<(String, String)> {
     let amount = Refusal::invalid("amount_usd", "must be from 1 to 100 dollars");
     vec![
         shown("credit", &page(&owner, 4_495_000, None, fine(), fine(), entries())),
-        shown("credit-missing", &page(&owner, 0, errand(500_000), fine(), None, vec![])),
-        shown("credit-enough", &page(&owner, 4_495_000, errand(0), fine(), None, entries())),
+        shown("credit-missing", &page(&owner, 0, step(500_000), fine(), None, vec![])),
+        shown("credit-enough", &page(&owner, 4_495_000, step(0), fine(), None, entries())),
         shown(
             "credit-refused",
             &page(&owner, -20_000, None, refused(amount), refused(Refusal::ProcessorError), vec![]),
         ),
         shown("credit-no-rail", &page(&owner, 0, None, None, None, vec![])),
-        shown("credit-member", &page(&member, 4_495_000, errand(500_000), fine(), fine(), entries())),
+        shown("credit-member", &page(&member, 4_495_000, step(500_000), fine(), fine(), entries())),
         shown(
             "checkout",
             &CheckoutPage {
@@ -373,9 +373,9 @@ fn team_pages() -> Vec<(String, String)> {
         created_at: now(),
         made_by,
     };
-    let page = |desk: &Desk, faults, do_agents_join| {
+    let page = |dashboard: &DashboardPage, faults, do_agents_join| {
         let before = Time::from_millis(now().millis() - 1);
-        let row = |invite: &Invite, at| InviteRow::new(invite, &names, at, &desk.frame, &addresses);
+        let row = |invite: &Invite, at| InviteRow::new(invite, &names, at, &dashboard.frame, &addresses);
         let by_ada = Maker { user: Some(user(1)), token: None };
         let invites = vec![row(&invite("abcdef", 1, by_ada), before)];
         let past_invites = vec![
@@ -383,10 +383,10 @@ fn team_pages() -> Vec<(String, String)> {
             row(&invite("mnopqr", 0, Maker::default()), now()),
         ];
         let template = TeamPage {
-            frame: &desk.frame,
-            members: members.iter().map(|member| MemberRow::new(member, desk)).collect(),
-            invites: if desk.frame.leads() { invites } else { vec![] },
-            past_invites: if desk.frame.leads() { past_invites } else { vec![] },
+            frame: &dashboard.frame,
+            members: members.iter().map(|member| MemberRow::new(member, dashboard)).collect(),
+            invites: if dashboard.frame.leads() { invites } else { vec![] },
+            past_invites: if dashboard.frame.leads() { past_invites } else { vec![] },
             pager: None,
             form: InviteForm::default(),
             faults,
@@ -395,8 +395,8 @@ fn team_pages() -> Vec<(String, String)> {
         template.render().unwrap()
     };
     let faults = |refusal| Faults::of(&refusal, team::INVITE_FIELDS, "/dashboard");
-    let owner = desk(Role::Owner, Tab::Team);
-    let mut joined = desk(Role::Member, Tab::Team);
+    let owner = dashboard(Role::Owner, Tab::Team);
+    let mut joined = dashboard(Role::Member, Tab::Team);
     joined.person.user = user(3);
     let back = owner.path("/team");
     let ask = |question| AskPage { frame: &owner.frame, question, back: &back };
@@ -416,7 +416,7 @@ fn team_pages() -> Vec<(String, String)> {
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn token_pages() -> Vec<(String, String)> {
-    let desk = desk(Role::Owner, Tab::Tokens);
+    let dashboard = dashboard(Role::Owner, Tab::Tokens);
     let token = |number: u128, name: TokenName, rights| Token {
         id: TokenId::from_ulid(number.into()),
         name,
@@ -449,13 +449,13 @@ fn token_pages() -> Vec<(String, String)> {
     let page_with = |minted, form: MintForm, faults, offers_every_page| {
         let slugs = Slugs::new([(page_of.id, page_of.slug.clone())].into());
         let template = TokensPage {
-            frame: &desk.frame,
+            frame: &dashboard.frame,
             minted,
             tokens: tokens
                 .iter()
-                .map(|token| TokenRow::new(token, &minters, &names, &slugs, &desk))
+                .map(|token| TokenRow::new(token, &minters, &names, &slugs, &dashboard))
                 .collect(),
-            scopes: tokens::scope_choices(desk.caller.scopes(), form.scopes()),
+            scopes: tokens::scope_choices(dashboard.caller.scopes(), form.scopes()),
             slugs: vec![page_of.slug.clone()],
             offers_every_page,
             pager: None,
@@ -466,12 +466,12 @@ fn token_pages() -> Vec<(String, String)> {
         template.render().unwrap()
     };
     let page = |minted, form, faults| page_with(minted, form, faults, true);
-    let minted = MintedShown { name: "deploy bot".into(), secret: format!("svc_sk_{}", "x".repeat(32)) };
+    let minted = MintedTokenBox { name: "deploy bot".into(), secret: format!("svc_sk_{}", "x".repeat(32)) };
     let faults = |refusal| tokens::faults(&refusal, "/dashboard");
     let typed =
         MintForm { name: "bot".into(), page: "my-page".into(), days: "7".into(), ..MintForm::default() };
-    let back = desk.path("/tokens");
-    let question = tokens::revocation(&tokens[2], &desk.frame);
+    let back = dashboard.path("/tokens");
+    let question = tokens::revocation(&tokens[2], &dashboard.frame);
     vec![
         ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
         ("dashboard-tokens-many-pages".into(), page_with(None, MintForm::fresh(), Faults::default(), false)),
@@ -480,6 +480,6 @@ fn token_pages() -> Vec<(String, String)> {
             "dashboard-tokens-refused".into(),
             page(None, typed, faults(Refusal::invalid("scopes", "needs at least one tick"))),
         ),
-        shown("token-revoke", &AskPage { frame: &desk.frame, question: &question, back: &back }),
+        shown("token-revoke", &AskPage { frame: &dashboard.frame, question: &question, back: &back }),
     ]
 }

@@ -14,8 +14,8 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{MintRequest, Minted, Service, TokenFate};
 
-use super::desk::{Desk, Frame, Tab, shown, to_show, to_sign_in};
 use super::ledger::Slugs;
+use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
 use super::team::{maker_in_words, names_of};
@@ -36,7 +36,7 @@ pub const DAYS_OFFERED: [u32; 4] = [1, 7, 30, 365];
 #[template(path = "dashboard/tokens.html")]
 pub struct TokensPage<'a> {
     pub frame: &'a Frame,
-    pub minted: Option<MintedShown>,
+    pub minted: Option<MintedTokenBox>,
     pub tokens: Vec<TokenRow>,
     pub pager: Option<Pager>,
     pub scopes: Vec<ScopeChoice>,
@@ -50,7 +50,7 @@ pub struct TokensPage<'a> {
 }
 
 /// A fresh token with its secret, this once.
-pub struct MintedShown {
+pub struct MintedTokenBox {
     pub name: String,
     pub secret: String,
 }
@@ -97,24 +97,24 @@ pub struct RevokeForm {
 }
 
 /// What the page shows beside the lists.
-struct Beside {
-    minted: Option<MintedShown>,
+struct TokenContext {
+    minted: Option<MintedTokenBox>,
     form: MintForm,
     refusal: Option<Refusal>,
 }
 
-impl Beside {
-    fn fresh(minted: Option<MintedShown>) -> Self {
+impl TokenContext {
+    fn fresh(minted: Option<MintedTokenBox>) -> Self {
         Self { minted, form: MintForm::fresh(), refusal: None }
     }
 }
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Tokens).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Tokens).await? else {
         return Ok(to_sign_in(request));
     };
-    render(request, &service, &desk, Beside::fresh(None)).await
+    render(request, &service, &dashboard, TokenContext::fresh(None)).await
 }
 
 #[handler]
@@ -123,20 +123,25 @@ pub async fn mint(
     Fields(form): Fields<MintForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Tokens).await?;
-    match minted(&desk, &form, &service).await {
+    let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
+    match minted(&dashboard, &form, &service).await {
         Ok(minted) => {
-            let minted = MintedShown { name: minted.token.name.to_string(), secret: minted.secret.reveal() };
-            render(request, &service, &desk, Beside::fresh(Some(minted))).await
+            let minted =
+                MintedTokenBox { name: minted.token.name.to_string(), secret: minted.secret.reveal() };
+            render(request, &service, &dashboard, TokenContext::fresh(Some(minted))).await
         }
         Err(refused) => {
-            let again = Beside { minted: None, form, refusal: Some(to_show(refused, request)?) };
-            render(request, &service, &desk, again).await
+            let again = TokenContext { minted: None, form, refusal: Some(to_show(refused, request)?) };
+            render(request, &service, &dashboard, again).await
         }
     }
 }
 
-async fn minted(desk: &Desk, form: &MintForm, service: &Service) -> Result<Minted, RefusedCall> {
+async fn minted(
+    dashboard: &DashboardPage,
+    form: &MintForm,
+    service: &Service,
+) -> Result<Minted, RefusedCall> {
     let name = match form.name.trim() {
         "" => None,
         name => Some(name.parse::<TokenName>().map_err(|fault| Refusal::invalid("name", fault.to_string()))?),
@@ -149,28 +154,28 @@ async fn minted(desk: &Desk, form: &MintForm, service: &Service) -> Result<Minte
         "" => None,
         slug => {
             let slug = slug.parse().map_err(|_| Refusal::invalid("page", "is no page of the account"))?;
-            Some(service.artifact_alone(&desk.caller, &slug).await?.id)
+            Some(service.artifact_alone(&dashboard.caller, &slug).await?.id)
         }
     };
     let expires_at = form.end(service.clock().now())?;
     let rights = AskedRights { scopes: Some(scopes), pinned_to, expires_at };
-    Ok(service.mint(&desk.caller, MintRequest { name, rights }).await?)
+    Ok(service.mint(&dashboard.caller, MintRequest { name, rights }).await?)
 }
 
 #[handler]
 pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Tokens).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Tokens).await? else {
         return Ok(to_sign_in(request));
     };
     let id = token_of(request)?;
-    let tokens = service.team_tokens(&desk.caller, &Page::whole()).await?.rows;
+    let tokens = service.team_tokens(&dashboard.caller, &Page::whole()).await?.rows;
     let found = tokens.iter().find(|token| token.id == id);
     let token = found.ok_or(Refusal::NotFound(Missing::Token))?;
-    let question = offered_revocation(token, &desk).ok_or_else(|| Refusal::Forbidden {
+    let question = offered_revocation(token, &dashboard).ok_or_else(|| Refusal::Forbidden {
         fault: "a member revokes only tokens of their own".to_owned(),
     })?;
-    let back = desk.path("/tokens");
-    question.asked(request, &service, &desk.frame, &back)
+    let back = dashboard.path("/tokens");
+    question.asked(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
@@ -179,39 +184,39 @@ pub async fn revoke(
     Fields(form): Fields<RevokeForm>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let desk = Desk::change(request, &service, Tab::Tokens).await?;
+    let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     let (minted, done) = if form.with_minted {
         (TokenFate::Revoke, "token-revoked-with-minted")
     } else {
         (TokenFate::Keep, "token-revoked")
     };
-    service.revoke_token(&desk.caller, id_in(request), minted).await?;
-    Ok(found_at(&desk.path(&format!("/tokens?done={done}"))))
+    service.revoke_token(&dashboard.caller, id_in(request), minted).await?;
+    Ok(found_at(&dashboard.path(&format!("/tokens?done={done}"))))
 }
 
 async fn render(
     request: &Request,
     service: &Service,
-    desk: &Desk,
-    beside: Beside,
+    dashboard: &DashboardPage,
+    beside: TokenContext,
 ) -> Result<Response, RefusedCall> {
-    let members = service.members(&desk.caller, &Page::whole()).await?.rows;
+    let members = service.members(&dashboard.caller, &Page::whole()).await?.rows;
     let page = page_of(request, List::Tokens)?;
-    let tokens = service.team_tokens(&desk.caller, &page).await?;
+    let tokens = service.team_tokens(&dashboard.caller, &page).await?;
     let pins: Vec<_> = tokens.rows.iter().filter_map(|token| token.rights.pinned_to).collect();
-    let slugs = Slugs::new(service.slugs(&desk.caller, &pins).await?);
-    let artifacts = service.artifacts(&desk.caller, &Page::first(PAGES_OFFERED_MAX)).await?;
+    let slugs = Slugs::new(service.slugs(&dashboard.caller, &pins).await?);
+    let artifacts = service.artifacts(&dashboard.caller, &Page::first(PAGES_OFFERED_MAX)).await?;
     let names = names_of(&members);
-    let minters = service.minters_of(&desk.caller, &tokens.rows).await?;
-    let row = |token| TokenRow::new(token, &minters, &names, &slugs, desk);
-    let Beside { minted, form, refusal } = beside;
-    let faults = refusal.as_ref().map(|refusal| faults(refusal, &desk.path("/tokens")));
+    let minters = service.minters_of(&dashboard.caller, &tokens.rows).await?;
+    let row = |token| TokenRow::new(token, &minters, &names, &slugs, dashboard);
+    let TokenContext { minted, form, refusal } = beside;
+    let faults = refusal.as_ref().map(|refusal| faults(refusal, &dashboard.path("/tokens")));
     let template = TokensPage {
-        frame: &desk.frame,
+        frame: &dashboard.frame,
         minted,
         tokens: tokens.rows.iter().map(row).collect(),
-        pager: Pager::of(&page, &tokens, &desk.path("/tokens"), "tokens"),
-        scopes: scope_choices(desk.caller.scopes(), form.scopes()),
+        pager: Pager::of(&page, &tokens, &dashboard.path("/tokens"), "tokens"),
+        scopes: scope_choices(dashboard.caller.scopes(), form.scopes()),
         offers_every_page: artifacts.next.is_none(),
         slugs: artifacts.rows.into_iter().map(|artifact| artifact.slug).collect(),
         days_offered: &DAYS_OFFERED,
@@ -240,7 +245,7 @@ impl TokenRow {
         minters: &HashMap<TokenId, TokenName>,
         names: &HashMap<UserId, String>,
         slugs: &Slugs,
-        desk: &Desk,
+        dashboard: &DashboardPage,
     ) -> Self {
         let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
         Self {
@@ -250,7 +255,7 @@ impl TokenRow {
             made_by: made_by_in_words(token, minters, names),
             last_used_at: token.last_used_at.map(Moment),
             expires_at: token.rights.expires_at.map(Moment),
-            revoke: offered_revocation(token, desk),
+            revoke: offered_revocation(token, dashboard),
         }
     }
 }
@@ -285,9 +290,9 @@ fn id_in(request: &Request) -> &str {
 }
 
 /// For who may revoke a token.
-fn offered_revocation(token: &Token, desk: &Desk) -> Option<Question> {
-    let may_revoke = desk.frame.leads() || token.made_by.user == Some(desk.person.user);
-    may_revoke.then(|| revocation(token, &desk.frame))
+fn offered_revocation(token: &Token, dashboard: &DashboardPage) -> Option<Question> {
+    let may_revoke = dashboard.frame.leads() || token.made_by.user == Some(dashboard.person.user);
+    may_revoke.then(|| revocation(token, &dashboard.frame))
 }
 
 pub fn scope_choices(may_hand_on: Scopes, ticked: Scopes) -> Vec<ScopeChoice> {

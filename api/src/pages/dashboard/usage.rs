@@ -7,7 +7,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::desk::{Desk, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
 use crate::html::figures::{Count, DayOfMonth, Dollars, MonthName, Size};
 use crate::http::refusal::RefusedCall;
 
@@ -60,13 +60,13 @@ const BAR_HEIGHT_MIN: u64 = 2;
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(desk) = Desk::begin(request, &service, Tab::Usage).await? else {
+    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Usage).await? else {
         return Ok(to_sign_in(request));
     };
-    let summary = service.account(&desk.caller).await?;
-    let days = service.days(&desk.caller).await?;
+    let summary = service.account(&dashboard.caller).await?;
+    let days = service.days(&dashboard.caller).await?;
     let today = service.clock().now().day();
-    let template = UsagePage::new(&desk.frame, &summary, service.tariff(), &days, today);
+    let template = UsagePage::new(&dashboard.frame, &summary, service.tariff(), &days, today);
     shown(request, &service, None, &template)
 }
 

@@ -1,7 +1,7 @@
 //! What attributes say to visitors: in the line like text, on a button, or when an element is pointed at.
 
+use super::super::context::ElementContext;
 use super::super::field::{Field, LABEL_CHARS_MAX, clip, type_of};
-use super::super::place::Place;
 use super::super::{Block, Role, Spot};
 use super::Reader;
 use crate::document::{Element, NodeId};
@@ -16,7 +16,7 @@ const TIPS_MAX: usize = 10_000;
 const DRAWING_DEPTH_MAX: usize = 8;
 
 /// Whether part of a drawing is only there to be drawn elsewhere, as the icons of a sprite are.
-fn is_for_later(place: &Place<'_>, part: NodeId) -> bool {
+fn is_for_later(place: &ElementContext<'_>, part: NodeId) -> bool {
     let within = std::iter::successors(Some(part), |node| place.document.parent(*node));
     within
         .take(DRAWING_DEPTH_MAX)
@@ -27,7 +27,12 @@ fn is_for_later(place: &Place<'_>, part: NodeId) -> bool {
 
 impl Reader<'_> {
     /// Attributes that visitors see stand in the line like text; what a button says is a text of its own.
-    pub(super) fn show_attributes(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+    pub(super) fn show_attributes(
+        &mut self,
+        place: &mut ElementContext<'_>,
+        node: NodeId,
+        element: Element<'_>,
+    ) {
         if element.is_bare() {
             return;
         }
@@ -46,7 +51,7 @@ impl Reader<'_> {
         }
     }
 
-    fn show_button(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+    fn show_button(&mut self, place: &mut ElementContext<'_>, node: NodeId, element: Element<'_>) {
         let says = match &*type_of(element) {
             "image" => element.text("alt"),
             "submit" | "button" | "reset" => element.text("value"),
@@ -61,7 +66,7 @@ impl Reader<'_> {
     }
 
     /// What an element says when it is pointed at, and what those hear of it who do not see it.
-    fn take_tips(&mut self, place: &mut Place<'_>, node: NodeId, element: Element<'_>) {
+    fn take_tips(&mut self, place: &mut ElementContext<'_>, node: NodeId, element: Element<'_>) {
         if FIELDS.contains(&element.name()) || Field::is(element) {
             return;
         }
@@ -72,7 +77,7 @@ impl Reader<'_> {
     }
 
     /// A drawing shows its title where it is pointed at.
-    pub(super) fn take_title_of_drawing(&mut self, place: &mut Place<'_>, title: NodeId) {
+    pub(super) fn take_title_of_drawing(&mut self, place: &mut ElementContext<'_>, title: NodeId) {
         if let Some(drawing) = place.document.parent(title)
             && !is_for_later(place, drawing)
         {
@@ -82,7 +87,7 @@ impl Reader<'_> {
     }
 
     /// Links and buttons lead elsewhere, as to a login with another site: what is drawn on them says where.
-    fn take_tip(&mut self, place: &mut Place<'_>, node: NodeId, says: &str) {
+    fn take_tip(&mut self, place: &mut ElementContext<'_>, node: NodeId, says: &str) {
         let is_taken = !says.trim().is_empty()
             && self.part.tips.len() < TIPS_MAX
             && !place.is_in_link()

@@ -1,7 +1,7 @@
 //! What a document brings along: frames, scripts and handlers, and the addresses of files that belong to it.
 
 use super::super::Region;
-use super::super::place::Place;
+use super::super::context::ElementContext;
 use super::super::written::{EMBEDDED_MAX, is_script_type};
 use super::Reader;
 use crate::document::{self, Document, Element, NodeId, Onward};
@@ -20,7 +20,7 @@ impl Reader<'_> {
     /// A frame that brings its document along is read where it stands; one that names a file is noted.
     pub(super) fn enter_frame(
         &mut self,
-        place: &mut Place<'_>,
+        place: &mut ElementContext<'_>,
         node: NodeId,
         element: Element<'_>,
     ) -> Onward {
@@ -55,7 +55,7 @@ impl Reader<'_> {
 
     pub(super) fn put_script_aside(
         &mut self,
-        place: &Place<'_>,
+        place: &ElementContext<'_>,
         node: NodeId,
         element: Element<'_>,
     ) -> Onward {

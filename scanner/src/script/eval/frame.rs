@@ -196,14 +196,14 @@ pub(super) struct CallSeries {
 
 /// A loop whose block is being read.
 pub(super) struct Iteration {
-    pub(super) plan: Plan,
+    pub(super) plan: CallPlan,
     pub(super) start: usize,
     pub(super) literals_before: usize,
 }
 
 /// What a loop iterates over.
 #[derive(Clone, Debug)]
-pub(super) enum Plan {
+pub(super) enum CallPlan {
     Count { name: NameId, next: f64, last: f64, step: f64 },
     Each { param: Param, items: Vec<Value>, next: usize },
 }

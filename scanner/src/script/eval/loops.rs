@@ -2,7 +2,7 @@
 //! statement is a block of its own.
 
 use super::evaluator::Evaluator;
-use super::frame::{Iteration, Level, Plan};
+use super::frame::{CallPlan, Iteration, Level};
 use super::params::{bind, param};
 use crate::script::encodings;
 use crate::script::memory::{ListId, Value};
@@ -43,7 +43,7 @@ pub(super) fn next_iteration(eval: &mut Evaluator) -> bool {
         return false;
     }
     match &mut iteration.plan {
-        Plan::Count { name, next, last, step } => {
+        CallPlan::Count { name, next, last, step } => {
             let is_past = if *step > 0.0 { *next > *last } else { *next < *last };
             if is_past || *step == 0.0 {
                 return false;
@@ -52,7 +52,7 @@ pub(super) fn next_iteration(eval: &mut Evaluator) -> bool {
             *next += *step;
             eval.memory.scopes.assign(name, Value::Number(value));
         }
-        Plan::Each { param, items, next } => {
+        CallPlan::Each { param, items, next } => {
             let Some(&item) = items.get(*next) else { return false };
             *next += 1;
             let param = param.clone();
@@ -90,7 +90,7 @@ fn statement_continues(eval: &Evaluator) -> bool {
 }
 
 /// What a loop iterates over, by its head: `let i = 0; i < 12; …` or `const x of list`.
-fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<Plan> {
+fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<CallPlan> {
     let close = eval.tokens.partner(head)?;
     let first = head + 1 + usize::from(eval.tokens.is_word_at(head + 1, &["let", "const", "var"]));
     if let Value::List(list) = list {
@@ -116,7 +116,7 @@ fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<Plan> {
         // `i--` is evaluated before the iteration, which sees its result.
         let step = step_at(eval, semicolon + 2).filter(|step| *step < 0.0)?;
         eval.memory.scopes.declare(name, Value::Number(start + step));
-        return Some(Plan::Count { name, next: start + 2.0 * step, last: 0.0, step });
+        return Some(CallPlan::Count { name, next: start + 2.0 * step, last: 0.0, step });
     }
     let compare = eval.tokens.get(semicolon + 2).filter(|token| token.kind == TokenKind::Compare)?;
     let end = count_at(eval, semicolon + 3)?;
@@ -129,14 +129,14 @@ fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<Plan> {
         _ => return None,
     };
     eval.memory.scopes.declare(name, Value::Number(start));
-    step.map(|step| Plan::Count { name, next: start + step, last, step })
+    step.map(|step| CallPlan::Count { name, next: start + step, last, step })
 }
 
-fn plan_each(eval: &mut Evaluator, first: usize, list: ListId) -> Option<Plan> {
+fn plan_each(eval: &mut Evaluator, first: usize, list: ListId) -> Option<CallPlan> {
     let param = param(&eval.tokens, &mut eval.memory.names, first);
     let items = eval.memory.copy_items(list);
     bind(&mut eval.memory, &param, *items.first()?);
-    Some(Plan::Each { param, items, next: 1 })
+    Some(CallPlan::Each { param, items, next: 1 })
 }
 
 /// The step of a loop counter: `i++`, `i -= 2`.

@@ -125,10 +125,13 @@ fn when_the_budget_is_used_up_things_count_as_seen() {
     let page = "<p>x".repeat(20_000);
     let document = parse_html(&format!("{page}<b id=it>"));
     let sheet = format!("{} b:not(i) {{ display: none }}", ":not(q) {opacity:.5}".repeat(5000));
-    assert_eq!(dress(&document, &[&sheet], Canvas::White).shown(by_id(&document, "it")), Shown::Seen);
+    assert_eq!(
+        dress(&document, &[&sheet], Canvas::White).shown(by_id(&document, "it")),
+        ElementVisibility::Seen
+    );
     assert_eq!(
         dress(&document, &["b:not(i) { display: none }"], Canvas::White).shown(by_id(&document, "it")),
-        Shown::Gone
+        ElementVisibility::Gone
     );
 }
 

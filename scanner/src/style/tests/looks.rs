@@ -2,7 +2,7 @@
 
 use super::super::*;
 use crate::document::{Content, parse_html};
-use Shown::{Gone, Seen, Unseen};
+use ElementVisibility::{Gone, Seen, Unseen};
 
 /// The document with its own sheets, dressed.
 pub(super) fn dressed(html: &str) -> (Document, Looks) {
@@ -25,12 +25,12 @@ pub(super) fn by_id(document: &Document, id: &str) -> NodeId {
     nodes.find(|node| document.element(*node).is_some_and(|element| element.text("id") == id)).unwrap()
 }
 
-fn shown(html: &str) -> Shown {
+fn shown(html: &str) -> ElementVisibility {
     let (document, looks) = dressed(html);
     looks.shown(by_id(&document, "it"))
 }
 
-fn check(cases: &[(&str, Shown)]) {
+fn check(cases: &[(&str, ElementVisibility)]) {
     for (html, expected) in cases {
         assert_eq!(shown(html), *expected, "{html}");
     }

@@ -18,26 +18,30 @@ fn gate(permits: usize) -> ScanGate {
 }
 
 /// A scan that waits. It is in the line when this returns.
-async fn waiting(gate: &ScanGate, account: AccountId, scan: Scan) -> JoinHandle<Result<Permit, NoPermit>> {
+async fn waiting(
+    gate: &ScanGate,
+    account: AccountId,
+    scan: Scan,
+) -> JoinHandle<Result<ScanPermit, NoPermit>> {
     let gate = gate.clone();
     let waiting = tokio::spawn(async move { gate.permit(account, scan).await });
     yield_now().await;
     waiting
 }
 
-async fn first(gate: &ScanGate, account: AccountId) -> JoinHandle<Result<Permit, NoPermit>> {
+async fn first(gate: &ScanGate, account: AccountId) -> JoinHandle<Result<ScanPermit, NoPermit>> {
     waiting(gate, account, Scan::First).await
 }
 
-async fn served(waiting: JoinHandle<Result<Permit, NoPermit>>) -> Permit {
+async fn served(waiting: JoinHandle<Result<ScanPermit, NoPermit>>) -> ScanPermit {
     waiting.await.unwrap().unwrap()
 }
 
-async fn sent_back(waiting: JoinHandle<Result<Permit, NoPermit>>) -> Duration {
+async fn sent_back(waiting: JoinHandle<Result<ScanPermit, NoPermit>>) -> Duration {
     waiting.await.unwrap().unwrap_err().retry_after
 }
 
-async fn computes_for(permit: Permit, time: Duration) {
+async fn computes_for(permit: ScanPermit, time: Duration) {
     tokio::time::sleep(time).await;
     drop(permit);
     yield_now().await;

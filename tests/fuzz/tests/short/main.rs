@@ -81,7 +81,7 @@ fn a_form_is_a_site_that_keeps_the_rules_or_is_refused() {
 
 #[test]
 fn a_message_to_mcp_is_answered_under_its_id_and_never_by_a_fault_of_ours() {
-    let mut judge = judges::json_rpc::Judge::default();
+    let mut judge = judges::json_rpc::ResponseChecker::default();
     Run { target: "json_rpc", mutations: 1_000, input_bytes_max: 4_096 }.feed(|input| judge.judge(input));
 }
 

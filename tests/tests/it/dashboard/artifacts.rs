@@ -2,14 +2,14 @@
 
 use handbill_tests::in_both_modes;
 
-use super::desk::{Desk, assert_has};
+use super::driver::{DashboardDriver, assert_has};
 use crate::expectations::{PAGE, assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as};
 
 in_both_modes! {
     async fn the_pages_are_listed_with_what_there_is_to_know(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         assert_has(&desk.open("").await, &["No pages yet", "/v1/publish"]);
         let published = agent.publish("my-page", PAGE).await.expect(201);
         agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE).await.expect(201);
@@ -35,7 +35,7 @@ in_both_modes! {
         let member = joined_as(&world, &owner, "mia", "member").await;
         let url = agent.publish("my-page", page_saying("one")).field("message", "First").await.expect(201).string("url");
         agent.publish("my-page", page_saying("two")).await.expect(201);
-        let desk = Desk::of(&member, &agent);
+        let desk = DashboardDriver::of(&member, &agent);
         let page = desk.open("/pages/my-page").await;
         assert_has(&page, &["First", "by the API", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
         assert!(!page.contains("Make live<span"), "{page}");
@@ -65,7 +65,7 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
-        let (desk, guest) = (Desk::of(&owner, &agent), Desk::of(&member, &agent));
+        let (desk, guest) = (DashboardDriver::of(&owner, &agent), DashboardDriver::of(&member, &agent));
         assert_has(&desk.open("/pages/my-page").await, &["Make private ($0.50 a month)", "Make unlisted ($0.50"]);
         let private = [("visibility", "private")];
         owner.post(&desk.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
@@ -111,7 +111,7 @@ in_both_modes! {
     async fn a_page_is_deleted_after_a_question(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let question = desk.open("/pages/my-page/delete").await;
         assert_has(&question, &["Delete my-page?", "stops working at once", "publishing my-page again gives a new address", "Keep it"]);
         world.visitor().open(&url).await.expect(200);

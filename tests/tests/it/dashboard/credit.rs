@@ -3,7 +3,7 @@
 use handbill_tests::{Mood, Processor, in_both_modes};
 
 use super::TABS;
-use super::desk::{Desk, assert_fault, assert_has, assert_warned, between};
+use super::driver::{DashboardDriver, assert_fault, assert_has, assert_warned, between};
 use crate::expectations::{PAGE, PASSWORD, assert_page, sound_ledger};
 use crate::teams::{claimed_by, joined_as};
 
@@ -11,7 +11,7 @@ in_both_modes! {
     async fn credit_is_bought_by_its_owner_once_a_form(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let page = desk.open("/credit").await;
         assert_has(&page, &["No transactions yet", "Test credit"]);
         assert!(!page.contains("By card"), "{page}");
@@ -30,7 +30,7 @@ in_both_modes! {
             let typed = amount.replace('<', "&#60;").replace('>', "&#62;");
             assert!(refused.text().contains(&format!("value=\"{typed}\"")), "what was typed is gone: {refused:?}");
         }
-        let guest = Desk::of(&admin, &agent);
+        let guest = DashboardDriver::of(&admin, &agent);
         let seen = guest.open("/credit").await;
         assert_has(&seen, &["$7.50", "Only the owner of the account can buy credit", "Credit (test)"]);
         assert!(!seen.contains("name=\"amount_usd\""), "{seen}");
@@ -46,7 +46,7 @@ in_both_modes! {
         owner.register("olga", PASSWORD).await.expect(201);
         owner.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
         agent.publish("my-page", PAGE).await.expect(201);
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         for tab in TABS {
             desk.open(tab).await;
         }

@@ -2,14 +2,14 @@
 
 use handbill_tests::{in_both_modes, json};
 
-use super::desk::{Desk, assert_fault, assert_has, between};
+use super::driver::{DashboardDriver, assert_fault, assert_has, between};
 use crate::expectations::{PAGE, assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as, person};
 
 in_both_modes! {
     async fn people_are_invited_join_and_are_removed(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let fields = |uses, hours| [("role", "admin"), ("max_uses", uses), ("ttl_hours", hours)];
         for (uses, hours, field, told) in [
             ("0", "72", "max_uses", "This must be 1 to 100."),
@@ -31,10 +31,10 @@ in_both_modes! {
 
         let admin = person(&world, "adam").await;
         admin.join(&url).await.expect(302);
-        let guest = Desk::of(&admin, &agent);
+        let guest = DashboardDriver::of(&admin, &agent);
         assert_has(&guest.open("/team").await, &["adam", "(you)", &url, "used 1 of 2 times"]);
         let member = joined_as(&world, &owner, "mia", "member").await;
-        let third = Desk::of(&member, &agent);
+        let third = DashboardDriver::of(&member, &agent);
         let seen = third.open("/team").await;
         assert_has(&seen, &["olga", "Only admins and the owner can invite others", "Leave"]);
         assert!(!seen.contains(&code) && !seen.contains("name=\"max_uses\""), "{seen}");
@@ -75,14 +75,14 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let code = owner.invite(&json!({ "max_uses": 9 })).await.expect(201).string("code");
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let closed = desk.submit("/team/agent-join", &[("allow", "false")]).await;
         assert_has(&closed, &["Agents can no longer join", "Allow agents to join"]);
         world.stranger().join(&code).await.refused(403, "agent_join_disabled");
         let open = desk.submit("/team/agent-join", &[("allow", "true")]).await;
         assert_has(&open, &["Agents can now join with an invite", "Don't allow agents to join"]);
         world.stranger().join(&code).await.expect(201);
-        let guest = Desk::of(&admin, &agent);
+        let guest = DashboardDriver::of(&admin, &agent);
         let seen = guest.open("/team").await;
         assert!(seen.contains("Only the owner can change this") && !seen.contains("name=\"allow\""), "{seen}");
         assert_page(&guest.post("/team/agent-join", &[("allow", "false")]).await, 403);
@@ -94,7 +94,7 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         agent.publish("my-page", PAGE).await.expect(201);
         agent.publish("other-page", PAGE).await.expect(201);
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let fields = [("name", "night bot"), ("artifacts:read", "on"), ("artifacts:write", "on"), ("page", "my-page"), ("days", "7")];
         let minted = desk.post("/tokens/mint", &fields).await;
         assert_page(&minted, 200);
@@ -127,7 +127,7 @@ in_both_modes! {
         let root = agent.mint(&json!({ "name": "root" })).await.expect(201);
         let holder = agent.with_token(&root.string("token"));
         let children = [holder.minted(&json!({ "name": "one" })).await, holder.minted(&json!({ "name": "two" })).await];
-        let desk = Desk::of(&owner, &agent);
+        let desk = DashboardDriver::of(&owner, &agent);
         let tab = desk.open("/tokens").await;
         assert_has(&tab, &["<td data-label=\"By\">an agent with root</td>", "<td data-label=\"By\">an agent with signup</td>"]);
         let revoke = format!("/tokens/{}/revoke", root.string("id"));
@@ -146,7 +146,7 @@ in_both_modes! {
             joined_as(&world, &owner, "adam", "admin").await,
             joined_as(&world, &owner, "mia", "member").await,
         );
-        let desks = [&member, &admin, &owner].map(|person| Desk::of(person, &agent));
+        let desks = [&member, &admin, &owner].map(|person| DashboardDriver::of(person, &agent));
         for (desk, scopes) in desks.iter().zip([2, 3, 4]) {
             let page = desk.open("/tokens").await;
             let form = between(&page, "<legend>Scopes</legend>", "</fieldset>");

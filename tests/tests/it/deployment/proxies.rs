@@ -30,7 +30,7 @@ struct Proxy {
     _process: Child,
 }
 
-struct Answer {
+struct ProxyResponse {
     status: String,
     version: String,
     encoding: String,
@@ -45,12 +45,12 @@ impl Proxy {
     }
 
     /// Whatever the name, the connection goes to the proxy.
-    async fn curl(&self, args: &[&str], url: &str) -> Answer {
+    async fn curl(&self, args: &[&str], url: &str) -> ProxyResponse {
         let done = self.curl_command(args, url).output().await.expect("curl runs");
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
         let mut told = told.lines().map(str::to_owned);
         let mut next = || told.next().unwrap_or_default();
-        Answer {
+        ProxyResponse {
             status: next(),
             version: next(),
             encoding: next(),
@@ -72,7 +72,7 @@ impl Proxy {
     }
 }
 
-impl Answer {
+impl ProxyResponse {
     #[track_caller]
     fn expect(self, status: &str) -> Self {
         assert_eq!(self.status, status, "{}", self.body);

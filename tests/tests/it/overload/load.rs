@@ -24,7 +24,7 @@ const ACCEPTED_WITHIN: Duration = Duration::from_secs(10);
 
 /// What one client was told.
 #[derive(Default)]
-struct Told {
+struct ResponseCounts {
     /// What was acknowledged: the answer, and the page.
     published: Vec<(Reply, String)>,
     slowest: Duration,
@@ -70,8 +70,8 @@ in_both_modes! {
     }
 }
 
-async fn publish_again_and_again(agent: &Agent, slug: String, is_over: &AtomicBool) -> Told {
-    let mut told = Told::default();
+async fn publish_again_and_again(agent: &Agent, slug: String, is_over: &AtomicBool) -> ResponseCounts {
+    let mut told = ResponseCounts::default();
     let mut number = 0;
     while !is_over.load(Ordering::Relaxed) {
         number += 1;
@@ -112,7 +112,7 @@ async fn watch(world: &World, agent: &Agent, is_over: &AtomicBool) {
 }
 
 /// Every version that was acknowledged, and no other; and the last one is what visitors see.
-async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, told: &Told) {
+async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, told: &ResponseCounts) {
     let Some((last, page)) = told.published.last() else {
         agent.artifact(slug).await.refused(404, "not_found");
         return;

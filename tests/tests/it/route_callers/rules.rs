@@ -212,15 +212,15 @@ impl Rule {
     }
 }
 
-type Answer = (u16, Option<&'static str>);
+type ExpectedStatus = (u16, Option<&'static str>);
 
-const UNAUTHORIZED: Answer = (401, Some("unauthorized"));
-const FORBIDDEN: Answer = (403, Some("forbidden"));
-const NOT_FOUND: Answer = (404, Some("not_found"));
-const OUT_OF_SCOPE: Answer = (403, Some("insufficient_scope"));
+const UNAUTHORIZED: ExpectedStatus = (401, Some("unauthorized"));
+const FORBIDDEN: ExpectedStatus = (403, Some("forbidden"));
+const NOT_FOUND: ExpectedStatus = (404, Some("not_found"));
+const OUT_OF_SCOPE: ExpectedStatus = (403, Some("insufficient_scope"));
 
 /// The status and, of a refusal, the code.
-pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> Answer {
+pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> ExpectedStatus {
     let ok = (rule.ok, None);
     match rule.may {
         May::Anyone => ok,
@@ -239,7 +239,7 @@ pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> Answer {
     }
 }
 
-fn in_person(ok: Answer, kind: Kind) -> Answer {
+fn in_person(ok: ExpectedStatus, kind: Kind) -> ExpectedStatus {
     match kind {
         Kind::Owner => ok,
         _ if kind.is_signed_in() => FORBIDDEN,
@@ -249,7 +249,7 @@ fn in_person(ok: Answer, kind: Kind) -> Answer {
     }
 }
 
-fn by_session(rule: &Rule, needs: Needs, kind: Kind, mode: Mode) -> Answer {
+fn by_session(rule: &Rule, needs: Needs, kind: Kind, mode: Mode) -> ExpectedStatus {
     if mode == Mode::Closed && !needs.is_of_the_team {
         return UNAUTHORIZED;
     }
@@ -263,7 +263,7 @@ fn by_session(rule: &Rule, needs: Needs, kind: Kind, mode: Mode) -> Answer {
     if role >= Some(needs.role) { (rule.ok, None) } else { FORBIDDEN }
 }
 
-fn by_token(rule: &Rule, needs: Needs, kind: Kind) -> Answer {
+fn by_token(rule: &Rule, needs: Needs, kind: Kind) -> ExpectedStatus {
     match kind {
         Kind::Scoped(scope) if scope == needs.scope => (rule.ok, None),
         Kind::Scoped(_) => OUT_OF_SCOPE,

@@ -135,7 +135,7 @@ fn imports_of(modules: &[Module]) -> Imports {
 }
 
 /// A path in the source, resolved from the crate's root where it begins with `crate`, `super` or `self`.
-struct Found {
+struct ImportScan {
     importer: Vec<String>,
     target: Vec<String>,
     /// What it is called where it is imported.
@@ -145,7 +145,7 @@ struct Found {
 }
 
 /// All paths of a text that are imported, or that begin with `crate`, `super` or `self`; without those for tests.
-fn take_paths(text: TokenStream, module: &[String], found: &mut Vec<Found>) {
+fn take_paths(text: TokenStream, module: &[String], found: &mut Vec<ImportScan>) {
     let mut tokens = text.into_iter().peekable();
     let mut is_test = false;
     while let Some(token) = tokens.next() {
@@ -227,7 +227,7 @@ fn take_tree(tokens: &mut Peekable<IntoIter>, before: &[String], paths: &mut Vec
     paths.push(path);
 }
 
-fn resolved(mut path: Vec<String>, module: &[String], is_import: bool) -> Found {
+fn resolved(mut path: Vec<String>, module: &[String], is_import: bool) -> ImportScan {
     let alias = path.iter().position(|part| part == "as");
     let name = path.last().cloned().unwrap_or_default();
     path.truncate(alias.unwrap_or(path.len()));
@@ -246,5 +246,5 @@ fn resolved(mut path: Vec<String>, module: &[String], is_import: bool) -> Found 
         is_absolute = false;
     }
     base.extend(path);
-    Found { importer: module.to_vec(), target: base, name, is_import, is_absolute }
+    ImportScan { importer: module.to_vec(), target: base, name, is_import, is_absolute }
 }

@@ -5,9 +5,9 @@
 //! HTTP library below it is driven directly. There must never be more connections than a door has places for; see
 //! `places` for who gets one.
 
-mod places;
-mod room;
-mod turned_away;
+mod idle;
+mod shed;
+mod slots;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -31,14 +31,14 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connections::{Answer, Asked, Connection, Pace};
-use places::{Place, Places};
+use crate::connections::{Connection, CountedBody, Pace, RequestCounter};
+use slots::{ConnectionSlot, ConnectionSlots};
 
-pub(crate) use turned_away::TurnedAway;
+pub(crate) use shed::TurnedAway;
 
 /// Connections that a door may have beside those in their places: who waits for one, of all or of an address's, and who
 /// is told that there is none.
-pub(crate) const WAITING_AND_TOLD_MAX: usize = 2 * places::WAITING_MAX + turned_away::TOLD_MAX;
+pub(crate) const WAITING_AND_TOLD_MAX: usize = 2 * slots::WAITING_MAX + shed::TOLD_MAX;
 /// How long a door waits, once it is closed, for the requests that it has.
 const STOP_WAIT: Duration = Duration::from_secs(20);
 /// When no connection can be taken, as for want of files, it is tried again after this.
@@ -59,7 +59,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
 const HEADERS_MAX_AT_NO_COST: usize = 100;
 
 /// What is said of a door before it is opened.
-pub(crate) struct DoorTerms {
+pub(crate) struct ListenerLimits {
     /// The setting that names its address.
     pub(crate) key: &'static str,
     /// As the metrics call it.
@@ -71,43 +71,43 @@ pub(crate) struct DoorTerms {
 }
 
 /// An address that is listened on.
-pub(crate) struct Door {
+pub(crate) struct Listener {
     listener: TcpListener,
-    hall: Hall,
+    state: ListenerState,
 }
 
 /// What all connections of a door need.
-struct Hall {
+struct ListenerState {
     door: SocketAddr,
     http: auto::Builder<TokioExecutor>,
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
     pace: Arc<Pace>,
     meter: ConnectionMeter,
     turned_away: TurnedAway,
 }
 
-impl Door {
-    pub(crate) async fn open(address: SocketAddr, terms: DoorTerms) -> anyhow::Result<Self> {
-        let DoorTerms { key, role, limits, proxies, turned_away } = terms;
+impl Listener {
+    pub(crate) async fn open(address: SocketAddr, terms: ListenerLimits) -> anyhow::Result<Self> {
+        let ListenerLimits { key, role, limits, proxies, turned_away } = terms;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
         let door = listener.local_addr()?;
         let meter = ConnectionMeter::of(role);
-        let hall = Hall {
+        let state = ListenerState {
             door,
             http: http_of(&limits),
-            places: Arc::new(Places::new(&limits, proxies, meter.clone())),
+            places: Arc::new(ConnectionSlots::new(&limits, proxies, meter.clone())),
             pace: Arc::new(Pace::of(&limits, meter.clone())),
             meter,
             turned_away,
         };
-        Ok(Self { listener, hall })
+        Ok(Self { listener, state })
     }
 
     /// Counts the bytes that go out.
     pub(crate) fn counting(self, sent_bytes: Count) -> Self {
-        let pace = Arc::new(Pace::clone(&self.hall.pace).counting(sent_bytes));
-        Self { hall: Hall { pace, ..self.hall }, ..self }
+        let pace = Arc::new(Pace::clone(&self.state.pace).counting(sent_bytes));
+        Self { state: ListenerState { pace, ..self.state }, ..self }
     }
 
     /// Answers until told to stop, and then what it has begun. `carried_on` is what the endpoint carries to its end when
@@ -121,11 +121,11 @@ impl Door {
     where
         E: Endpoint + 'static,
     {
-        let Self { listener, hall } = self;
-        let (hall, mut connections) = (Arc::new(hall), JoinSet::new());
-        open_to_all(&listener, &hall, &Arc::new(endpoint), &mut connections, &stop).await;
+        let Self { listener, state } = self;
+        let (state, mut connections) = (Arc::new(state), JoinSet::new());
+        open_to_all(&listener, &state, &Arc::new(endpoint), &mut connections, &stop).await;
         drop(listener);
-        hall.places.close();
+        state.places.close();
         carried_on.close();
         let ended = async { while connections.join_next().await.is_some() {} };
         let ending = async { tokio::join!(ended, carried_on.wait()) };
@@ -142,7 +142,7 @@ impl Door {
 /// Takes connections until told to stop. Nobody is waited for here: whoever has come must not hold up the next.
 async fn open_to_all<E: Endpoint + 'static>(
     listener: &TcpListener,
-    hall: &Arc<Hall>,
+    state: &Arc<ListenerState>,
     endpoint: &Arc<E>,
     connections: &mut JoinSet<()>,
     stop: &CancellationToken,
@@ -152,16 +152,16 @@ async fn open_to_all<E: Endpoint + 'static>(
             () = stop.cancelled() => return,
             accepted = listener.accept() => match accepted {
                 Ok((stream, visitor)) => {
-                    let (hall, endpoint) = (hall.clone(), endpoint.clone());
-                    match hall.places.take_now(visitor.ip()) {
-                        Some(place) => connections.spawn(hall.serve(stream, visitor, place, endpoint)),
-                        None => connections.spawn(hall.serve_when_there_is_room(stream, visitor, endpoint)),
+                    let (state, endpoint) = (state.clone(), endpoint.clone());
+                    match state.places.take_now(visitor.ip()) {
+                        Some(place) => connections.spawn(state.serve(stream, visitor, place, endpoint)),
+                        None => connections.spawn(state.serve_when_there_is_room(stream, visitor, endpoint)),
                     };
                 }
                 Err(error) => {
                     tracing::warn!(error = %error, "a connection could not be taken");
                     // If it is for want of files, those who are idle have some.
-                    hall.places.make_room();
+                    state.places.make_room();
                     sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -187,7 +187,7 @@ fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
     http
 }
 
-impl Hall {
+impl ListenerState {
     /// For whoever finds all places taken: they are served in that of another who is idle, or turned away.
     async fn serve_when_there_is_room<E: Endpoint + 'static>(
         self: Arc<Self>,
@@ -206,36 +206,36 @@ impl Hall {
         self: Arc<Self>,
         stream: TcpStream,
         visitor: SocketAddr,
-        place: Place,
+        place: ConnectionSlot,
         endpoint: Arc<E>,
     ) {
         if prepare(&stream).is_err() {
             return;
         }
-        let (asked, door) = (place.asked.clone(), self.door);
-        let stream = Connection::over(stream, asked.clone(), self.pace.clone());
+        let (requests, door) = (place.requests.clone(), self.door);
+        let stream = Connection::over(stream, requests.clone(), self.pace.clone());
         let answer = service_fn(move |request: hyper::Request<_>| {
             let in_hand = match request.version() {
-                Version::HTTP_2 => asked.note_one_of_several(),
-                _ => asked.note(),
+                Version::HTTP_2 => requests.note_one_of_several(),
+                _ => requests.note(),
             };
             let endpoint = endpoint.clone();
             let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
             async move {
                 let request = Request::from((request, door, visitor, Scheme::HTTP));
                 let response: hyper::Response<_> = endpoint.get_response(request).await.into();
-                Ok::<_, Infallible>(response.map(|body| Answer::to(in_hand, body)))
+                Ok::<_, Infallible>(response.map(|body| CountedBody::to(in_hand, body)))
             }
         });
         let mut connection = std::pin::pin!(self.http.serve_connection(TokioIo::new(stream), answer));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = place.asked.told_to_leave() => {
-                if place.asked.makes_room() {
+            () = place.requests.told_to_leave() => {
+                if place.requests.makes_room() {
                     self.meter.cut(Cut::Idle);
                 }
                 connection.as_mut().graceful_shutdown();
-                end_or_idle(connection, &place.asked).await
+                end_or_idle(connection, &place.requests).await
             }
         };
         if let Err(error) = ended {
@@ -254,12 +254,12 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
 /// What was asked is answered. But half a head may be all that ever comes, and a goodbye may never be heard.
 async fn end_or_idle<T, E>(
     mut connection: std::pin::Pin<&mut impl Future<Output = Result<T, E>>>,
-    asked: &Asked,
+    requests: &RequestCounter,
 ) -> Result<(), E> {
     loop {
         match timeout(GOODBYE_WAIT, connection.as_mut()).await {
             Ok(ended) => return ended.map(drop),
-            Err(_) if asked.is_idle() => return Ok(()),
+            Err(_) if requests.is_idle() => return Ok(()),
             Err(_) => {}
         }
     }

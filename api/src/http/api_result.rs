@@ -18,15 +18,15 @@ use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire;
 
 /// The success of an operation, or one of the refusals that it may meet.
-pub type Answer<T, O> = Result<T, Refused<O>>;
+pub type ApiResult<T, O> = Result<T, Refused<O>>;
 
 /// What is said of the refusals that an operation may give.
 pub trait Operation {
-    fn refusals() -> &'static [ToldStatus];
+    fn refusals() -> &'static [StatusText];
 }
 
 /// A status of refusals, and the codes that it may have with their meanings.
-pub struct ToldStatus {
+pub struct StatusText {
     pub status: u16,
     pub description: String,
 }
@@ -39,10 +39,10 @@ macro_rules! refusals {
     ($($name:ident: $($kind:ident),+;)+) => {$(
         pub enum $name {}
 
-        impl $crate::http::answer::Operation for $name {
-            fn refusals() -> &'static [$crate::http::answer::ToldStatus] {
-                static TOLD: std::sync::LazyLock<Vec<$crate::http::answer::ToldStatus>> =
-                    std::sync::LazyLock::new(|| $crate::http::answer::told(&[$(domain::RefusalKind::$kind),+]));
+        impl $crate::http::api_result::Operation for $name {
+            fn refusals() -> &'static [$crate::http::api_result::StatusText] {
+                static TOLD: std::sync::LazyLock<Vec<$crate::http::api_result::StatusText>> =
+                    std::sync::LazyLock::new(|| $crate::http::api_result::told(&[$(domain::RefusalKind::$kind),+]));
                 &TOLD
             }
         }
@@ -51,13 +51,13 @@ macro_rules! refusals {
 pub(crate) use refusals;
 
 /// The statuses of these refusals and of those that any operation may give.
-pub fn told(kinds: &[RefusalKind]) -> Vec<ToldStatus> {
+pub fn told(kinds: &[RefusalKind]) -> Vec<StatusText> {
     let mut by_status: BTreeMap<u16, Vec<RefusalEntry>> = BTreeMap::new();
     for entry in kinds.iter().chain(&ANYWHERE).map(|kind| kind.entry()) {
         by_status.entry(status_of(&entry.example).as_u16()).or_default().push(entry);
     }
     let told = by_status.into_iter();
-    told.map(|(status, entries)| ToldStatus { status, description: description(&entries) }).collect()
+    told.map(|(status, entries)| StatusText { status, description: description(&entries) }).collect()
 }
 
 /// A line for each code, with every meaning that it may have here.
@@ -139,7 +139,7 @@ impl<O: Operation> ApiResponse for Refused<O> {
     }
 }
 
-fn documented(told: &'static ToldStatus) -> MetaResponse {
+fn documented(told: &'static StatusText) -> MetaResponse {
     let status = told.status;
     MetaResponse {
         description: &told.description,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Chance, Deed, JobId, Outcome, Reason, Refusal, Time};
+use domain::{AccountId, AccountStatus, Chance, JobId, LedgerOperation, Outcome, Reason, Refusal, Time};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
-use super::book::{Book, BookChanges, Movement};
+use super::batch::{BatchState, BookChanges, Movement};
 use super::sites::Sites;
 use super::{Batch, Past, Terms, trail};
 use crate::database::clock_time;
@@ -18,9 +18,9 @@ use crate::outcomes::outcome_row;
 use crate::script::Script;
 use crate::{audit, blob_sweep, rows};
 
-pub(super) struct Desk<'a> {
+pub(super) struct SettleContext<'a> {
     /// In the order in which everybody writes rows of several accounts.
-    books: BTreeMap<AccountId, Book>,
+    books: BTreeMap<AccountId, BatchState>,
     sites: Sites<'a>,
     /// Of this commit, and earlier ones if they were asked for.
     known_outcomes: HashMap<JobId, Outcome>,
@@ -48,7 +48,7 @@ impl ClockReading {
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> SettleContext<'a> {
     /// Reads what the deeds of these accounts need, whose rows are locked.
     pub(super) async fn open(
         transaction: &DatabaseTransaction,
@@ -57,23 +57,26 @@ impl<'a> Desk<'a> {
         terms: &Terms,
         past: Past,
     ) -> anyhow::Result<Self> {
-        let deeds: Vec<&Deed> = batches.iter().flat_map(|batch| batch.deeds).collect();
+        let operations: Vec<&LedgerOperation> = batches.iter().flat_map(|batch| batch.operations).collect();
         let mut usages = usages(transaction, &rows, terms.now).await?;
         let (mut reasons, known_outcomes) = match past {
             Past::Asked => (
-                ask_for_used(transaction, reasons_of(&deeds)).await?,
-                known_outcomes(transaction, &deeds).await?,
+                ask_for_used(transaction, reasons_of(&operations)).await?,
+                known_outcomes(transaction, &operations).await?,
             ),
             Past::Unforeseen => (HashMap::new(), HashMap::new()),
         };
         let mut books = BTreeMap::new();
         for row in rows {
             let (usage, reasons) = (usages.remove(&row.id), reasons.remove(&row.id).unwrap_or_default());
-            books.insert(rows::parse(&row.id, "an account id")?, Book::open(row, usage, reasons, terms.now)?);
+            books.insert(
+                rows::parse(&row.id, "an account id")?,
+                BatchState::open(row, usage, reasons, terms.now)?,
+            );
         }
         let sites = Sites::open(transaction, batches, terms.now).await?;
         // Last, and behind the locks: the wait for them counts.
-        let has_deadlines = deeds.iter().any(|deed| deed.deadline().is_some());
+        let has_deadlines = operations.iter().any(|operation| operation.deadline().is_some());
         let clock = ClockReading::of(has_deadlines, transaction).await?;
         Ok(Self {
             books,
@@ -89,12 +92,12 @@ impl<'a> Desk<'a> {
 
     /// Why a deed is refused whatever it asks for: its deadline has passed, or its account takes no writes now. This
     /// reads the locked row, so what was queued before a suspension is refused as well.
-    pub(super) fn refusal_of(&self, deed: &Deed) -> Option<Refusal> {
-        if self.clock.has_passed(deed.deadline()) {
+    pub(super) fn refusal_of(&self, operation: &LedgerOperation) -> Option<Refusal> {
+        if self.clock.has_passed(operation.deadline()) {
             return Some(Refusal::past_deadline());
         }
-        let book = self.books.get(&deed.account()).filter(|_| deed.is_write())?;
-        book.must_take_writes().err()
+        let batch = self.books.get(&operation.account()).filter(|_| operation.is_write())?;
+        batch.must_take_writes().err()
     }
 
     pub(super) fn clock(&self) -> ClockReading {
@@ -102,34 +105,40 @@ impl<'a> Desk<'a> {
     }
 
     /// How a deed ended when it was settled before: earlier, or twice in one commit.
-    pub(super) fn known_outcome(&self, deed: &Deed) -> Option<Outcome> {
-        self.books.get(&deed.account())?;
-        self.known_outcomes.get(&deed.job()?).cloned()
+    pub(super) fn known_outcome(&self, operation: &LedgerOperation) -> Option<Outcome> {
+        self.books.get(&operation.account())?;
+        self.known_outcomes.get(&operation.job()?).cloned()
     }
 
     /// An account's book, and the sites; none when the account is gone.
-    pub(super) fn page_of(&mut self, account: AccountId) -> Option<(&mut Book, &mut Sites<'a>)> {
+    pub(super) fn page_of(&mut self, account: AccountId) -> Option<(&mut BatchState, &mut Sites<'a>)> {
         Some((self.books.get_mut(&account)?, &mut self.sites))
     }
 
     /// Has the contents known that were put for a refused publish, so that a sweep deletes them.
-    pub(super) fn note_put_in_vain(&mut self, deed: &'a Deed, outcome: &Outcome) {
-        if let (Deed::Publish(deed), Outcome::Refused(_)) = (deed, outcome) {
-            self.sites.note_refused(deed);
+    pub(super) fn note_put_in_vain(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) {
+        if let (LedgerOperation::Publish(operation), Outcome::Refused(_)) = (operation, outcome) {
+            self.sites.note_refused(operation);
         }
     }
 
     /// Keeps how a deed ended. Nothing is kept for an account that is gone, but what was put for it is noted.
-    pub(super) fn record(&mut self, deed: &'a Deed, outcome: &Outcome) -> anyhow::Result<()> {
-        self.note_put_in_vain(deed, outcome);
-        if self.books.contains_key(&deed.account()) {
-            let entries = trail::entries_of(deed, outcome);
+    pub(super) fn record(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) -> anyhow::Result<()> {
+        self.note_put_in_vain(operation, outcome);
+        if self.books.contains_key(&operation.account()) {
+            let entries = trail::entries_of(operation, outcome);
             self.trail.extend(entries.map(|entry| audit::row(&self.chance, self.now, entry)));
         }
-        if let Some(job) = deed.job()
-            && self.books.contains_key(&deed.account())
+        if let Some(job) = operation.job()
+            && self.books.contains_key(&operation.account())
         {
-            self.new_outcomes.push(outcome_row(job, Some(deed.account()), deed.kind(), outcome, self.now)?);
+            self.new_outcomes.push(outcome_row(
+                job,
+                Some(operation.account()),
+                operation.kind(),
+                outcome,
+                self.now,
+            )?);
             self.known_outcomes.insert(job, outcome.clone());
         }
         Ok(())
@@ -147,7 +156,7 @@ impl<'a> Desk<'a> {
         let mut script = Script::for_the(transaction);
         let blobs_as_of = self.sites.close(transaction, &mut script).await?;
         let mut changes = BookChanges::default();
-        self.books.into_values().for_each(|book| book.close(&mut changes));
+        self.books.into_values().for_each(|batch| batch.close(&mut changes));
         script.insert::<entity::ledger_entry::Entity>(changes.entries, None)?;
         script.insert::<entity::job_outcome::Entity>(self.new_outcomes, None)?;
         script.insert::<entity::audit::Entity>(self.trail, None)?;
@@ -206,21 +215,21 @@ fn write_usages(script: &mut Script, usages: Vec<entity::usage::ActiveModel>) ->
 }
 
 /// The reasons that may have been used before and are known before the deed is looked at, by account.
-fn reasons_of(deeds: &[&Deed]) -> BTreeMap<AccountId, Vec<String>> {
+fn reasons_of(operations: &[&LedgerOperation]) -> BTreeMap<AccountId, Vec<String>> {
     let mut reasons: BTreeMap<AccountId, Vec<String>> = BTreeMap::new();
-    for deed in deeds {
-        let reason = match deed {
+    for operation in operations {
+        let reason = match operation {
             // A publish is known by its outcome; its reasons are made of its own new id. So is a change of visibility,
             // whose month is asked for when its artifact is known.
-            Deed::Publish(_) | Deed::Visibility(_) => continue,
+            LedgerOperation::Publish(_) | LedgerOperation::Visibility(_) => continue,
             // Its outcome is swept one day, and the money must not come in again even then.
-            Deed::TopUp(deed) => Reason::DevTopUp(deed.job).to_string(),
-            Deed::Credit(deed) => deed.reason.clone(),
-            Deed::CardReversal(deed) => deed.reason().to_string(),
-            Deed::Grant(deed) => Reason::OperatorCredit(deed.id).to_string(),
-            Deed::Charge(deed) => deed.reason.clone(),
+            LedgerOperation::TopUp(operation) => Reason::DevTopUp(operation.job).to_string(),
+            LedgerOperation::Credit(operation) => operation.reason.clone(),
+            LedgerOperation::CardReversal(operation) => operation.reason().to_string(),
+            LedgerOperation::Grant(operation) => Reason::OperatorCredit(operation.id).to_string(),
+            LedgerOperation::Charge(operation) => operation.reason.clone(),
         };
-        reasons.entry(deed.account()).or_default().push(reason);
+        reasons.entry(operation.account()).or_default().push(reason);
     }
     reasons
 }
@@ -247,9 +256,10 @@ async fn ask_for_used(
 
 async fn known_outcomes(
     transaction: &DatabaseTransaction,
-    deeds: &[&Deed],
+    operations: &[&LedgerOperation],
 ) -> anyhow::Result<HashMap<JobId, Outcome>> {
-    let jobs: Vec<String> = deeds.iter().filter_map(|deed| deed.job()).map(|job| job.to_string()).collect();
+    let jobs: Vec<String> =
+        operations.iter().filter_map(|operation| operation.job()).map(|job| job.to_string()).collect();
     if jobs.is_empty() {
         return Ok(HashMap::new());
     }

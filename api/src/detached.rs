@@ -24,10 +24,10 @@ use crate::http::body::{self, BodyTerms};
 use crate::http::catch_all::refusal_of;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::paths::{ListedPath, Paths};
-use crate::http::room::{BodyRoom, SmallRoom};
+use crate::http::permits::{RequestPermit, RequestPermits};
 use crate::http::terms::Terms;
 use crate::http::trace::Traced;
-use crate::http::turns::{Turn, Turns};
+use crate::http::upload_budget::{BodyRoom, SmallRoom};
 use crate::{LoadTerms, routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -37,7 +37,7 @@ const TRACEPARENT: &str = "traceparent";
 const NO_ROUTE: &str = "-";
 
 /// The door around all routes.
-pub struct Door<E>(Arc<Rooms<E>>);
+pub struct DetachedRequests<E>(Arc<Rooms<E>>);
 
 /// What lies behind a door.
 struct Rooms<E> {
@@ -46,7 +46,7 @@ struct Rooms<E> {
     chance: Chance,
     proxies: TrustedProxies,
     carried_on: TaskTracker,
-    turns: Turns,
+    permits: RequestPermits,
     bodies: BodyTerms,
     uploads: BodyRoom,
     small: SmallRoom,
@@ -54,21 +54,21 @@ struct Rooms<E> {
 
 /// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
 /// any more, it is all that there is to tell.
-struct Waiting {
+struct PendingRequest {
     method: Method,
     since: Instant,
     trace: Span,
     is_answered: bool,
 }
 
-impl Waiting {
+impl PendingRequest {
     fn of(request: &Request, trace: &Span) -> Self {
         let (method, trace) = (request.method().clone(), trace.clone());
         Self { method, since: Instant::now(), trace, is_answered: false }
     }
 }
 
-impl Drop for Waiting {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if self.is_answered {
             return;
@@ -82,7 +82,7 @@ impl Drop for Waiting {
     }
 }
 
-impl<E: Endpoint> Door<E> {
+impl<E: Endpoint> DetachedRequests<E> {
     pub fn new(
         routes: E,
         paths: Paths,
@@ -91,21 +91,21 @@ impl<E: Endpoint> Door<E> {
         carried_on: TaskTracker,
         load: &LoadTerms,
     ) -> Self {
-        let (turns, bodies) = (Turns::new(load.turns), load.bodies);
+        let (permits, bodies) = (RequestPermits::new(load.permits), load.bodies);
         let (uploads, small) = (BodyRoom::new(load.upload_bytes_max), SmallRoom::default());
-        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, turns, bodies, uploads, small }))
+        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, permits, bodies, uploads, small }))
     }
 }
 
 impl<E: Endpoint + 'static> Rooms<E> {
     /// Waits for the request's turn. Who goes meanwhile has waited for nothing, and nothing is done for them.
     async fn let_in(self: Arc<Self>, mut request: Request, trace: Span) -> Response {
-        let mut waiting = Waiting::of(&request, &trace);
-        let response = match self.turns.take(Terms::of(&request).permit).await {
-            Ok(turn) => self.pass_to_the_end(request, turn, &mut waiting).await,
+        let mut waiting = PendingRequest::of(&request, &trace);
+        let response = match self.permits.take(Terms::of(&request).permit).await {
+            Ok(permit) => self.pass_to_the_end(request, permit, &mut waiting).await,
             Err(refusal) => {
                 // What is left of the body is read beside the answer.
-                body::bound(&mut request, self.bodies, &Turn::free());
+                body::bound(&mut request, self.bodies, &RequestPermit::free());
                 let answer = RefusalForm::for_whom(&request).respond(&refusal);
                 self.see_out(answer, request.method(), None, waiting.since, &trace)
             }
@@ -118,19 +118,19 @@ impl<E: Endpoint + 'static> Rooms<E> {
     async fn pass_to_the_end(
         self: Arc<Self>,
         request: Request,
-        turn: Turn,
-        waiting: &mut Waiting,
+        permit: RequestPermit,
+        waiting: &mut PendingRequest,
     ) -> Response {
         let trace = waiting.trace.clone();
         if request.method().is_safe() {
-            return self.pass(request, turn, waiting.since, &trace).await;
+            return self.pass(request, permit, waiting.since, &trace).await;
         }
         // From here on it is told of when it ends.
         waiting.is_answered = true;
         let (started, method) = (waiting.since, request.method().clone());
         let form = RefusalForm::for_whom(&request);
         let (rooms, traced) = (self.clone(), trace.clone());
-        let passing = async move { rooms.pass(request, turn, started, &traced).await };
+        let passing = async move { rooms.pass(request, permit, started, &traced).await };
         let passing = passing.in_current_span().instrument(trace.clone());
         self.carried_on.spawn(passing).await.unwrap_or_else(|error| {
             tracing::error!(error = %error, "a request came to no end");
@@ -138,17 +138,23 @@ impl<E: Endpoint + 'static> Rooms<E> {
         })
     }
 
-    async fn pass(&self, mut request: Request, turn: Turn, started: Instant, trace: &Span) -> Response {
+    async fn pass(
+        &self,
+        mut request: Request,
+        permit: RequestPermit,
+        started: Instant,
+        trace: &Span,
+    ) -> Response {
         let method = request.method().clone();
         let form = RefusalForm::for_whom(&request);
-        body::bound(&mut request, self.bodies, &turn);
+        body::bound(&mut request, self.bodies, &permit);
         if let Some(path) = self.paths.without_slash(request.uri().path()) {
-            turn.give_back();
+            permit.give_back();
             return self.see_out(moved_to(path, request.uri().query()), &method, None, started, trace);
         }
-        request.set_data(turn.clone());
+        request.set_data(permit.clone());
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
-        turn.give_back();
+        permit.give_back();
         let (response, pattern) = match outcome {
             Ok(Ok(answer)) => {
                 let response = answer.into_response();
@@ -214,7 +220,7 @@ impl<E: Endpoint + 'static> Rooms<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Endpoint for Door<E> {
+impl<E: Endpoint + 'static> Endpoint for DetachedRequests<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
@@ -265,9 +271,16 @@ mod tests {
 
     use super::*;
 
-    fn door<E: Endpoint>(routes: E, carried_on: &TaskTracker) -> Door<E> {
+    fn door<E: Endpoint>(routes: E, carried_on: &TaskTracker) -> DetachedRequests<E> {
         let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-        Door::new(routes, Paths::default(), chance, TrustedProxies::default(), carried_on.clone(), &load)
+        DetachedRequests::new(
+            routes,
+            Paths::default(),
+            chance,
+            TrustedProxies::default(),
+            carried_on.clone(),
+            &load,
+        )
     }
 
     fn change() -> Request {

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, ScanJob, VersionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use service::{Board, JobDetail, JobHappening, JobQueue, JobShown, JobState, JobsWanted};
+use service::{Board, JobDetail, JobHappening, JobInfo, JobQueue, JobState, JobsWanted};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -24,35 +24,35 @@ const DEADLINE: Duration = Duration::from_secs(40);
 
 /// Makes of each test one on SQLite and one on Postgres.
 macro_rules! on_both {
-    ($(async fn $name:ident($bed:ident: Bed) $body:block)+) => {
-        $(async fn $name($bed: Bed) $body)+
+    ($(async fn $name:ident($harness:ident: WorkerHarness) $body:block)+) => {
+        $(async fn $name($harness: WorkerHarness) $body)+
 
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                super::$name(crate::tests::bed::Bed::sqlite().await).await;
+                super::$name(crate::tests::harness::WorkerHarness::sqlite().await).await;
             })+
         }
 
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                let Some(bed) = crate::tests::bed::Bed::postgres().await else { return };
-                super::$name(bed).await;
+                let Some(harness) = crate::tests::harness::WorkerHarness::postgres().await else { return };
+                super::$name(harness).await;
             })+
         }
     };
 }
 pub(super) use on_both;
 
-pub(super) struct Bed {
+pub(super) struct WorkerHarness {
     url: String,
     pub(super) queues: Queues,
     pub(super) rung: Arc<Mutex<Vec<Queue>>>,
     _folder: TempDir,
 }
 
-impl Bed {
+impl WorkerHarness {
     pub(super) async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/queue.db", folder.path().display());
@@ -146,7 +146,7 @@ impl Bed {
     }
 
     /// The dead of every queue.
-    pub(super) async fn dead(&self) -> Vec<JobShown> {
+    pub(super) async fn dead(&self) -> Vec<JobInfo> {
         let mut dead = Vec::new();
         for queue in Queue::ALL {
             let wanted = JobsWanted { queue, state: JobState::Dead, before: None };

@@ -51,9 +51,9 @@ async fn open_with_films(limits: ConnectionLimits) -> Opened {
 
 async fn open_with(limits: ConnectionLimits, endpoint: impl Endpoint + 'static) -> Opened {
     let turned_away = TurnedAway::told("text/plain", "too many");
-    let terms = DoorTerms { key: "test", role: "test", limits, proxies: Vec::new(), turned_away };
-    let door = Door::open("127.0.0.1:0".parse().unwrap(), terms).await.unwrap();
-    let (address, stop, carried_on) = (door.hall.door, CancellationToken::new(), TaskTracker::new());
+    let terms = ListenerLimits { key: "test", role: "test", limits, proxies: Vec::new(), turned_away };
+    let door = Listener::open("127.0.0.1:0".parse().unwrap(), terms).await.unwrap();
+    let (address, stop, carried_on) = (door.state.door, CancellationToken::new(), TaskTracker::new());
     let serving = tokio::spawn(door.serve(endpoint, carried_on.clone(), stop.clone()));
     Opened { address, carried_on, stop, serving }
 }

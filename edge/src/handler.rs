@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use admission::Slots;
 use anyhow::{Context, anyhow};
-use bus::EdgeSeat;
+use bus::EdgeLease;
 use domain::link::LinkKey;
 use domain::{Clock, Host, Time};
 use poem::http::{Method, header};
@@ -17,23 +17,23 @@ use tokio::time::timeout_at;
 use tokio_util::sync::DropGuard;
 
 use crate::NetworkOf;
-use crate::answer;
 use crate::closed::{Closed, ClosedPages, Failure, Troubles};
 use crate::content::Contents;
-use crate::find::{Address, Found, Names, name_of};
+use crate::find::{Address, Names, SiteMatch, name_of};
 use crate::gate::{self, Pass, Visitor};
 use crate::headers::HeaderPolicy;
 use crate::icon;
-use crate::load::Line;
-use crate::meters::{Asked, Meters, Waiting};
+use crate::load::LoadQueue;
+use crate::meters::{CacheLookup, Meters, WaitingMeter};
 use crate::misses::Misses;
 use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
+use crate::response;
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
 
 /// The endpoint of an edge.
-pub struct Door(Arc<Inner>);
+pub struct PageHandler(Arc<Inner>);
 
 /// All that an edge is made of.
 pub struct Inner {
@@ -43,7 +43,7 @@ pub struct Inner {
     pub policy: HeaderPolicy,
     pub closed_pages: ClosedPages,
     pub sites: Arc<Sites>,
-    pub seat: EdgeSeat,
+    pub lease: EdgeLease,
     pub contents: Contents,
     pub route_reads: Slots,
     pub turn_wait_max: Duration,
@@ -62,7 +62,7 @@ pub struct Inner {
 }
 
 /// A visitor who was let in to a site.
-pub struct Visit<'r> {
+pub struct PageVisit<'r> {
     pub request: &'r Request,
     pub address: Address<'r>,
     pub site: &'r Site,
@@ -71,13 +71,13 @@ pub struct Visit<'r> {
     pub patience: Patience,
 }
 
-impl Door {
+impl PageHandler {
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
         Self(inner)
     }
 }
 
-impl Endpoint for Door {
+impl Endpoint for PageHandler {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
@@ -99,19 +99,19 @@ impl Endpoint for Door {
 
 impl Inner {
     /// Find → gate → resolve → show: the order is here, the steps are in the modules.
-    async fn answer(&self, request: &Request, visitor: &mut Waiting<'_>) -> Result<Response, Failure> {
+    async fn answer(&self, request: &Request, visitor: &mut WaitingMeter<'_>) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(Closed::MethodNotAllowed.into());
         }
         let name = name_of(request.uri(), request.headers(), request.version())?;
         let found = self.names.find(request.uri(), name)?;
-        visitor.asked = Asked::of(&found);
+        visitor.asked = CacheLookup::of(&found);
         let address = match found {
-            Found::Site(address) => address,
-            Found::Icon => return Ok(icon::show()),
-            Found::Alive => return Ok(answer::vital(Vitals::alive())),
-            Found::Ready => {
-                return Ok(answer::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
+            SiteMatch::Site(address) => address,
+            SiteMatch::Icon => return Ok(icon::show()),
+            SiteMatch::Alive => return Ok(response::vital(Vitals::alive())),
+            SiteMatch::Ready => {
+                return Ok(response::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
             }
         };
         let patience = Patience::new(visitor.since, self.turn_wait_max);
@@ -120,9 +120,9 @@ impl Inner {
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
         let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
         let pass = gate::admit(&site.route, &address, &visitor, &self.link_key, now)?;
-        let visit = Visit { request, address, site: &site, pass, now, patience };
+        let visit = PageVisit { request, address, site: &site, pass, now, patience };
         if let Some(location) = self.names.own_name_of(&visit.address) {
-            return Ok(answer::redirect(self.policy.of_site(&visit), location, query)?);
+            return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
         match resolve(&site.route.manifest, visit.address.path) {
             Resolved::File(file) => {
@@ -136,7 +136,7 @@ impl Inner {
             Resolved::Nothing => Err(Closed::Missing.into()),
             Resolved::Folder => {
                 let headers = self.policy.of_site(&visit);
-                Ok(answer::redirect(headers, visit.address.with_slash(), query)?)
+                Ok(response::redirect(headers, visit.address.with_slash(), query)?)
             }
         }
     }
@@ -162,7 +162,7 @@ impl Inner {
 
     /// From memory when the seat vouches for it, else from the store.
     async fn site(&self, host: &Host, patience: Patience) -> anyhow::Result<Option<Arc<Site>>> {
-        let vouch = |read_at| self.seat.vouches_for(read_at);
+        let vouch = |read_at| self.lease.vouches_for(read_at);
         if let Some(known) = self.sites.recall(host, vouch) {
             self.meters.routes.hits.add(1);
             return Ok(known);
@@ -170,7 +170,7 @@ impl Inner {
         self.meters.routes.misses.add(1);
         let read = async {
             let permit = self.route_reads.acquire(patience.for_turn()).await;
-            let _permit = permit.map_err(|_| Line::RouteReads.shed())?;
+            let _permit = permit.map_err(|_| LoadQueue::RouteReads.shed())?;
             let route = self.store.route(host).await;
             self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
             route

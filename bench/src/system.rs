@@ -26,20 +26,20 @@ const LIMITS: [(&str, &str); 5] = [
 static REDIS_DATABASES: AtomicUsize = AtomicUsize::new(1);
 
 /// Handbill, running.
-pub struct House {
+pub struct BenchSystem {
     pub api_url: String,
     site: Site,
     programs: Vec<Program>,
     s3: Option<S3>,
 }
 
-impl House {
+impl BenchSystem {
     /// `handbill serve` over a folder.
     pub async fn embedded(bench: &Bench, name: &str) -> anyhow::Result<Self> {
         let site = Site::new(bench, name)?;
         let mut serve = site.launch("serve").start()?;
         serve.answers(site.api, "/v1/status").await.context("handbill serve")?;
-        Ok(site.house(vec![serve], None))
+        Ok(site.system(vec![serve], None))
     }
 
     /// `handbill api`, `edge` and `worker` over PostgreSQL, Redis and S3, all on this machine.
@@ -67,7 +67,7 @@ impl House {
         let worker = site.launch("worker").start()?;
         api.answers(site.api, "/v1/status").await.context("handbill api")?;
         edge.answers(site.edge, "/").await.context("handbill edge")?;
-        Ok(site.house(vec![api, edge, worker], Some(s3)))
+        Ok(site.system(vec![api, edge, worker], Some(s3)))
     }
 
     /// Where its database is.
@@ -162,8 +162,8 @@ impl Site {
         }
     }
 
-    fn house(self, programs: Vec<Program>, s3: Option<S3>) -> House {
-        House { api_url: format!("http://{}", self.api), site: self, programs, s3 }
+    fn system(self, programs: Vec<Program>, s3: Option<S3>) -> BenchSystem {
+        BenchSystem { api_url: format!("http://{}", self.api), site: self, programs, s3 }
     }
 }
 

@@ -7,12 +7,12 @@ use crate::expectations::assert_page;
 pub const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// Somebody at an account's dashboard, in a browser.
-pub struct Desk<'a> {
+pub struct DashboardDriver<'a> {
     pub person: &'a Human,
     pub handle: String,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> DashboardDriver<'a> {
     pub fn of(person: &'a Human, agent: &Agent) -> Self {
         Self { person, handle: agent.handle() }
     }

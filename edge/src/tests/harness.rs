@@ -17,7 +17,7 @@ pub const NOW: Time = Time::from_millis(1_800_000_000_000);
 pub const CHANGED_AT: Time = Time::from_millis(NOW.millis() - 3_600_000);
 pub const HOST: &str = "my-page-a1b2";
 
-pub struct House {
+pub struct EdgeHarness {
     pub edge: Edge,
     pub store: Store,
     pub blobs: Blobs,
@@ -33,7 +33,7 @@ pub struct Seen {
     pub body: Bytes,
 }
 
-impl House {
+impl EdgeHarness {
     pub async fn build() -> Self {
         Self::with(|_| {}).await
     }

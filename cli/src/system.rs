@@ -11,8 +11,8 @@ use config::Settings;
 use domain::link::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
 use service::{
-    FileStoreWatch, JobQueue, Parts, PublishBounds, Rules, ScanTerms, Scans, Service, TokenUses,
-    VerdictCommits,
+    FileStoreWatch, JobQueue, PublishBounds, Rules, ScanTerms, Scans, Service, ServiceDependencies,
+    TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
@@ -23,7 +23,7 @@ use workers::Queues;
 use crate::{database_clock, parts};
 
 /// Everything that a process of any role stands on.
-pub(crate) struct House {
+pub(crate) struct System {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) bus: Bus,
@@ -40,7 +40,7 @@ pub(crate) struct House {
 
 /// Where operations are carried out: in every process but a mere edge, which has no need of money or of the signing
 /// secret.
-pub(crate) struct Office {
+pub(crate) struct SharedServices {
     pub(crate) service: Service,
     ledgers: Ledgers,
 }
@@ -54,7 +54,7 @@ pub(crate) enum Schema {
     Require,
 }
 
-impl House {
+impl System {
     pub(crate) async fn open(settings: &Settings, schema: Schema) -> anyhow::Result<Self> {
         let (clock, chance) = (parts::clock(), Chance::from_system());
         let bus = parts::open_bus(settings).await?;
@@ -94,32 +94,32 @@ impl House {
     }
 }
 
-impl Office {
-    pub(crate) async fn open(settings: &Settings, house: &House) -> anyhow::Result<Self> {
+impl SharedServices {
+    pub(crate) async fn open(settings: &Settings, system: &System) -> anyhow::Result<Self> {
         let terms = LedgerTerms {
             tariff: settings.tariff(),
-            chance: house.chance.clone(),
-            clock: house.clock.clone(),
+            chance: system.chance.clone(),
+            clock: system.clock.clone(),
             idle_after: LedgerTerms::IDLE_AFTER,
         };
-        let ledgers = Ledgers::start(house.store.clone(), terms).await?;
-        let service = Service::new(Parts {
-            store: house.store.clone(),
-            blobs: house.blobs.clone(),
+        let ledgers = Ledgers::start(system.store.clone(), terms).await?;
+        let service = Service::new(ServiceDependencies {
+            store: system.store.clone(),
+            blobs: system.blobs.clone(),
             file_store: FileStoreWatch::default(),
             disk: DiskRoom::of(parts::folders_of_data(settings)?),
             ledgers: ledgers.clone(),
-            queue: house.jobs.clone(),
-            board: Arc::new(house.queues.clone()),
-            bus: house.bus.clone(),
-            clock: house.clock.clone(),
-            chance: house.chance.clone(),
+            queue: system.jobs.clone(),
+            board: Arc::new(system.queues.clone()),
+            bus: system.bus.clone(),
+            clock: system.clock.clone(),
+            chance: system.chance.clone(),
             token_uses: TokenUses::default(),
             publish_bounds: PublishBounds::default(),
             scans: Scans::new(scan_terms(settings)),
-            verdicts: VerdictCommits::start(house.store.clone()),
+            verdicts: VerdictCommits::start(system.store.clone()),
             card: parts::card_rail(settings)?,
-            rules: rules(settings, &house.chance)?,
+            rules: rules(settings, &system.chance)?,
         });
         Ok(Self { service, ledgers })
     }

@@ -28,7 +28,7 @@ pub(super) struct Hider {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct ComputedStyle {
     /// Not there, with all below.
     gone: Option<Hider>,
     /// Not there, but what is below may be.
@@ -53,7 +53,7 @@ pub(super) struct Look {
     has_letter_edge: bool,
 }
 
-impl Look {
+impl ComputedStyle {
     pub(super) fn on(canvas: Canvas) -> Self {
         Self {
             gone: None,

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use domain::{
-    AccountId, AccountStatus, Micro, Reason, Refusal, Standing, Suspension, Time, must_take_writes,
+    AccountId, AccountStatus, BillingState, Micro, Reason, Refusal, Suspension, Time, must_take_writes,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter};
 
 use crate::rows;
 
-pub(super) struct Book {
+pub(super) struct BatchState {
     pub(super) account: entity::account::Model,
     pub(super) now: Time,
     status: AccountStatus,
@@ -53,7 +53,7 @@ impl Movement {
     }
 }
 
-impl Book {
+impl BatchState {
     /// The page as it was read. Without `usage` the account has used nothing in the month, or is not asked for it.
     pub(super) fn open(
         account: entity::account::Model,
@@ -99,12 +99,16 @@ impl Book {
         Micro::new(self.account.balance_micro)
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> BillingState {
         let publishes_used = match self.status {
             AccountStatus::Provisional => self.account.provisional_publishes,
             AccountStatus::Claimed => self.usage.publishes,
         };
-        Standing { status: self.status, balance: self.balance(), publishes_used: rows::count(publishes_used) }
+        BillingState {
+            status: self.status,
+            balance: self.balance(),
+            publishes_used: rows::count(publishes_used),
+        }
     }
 
     /// Counts a publish against the allowance: of the whole life while provisional, else of the month.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use domain::{
-    Activation, BlobHash, Content, Deed, Job, JobEnvelope, JobId, Manifest, ManifestFile, Outcome,
-    PublishDeed, PublishJob, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of,
+    Activation, BlobHash, Content, Job, JobEnvelope, JobId, LedgerOperation, Manifest, ManifestFile, Outcome,
+    PublishJob, PublishOperation, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of,
 };
 use futures::{StreamExt, TryStreamExt};
 use store::{Decided, Layout, Refused, StoredBlobs, Undone};
@@ -125,8 +125,8 @@ impl Service {
             Err(Undone::Failed(error)) => return Err(error),
         };
         faults::pass("publish.after_blob_put")?;
-        let deed = PublishDeed { order: job.order.clone(), manifest, blobs_as_of };
-        let outcome = self.0.ledgers.settle(Deed::Publish(Box::new(deed))).await?;
+        let operation = PublishOperation { order: job.order.clone(), manifest, blobs_as_of };
+        let outcome = self.0.ledgers.settle(LedgerOperation::Publish(Box::new(operation))).await?;
         if matches!(outcome, Outcome::Published(_)) {
             telemetry::published_bytes(total_bytes);
         }

@@ -10,12 +10,12 @@ use super::label::Labels;
 use super::run::{Run, SetAs};
 use super::{Form, Part, Region, Role, Spot, raised};
 use crate::document::{Document, Element, NodeId};
-use crate::style::{Looks, Shown};
+use crate::style::{ElementVisibility, Looks};
 
 /// Templates of one document whose names are looked for in its scripts.
 const TEMPLATES_MAX: usize = 50;
 
-pub(super) struct Place<'d> {
+pub(super) struct ElementContext<'d> {
     pub(super) document: &'d Document,
     pub(super) looks: &'d Looks,
     /// How many frames it lies in.
@@ -49,7 +49,7 @@ struct Open {
     editables: usize,
 }
 
-impl<'d> Place<'d> {
+impl<'d> ElementContext<'d> {
     pub(super) fn new(document: &'d Document, looks: &'d Looks, depth: usize, outer: Option<Region>) -> Self {
         Self {
             document,
@@ -71,7 +71,7 @@ impl<'d> Place<'d> {
 
     /// Whether people see it, now or when the step is shown that it belongs to.
     pub(super) fn is_readable(&mut self, node: NodeId, regions_seen: &mut u32) -> bool {
-        self.looks.shown(node) == Shown::Seen || self.region(node, regions_seen) != self.outer
+        self.looks.shown(node) == ElementVisibility::Seen || self.region(node, regions_seen) != self.outer
     }
 
     /// The region that a node is in: that of the frame when it is seen, one for each outermost element that hides a

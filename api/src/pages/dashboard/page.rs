@@ -14,7 +14,7 @@ use crate::http::refusal::RefusedCall;
 use crate::http::{caller, same_site, session_cookie};
 
 /// A person at one of their accounts.
-pub struct Desk {
+pub struct DashboardPage {
     pub person: Person,
     pub caller: Caller,
     pub frame: Frame,
@@ -83,7 +83,7 @@ impl Tab {
     }
 }
 
-impl Desk {
+impl DashboardPage {
     /// A look; None for who is not signed in.
     pub async fn begin(request: &Request, service: &Service, tab: Tab) -> Result<Option<Self>, RefusedCall> {
         match person_if_any(request, service).await? {
@@ -197,13 +197,13 @@ pub fn slug_of(request: &Request) -> Result<Slug, Refusal> {
 }
 
 #[derive(Default, Deserialize)]
-struct Told {
+struct DashboardFlash {
     done: Option<String>,
 }
 
 /// What a redirect says has been done: one of these words, and nothing of what an address may say otherwise.
 pub fn done(request: &Request) -> Option<&'static str> {
-    let told: Told = request.params().unwrap_or_default();
+    let told: DashboardFlash = request.params().unwrap_or_default();
     Some(match told.done?.as_str() {
         "claimed" => "The account is yours.",
         "joined" => "You have joined.",

@@ -11,15 +11,15 @@ pub const OVERLOADED: &str = "overloaded";
 const AFTER_CUT_OFF: Duration = Duration::from_millis(150);
 
 #[derive(Debug)]
-pub enum Told {
+pub enum ClientResponse {
     Done(Reply),
     Refused(Reply),
     /// No answer, or one that says nothing of what came of it.
     Unknown(String),
 }
 
-pub async fn ask(call: Call) -> Told {
-    Told::of(send(call).await)
+pub async fn ask(call: Call) -> ClientResponse {
+    ClientResponse::of(send(call).await)
 }
 
 async fn send(call: Call) -> Result<Reply, &'static str> {
@@ -36,21 +36,21 @@ async fn send(call: Call) -> Result<Reply, &'static str> {
 
 /// Asks for what moves money or uses the allowance. There even a 503 is final: nothing was done, and nothing will be, unless
 /// its code says that the outcome is unknown.
-pub async fn ask_finally(call: Call) -> Told {
+pub async fn ask_finally(call: Call) -> ClientResponse {
     match send(call).await {
-        Ok(reply) if reply.status == 503 && code(&reply) == OVERLOADED => Told::Refused(reply),
-        sent => Told::of(sent),
+        Ok(reply) if reply.status == 503 && code(&reply) == OVERLOADED => ClientResponse::Refused(reply),
+        sent => ClientResponse::of(sent),
     }
 }
 
-impl Told {
+impl ClientResponse {
     fn of(sent: Result<Reply, &str>) -> Self {
         match sent {
-            Err(why) => Told::Unknown(why.to_owned()),
+            Err(why) => ClientResponse::Unknown(why.to_owned()),
             Ok(reply) => match reply.status {
-                200..400 => Told::Done(reply),
-                400..500 => Told::Refused(reply),
-                status => Told::Unknown(status.to_string()),
+                200..400 => ClientResponse::Done(reply),
+                400..500 => ClientResponse::Refused(reply),
+                status => ClientResponse::Unknown(status.to_string()),
             },
         }
     }
@@ -58,9 +58,9 @@ impl Told {
     /// How it is counted.
     pub fn label(&self) -> String {
         match self {
-            Told::Done(_) => "done".to_owned(),
-            Told::Refused(reply) => format!("refused {}", code(reply)),
-            Told::Unknown(why) => format!("unknown: {why}"),
+            ClientResponse::Done(_) => "done".to_owned(),
+            ClientResponse::Refused(reply) => format!("refused {}", code(reply)),
+            ClientResponse::Unknown(why) => format!("unknown: {why}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
-use telemetry::Told;
+use telemetry::HealthResponse;
 
 use crate::content::Source;
 use crate::patience::Patience;
@@ -115,7 +115,7 @@ fn address(text: &str) -> anyhow::Result<HeaderValue> {
 }
 
 /// The answer to a probe.
-pub fn vital(told: Told) -> Response {
+pub fn vital(told: HealthResponse) -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(told.content_type));
     headers.insert(header::CACHE_CONTROL, NO_STORE);

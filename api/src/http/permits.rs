@@ -15,11 +15,11 @@ use domain::Refusal;
 use poem::Request;
 use tokio::time::Instant;
 
-use crate::http::terms::Permit;
+use crate::http::terms::PermitClass;
 
 /// How much is taken on at a time.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnTerms {
+pub struct PermitLimits {
     /// Requests, but for what has a line of its own.
     pub requests_max: usize,
     pub sign_ins_max: usize,
@@ -33,16 +33,16 @@ pub struct TurnTerms {
 
 /// The lines of a process. Clones are the same.
 #[derive(Clone)]
-pub struct Turns(Arc<Lines>);
+pub struct RequestPermits(Arc<PermitQueues>);
 
-struct Lines {
-    requests: Line,
-    sign_ins: Line,
-    publishes: Line,
-    uploads: Line,
+struct PermitQueues {
+    requests: PermitQueue,
+    sign_ins: PermitQueue,
+    publishes: PermitQueue,
+    uploads: PermitQueue,
 }
 
-struct Line {
+struct PermitQueue {
     name: &'static str,
     /// What one of it is told that is not taken on.
     fault: &'static str,
@@ -52,7 +52,7 @@ struct Line {
 
 /// The kinds of work, each with a line of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum WorkClass {
     Request,
     /// It may wait for ten seconds until its password is hashed.
     SignIn,
@@ -64,15 +64,15 @@ pub enum Work {
 
 /// A request's turn, which may be given back and taken again. Clones are the same.
 #[derive(Clone)]
-pub struct Turn(Option<Arc<Taken>>);
+pub struct RequestPermit(Option<Arc<HeldPermit>>);
 
-struct Taken {
-    turns: Turns,
-    work: Work,
+struct HeldPermit {
+    permits: RequestPermits,
+    work: WorkClass,
     place: Mutex<Option<admission::Permit>>,
 }
 
-impl Default for TurnTerms {
+impl Default for PermitLimits {
     fn default() -> Self {
         Self {
             requests_max: 256,
@@ -85,15 +85,15 @@ impl Default for TurnTerms {
     }
 }
 
-impl Turns {
-    pub fn new(terms: TurnTerms) -> Self {
-        let line = |name, fault, places_max: usize| Line {
+impl RequestPermits {
+    pub fn new(terms: PermitLimits) -> Self {
+        let line = |name, fault, places_max: usize| PermitQueue {
             name,
             fault,
             slots: Slots::new(places_max.max(1), terms.waiting_max),
             wait_max: terms.wait_max,
         };
-        Self(Arc::new(Lines {
+        Self(Arc::new(PermitQueues {
             requests: line(
                 "requests",
                 "the server is overloaded; your request was not processed",
@@ -118,27 +118,27 @@ impl Turns {
     }
 
     /// A turn for a request that has come, once there is one.
-    pub async fn take(&self, permit: Permit) -> Result<Turn, Refusal> {
+    pub async fn take(&self, permit: PermitClass) -> Result<RequestPermit, Refusal> {
         let work = match permit {
-            Permit::Free => return Ok(Turn::free()),
-            Permit::Request => Work::Request,
-            Permit::SignIn => Work::SignIn,
+            PermitClass::Free => return Ok(RequestPermit::free()),
+            PermitClass::Request => WorkClass::Request,
+            PermitClass::SignIn => WorkClass::SignIn,
         };
         let place = Mutex::new(Some(self.line(work).take().await?));
-        Ok(Turn(Some(Arc::new(Taken { turns: self.clone(), work, place }))))
+        Ok(RequestPermit(Some(Arc::new(HeldPermit { permits: self.clone(), work, place }))))
     }
 
-    fn line(&self, work: Work) -> &Line {
+    fn line(&self, work: WorkClass) -> &PermitQueue {
         match work {
-            Work::Request => &self.0.requests,
-            Work::SignIn => &self.0.sign_ins,
-            Work::Publish => &self.0.publishes,
-            Work::Upload => &self.0.uploads,
+            WorkClass::Request => &self.0.requests,
+            WorkClass::SignIn => &self.0.sign_ins,
+            WorkClass::Publish => &self.0.publishes,
+            WorkClass::Upload => &self.0.uploads,
         }
     }
 }
 
-impl Line {
+impl PermitQueue {
     async fn take(&self) -> Result<admission::Permit, Refusal> {
         self.slots.acquire(Instant::now() + self.wait_max).await.map_err(|_| self.shed())
     }
@@ -153,7 +153,7 @@ impl Line {
     }
 }
 
-impl Turn {
+impl RequestPermit {
     /// Of something that need not wait.
     pub fn free() -> Self {
         Self(None)
@@ -175,24 +175,24 @@ impl Turn {
     }
 
     /// Refuses beforehand what would find the line of that work full: nobody shall send a site for nothing.
-    pub fn foresee(&self, work: Work) -> Result<(), Refusal> {
-        match self.0.as_ref().map(|taken| taken.turns.line(work)) {
+    pub fn foresee(&self, work: WorkClass) -> Result<(), Refusal> {
+        match self.0.as_ref().map(|taken| taken.permits.line(work)) {
             Some(line) if line.is_full() => Err(line.shed()),
             _ => Ok(()),
         }
     }
 
     /// Goes over to the line of that work, for the rest of the request or until it goes on to another.
-    pub async fn go_over_to(&self, work: Work) -> Result<(), Refusal> {
+    pub async fn go_over_to(&self, work: WorkClass) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
         self.give_back();
         taken.take_in_line_of(work).await
     }
 }
 
-impl Taken {
-    async fn take_in_line_of(&self, work: Work) -> Result<(), Refusal> {
-        let place = self.turns.line(work).take().await?;
+impl HeldPermit {
+    async fn take_in_line_of(&self, work: WorkClass) -> Result<(), Refusal> {
+        let place = self.permits.line(work).take().await?;
         *self.place() = Some(place);
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Taken {
 mod tests {
     use super::*;
 
-    const TERMS: TurnTerms = TurnTerms {
+    const TERMS: PermitLimits = PermitLimits {
         requests_max: 8,
         sign_ins_max: 2,
         publishes_max: 1,
@@ -215,25 +215,25 @@ mod tests {
         wait_max: Duration::from_secs(2),
     };
 
-    async fn all_of(turns: &Turns) -> Vec<Turn> {
+    async fn all_of(permits: &RequestPermits) -> Vec<RequestPermit> {
         let mut taken = Vec::new();
         for _ in 0..TERMS.requests_max {
-            taken.push(turns.take(Permit::Request).await.unwrap());
+            taken.push(permits.take(PermitClass::Request).await.unwrap());
         }
         taken
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_comes_beyond_the_bound_waits_for_a_turn_and_not_for_ever() {
-        let turns = Turns::new(TERMS);
-        let mut taken = all_of(&turns).await;
+        let permits = RequestPermits::new(TERMS);
+        let mut taken = all_of(&permits).await;
         let began_at = Instant::now();
-        let refusal = turns.take(Permit::Request).await.err().unwrap();
+        let refusal = permits.take(PermitClass::Request).await.err().unwrap();
         assert_eq!((refusal.code(), refusal.retry_after_seconds()), ("overloaded", Some(2)));
         assert_eq!(began_at.elapsed(), TERMS.wait_max);
         let next = tokio::spawn({
-            let turns = turns.clone();
-            async move { turns.take(Permit::Request).await }
+            let permits = permits.clone();
+            async move { permits.take(PermitClass::Request).await }
         });
         tokio::time::sleep(Duration::from_secs(1)).await;
         taken.pop();
@@ -242,20 +242,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whether_the_process_lives_is_always_told() {
-        let turns = Turns::new(TERMS);
-        let _taken = all_of(&turns).await;
-        assert!(turns.take(Permit::Free).await.is_ok());
+        let permits = RequestPermits::new(TERMS);
+        let _taken = all_of(&permits).await;
+        assert!(permits.take(PermitClass::Free).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_kind_of_work_holds_up_another() {
-        let turns = Turns::new(TERMS);
+        let permits = RequestPermits::new(TERMS);
         let mut apart = Vec::new();
-        for work in [Work::Publish, Work::Upload] {
-            let first = turns.take(Permit::Request).await.unwrap();
+        for work in [WorkClass::Publish, WorkClass::Upload] {
+            let first = permits.take(PermitClass::Request).await.unwrap();
             first.go_over_to(work).await.unwrap();
             apart.push(first);
-            let second = turns.take(Permit::Request).await.unwrap();
+            let second = permits.take(PermitClass::Request).await.unwrap();
             assert!(
                 second.go_over_to(work).await.is_err(),
                 "{work:?}: the workers, or the store, have enough to do"
@@ -263,40 +263,40 @@ mod tests {
         }
         let mut signing = Vec::new();
         for _ in 0..TERMS.sign_ins_max {
-            signing.push(turns.take(Permit::SignIn).await.unwrap());
+            signing.push(permits.take(PermitClass::SignIn).await.unwrap());
         }
-        assert!(turns.take(Permit::SignIn).await.is_err(), "enough passwords are hashed");
-        assert_eq!(all_of(&turns).await.len(), TERMS.requests_max);
+        assert!(permits.take(PermitClass::SignIn).await.is_err(), "enough passwords are hashed");
+        assert_eq!(all_of(&permits).await.len(), TERMS.requests_max);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_would_be_turned_away_is_so_before_it_is_sent() {
-        let turns = Turns::new(TurnTerms { waiting_max: 1, ..TERMS });
-        let first = turns.take(Permit::Request).await.unwrap();
-        first.foresee(Work::Publish).unwrap();
-        first.go_over_to(Work::Publish).await.unwrap();
-        let second = turns.take(Permit::Request).await.unwrap();
-        second.foresee(Work::Publish).unwrap();
-        let waiting = tokio::spawn(async move { second.go_over_to(Work::Publish).await });
+        let permits = RequestPermits::new(PermitLimits { waiting_max: 1, ..TERMS });
+        let first = permits.take(PermitClass::Request).await.unwrap();
+        first.foresee(WorkClass::Publish).unwrap();
+        first.go_over_to(WorkClass::Publish).await.unwrap();
+        let second = permits.take(PermitClass::Request).await.unwrap();
+        second.foresee(WorkClass::Publish).unwrap();
+        let waiting = tokio::spawn(async move { second.go_over_to(WorkClass::Publish).await });
         tokio::task::yield_now().await;
-        let third = turns.take(Permit::Request).await.unwrap();
-        assert_eq!(third.foresee(Work::Publish).unwrap_err().code(), "overloaded");
-        third.foresee(Work::Upload).unwrap();
+        let third = permits.take(PermitClass::Request).await.unwrap();
+        assert_eq!(third.foresee(WorkClass::Publish).unwrap_err().code(), "overloaded");
+        third.foresee(WorkClass::Upload).unwrap();
         assert!(first.give_back());
         waiting.await.unwrap().unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_was_given_back_is_another_s_until_it_is_taken_again() {
-        let turns = Turns::new(TERMS);
-        let mut taken = all_of(&turns).await;
+        let permits = RequestPermits::new(TERMS);
+        let mut taken = all_of(&permits).await;
         let slow = taken.pop().unwrap();
         assert!(slow.give_back());
         assert!(!slow.give_back(), "it has none any more");
-        let other = turns.take(Permit::Request).await.unwrap();
+        let other = permits.take(PermitClass::Request).await.unwrap();
         assert!(slow.clone().take_again().await.is_err(), "all are taken");
         drop(other);
         slow.clone().take_again().await.unwrap();
-        assert!(turns.take(Permit::Request).await.is_err(), "it has one again");
+        assert!(permits.take(PermitClass::Request).await.is_err(), "it has one again");
     }
 }

@@ -7,21 +7,21 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::connections::asked::{InHand, ToTake};
+use crate::connections::request_counter::{InHand, ToTake};
 
-pub(crate) struct Answer<B> {
+pub(crate) struct CountedBody<B> {
     body: B,
     to_take: Option<ToTake>,
     in_hand: InHand,
 }
 
-impl<B> Answer<B> {
+impl<B> CountedBody<B> {
     pub(crate) fn to(in_hand: InHand, body: B) -> Self {
         Self { body, to_take: Some(in_hand.to_take(0)), in_hand }
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for Answer<B> {
+impl<B: Body<Data = Bytes> + Unpin> Body for CountedBody<B> {
     type Data = Piece;
     type Error = B::Error;
 
@@ -80,7 +80,7 @@ mod tests {
     use hyper::Response;
 
     use super::*;
-    use crate::connections::asked::Asked;
+    use crate::connections::request_counter::RequestCounter;
 
     fn of_a_source() -> (mpsc::UnboundedSender<std::io::Result<Bytes>>, poem::Body) {
         let (source, pieces) = mpsc::unbounded();
@@ -89,13 +89,13 @@ mod tests {
 
     #[tokio::test]
     async fn its_request_is_in_hand_until_all_of_it_is_taken() {
-        let (asked, (source, body)) = (Asked::default(), of_a_source());
+        let (requests, (source, body)) = (RequestCounter::default(), of_a_source());
         let response: Response<_> = poem::Response::builder().body(body).into();
-        let mut answer = Answer::to(asked.note(), response.into_body());
+        let mut answer = CountedBody::to(requests.note(), response.into_body());
         let polled =
             poll_fn(|context| Poll::Ready(Pin::new(&mut answer).poll_frame(context).is_pending())).await;
-        assert!(polled && !asked.taken().is_awaited, "there is nothing to take yet");
-        assert!(!asked.is_idle());
+        assert!(polled && !requests.taken().is_awaited, "there is nothing to take yet");
+        assert!(!requests.is_idle());
         source.unbounded_send(Ok(Bytes::from_static(b"piece"))).unwrap();
         drop(source);
         let frame = poll_fn(|context| Pin::new(&mut answer).poll_frame(context)).await;
@@ -103,9 +103,9 @@ mod tests {
         assert!(poll_fn(|context| Pin::new(&mut answer).poll_frame(context)).await.is_none());
         drop(answer);
         piece.advance(3);
-        assert!(!asked.is_idle() && asked.taken().is_awaited);
-        assert_eq!((piece.chunk(), asked.taken().bytes), (b"ce".as_slice(), 3));
+        assert!(!requests.is_idle() && requests.taken().is_awaited);
+        assert_eq!((piece.chunk(), requests.taken().bytes), (b"ce".as_slice(), 3));
         drop(piece);
-        assert!(asked.is_idle() && !asked.taken().is_awaited);
+        assert!(requests.is_idle() && !requests.taken().is_awaited);
     }
 }

@@ -20,7 +20,7 @@ const SOON_MILLIS: i64 = 5 * 60 * 1000;
 const QUEUE: &str = "upkeep";
 const SCHEDULE: &str = "sweep-scans";
 
-pub struct House<'w> {
+pub struct RouteFixture<'w> {
     world: &'w World,
     mode: Mode,
     /// A token that may everything on the account.
@@ -41,7 +41,7 @@ pub struct Called {
     sent: String,
 }
 
-impl<'w> House<'w> {
+impl<'w> RouteFixture<'w> {
     pub async fn furnish(world: &'w World, mode: Mode) -> Self {
         let (agent, expired) = (world.agent().await, world.agent().await);
         let owner = signed_in(world, mode, "olga").await;

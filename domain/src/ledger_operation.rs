@@ -10,19 +10,19 @@ use crate::{
 
 /// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
 #[derive(Clone, Debug)]
-pub enum Deed {
-    Publish(Box<PublishDeed>),
-    Visibility(VisibilityDeed),
-    TopUp(TopUpDeed),
-    Credit(CreditDeed),
-    CardReversal(CardReversalDeed),
-    Grant(GrantDeed),
-    Charge(ChargeDeed),
+pub enum LedgerOperation {
+    Publish(Box<PublishOperation>),
+    Visibility(VisibilityOperation),
+    TopUp(TopUpOperation),
+    Credit(CreditOperation),
+    CardReversal(CardReversalOperation),
+    Grant(GrantOperation),
+    Charge(ChargeOperation),
 }
 
 /// A version whose blobs are in place, to be written, paid and made live in one transaction.
 #[derive(Clone, Debug)]
-pub struct PublishDeed {
+pub struct PublishOperation {
     pub order: PublishOrder,
     pub manifest: Manifest,
     /// As of when the manifest's blobs are known to be in place.
@@ -36,7 +36,7 @@ pub struct SweepNumber(pub i64);
 
 /// An artifact that is to be seen by more or fewer, with the first month of what is not public.
 #[derive(Clone, Debug)]
-pub struct VisibilityDeed {
+pub struct VisibilityOperation {
     pub account: AccountId,
     /// The key under which the outcome is kept, and the id of an inline payment.
     pub job: JobId,
@@ -51,7 +51,7 @@ pub struct VisibilityDeed {
 
 /// Credit that a caller has bought: the payment was found to fit before this was made.
 #[derive(Clone, Debug)]
-pub struct TopUpDeed {
+pub struct TopUpOperation {
     pub account: AccountId,
     /// The key under which the outcome is kept, and the id of the payment.
     pub job: JobId,
@@ -62,7 +62,7 @@ pub struct TopUpDeed {
 
 /// Money that comes in. The reason is unique in the account, so a repeated credit adds nothing.
 #[derive(Clone, Debug)]
-pub struct CreditDeed {
+pub struct CreditOperation {
     pub account: AccountId,
     pub amount: Micro,
     pub reason: String,
@@ -72,7 +72,7 @@ pub struct CreditDeed {
 /// Credit that an operator gives, or takes when the amount is negative. It is no payment. The id is unique in the account,
 /// so a repeated grant changes nothing.
 #[derive(Clone, Debug)]
-pub struct GrantDeed {
+pub struct GrantOperation {
     pub account: AccountId,
     /// The key under which the outcome is kept. Every attempt has its own, so a grant whose attempt missed its deadline can be
     /// repeated with the same id.
@@ -87,7 +87,7 @@ pub struct GrantDeed {
 
 /// How a person pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rail {
+pub enum PaymentMethod {
     Dev,
     Card,
 }
@@ -110,7 +110,7 @@ pub struct CardPayment {
 /// Money of a card payment that went back: it is taken from the account that the payment credited, whatever the balance,
 /// and never more than was credited.
 #[derive(Clone, Debug)]
-pub struct CardReversalDeed {
+pub struct CardReversalOperation {
     pub account: AccountId,
     pub reversal: CardReversal,
 }
@@ -134,22 +134,22 @@ pub enum ReversalExtent {
 
 /// Money that goes out whatever the balance (metering). The reason is unique in the account.
 #[derive(Clone, Debug)]
-pub struct ChargeDeed {
+pub struct ChargeOperation {
     pub account: AccountId,
     pub amount: Micro,
     pub reason: String,
 }
 
-impl Deed {
+impl LedgerOperation {
     pub fn account(&self) -> AccountId {
         match self {
-            Deed::Publish(deed) => deed.order.account,
-            Deed::Visibility(deed) => deed.account,
-            Deed::TopUp(deed) => deed.account,
-            Deed::Credit(deed) => deed.account,
-            Deed::CardReversal(deed) => deed.account,
-            Deed::Grant(deed) => deed.account,
-            Deed::Charge(deed) => deed.account,
+            LedgerOperation::Publish(operation) => operation.order.account,
+            LedgerOperation::Visibility(operation) => operation.account,
+            LedgerOperation::TopUp(operation) => operation.account,
+            LedgerOperation::Credit(operation) => operation.account,
+            LedgerOperation::CardReversal(operation) => operation.account,
+            LedgerOperation::Grant(operation) => operation.account,
+            LedgerOperation::Charge(operation) => operation.account,
         }
     }
 
@@ -157,11 +157,13 @@ impl Deed {
     /// has none is known by its reason.
     pub fn job(&self) -> Option<JobId> {
         match self {
-            Deed::Publish(deed) => Some(deed.order.job()),
-            Deed::Visibility(deed) => Some(deed.job),
-            Deed::TopUp(deed) => Some(deed.job),
-            Deed::Grant(deed) => Some(deed.job),
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
+            LedgerOperation::Publish(operation) => Some(operation.order.job()),
+            LedgerOperation::Visibility(operation) => Some(operation.job),
+            LedgerOperation::TopUp(operation) => Some(operation.job),
+            LedgerOperation::Grant(operation) => Some(operation.job),
+            LedgerOperation::Credit(_) | LedgerOperation::CardReversal(_) | LedgerOperation::Charge(_) => {
+                None
+            }
         }
     }
 
@@ -169,11 +171,13 @@ impl Deed {
     /// and metered charges have no deadline, because they are repeated until they are settled.
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Deed::Publish(deed) => deed.order.deadline,
-            Deed::Visibility(deed) => deed.deadline,
-            Deed::TopUp(deed) => deed.deadline,
-            Deed::Grant(deed) => deed.deadline,
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Charge(_) => None,
+            LedgerOperation::Publish(operation) => operation.order.deadline,
+            LedgerOperation::Visibility(operation) => operation.deadline,
+            LedgerOperation::TopUp(operation) => operation.deadline,
+            LedgerOperation::Grant(operation) => operation.deadline,
+            LedgerOperation::Credit(_) | LedgerOperation::CardReversal(_) | LedgerOperation::Charge(_) => {
+                None
+            }
         }
     }
 
@@ -182,26 +186,29 @@ impl Deed {
     /// is lost.
     pub fn is_write(&self) -> bool {
         match self {
-            Deed::Publish(_) | Deed::Visibility(_) | Deed::TopUp(_) => true,
-            Deed::Credit(_) | Deed::CardReversal(_) | Deed::Grant(_) | Deed::Charge(_) => false,
+            LedgerOperation::Publish(_) | LedgerOperation::Visibility(_) | LedgerOperation::TopUp(_) => true,
+            LedgerOperation::Credit(_)
+            | LedgerOperation::CardReversal(_)
+            | LedgerOperation::Grant(_)
+            | LedgerOperation::Charge(_) => false,
         }
     }
 
     /// The name that is kept beside the outcome.
     pub fn kind(&self) -> &'static str {
         match self {
-            Deed::Publish(_) => "publish",
-            Deed::Visibility(_) => "visibility",
-            Deed::TopUp(_) => "top_up",
-            Deed::Credit(_) => "credit",
-            Deed::CardReversal(_) => "card_reversal",
-            Deed::Grant(_) => "grant",
-            Deed::Charge(_) => "charge",
+            LedgerOperation::Publish(_) => "publish",
+            LedgerOperation::Visibility(_) => "visibility",
+            LedgerOperation::TopUp(_) => "top_up",
+            LedgerOperation::Credit(_) => "credit",
+            LedgerOperation::CardReversal(_) => "card_reversal",
+            LedgerOperation::Grant(_) => "grant",
+            LedgerOperation::Charge(_) => "charge",
         }
     }
 }
 
-impl CardReversalDeed {
+impl CardReversalOperation {
     pub fn reason(&self) -> Reason {
         Reason::CardRefund(self.reversal.id.clone())
     }

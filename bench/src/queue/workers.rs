@@ -18,7 +18,7 @@ pub struct Crew {
 }
 
 /// What became of looking for a job.
-pub enum Taken {
+pub enum TakenJob {
     Done,
     Nothing,
 }
@@ -28,7 +28,7 @@ impl Crew {
     pub fn start<F, W>(takes: impl IntoIterator<Item = F>) -> Self
     where
         F: Fn() -> W + Send + 'static,
-        W: Future<Output = anyhow::Result<Taken>> + Send,
+        W: Future<Output = anyhow::Result<TakenJob>> + Send,
     {
         let (done, shutdown) = (Arc::new(AtomicU64::new(0)), CancellationToken::new());
         let mut workers = JoinSet::new();
@@ -37,8 +37,8 @@ impl Crew {
             workers.spawn(async move {
                 while !shutdown.is_cancelled() {
                     match take().await? {
-                        Taken::Done => drop(done.fetch_add(1, Ordering::Relaxed)),
-                        Taken::Nothing => tokio::time::sleep(IDLE_PAUSE).await,
+                        TakenJob::Done => drop(done.fetch_add(1, Ordering::Relaxed)),
+                        TakenJob::Nothing => tokio::time::sleep(IDLE_PAUSE).await,
                     }
                 }
                 Ok(())

@@ -19,15 +19,15 @@ struct Count {
 }
 
 /// Room for a content that is about to be in memory.
-pub struct Room {
+pub struct CacheBudget {
     living: Living,
     bytes: u64,
 }
 
 /// A content, and the room that it has.
-struct Housed {
+struct BudgetedContent {
     bytes: Bytes,
-    _room: Room,
+    _room: CacheBudget,
 }
 
 impl Living {
@@ -36,10 +36,10 @@ impl Living {
     }
 
     /// None where so many more were too many.
-    pub fn take(&self, bytes: u64) -> Option<Room> {
+    pub fn take(&self, bytes: u64) -> Option<CacheBudget> {
         let with = |living: u64| living.checked_add(bytes).filter(|all| *all <= self.0.bytes_max);
         let taken = self.0.bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, with);
-        taken.ok().map(|_| Room { living: self.clone(), bytes })
+        taken.ok().map(|_| CacheBudget { living: self.clone(), bytes })
     }
 
     #[cfg(test)]
@@ -48,11 +48,11 @@ impl Living {
     }
 }
 
-impl Room {
+impl CacheBudget {
     /// What came, with as much of the room as it needs, for as long as any piece of it is anywhere.
-    pub fn house(mut self, bytes: Bytes) -> Bytes {
+    pub fn harness(mut self, bytes: Bytes) -> Bytes {
         self.give_back(self.bytes.saturating_sub(bytes.len() as u64));
-        Bytes::from_owner(Housed { bytes, _room: self })
+        Bytes::from_owner(BudgetedContent { bytes, _room: self })
     }
 
     fn give_back(&mut self, bytes: u64) {
@@ -61,13 +61,13 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for CacheBudget {
     fn drop(&mut self) {
         self.give_back(self.bytes);
     }
 }
 
-impl AsRef<[u8]> for Housed {
+impl AsRef<[u8]> for BudgetedContent {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_content_counts_until_its_last_piece_is_gone_and_no_more_than_it_has_bytes() {
         let living = Living::new(100);
-        let content = living.take(60).unwrap().house(Bytes::from(vec![7; 40]));
+        let content = living.take(60).unwrap().harness(Bytes::from(vec![7; 40]));
         assert_eq!(living.bytes(), 40);
         let piece = content.slice(3..4);
         drop(content);

@@ -16,8 +16,8 @@ use telemetry::{ConnectionMeter, Cut};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::connections::Asked;
-use crate::doors::room::{Free, Room, Seat};
+use crate::connections::RequestCounter;
+use crate::listener::idle::{Free, IdleConnections, IdleEntry};
 
 /// How long a newcomer waits for a place that somebody is to leave.
 const LEAVE_WAIT: Duration = Duration::from_secs(3);
@@ -26,37 +26,37 @@ pub(super) const WAITING_MAX: usize = 1_024;
 /// How many of one address do either.
 const OF_ADDRESS_WAITING_MAX: usize = 256;
 
-pub(crate) struct Places {
-    all: Arc<Room>,
+pub(crate) struct ConnectionSlots {
+    all: Arc<IdleConnections>,
     per_address_max: usize,
     /// Who may have any number of them.
     proxies: Vec<IpNet>,
     /// Those of which somebody is there, and at times some more.
-    networks: Mutex<HashMap<IpAddr, Weak<Room>>>,
+    networks: Mutex<HashMap<IpAddr, Weak<IdleConnections>>>,
     networks_max: usize,
     waiting_in_networks: Semaphore,
     meter: ConnectionMeter,
 }
 
 /// A connection's place, as long as this is there.
-pub(crate) struct Place {
-    pub(crate) asked: Asked,
+pub(crate) struct ConnectionSlot {
+    pub(crate) requests: RequestCounter,
     // It is counted off before the seats are free: there are never more than there may be.
     _counted: Counted,
-    _in_network: Option<Seat>,
-    _in_all: Seat,
+    _in_network: Option<IdleEntry>,
+    _in_all: IdleEntry,
 }
 
-struct Counted(Arc<Places>);
+struct Counted(Arc<ConnectionSlots>);
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(
         limits: &config::ConnectionLimits,
         proxies: Vec<IpNet>,
         meter: ConnectionMeter,
     ) -> Self {
         Self {
-            all: Room::of(limits.max, WAITING_MAX),
+            all: IdleConnections::of(limits.max, WAITING_MAX),
             per_address_max: limits.per_address_max,
             proxies,
             networks: Mutex::default(),
@@ -67,7 +67,7 @@ impl Places {
     }
 
     /// A place for a connection from this address, if there is one.
-    pub(crate) fn take_now(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    pub(crate) fn take_now(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let in_network = match self.room_of(address) {
             Some(room) => Some(room.free_now()?),
             None => None,
@@ -77,7 +77,7 @@ impl Places {
     }
 
     /// The place of somebody who leaves, or why there is none.
-    pub(crate) async fn wait(self: &Arc<Self>, address: IpAddr) -> Result<Place, Cut> {
+    pub(crate) async fn wait(self: &Arc<Self>, address: IpAddr) -> Result<ConnectionSlot, Cut> {
         let deadline = Instant::now() + LEAVE_WAIT;
         let waiting = async {
             let Some(room) = self.room_of(address) else {
@@ -93,7 +93,7 @@ impl Places {
     }
 
     /// One of an address's part. Whoever waits for that stands in nobody's way who waits for one of all.
-    async fn free_in(&self, room: &Arc<Room>, deadline: Instant) -> Option<Free> {
+    async fn free_in(&self, room: &Arc<IdleConnections>, deadline: Instant) -> Option<Free> {
         if let Some(free) = room.free_now() {
             return Some(free);
         }
@@ -119,19 +119,19 @@ impl Places {
         self.all.close();
     }
 
-    fn seat(self: &Arc<Self>, in_all: Free, in_network: Option<Free>) -> Place {
+    fn seat(self: &Arc<Self>, in_all: Free, in_network: Option<Free>) -> ConnectionSlot {
         // Made only now: nobody is idle while they wait for a place.
-        let asked = Asked::default();
-        Place {
-            _in_network: in_network.map(|free| free.take(&asked)),
-            _in_all: in_all.take(&asked),
+        let requests = RequestCounter::default();
+        ConnectionSlot {
+            _in_network: in_network.map(|free| free.take(&requests)),
+            _in_all: in_all.take(&requests),
             _counted: Counted::one_of(self.clone()),
-            asked,
+            requests,
         }
     }
 
     /// The part of this address; none for those who may have any.
-    fn room_of(&self, address: IpAddr) -> Option<Arc<Room>> {
+    fn room_of(&self, address: IpAddr) -> Option<Arc<IdleConnections>> {
         let address = address.to_canonical();
         if self.proxies.iter().any(|proxies| proxies.contains(&address)) {
             return None;
@@ -144,14 +144,14 @@ impl Places {
         if networks.len() >= self.networks_max {
             networks.retain(|_, room| room.strong_count() > 0);
         }
-        let room = Room::of(self.per_address_max, OF_ADDRESS_WAITING_MAX);
+        let room = IdleConnections::of(self.per_address_max, OF_ADDRESS_WAITING_MAX);
         networks.insert(network, Arc::downgrade(&room));
         Some(room)
     }
 }
 
 impl Counted {
-    fn one_of(places: Arc<Places>) -> Self {
+    fn one_of(places: Arc<ConnectionSlots>) -> Self {
         places.meter.opened();
         Self(places)
     }
@@ -169,35 +169,35 @@ mod tests {
     use tokio::time::advance;
 
     use super::*;
-    use crate::doors::tests::LIMITS;
+    use crate::listener::tests::LIMITS;
 
     const LONG: Duration = Duration::from_secs(2);
 
-    fn places(max: usize, per_address_max: usize) -> Arc<Places> {
+    fn places(max: usize, per_address_max: usize) -> Arc<ConnectionSlots> {
         let limits = config::ConnectionLimits { max, per_address_max, ..LIMITS };
         let proxies = vec!["10.0.0.0/8".parse().unwrap()];
-        Arc::new(Places::new(&limits, proxies, ConnectionMeter::default()))
+        Arc::new(ConnectionSlots::new(&limits, proxies, ConnectionMeter::default()))
     }
 
     fn address(text: &str) -> IpAddr {
         text.parse().unwrap()
     }
 
-    fn take(places: &Arc<Places>, from: &str) -> Place {
+    fn take(places: &Arc<ConnectionSlots>, from: &str) -> ConnectionSlot {
         places.take_now(address(from)).unwrap()
     }
 
     /// Takes a place, and gives it up when told to, as every connection does.
-    fn take_and_leave_when_told(places: &Arc<Places>, from: &str) {
+    fn take_and_leave_when_told(places: &Arc<ConnectionSlots>, from: &str) {
         let place = take(places, from);
         tokio::spawn(async move {
             let place = place;
-            place.asked.told_to_leave().await;
+            place.requests.told_to_leave().await;
         });
     }
 
-    async fn is_told(place: &Place) -> bool {
-        tokio::time::timeout(Duration::ZERO, place.asked.told_to_leave()).await.is_ok()
+    async fn is_told(place: &ConnectionSlot) -> bool {
+        tokio::time::timeout(Duration::ZERO, place.requests.told_to_leave()).await.is_ok()
     }
 
     #[tokio::test]
@@ -227,12 +227,12 @@ mod tests {
             advance(LONG).await;
         }
         // The first is in use, so that the second is the oldest of the idle.
-        let _in_hand = held[0].asked.note();
+        let _in_hand = held[0].requests.note();
         let newcomer = tokio::spawn({
             let places = places.clone();
             async move { places.wait(address("192.0.2.2")).await }
         });
-        held[1].asked.told_to_leave().await;
+        held[1].requests.told_to_leave().await;
         drop(held.remove(1));
         assert!(newcomer.await.unwrap().is_ok());
         assert!(!is_told(&held[1]).await, "one was enough");
@@ -244,12 +244,12 @@ mod tests {
         let others = take(&places, "192.0.2.9");
         advance(LONG).await;
         let busy = take(&places, "192.0.2.1");
-        let in_hand = busy.asked.note();
+        let in_hand = busy.requests.note();
         take_and_leave_when_told(&places, "192.0.2.1");
         advance(LONG).await;
         let second = places.wait(address("192.0.2.1")).await.unwrap();
         assert!(!is_told(&others).await, "that is another's");
-        let _in_hand_too = second.asked.note();
+        let _in_hand_too = second.requests.note();
         assert_eq!(places.wait(address("192.0.2.1")).await.err(), Some(Cut::Address));
         drop((in_hand, busy));
         assert!(places.wait(address("192.0.2.1")).await.is_ok());
@@ -275,10 +275,10 @@ mod tests {
     async fn who_was_told_and_does_not_go_is_not_told_again() {
         let places = places(2, 10);
         let (stubborn, busy) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
-        let _in_hand = busy.asked.note();
+        let _in_hand = busy.requests.note();
         advance(LONG).await;
         assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
-        stubborn.asked.told_to_leave().await;
+        stubborn.requests.told_to_leave().await;
         assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
         assert!(!is_told(&stubborn).await);
     }
@@ -326,7 +326,7 @@ mod tests {
     async fn where_all_are_at_work_there_is_no_room_and_no_waiting() {
         let places = places(2, 10);
         let (busy, fresh) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
-        let _in_hand = (busy.asked.note(), fresh.asked.note());
+        let _in_hand = (busy.requests.note(), fresh.requests.note());
         advance(LONG).await;
         let came = Instant::now();
         assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));

@@ -20,7 +20,7 @@ const TO_TAKE: u64 = 1 << 32;
 
 /// The requests that have come over a connection; and whether it is to end.
 #[derive(Clone)]
-pub(crate) struct Asked(Arc<Requests>);
+pub(crate) struct RequestCounter(Arc<Requests>);
 
 struct Requests {
     opened_at: Instant,
@@ -37,20 +37,20 @@ struct Requests {
 
 /// A request that is worked on or answered, as long as this is there.
 pub(crate) struct InHand {
-    asked: Asked,
+    requests: RequestCounter,
     /// Its answer's number, where it may be one of several at a time.
     share: Option<u64>,
 }
 
 /// Something of an answer that the visitor can take and has not taken, as long as this is there.
 pub(crate) struct ToTake {
-    asked: Asked,
+    requests: RequestCounter,
     share: Option<u64>,
 }
 
 /// What was taken of the answers so far.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Taken {
+pub(crate) struct CountedRequest {
     pub(crate) bytes: u64,
     /// How often there was nothing left to take.
     pub(crate) times_all: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Taken {
     pub(crate) is_awaited: bool,
 }
 
-impl Default for Asked {
+impl Default for RequestCounter {
     fn default() -> Self {
         Self(Arc::new(Requests {
             opened_at: Instant::now(),
@@ -74,17 +74,17 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl RequestCounter {
     /// A request that comes when the one before is answered.
     pub(crate) fn note(&self) -> InHand {
         self.begin();
-        InHand { asked: self.clone(), share: None }
+        InHand { requests: self.clone(), share: None }
     }
 
     /// One that may come besides others.
     pub(crate) fn note_one_of_several(&self) -> InHand {
         let number = self.begin();
-        InHand { asked: self.clone(), share: Some(number) }
+        InHand { requests: self.clone(), share: Some(number) }
     }
 
     pub(crate) fn has_begun(&self) -> bool {
@@ -103,8 +103,8 @@ impl Asked {
         })
     }
 
-    pub(crate) fn taken(&self) -> Taken {
-        Taken {
+    pub(crate) fn taken(&self) -> CountedRequest {
+        CountedRequest {
             bytes: self.0.taken_bytes.load(Ordering::Relaxed),
             times_all: self.0.times_all_taken.load(Ordering::Relaxed),
             is_awaited: self.0.unfinished.load(Ordering::Relaxed) >= TO_TAKE,
@@ -157,33 +157,33 @@ impl Asked {
 impl InHand {
     /// So many bytes of its answer, or none while it is not known how many.
     pub(crate) fn to_take(&self, bytes: usize) -> ToTake {
-        self.asked.0.unfinished.fetch_add(TO_TAKE, Ordering::Relaxed);
+        self.requests.0.unfinished.fetch_add(TO_TAKE, Ordering::Relaxed);
         if let Some(number) = self.share {
-            self.asked.0.shares.add(number, bytes as u64);
+            self.requests.0.shares.add(number, bytes as u64);
         }
-        ToTake { asked: self.asked.clone(), share: self.share }
+        ToTake { requests: self.requests.clone(), share: self.share }
     }
 }
 
 impl Drop for InHand {
     fn drop(&mut self) {
-        self.asked.end(IN_HAND);
+        self.requests.end(IN_HAND);
     }
 }
 
 impl ToTake {
     pub(crate) fn note_taken(&self, bytes: usize) {
-        self.asked.0.taken_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.requests.0.taken_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 
 impl Drop for ToTake {
     fn drop(&mut self) {
         if let Some(number) = self.share {
-            self.asked.0.shares.remove(number);
+            self.requests.0.shares.remove(number);
         }
-        if self.asked.end(TO_TAKE) / TO_TAKE == 1 {
-            self.asked.0.times_all_taken.fetch_add(1, Ordering::Relaxed);
+        if self.requests.end(TO_TAKE) / TO_TAKE == 1 {
+            self.requests.0.times_all_taken.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -196,43 +196,43 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn it_is_known_for_how_long_nothing_was_asked() {
-        let asked = Asked::default();
+        let requests = RequestCounter::default();
         advance(Duration::from_secs(5)).await;
-        assert_eq!(asked.idle_for(), Some(Duration::from_secs(5)));
-        let in_hand = asked.note();
-        assert_eq!(asked.idle_for(), None);
+        assert_eq!(requests.idle_for(), Some(Duration::from_secs(5)));
+        let in_hand = requests.note();
+        assert_eq!(requests.idle_for(), None);
         drop(in_hand);
         advance(Duration::from_secs(2)).await;
-        assert_eq!(asked.idle_for(), Some(Duration::from_secs(2)));
+        assert_eq!(requests.idle_for(), Some(Duration::from_secs(2)));
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn of_several_that_end_at_once_one_notes_the_moment() {
         for _ in 0..100 {
-            let asked = Asked::default();
-            let held: Vec<_> = (0..4).map(|_| asked.note_one_of_several().to_take(1)).collect();
+            let requests = RequestCounter::default();
+            let held: Vec<_> = (0..4).map(|_| requests.note_one_of_several().to_take(1)).collect();
             tokio::time::sleep(Duration::from_millis(2)).await;
             let ending = held.into_iter().map(|piece| tokio::spawn(async move { drop(piece) }));
             futures::future::join_all(ending).await;
-            assert!(asked.is_idle() && asked.0.rests_since_ms.load(Ordering::Relaxed) >= 2);
-            assert_eq!(asked.taken().times_all, 1);
+            assert!(requests.is_idle() && requests.0.rests_since_ms.load(Ordering::Relaxed) >= 2);
+            assert_eq!(requests.taken().times_all, 1);
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn it_is_not_idle_until_the_last_piece_is_taken() {
-        let asked = Asked::default();
-        let in_hand = asked.note();
+        let requests = RequestCounter::default();
+        let in_hand = requests.note();
         let (first, last) = (in_hand.to_take(3), in_hand.to_take(3));
         drop(in_hand);
         first.note_taken(3);
         drop(first);
         advance(Duration::from_secs(5)).await;
-        assert_eq!(asked.idle_for(), None);
-        assert!(asked.taken().is_awaited);
+        assert_eq!(requests.idle_for(), None);
+        assert!(requests.taken().is_awaited);
         drop(last);
-        assert_eq!(asked.idle_for(), Some(Duration::ZERO));
-        let taken = asked.taken();
+        assert_eq!(requests.idle_for(), Some(Duration::ZERO));
+        let taken = requests.taken();
         assert_eq!((taken.bytes, taken.times_all, taken.is_awaited), (3, 1, false));
     }
 }

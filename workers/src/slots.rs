@@ -8,22 +8,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FETCHED_AT_ONCE_MAX: usize = 16;
 
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct JobSlots {
     all: usize,
     taken: Arc<AtomicUsize>,
 }
 
 /// A place that a job has until it is done.
-pub(crate) struct Place(Arc<AtomicUsize>);
+pub(crate) struct JobSlot(Arc<AtomicUsize>);
 
-impl Places {
+impl JobSlots {
     pub(crate) fn new(all: usize) -> Self {
         Self { all, taken: Arc::default() }
     }
 
-    pub(crate) fn take(&self) -> Place {
+    pub(crate) fn take(&self) -> JobSlot {
         self.taken.fetch_add(1, Ordering::Relaxed);
-        Place(self.taken.clone())
+        JobSlot(self.taken.clone())
     }
 
     /// Jobs that the next fetch is to take. It is asked for only when there is a place.
@@ -33,7 +33,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for JobSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -45,13 +45,13 @@ mod tests {
 
     #[test]
     fn a_fetch_takes_what_has_a_place_and_no_more_than_its_share() {
-        let places = Places::new(20);
+        let places = JobSlots::new(20);
         assert_eq!(places.to_fetch(), 16);
-        let taken: Vec<Place> = (0..17).map(|_| places.take()).collect();
+        let taken: Vec<JobSlot> = (0..17).map(|_| places.take()).collect();
         assert_eq!(places.to_fetch(), 3);
         drop(taken);
         assert_eq!(places.to_fetch(), 16);
-        let few = Places::new(1);
+        let few = JobSlots::new(1);
         let _last = few.take();
         assert_eq!(few.to_fetch(), 1);
     }

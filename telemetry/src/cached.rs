@@ -7,17 +7,17 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 /// An answer and when it was given.
-pub(crate) struct Kept<T>(Mutex<Option<(Instant, T)>>);
+pub(crate) struct CachedReading<T>(Mutex<Option<(Instant, T)>>);
 
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
-impl<T> Default for Kept<T> {
+impl<T> Default for CachedReading<T> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone> CachedReading<T> {
     /// What is known, or else what is answered now. Whoever comes meanwhile waits for that answer.
     pub(crate) async fn or_ask(&self, answer: impl Future<Output = T>) -> T {
         let mut kept = self.0.lock().await;
@@ -40,7 +40,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_asked_for_once_a_second_however_many_want_it() {
-        let (kept, asked) = (Kept::default(), Cell::new(0));
+        let (kept, asked) = (CachedReading::default(), Cell::new(0));
         let ask = || async {
             tokio::time::sleep(Duration::from_millis(300)).await;
             asked.set(asked.get() + 1);

@@ -5,7 +5,7 @@ use domain::{Missing, Refusal};
 
 /// A refusal in a person's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct ErrorText {
     pub what: String,
     pub next: String,
     pub link: Link,
@@ -17,7 +17,7 @@ pub struct Link {
     pub words: &'static str,
 }
 
-impl Told {
+impl ErrorText {
     /// `path` is the page that refused.
     pub fn of(refusal: &Refusal, path: &str) -> Self {
         let (next, link) = if is_the_operators(path) {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_link_leads_where_the_next_step_is_done() {
-        let href = |refusal, path| Told::of(&refusal, path).link.href;
+        let href = |refusal, path| ErrorText::of(&refusal, path).link.href;
         assert_eq!(href(Refusal::NotSignedIn, "/invite/abc"), "/signin?next=/invite/abc");
         assert_eq!(href(Refusal::NotSignedIn, "/invite/a&b=c"), "/signin");
         assert_eq!(
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn on_the_queue_board_one_goes_back_to_the_board() {
-        let told = |refusal, path| Told::of(&refusal, path);
+        let told = |refusal, path| ErrorText::of(&refusal, path);
         for path in ["/admin/queues", "/admin/queues/scan", "/admin/queues/scan/01KC4GZJ2Q8W5T7RXN3VB6M9DE"] {
             for missing in [Missing::Job, Missing::Queue, Missing::Schedule] {
                 assert_eq!(told(Refusal::NotFound(missing), path).link.href, "/admin/queues", "{path}");
@@ -280,7 +280,7 @@ mod tests {
         ] {
             assert_eq!(page_to_open(path), page);
         }
-        let href = |refusal, path| Told::of(&refusal, path).link.href;
+        let href = |refusal, path| ErrorText::of(&refusal, path).link.href;
         let forbidden = || Refusal::Forbidden { fault: String::new() };
         assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens/1/revoke"), "/dashboard/acct_x/tokens");
         // There the tab itself has refused, so it is not the way out.
@@ -293,16 +293,16 @@ mod tests {
     fn the_operators_people_go_back_to_their_queue() {
         for refusal in [Refusal::NotFound(Missing::Host), Refusal::ForeignPage, Refusal::Internal] {
             for path in ["/admin", "/admin/moderation/my-page-a1b2", "/admin/signout"] {
-                assert_eq!(Told::of(&refusal, path).link.href, "/admin/moderation");
+                assert_eq!(ErrorText::of(&refusal, path).link.href, "/admin/moderation");
             }
         }
-        assert_ne!(Told::of(&Refusal::Internal, "/administration").link.href, "/admin/moderation");
+        assert_ne!(ErrorText::of(&Refusal::Internal, "/administration").link.href, "/admin/moderation");
     }
 
     #[test]
     fn what_is_missing_is_called_what_people_call_it() {
         for missing in [Missing::Artifact, Missing::Version, Missing::Member, Missing::Token] {
-            let what = Told::of(&Refusal::NotFound(missing), "/dashboard/acct_x").what;
+            let what = ErrorText::of(&Refusal::NotFound(missing), "/dashboard/acct_x").what;
             assert!(!what.contains("artifact"), "{what}");
         }
     }
@@ -311,9 +311,9 @@ mod tests {
     fn a_person_is_told_how_long_to_wait() {
         for (seconds, told) in [(599, "599 seconds"), (3_601, "61 minutes"), (86_400, "24 hours")] {
             let refusal = Refusal::RateLimited { retry_after_seconds: seconds };
-            assert_eq!(Told::of(&refusal, "/claim/abc").next, format!("Wait {told}, then try again."));
+            assert_eq!(ErrorText::of(&refusal, "/claim/abc").next, format!("Wait {told}, then try again."));
         }
-        let told = Told::of(&Refusal::RateLimited { retry_after_seconds: 7 }, "/signin");
+        let told = ErrorText::of(&Refusal::RateLimited { retry_after_seconds: 7 }, "/signin");
         assert!(told.next.contains("7 seconds"), "{told:?}");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-use crate::connections::Asked;
+use crate::connections::RequestCounter;
 
 /// A connection that was used, or opened, within this time is not told to leave: its next request may be on its way.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// All are looked through no sooner than this after the last time, however many come.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-pub(super) struct Room {
+pub(super) struct IdleConnections {
     max: usize,
     permits: Arc<Semaphore>,
     waiting_max: usize,
@@ -31,12 +31,12 @@ pub(super) struct Room {
 #[derive(Default)]
 struct Guests {
     next_number: u64,
-    by_number: HashMap<u64, Asked>,
-    last_look: Option<Look>,
+    by_number: HashMap<u64, RequestCounter>,
+    last_look: Option<IdleCheck>,
 }
 
 #[derive(Clone, Copy)]
-struct Look {
+struct IdleCheck {
     at: Instant,
     /// Whether somebody is about to leave, or idle.
     gives_hope: bool,
@@ -44,18 +44,18 @@ struct Look {
 
 /// A place in a room that nobody sits on yet.
 pub(super) struct Free {
-    room: Arc<Room>,
+    room: Arc<IdleConnections>,
     permit: OwnedSemaphorePermit,
 }
 
 /// A connection's place in a room, as long as this is there.
-pub(super) struct Seat {
-    room: Arc<Room>,
+pub(super) struct IdleEntry {
+    room: Arc<IdleConnections>,
     number: u64,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Room {
+impl IdleConnections {
     /// Room for so many, and a line before it for so many.
     pub(super) fn of(max: usize, waiting_max: usize) -> Arc<Self> {
         let max = max.min(Semaphore::MAX_PERMITS);
@@ -102,7 +102,7 @@ impl Room {
         }
         let wanted = self.waiting().max(self.max / LEAVE_SHARE).max(1);
         let gives_hope = tell_longest_idle(guests.by_number.values(), wanted);
-        guests.last_look = Some(Look { at: Instant::now(), gives_hope });
+        guests.last_look = Some(IdleCheck { at: Instant::now(), gives_hope });
         gives_hope
     }
 
@@ -118,7 +118,7 @@ impl Room {
     /// Nobody finds room any more, and all leave as soon as what they have begun is answered.
     pub(super) fn close(&self) {
         self.permits.close();
-        self.guests().by_number.values().for_each(Asked::tell_to_leave);
+        self.guests().by_number.values().for_each(RequestCounter::tell_to_leave);
     }
 
     fn guests(&self) -> MutexGuard<'_, Guests> {
@@ -127,41 +127,41 @@ impl Room {
 }
 
 /// Tells so many to leave, less those who are about to; whether any will, or may soon.
-fn tell_longest_idle<'a>(guests: impl Iterator<Item = &'a Asked>, wanted: usize) -> bool {
+fn tell_longest_idle<'a>(guests: impl Iterator<Item = &'a RequestCounter>, wanted: usize) -> bool {
     let (mut idle, mut leaving, mut is_any_young) = (Vec::new(), 0, false);
-    for asked in guests {
-        match asked.idle_for() {
+    for requests in guests {
+        match requests.idle_for() {
             None => {}
-            Some(_) if asked.makes_room() => leaving += 1,
+            Some(_) if requests.makes_room() => leaving += 1,
             Some(idle_for) if idle_for < IDLE_AFTER => is_any_young = true,
-            Some(idle_for) => idle.push((idle_for, asked)),
+            Some(idle_for) => idle.push((idle_for, requests)),
         }
     }
     let told = wanted.saturating_sub(leaving).min(idle.len());
     if told > 0 {
         idle.select_nth_unstable_by(told - 1, |(one, _), (other, _)| other.cmp(one));
-        idle[..told].iter().for_each(|(_, asked)| asked.tell_to_make_room());
+        idle[..told].iter().for_each(|(_, requests)| requests.tell_to_make_room());
     }
     told > 0 || leaving > 0 || is_any_young
 }
 
 impl Free {
-    pub(super) fn take(self, asked: &Asked) -> Seat {
+    pub(super) fn take(self, requests: &RequestCounter) -> IdleEntry {
         let Self { room, permit } = self;
         let mut guests = room.guests();
         let number = guests.next_number;
         guests.next_number += 1;
-        guests.by_number.insert(number, asked.clone());
+        guests.by_number.insert(number, requests.clone());
         drop(guests);
         // Whoever sits down while the room is closed may have been overlooked.
         if room.permits.is_closed() {
-            asked.tell_to_leave();
+            requests.tell_to_leave();
         }
-        Seat { room, number, _permit: permit }
+        IdleEntry { room, number, _permit: permit }
     }
 }
 
-impl Drop for Seat {
+impl Drop for IdleEntry {
     fn drop(&mut self) {
         self.room.guests().by_number.remove(&self.number);
     }
