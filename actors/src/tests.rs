@@ -52,7 +52,7 @@ async fn harness(url: &str, folder: tempfile::TempDir) -> LedgerHarness {
 async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> AccountId {
     let account = Account::provisional(clock.now(), Duration::from_secs(1800), chance);
     let token = NewToken::first_of(&account, chance.base36(64), chance);
-    store.insert_account(&account, &token).await.unwrap();
+    store.accounts().create(&account, &token).await.unwrap();
     account.id
 }
 
@@ -128,7 +128,7 @@ impl LedgerHarness {
     }
 
     async fn balance(&self) -> Micro {
-        self.store.account(self.account).await.unwrap().unwrap().balance
+        self.store.accounts().find(self.account).await.unwrap().unwrap().balance
     }
 }
 
@@ -198,8 +198,8 @@ on_both_databases! {
         assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
         assert_eq!(outcomes[0].receipt.as_ref().unwrap().amount, Micro::new(5_000));
         assert_eq!(harness.balance().await, Micro::ZERO);
-        let artifact = harness.store.artifact(harness.account, &operation.order.slug).await.unwrap().unwrap();
-        assert_eq!(harness.store.versions(harness.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
+        let artifact = harness.store.artifacts().find(harness.account, &operation.order.slug).await.unwrap().unwrap();
+        assert_eq!(harness.store.artifacts().list_versions(harness.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
     }
 
     async fn a_refusal_changes_nothing_and_is_remembered(harness: &LedgerHarness) {
@@ -210,7 +210,7 @@ on_both_databases! {
             let Outcome::Refused(refusal) = outcome else { panic!("{outcome:?}") };
             assert!(matches!(*refusal, Refusal::PaymentRequired(_)), "{refusal:?}");
         }
-        assert!(harness.store.artifact(harness.account, &operation.order.slug).await.unwrap().is_none());
+        assert!(harness.store.artifacts().find(harness.account, &operation.order.slug).await.unwrap().is_none());
     }
 
     async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(harness: &LedgerHarness) {

@@ -143,6 +143,6 @@ impl LedgerBench {
 async fn insert_account(store: &Store, clock: &Clock, chance: &Chance) -> anyhow::Result<AccountId> {
     let account = Account::provisional(clock.now(), Duration::from_secs(24 * 3600), chance);
     let token = NewToken::first_of(&account, chance.base36(64), chance);
-    store.insert_account(&account, &token).await?;
+    store.accounts().create(&account, &token).await?;
     Ok(account.id)
 }

@@ -145,7 +145,8 @@ impl<'a> Backup<'a> {
             files: BTreeMap::new(),
             rows: round
                 .snapshot
-                .row_counts()
+                .tables()
+                .count_rows()
                 .await?
                 .into_iter()
                 .map(|count| (count.table.to_owned(), count.rows))
@@ -211,7 +212,7 @@ impl<'a> Backup<'a> {
         fs::set_permissions(&file, Permissions::from_mode(0o600)).context("close the snapshot to others")?;
         let snapshot = Store::open(DatabaseUrl::sqlite(&file).reveal()).await?;
         // They may be swept at any moment, and a publish must not count on what the backup does not have.
-        snapshot.forget_unreferenced_blobs().await?;
+        snapshot.blob_index().forget_unreferenced().await?;
         Ok(snapshot)
     }
 
@@ -239,7 +240,7 @@ impl<'a> Backup<'a> {
         let mut pages = self.kept.listed().try_chunks(PAGE);
         while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
             let hashes: Vec<BlobHash> = page.iter().filter_map(StoredObject::hash).collect();
-            for hash in round.snapshot.unknown_blobs(&hashes).await? {
+            for hash in round.snapshot.blob_index().find_unknown(&hashes).await? {
                 self.kept.delete_blob(hash).await?;
             }
             for object in &page {

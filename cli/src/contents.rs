@@ -40,7 +40,7 @@ pub(crate) async fn copy(
     let (mut copied, mut progress) = (CopiedContents::default(), Progress::begin());
     let mut after = None;
     loop {
-        let page = known.known_blobs(after, PAGE).await?;
+        let page = known.blob_index().list(after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(copied) };
         after = Some(last.hash);
         let copies = page.into_iter().map(|blob| copy_one(blob, from, to, if_there));
@@ -83,6 +83,6 @@ async fn copy_one(
 
 /// The hosts that a lost content harms, in a line.
 pub(crate) async fn harm_of(store: &Store, hash: BlobHash) -> anyhow::Result<String> {
-    let harmed = store.harmed_by(hash).await?;
+    let harmed = store.integrity().list_harmed_by(hash).await?;
     Ok(crate::scrub::told_harm(&harmed))
 }

@@ -145,7 +145,7 @@ async fn storage(settings: &Settings) -> anyhow::Result<String> {
         return Ok("it can be written, read and deleted from".to_owned());
     }
     let store = parts::open_store(settings).await?;
-    match store.some_content().await? {
+    match store.routes().find_any_content().await? {
         Some(hash) => {
             blobs.variants(hash).await?;
             Ok("a content can be read, which is all that an edge does".to_owned())

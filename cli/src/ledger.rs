@@ -26,7 +26,7 @@ pub(crate) async fn check(settings: &Settings) -> anyhow::Result<ExitCode> {
         LedgerNews::Fault(fault) => say(&told_fault(&fault)),
         LedgerNews::Progress(so_far) => progress.tell(|| told_progress(&so_far)),
     };
-    let done = store.check_ledgers(&terms, &mut news).await?;
+    let done = store.ledger().check(&terms, &mut news).await?;
     store.close().await?;
     say(&told_progress(&done));
     if done.faults == 0 {
@@ -43,7 +43,7 @@ pub(crate) async fn check(settings: &Settings) -> anyhow::Result<ExitCode> {
 
 pub(crate) async fn show(account: &str, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
-    let Some(id) = store.account_named(account).await? else {
+    let Some(id) = store.accounts().find_named(account).await? else {
         return Ok(complain(
             "handbill: there is no account of that id or handle; a handle looks like acct_1a2b3c",
             1,
@@ -72,7 +72,7 @@ async fn each_entry(
 ) -> anyhow::Result<u64> {
     let (mut after, mut entries) = (0, 0);
     loop {
-        let page = store.entries_after(account, after).await?;
+        let page = store.ledger().list_after(account, after).await?;
         let Some(last) = page.last() else { return Ok(entries) };
         after = last.seq;
         entries += page.len() as u64;

@@ -122,7 +122,7 @@ impl Side {
                 self.place
             )
         };
-        self.store.demand_no_rows().await.with_context(told)?;
+        self.store.tables().require_empty().await.with_context(told)?;
         self.queues.demand_no_jobs().await.with_context(told)
     }
 }
@@ -144,14 +144,15 @@ async fn carry(from: &Side, to: &Side) -> anyhow::Result<Moved> {
     let contents = contents::copy(&from.store, &from.blobs, &to.blobs, IfThere::Keep).await?;
     let uploads = copy_uploads(from, to).await?;
     from.store
-        .copy_rows(&to.store, |TableCount { table, rows }| {
+        .tables()
+        .copy_to(&to.store, |TableCount { table, rows }| {
             if rows > 0 {
                 say(&format!("{table:<22}{rows:>12}"));
             }
         })
         .await?;
     // What was lost of them nobody misses, and nobody must count on it.
-    to.store.forget_unreferenced_blobs().await?;
+    to.store.blob_index().forget_unreferenced().await?;
     let jobs = from.queues.copy_unfinished(&to.queues).await?;
     Ok(Moved { jobs, contents, uploads })
 }
@@ -195,7 +196,7 @@ async fn report(from: &Side, to: &Side, moved: &Moved) -> anyhow::Result<ExitCod
 
 /// The rows of every table, and the sums of the ledger.
 async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
-    let (ours, theirs) = (from.store.row_counts().await?, to.store.row_counts().await?);
+    let (ours, theirs) = (from.store.tables().count_rows().await?, to.store.tables().count_rows().await?);
     for (one, other) in ours.iter().zip(&theirs) {
         // Contents that nothing refers to stay behind.
         let is_same = one.rows == other.rows || (one.table == "blobs" && one.rows > other.rows);
@@ -207,7 +208,7 @@ async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
             other.rows
         );
     }
-    let (ours, theirs) = (from.store.ledger_totals().await?, to.store.ledger_totals().await?);
+    let (ours, theirs) = (from.store.ledger().totals().await?, to.store.ledger().totals().await?);
     ensure!(
         ours == theirs,
         "the ledgers differ: {} in the source, {} in the target",
@@ -263,7 +264,7 @@ fn known_secret(settings: &Settings) -> anyhow::Result<Option<Secret>> {
 async fn tell_lost(to: &Side, contents: &CopiedContents) -> anyhow::Result<ExitCode> {
     let mut harm = Vec::new();
     for hash in &contents.lost {
-        if !to.store.harmed_by(*hash).await?.is_empty() {
+        if !to.store.integrity().list_harmed_by(*hash).await?.is_empty() {
             harm.push(*hash);
         }
     }

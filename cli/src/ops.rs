@@ -260,7 +260,7 @@ fn moderation(system: &System) -> Reading {
     let read = move || {
         let (store, now) = (store.clone(), clock.now());
         async move {
-            let backlog = store.backlog(now).await?;
+            let backlog = store.review_queue().backlog(now).await?;
             levels::set_moderation(&ModerationLevel {
                 waiting: backlog.pages,
                 oldest_waiting: backlog.oldest_since.map(|since| now.since(since)).unwrap_or_default(),

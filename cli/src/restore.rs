@@ -101,7 +101,7 @@ impl Restoring<'_> {
         let database = self.open_draft().await?;
         // A backup may be of an earlier release, whose tables are not those of this one.
         database.migrate().await?;
-        self.manifest.check_rows(&database.row_counts().await?)?;
+        self.manifest.check_rows(&database.tables().count_rows().await?)?;
         let kept = Blobs::local(&self.layout.objects())?;
         let (mut damaged, mut progress) = (Vec::new(), Progress::begin());
         let mut news = |news: ScrubNews| match news {
@@ -121,7 +121,7 @@ impl Restoring<'_> {
             now: parts::clock().now(),
             at_once: Scrub::OF_A_FOLDER_AT_ONCE,
         };
-        let looked = database.scrub_contents(&scrub, None, &mut news).await?;
+        let looked = database.integrity().scrub_contents(&scrub, None, &mut news).await?;
         database.close().await?;
         let expected = self.manifest.contents.count + self.manifest.lost.len() as u64;
         ensure!(

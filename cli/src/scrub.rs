@@ -36,11 +36,11 @@ pub(crate) async fn look_through(wish: &ScrubOptions, settings: &Settings) -> an
         Storage::Bucket(bucket) => bucket.scrub_concurrency,
     };
     let scrub = Scrub { blobs: &blobs, care: wish.care, now: clock.now(), at_once };
-    let (mut done, mut unlisted) = (store.scrub_contents(&scrub, sample, &mut news).await?, None);
+    let (mut done, mut unlisted) = (store.integrity().scrub_contents(&scrub, sample, &mut news).await?, None);
     if wish.sample.is_none() {
-        done = store.scrub_manifests(done, &mut news).await?;
+        done = store.integrity().scrub_manifests(done, &mut news).await?;
         // A folder that cannot be looked into must not hide what was found by then.
-        match store.scrub_objects(&scrub, done, &mut news).await {
+        match store.integrity().scrub_objects(&scrub, done, &mut news).await {
             Ok(whole) => done = whole,
             Err(error) => unlisted = Some(error),
         }

@@ -43,7 +43,7 @@ pub async fn freshen(sites: &Sites, store: &Store) {
 async fn ask(some: &[InUse], store: &Store) -> anyhow::Result<()> {
     let hosts: Vec<Host> = some.iter().map(|in_use| in_use.site.route.host.clone()).collect();
     let asked_at = Instant::now();
-    let states = store.route_states(&hosts).await?;
+    let states = store.routes().states(&hosts).await?;
     for in_use in some {
         let route = &in_use.site.route;
         // Whether a pending route is held back depends on other versions as well, which its state does not show.

@@ -171,7 +171,7 @@ impl Inner {
         let read = async {
             let permit = self.route_reads.acquire(patience.for_turn()).await;
             let _permit = permit.map_err(|_| LoadQueue::RouteReads.shed())?;
-            let route = self.store.route(host).await;
+            let route = self.store.routes().find(host).await;
             self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
             route
         };

@@ -48,7 +48,7 @@ impl Service {
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
         let secret = TokenSecret::generate(chance);
         let token = NewToken::first_of(&account, secret.hash(), chance);
-        self.0.store.insert_account(&account, &token).await?;
+        self.0.store.accounts().create(&account, &token).await?;
         tracing::info!(account.handle = %account.handle, "account signed up");
         let claim_url = self.addresses().claim(&account.claim_code);
         Ok(SignedUp { account, token: secret, claim_url })
@@ -63,7 +63,7 @@ impl Service {
     /// How many people are on the account: a number, which says of nobody who they are.
     pub async fn member_count(&self, caller: &Caller) -> ServiceResult<u64> {
         caller.may(Scope::ArtifactsRead)?;
-        Ok(self.0.store.member_count(caller.account).await?)
+        Ok(self.0.store.members().count(caller.account).await?)
     }
 
     /// The link to claim the account with, while it is anybody's to claim: for whoever has the owner's rights, since
@@ -82,7 +82,7 @@ impl Service {
         caller.may_own(self.0.clock.now())?;
         // Read before the change: after it nothing may fail.
         let mut summary = self.summary_of(caller).await?;
-        self.0.store.set_agent_join(&self.change_by(caller), agent_join).await?;
+        self.0.store.accounts().set_agent_join(&self.change_by(caller), agent_join).await?;
         summary.account.allow_agent_join = agent_join == AgentJoin::Allowed;
         tracing::info!(
             account.handle = %caller.handle,
@@ -96,13 +96,14 @@ impl Service {
     pub async fn rotate_claim_link(&self, caller: &Caller) -> ServiceResult<ClaimLink> {
         caller.may_own(self.0.clock.now())?;
         let claim_code = Account::claim_code(&self.0.chance);
-        let expires_at = self.0.store.rotate_claim_code(&self.change_by(caller), &claim_code).await?;
+        let expires_at =
+            self.0.store.accounts().rotate_claim_code(&self.change_by(caller), &claim_code).await?;
         tracing::info!(account.handle = %caller.handle, "claim link rotated");
         Ok(ClaimLink { claim_url: self.addresses().claim(&claim_code), expires_at })
     }
 
     async fn summary_of(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
-        let summary = self.0.store.account_summary(caller.account, self.0.clock.now()).await?;
+        let summary = self.0.store.accounts().summary(caller.account, self.0.clock.now()).await?;
         Ok(summary.ok_or(Refusal::Unauthorized)?)
     }
 }

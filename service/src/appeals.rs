@@ -29,7 +29,7 @@ impl Service {
         let artifact = self.find(caller, slug).await?;
         let id = AppealId::new(now, &self.0.chance);
         let appeal = NewAppeal { id, slug: artifact.slug.clone(), message };
-        let taken = self.0.store.appeal(&self.change_by(caller), &appeal).await?;
+        let taken = self.0.store.moderation().appeal(&self.change_by(caller), &appeal).await?;
         let taken = taken.ok_or_else(|| caller.no_such_artifact())?;
         tracing::info!(artifact.host = %taken.host, version.seq = taken.seq, "decision on a page appealed");
         Ok(AppealTaken {

@@ -25,7 +25,7 @@ impl Service {
     /// The account's artifacts, the newest first. A pinned token sees its own only.
     pub async fn artifacts(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Artifact>> {
         caller.may(Scope::ArtifactsRead)?;
-        Ok(self.0.store.artifacts(caller.account, caller.pinned_to(), page).await?)
+        Ok(self.0.store.artifacts().list(caller.account, caller.pinned_to(), page).await?)
     }
 
     pub async fn artifact(
@@ -35,7 +35,7 @@ impl Service {
         versions: &Page,
     ) -> ServiceResult<ArtifactDetail> {
         let artifact = self.artifact_alone(caller, slug).await?;
-        let versions = self.0.store.versions(caller.account, artifact.id, versions).await?;
+        let versions = self.0.store.artifacts().list_versions(caller.account, artifact.id, versions).await?;
         let moderation = self.moderation_notice(&artifact).await?;
         let signed_url = self.signed_url(&artifact);
         Ok(ArtifactDetail { artifact, versions, moderation, signed_url })
@@ -57,7 +57,7 @@ impl Service {
     ) -> ServiceResult<Paged<Version>> {
         caller.may(Scope::ArtifactsRead)?;
         caller.may_touch(artifact)?;
-        Ok(self.0.store.versions(caller.account, artifact, page).await?)
+        Ok(self.0.store.artifacts().list_versions(caller.account, artifact, page).await?)
     }
 
     /// The slugs of those of these artifacts that are not deleted.
@@ -67,7 +67,7 @@ impl Service {
         artifacts: &[ArtifactId],
     ) -> ServiceResult<HashMap<ArtifactId, Slug>> {
         caller.may(Scope::ArtifactsRead)?;
-        Ok(self.0.store.slugs(caller.account, artifacts).await?)
+        Ok(self.0.store.artifacts().slugs(caller.account, artifacts).await?)
     }
 
     /// Makes any existing version the live one: rollback and roll forward are the same call.
@@ -75,7 +75,7 @@ impl Service {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let found = self.find(caller, slug).await?;
-        match self.0.store.activate(&self.change_by(caller), &found.slug, seq).await? {
+        match self.0.store.artifacts().activate(&self.change_by(caller), &found.slug, seq).await? {
             Activated::Artifact(artifact) => {
                 self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
                 tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
@@ -92,7 +92,7 @@ impl Service {
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifact = self.find(caller, slug).await?;
         let deleted: Option<Host> =
-            self.0.store.delete_artifact(&self.change_by(caller), &artifact.slug).await?;
+            self.0.store.artifacts().delete(&self.change_by(caller), &artifact.slug).await?;
         let host = deleted.ok_or_else(|| caller.no_such_artifact())?;
         self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         tracing::info!(artifact.host = %host, "artifact deleted");
@@ -122,7 +122,7 @@ impl Service {
     /// The artifact with this slug. A pinned token gets the same refusal for every slug but its own, so that it does not
     /// learn which slugs exist.
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
-        let found = self.0.store.artifact(caller.account, slug).await?;
+        let found = self.0.store.artifacts().find(caller.account, slug).await?;
         let allowed = found.filter(|artifact| caller.may_touch(artifact.id).is_ok());
         Ok(allowed.ok_or_else(|| caller.no_such_artifact())?)
     }

@@ -8,6 +8,6 @@ impl Service {
     /// The account's audit trail, the newest entry first.
     pub async fn audit(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<AuditEntry>> {
         caller.may_see_audit()?;
-        Ok(self.0.store.audit(caller.account, page).await?)
+        Ok(self.0.store.audit().list(caller.account, page).await?)
     }
 }

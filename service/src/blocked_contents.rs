@@ -21,7 +21,7 @@ impl Service {
         &self,
         after: Option<&BlockedContentPlace>,
     ) -> ServiceResult<BlockedContentList> {
-        let mut contents = self.0.store.blocked_contents(after, LIST_MAX as u64 + 1).await?;
+        let mut contents = self.0.store.blocked_contents().list(after, LIST_MAX as u64 + 1).await?;
         let has_more = contents.len() > LIST_MAX;
         contents.truncate(LIST_MAX);
         let next = contents.last().filter(|_| has_more).map(BlockedContentPlace::of);
@@ -31,7 +31,7 @@ impl Service {
     /// Takes a content off the list. The pages that it alone has blocked are served again once they are scanned.
     pub async fn unblock_content(&self, who: &OperatorName, hash: BlobHash) -> ServiceResult<()> {
         let now = self.0.clock.now();
-        if !self.0.store.unblock_content(hash, who, now, &self.0.chance).await? {
+        if !self.0.store.blocked_contents().unblock(hash, who, now, &self.0.chance).await? {
             return Err(Refusal::NotFound(Missing::BlockedContent).into());
         }
         tracing::info!(content.hash = %hash, operator.name = %who, "content taken off the list of blocked ones");
@@ -43,7 +43,7 @@ impl Service {
     /// block was committed was not compared with it.
     pub(crate) async fn compare_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
-        match self.0.store.ask_for_rescans(&AskedFor::BlockedAt(blocked_at), now).await {
+        match self.0.store.scans().request_rescans(&AskedFor::BlockedAt(blocked_at), now).await {
             Ok(None | Some(0)) => {}
             Ok(Some(_)) => self.sweep_scans_soon().await,
             Err(error) => {

@@ -327,7 +327,7 @@ impl Service {
     pub async fn schedules(&self) -> ServiceResult<Vec<ScheduleInfo>> {
         let mut shown = Vec::new();
         for planned in self.0.board.schedules(self.0.clock.now())? {
-            let last_slot = self.0.store.last_slot(planned.name).await?;
+            let last_slot = self.0.store.schedules().last_fire_time(planned.name).await?;
             shown.push(ScheduleInfo { planned, last_slot });
         }
         Ok(shown)

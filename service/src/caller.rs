@@ -60,7 +60,7 @@ impl Service {
     /// Finds who holds a bearer token. Everything that is wrong with one gets the same answer.
     pub async fn authenticate(&self, bearer: Option<&str>, origin: Origin) -> ServiceResult<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
-        let grant = self.0.store.token_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
+        let grant = self.0.store.tokens().find_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
         let now = self.0.clock.now();
         if has_expired(grant.expires_at, now) || grant.revoked_at.is_some() {
             return Err(Refusal::Unauthorized.into());
@@ -85,12 +85,12 @@ impl Service {
     /// Finds whose session this is. A session is kept alive by being used.
     pub async fn person(&self, session: &str, origin: Origin) -> ServiceResult<Person> {
         let (secret_hash, now) = (hash_secret(session), self.0.clock.now());
-        let grant = self.0.store.session(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
+        let grant = self.0.store.sessions().find(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
         if now >= grant.expires_at {
             return Err(Refusal::NotSignedIn.into());
         }
         if now.since(grant.last_used_at) >= SESSION_RENEWED_EVERY {
-            self.0.store.renew_session(&secret_hash, now, now.plus(SESSION_KEPT)).await?;
+            self.0.store.sessions().renew(&secret_hash, now, now.plus(SESSION_KEPT)).await?;
         }
         Ok(Person { user: grant.user, username: grant.username, origin })
     }
@@ -98,7 +98,7 @@ impl Service {
     /// The account that a person's call is about: the one that it names by id or handle, else the one in which the
     /// role is highest, the oldest first.
     pub async fn caller_of(&self, person: &Person, named: Option<&str>) -> ServiceResult<Caller> {
-        let memberships = self.0.store.memberships(person.user).await?;
+        let memberships = self.0.store.members().list_memberships(person.user).await?;
         let chosen = memberships.into_iter().find(|one| {
             named.is_none_or(|name| one.account.handle == name || one.account.id.to_string() == name)
         });

@@ -43,12 +43,15 @@ impl Service {
     /// The cases before and after a page in the queue. Beside a page that is not in the queue, the next case is the first.
     pub async fn cases_around(&self, wanted: &QueueWanted, host: &Host) -> ServiceResult<CasesAround> {
         let (store, now) = (&self.0.store, self.0.clock.now());
-        let place = store.place_in_queue(wanted, host, now).await?;
+        let place = store.review_queue().find_position(wanted, host, now).await?;
         let previous = match &place {
-            Some(place) => store.previous_in_queue(wanted, place, now).await?,
+            Some(place) => store.review_queue().find_previous(wanted, place, now).await?,
             None => None,
         };
-        Ok(CasesAround { previous, next: store.next_in_queue(wanted, place.as_ref(), host, now).await? })
+        Ok(CasesAround {
+            previous,
+            next: store.review_queue().find_next(wanted, place.as_ref(), host, now).await?,
+        })
     }
 
     /// The place of a page in the queue; none when it is not in it.
@@ -57,7 +60,7 @@ impl Service {
         wanted: &QueueWanted,
         host: &Host,
     ) -> ServiceResult<Option<WaitingPlace>> {
-        Ok(self.0.store.place_in_queue(wanted, host, self.0.clock.now()).await?)
+        Ok(self.0.store.review_queue().find_position(wanted, host, self.0.clock.now()).await?)
     }
 
     /// The case to open once a page has been decided on that was at this place: the one after it, or the first.
@@ -68,16 +71,16 @@ impl Service {
         host: &Host,
     ) -> ServiceResult<Option<Host>> {
         let (store, now) = (&self.0.store, self.0.clock.now());
-        let next = store.next_in_queue(wanted, place, host, now).await?;
+        let next = store.review_queue().find_next(wanted, place, host, now).await?;
         match (next, place) {
-            (None, Some(_)) => Ok(store.next_in_queue(wanted, None, host, now).await?),
+            (None, Some(_)) => Ok(store.review_queue().find_next(wanted, None, host, now).await?),
             (next, _) => Ok(next),
         }
     }
 
     /// The record of the account behind a page.
     pub async fn history_beside(&self, artifact: &Artifact) -> ServiceResult<AccountHistoryPage> {
-        let history = self.0.store.account_history(artifact.account, artifact.id).await?;
+        let history = self.0.store.accounts().history(artifact.account, artifact.id).await?;
         Ok(AccountHistoryPage {
             pages: history.pages,
             decisions: history.decisions.into_iter().map(DecisionShown::from).collect(),

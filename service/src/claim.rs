@@ -36,7 +36,7 @@ impl Service {
     /// What a code offers to whoever opens the claim page; refused as the claim itself would be.
     pub async fn claimable(&self, code: &str) -> ServiceResult<Claimable> {
         must_be_code(code)?;
-        let found = self.0.store.account_by_claim_code(code).await?;
+        let found = self.0.store.accounts().find_by_claim_code(code).await?;
         let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
         let now = self.0.clock.now();
         if account.suspension.is_some() {
@@ -49,11 +49,11 @@ impl Service {
             return Err(Refusal::ClaimExpired.into());
         }
         let newest = Page::first(PAGES_SHOWN_MAX).counted();
-        let artifacts = self.0.store.artifacts(account.id, None, &newest).await?;
+        let artifacts = self.0.store.artifacts().list(account.id, None, &newest).await?;
         self.flush_token_uses().await;
         let newest = Page::first(TOKENS_SHOWN_MAX).counted();
-        let tokens = self.0.store.tokens(account.id, Reach::All, now, &newest).await?;
-        let minters = self.0.store.minters_of(account.id, &tokens.rows).await?;
+        let tokens = self.0.store.tokens().list(account.id, Reach::All, now, &newest).await?;
+        let minters = self.0.store.tokens().list_minters(account.id, &tokens.rows).await?;
         let time_left = account.expires_at.map_or(Duration::ZERO, |end| end.since(now));
         Ok(Claimable { account, artifacts, tokens, minters, time_left })
     }
@@ -77,7 +77,7 @@ impl Service {
             accounts_max: NonZeroU32::new(accounts_max),
             tokens,
         };
-        let claimed = self.0.store.claim(code, &who, self.0.clock.now(), &self.0.chance).await;
+        let claimed = self.0.store.accounts().claim(code, &who, self.0.clock.now(), &self.0.chance).await;
         if !matches!(claimed, Ok(Claimed::Now { .. })) {
             self.0.bus.give_back_each(&limits).await;
         }

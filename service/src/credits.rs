@@ -62,8 +62,8 @@ impl Service {
         let unknown = || Refusal::NotFound(Missing::Account);
         let failure = |error| failure_before(repeating, error);
         let store = &self.0.store;
-        let account = store.account_named(&account).await.map_err(failure)?.ok_or_else(unknown)?;
-        let handle = store.account(account).await.map_err(failure)?.ok_or_else(unknown)?.handle;
+        let account = store.accounts().find_named(&account).await.map_err(failure)?.ok_or_else(unknown)?;
+        let handle = store.accounts().find(account).await.map_err(failure)?.ok_or_else(unknown)?.handle;
         let job = JobId::new(self.0.clock.now(), &self.0.chance);
         let id = id.unwrap_or(job);
         let deadline = Some(self.deadline(answer_until()).await.map_err(failure)?.at);
@@ -76,7 +76,7 @@ impl Service {
             outcome => return Err(Failure::behind(outcome)),
         };
         let made = Reason::OperatorCredit(id);
-        if !is_new && store.entry(account, &made).await.map_err(failure)? != Some(amount) {
+        if !is_new && store.ledger().find_amount(account, &made).await.map_err(failure)? != Some(amount) {
             return Err(Refusal::IdempotencyConflict.into());
         }
         if is_new {
@@ -110,7 +110,7 @@ impl Service {
         let job = match begun {
             Begun::Fresh(job) => job,
             // The ledger would give the same answer, and not before it has given up the whole commit.
-            Begun::Earlier(job) => match self.0.store.outcome(job).await.map_err(unknown)? {
+            Begun::Earlier(job) => match self.0.store.outcomes().find(job).await.map_err(unknown)? {
                 Some(outcome) => return answer(outcome),
                 None => job,
             },

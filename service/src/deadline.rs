@@ -63,11 +63,13 @@ impl Service {
     pub(crate) async fn give_up(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Outcome> {
         let refused =
             Refused { account: awaited.account, kind: awaited.kind, refusal, now: self.0.clock.now() };
-        let error = match timeout(LAST_WORD_WAIT, self.0.store.refuse(awaited.job, refused)).await {
-            Ok(Ok(outcome)) => return Ok(outcome),
-            Ok(Err(error)) => format!("{error:#}"),
-            Err(_) => format!("no answer within {LAST_WORD_WAIT:?}"),
-        };
+        let error =
+            match timeout(LAST_WORD_WAIT, self.0.store.outcomes().record_refusal(awaited.job, refused)).await
+            {
+                Ok(Ok(outcome)) => return Ok(outcome),
+                Ok(Err(error)) => format!("{error:#}"),
+                Err(_) => format!("no answer within {LAST_WORD_WAIT:?}"),
+            };
         tracing::error!(job.id = %awaited.job, error, "the outcome of an operation is unknown");
         Err(Refusal::OutcomeUnknown(awaited.repeating).into())
     }

@@ -81,7 +81,7 @@ impl Service {
         if !task.is_redelivery && !seems_late {
             return Ok(None);
         }
-        let outcome = self.0.store.outcome(id).await?;
+        let outcome = self.0.store.outcomes().find(id).await?;
         if task.is_redelivery {
             return Ok(outcome.filter(|outcome| !matches!(outcome, Outcome::Refused(_))));
         }
@@ -110,7 +110,7 @@ impl Service {
             None => match self.0.blobs.spooled(job.order.version).await? {
                 Some(content) => content,
                 // Whoever took the upload away had settled the deed.
-                None => match self.0.store.outcome(job.order.job()).await? {
+                None => match self.0.store.outcomes().find(job.order.job()).await? {
                     Some(outcome) => return Ok(outcome),
                     None => bail!("the upload of a publish is gone and it was never settled"),
                 },
@@ -137,7 +137,7 @@ impl Service {
     async fn refuse(&self, job: &PublishJob, refusal: Refusal) -> anyhow::Result<Outcome> {
         let now = self.0.clock.now();
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
-        self.0.store.refuse(job.order.job(), refused).await
+        self.0.store.outcomes().record_refusal(job.order.job(), refused).await
     }
 
     /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
@@ -153,7 +153,7 @@ impl Service {
             .collect();
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
         let StoredBlobs { as_of, variants: mut stored, lost } =
-            self.0.store.stored_blobs(&hashes, self.0.clock.now()).await?;
+            self.0.store.blob_index().find_stored(&hashes, self.0.clock.now()).await?;
         // Before anything new is put: a refusal leaves nothing in the store that no row tells of.
         self.put_lost_again(&lost, &hashed).await?;
         stored.extend(lost);

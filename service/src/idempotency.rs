@@ -44,7 +44,7 @@ impl Service {
     /// Claims the key for a new job, unless an earlier request holds it.
     pub(crate) async fn begin_keyed(&self, request: KeyedRequest<'_>) -> ServiceResult<Begun> {
         let claim = self.claim_of(&request);
-        let holder = self.0.store.claim_key(&claim).await;
+        let holder = self.0.store.outcomes().claim_key(&claim).await;
         let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
         let job = claim.job;
         request.begun(holder, job)
@@ -53,7 +53,7 @@ impl Service {
     /// The job of the earlier request that holds the key, if there is one. Claims nothing.
     pub(crate) async fn earlier_keyed(&self, request: KeyedRequest<'_>) -> ServiceResult<Option<Begun>> {
         let claim = self.claim_of(&request);
-        let holder = self.0.store.key_holder(&claim).await;
+        let holder = self.0.store.outcomes().find_key_holder(&claim).await;
         let holder = holder.map_err(|error| failure_before(request.repeating, error))?;
         let job = claim.job;
         holder.map(|holder| request.begun(holder, job)).transpose()

@@ -21,7 +21,7 @@ impl Service {
             return Ok(leaks.warnings);
         }
         let hashes = leaks.tokens.iter().map(|token| token.secret_hash.clone());
-        let active = self.0.store.active_among(hashes, self.0.clock.now()).await;
+        let active = self.0.store.tokens().find_active(hashes, self.0.clock.now()).await;
         let active = active.map_err(|error| failure_before(repeating, error))?;
         match leaks.tokens.into_iter().find(|token| active.contains(&token.secret_hash)) {
             Some(leaked) => {

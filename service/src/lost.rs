@@ -52,7 +52,7 @@ impl Service {
             );
             return Ok(false);
         }
-        self.0.store.note_put_again(hash).await?;
+        self.0.store.blob_index().mark_restored(hash).await?;
         tracing::info!(blob.hash = %hash, "a lost content is stored again");
         Ok(true)
     }

@@ -56,19 +56,19 @@ impl Service {
     pub async fn meter_if_due(&self) -> anyhow::Result<Option<Metered>> {
         self.note_limits().await?;
         let due_at = last_due(self.0.clock.now());
-        if self.0.store.last_slot(DONE).await?.is_some_and(|done| done >= due_at) {
+        if self.0.store.schedules().last_fire_time(DONE).await?.is_some_and(|done| done >= due_at) {
             return Ok(None);
         }
         let begun = due_at.month();
         let pass = Pass { used: begun.previous(), restricted: begun, used_until: Some(begun.start()) };
         let metered = self.meter(&pass).await.map_err(|failure| anyhow!("metering failed: {failure:?}"))?;
-        self.0.store.note_slot(DONE, due_at).await?;
+        self.0.store.schedules().record_fire_time(DONE, due_at).await?;
         Ok(Some(metered))
     }
 
     /// Keeps the free limits in force with the month, for the check of the ledgers.
     pub async fn note_limits(&self) -> anyhow::Result<()> {
-        self.0.store.note_limits(self.tariff(), self.0.clock.now()).await
+        self.0.store.metering().record_limits(self.tariff(), self.0.clock.now()).await
     }
 
     /// A ledger that cannot be charged does not hold up the others, but then the pass has failed.
@@ -77,7 +77,7 @@ impl Service {
         let (mut after, mut bug) = (None, None);
         loop {
             let page = MeterPage { views_of: pass.used, after, at_most: ACCOUNTS_A_PAGE };
-            let accounts = self.0.store.metered_accounts(&page).await?;
+            let accounts = self.0.store.metering().list_accounts(&page).await?;
             let charging: Vec<_> =
                 accounts.iter().map(|account| charges(account, pass, self.tariff())).collect();
             let charging = charging.into_iter().map(|charges| self.charge(charges));

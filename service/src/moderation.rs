@@ -77,7 +77,7 @@ impl Service {
         let now = self.0.clock.now();
         self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
         let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, category, now };
-        let moderation = match self.0.store.report(&report, &self.0.chance).await? {
+        let moderation = match self.0.store.reports().create(&report, &self.0.chance).await? {
             Reported::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),
             Reported::Noted(status) => status,
             Reported::SentToReview => {
@@ -97,7 +97,7 @@ impl Service {
         ruling: ModerationDecision,
     ) -> ServiceResult<Moderated> {
         let artifact = self.artifact_meant(moderator, name).await?;
-        let case = self.0.store.review_case(&artifact.host).await?;
+        let case = self.0.store.moderation().find_case(&artifact.host).await?;
         let word = ModeratorsWord {
             account: artifact.account,
             artifact: artifact.id,
@@ -123,7 +123,7 @@ impl Service {
     /// A decision at the moderators' queue. Once it is answered, no edge serves what was blocked.
     pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> ServiceResult<DecisionMade> {
         let missing = || Refusal::NotFound(Missing::ReviewedHost);
-        let case = self.0.store.review_case(&request.host).await?.ok_or_else(missing)?;
+        let case = self.0.store.moderation().find_case(&request.host).await?.ok_or_else(missing)?;
         let live = live_as_looked_at(&case, request.looked_at)?;
         let same = match request.ruling {
             ModerationDecision::Block => self.same_content_among(&case, &request.elsewhere).await?,
@@ -201,7 +201,7 @@ impl Service {
             seen: None,
             ..word.clone()
         };
-        self.0.store.rule(&word, &self.0.chance).await
+        self.0.store.moderation().decide(&word, &self.0.chance).await
     }
 
     /// Makes a decision, and has the edges hear of it. Whether more versions hold what is objected to than the word is
@@ -212,7 +212,7 @@ impl Service {
         host: &Host,
         [page, version]: [Missing; 2],
     ) -> ServiceResult<bool> {
-        match self.0.store.rule(word, &self.0.chance).await? {
+        match self.0.store.moderation().decide(word, &self.0.chance).await? {
             Ruled::Done { has_more, unblocked } => {
                 self.0.bus.notify_edges(std::slice::from_ref(host)).await;
                 match word.ruling {
@@ -232,14 +232,14 @@ impl Service {
     /// A host names one artifact anywhere. A slug is the moderator's own before anyone's, and must mean just one.
     async fn artifact_meant(&self, moderator: &Person, name: &ArtifactName) -> ServiceResult<Artifact> {
         if let Some(host) = name.as_host()
-            && let Some(artifact) = self.0.store.artifact_at(&host).await?
+            && let Some(artifact) = self.0.store.artifacts().find_at(&host).await?
         {
             return Ok(artifact);
         }
         let Some(slug) = name.as_slug() else { return Err(Refusal::NotFound(Missing::Artifact).into()) };
         for whose in [Whose::Of(moderator.user), Whose::Anyones] {
             // Two tell as well as a hundred that one is not enough to go by.
-            let mut named = self.0.store.artifacts_named(&slug, whose, 2).await?;
+            let mut named = self.0.store.artifacts().list_named(&slug, whose, 2).await?;
             match (named.pop(), named.is_empty()) {
                 (Some(artifact), true) => return Ok(artifact),
                 (Some(_), false) => return Err(Refusal::AmbiguousSlug { slug: slug.to_string() }.into()),

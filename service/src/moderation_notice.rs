@@ -72,7 +72,7 @@ impl Service {
         if matches!(live.moderation, ModerationStatus::Pass | ModerationStatus::Pending) {
             return Ok(ModerationNotice::plain(live.moderation));
         }
-        let found = self.0.store.live_moderation(live.id).await?;
+        let found = self.0.store.moderation().find_live(live.id).await?;
         Ok(found.as_ref().map_or_else(|| ModerationNotice::plain(live.moderation), ModerationNotice::of))
     }
 }

@@ -102,7 +102,7 @@ impl Service {
         let username = credentials.username.parse::<Username>().ok();
         self.take_login(from.address, username.as_ref()).await?;
         let user = match &username {
-            Some(username) => self.0.store.user(username).await?,
+            Some(username) => self.0.store.users().find(username).await?,
             None => None,
         };
         self.enter(user, credentials.password, from).await
@@ -117,13 +117,13 @@ impl Service {
     ) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.take_login(from.address, Some(&username)).await?;
-        if let Some(user) = self.0.store.user(&username).await? {
+        if let Some(user) = self.0.store.users().find(&username).await? {
             return self.enter(Some(user), credentials.password, from).await;
         }
         match self.add_person(username.clone(), credentials.password.clone(), from).await {
             // Somebody took the name in the same moment: this very form, perhaps, sent twice.
             Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::UsernameTaken { .. }) => {
-                self.enter(self.0.store.user(&username).await?, credentials.password, from).await
+                self.enter(self.0.store.users().find(&username).await?, credentials.password, from).await
             }
             added => added,
         }
@@ -137,16 +137,17 @@ impl Service {
         let username = username.parse::<Username>().map_err(Refusal::from)?;
         let fresh = self.new_user(username, PasswordHash::unusable());
         let opened = self.new_session(fresh.id, from);
-        if self.0.store.insert_user(&fresh, &opened.session, &self.0.chance).await? {
+        if self.0.store.users().create(&fresh, &opened.session, &self.0.chance).await? {
             return Ok(opened.signed_in(fresh.id, &fresh.username));
         }
-        let known = self.0.store.user(&fresh.username).await?.context("a user who is known is not there")?;
+        let known =
+            self.0.store.users().find(&fresh.username).await?.context("a user who is known is not there")?;
         self.open_session(known.id, &known.username, from).await
     }
 
     /// Ends a session on the server. One that is unknown or over is no error.
     pub async fn log_out(&self, session: &str) -> ServiceResult<()> {
-        self.0.store.delete_session(&hash_secret(session)).await?;
+        self.0.store.sessions().delete(&hash_secret(session)).await?;
         Ok(())
     }
 
@@ -163,7 +164,7 @@ impl Service {
         new.must_suit(&username)?;
         self.take_login(from.address, Some(&username)).await?;
         // Who bears the name is looked up anew: it must still be whom the session is of.
-        let user = self.0.store.user(&username).await?.filter(|user| user.id == person.user);
+        let user = self.0.store.users().find(&username).await?.filter(|user| user.id == person.user);
         let user = user.ok_or(Refusal::NotSignedIn)?;
         let (known, chance) = (user.password_hash.clone(), self.0.chance.clone());
         let hash = hashing(move || {
@@ -176,7 +177,7 @@ impl Service {
         let new = new.context("hash a password")?;
         let opened = self.new_session(user.id, from);
         let change = PasswordChange { known: user.password_hash, new, session: opened.session.clone() };
-        if !self.0.store.change_password(&change, &self.0.chance).await? {
+        if !self.0.store.users().change_password(&change, &self.0.chance).await? {
             return Err(Refusal::InvalidCredentials.into());
         }
         tracing::info!(user.id = %user.id, "person changed their password");
@@ -185,7 +186,7 @@ impl Service {
 
     /// Ends all sessions of a person, the one that asks among them.
     pub async fn log_out_everywhere(&self, person: &Person) -> ServiceResult<()> {
-        self.0.store.delete_sessions(person.user, self.ending_by(person)).await?;
+        self.0.store.sessions().end_all(person.user, self.ending_by(person)).await?;
         tracing::info!(user.id = %person.user, "person signed out everywhere");
         Ok(())
     }
@@ -193,12 +194,12 @@ impl Service {
     /// The person's sessions, the last used first. `session` is the secret of the one that asks.
     pub async fn sessions(&self, person: &Person, session: &str) -> ServiceResult<Sessions> {
         let now = self.0.clock.now();
-        Ok(self.0.store.sessions(person.user, &hash_secret(session), now).await?)
+        Ok(self.0.store.sessions().list(person.user, &hash_secret(session), now).await?)
     }
 
     /// Ends one of the person's sessions, by the id that the list shows. One that has ended already is no error.
     pub async fn end_session(&self, person: &Person, id: &str) -> ServiceResult<()> {
-        if self.0.store.end_session(person.user, id, self.ending_by(person)).await? {
+        if self.0.store.sessions().end(person.user, id, self.ending_by(person)).await? {
             tracing::info!(user.id = %person.user, "person ended a session");
         }
         Ok(())
@@ -206,7 +207,7 @@ impl Service {
 
     /// The newest entries of the person's own audit trail, such as sign-ins.
     pub async fn own_trail(&self, person: &Person) -> ServiceResult<Vec<AuditEntry>> {
-        Ok(self.0.store.audit_of_person(person.user, OWN_TRAIL_MAX).await?)
+        Ok(self.0.store.audit().list_of_person(person.user, OWN_TRAIL_MAX).await?)
     }
 
     fn ending_by(&self, person: &Person) -> Ending<'_> {
@@ -215,7 +216,7 @@ impl Service {
 
     /// The accounts that a person stands for: the highest role first, then the oldest.
     pub async fn memberships(&self, person: &Person) -> ServiceResult<Vec<Membership>> {
-        Ok(self.0.store.memberships(person.user).await?)
+        Ok(self.0.store.members().list_memberships(person.user).await?)
     }
 
     async fn add_person(
@@ -227,14 +228,14 @@ impl Service {
         password.must_suit(&username)?;
         self.take_by_address("register", from.address, self.0.rules.registrations_per_minute).await?;
         let taken = Refusal::UsernameTaken { username: username.to_string() };
-        if self.0.store.user(&username).await?.is_some() {
+        if self.0.store.users().find(&username).await?.is_some() {
             return Err(taken.into());
         }
         let chance = self.0.chance.clone();
         let hash = hashing(move || PasswordHash::of(&password, &chance)).await?;
         let user = self.new_user(username, hash.context("hash a password")?);
         let opened = self.new_session(user.id, from);
-        if !self.0.store.insert_user(&user, &opened.session, &self.0.chance).await? {
+        if !self.0.store.users().create(&user, &opened.session, &self.0.chance).await? {
             return Err(taken.into());
         }
         tracing::info!(user.id = %user.id, "person registered");
@@ -250,7 +251,13 @@ impl Service {
             return Err(Refusal::InvalidCredentials.into());
         }
         let opened = self.new_session(user.id, from);
-        if !self.0.store.insert_session_by(&user.password_hash, &opened.session, &self.0.chance).await? {
+        if !self
+            .0
+            .store
+            .sessions()
+            .create_with_password(&user.password_hash, &opened.session, &self.0.chance)
+            .await?
+        {
             return Err(Refusal::InvalidCredentials.into());
         }
         tracing::info!(user.id = %user.id, "person signed in");
@@ -263,7 +270,7 @@ impl Service {
         let service = self.clone();
         tokio::spawn(async move {
             let ServiceDependencies { store, clock, chance, .. } = &*service.0;
-            if let Err(error) = store.note_failed_sign_in(user, origin, clock.now(), chance).await {
+            if let Err(error) = store.audit().record_failed_sign_in(user, origin, clock.now(), chance).await {
                 tracing::warn!(error = format!("{error:#}"), user.id = %user, "a failed sign-in is not in the audit trail");
             }
         });
@@ -277,7 +284,7 @@ impl Service {
         from: &Client,
     ) -> ServiceResult<SignedIn> {
         let opened = self.new_session(user, from);
-        self.0.store.insert_session(&opened.session, &self.0.chance).await?;
+        self.0.store.sessions().create(&opened.session, &self.0.chance).await?;
         tracing::info!(user.id = %user, "person signed in");
         Ok(opened.signed_in(user, username))
     }

@@ -74,7 +74,7 @@ impl Service {
         caller.may(Scope::ArtifactsWrite)?;
         let now = self.0.clock.now();
         if let Some(key) = idempotency_key {
-            let key_use = self.0.store.key_use(caller.account, key, now).await;
+            let key_use = self.0.store.outcomes().key_use(caller.account, key, now).await;
             match key_use.map_err(|error| failure_before(Repeating::WithTheSameKey, error))? {
                 KeyUse::Unused => {}
                 KeyUse::Pending => return self.take_publish(caller.account).await,
@@ -85,7 +85,8 @@ impl Service {
         if let Addressed::Existing(slug) = addressed {
             self.find(caller, slug).await?;
         }
-        let standing = self.0.store.standing(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
+        let standing =
+            self.0.store.accounts().billing_state(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
         self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
         match self.closed().await {
             Some(refusal) => Err(refusal.into()),
@@ -142,7 +143,7 @@ impl Service {
         let (Begun::Fresh(job) | Begun::Earlier(job)) = begun;
         let awaited = Awaited { account: caller.account, job, kind: "publish", repeating };
         if let Begun::Earlier(_) = begun {
-            let outcome = self.0.store.outcome(awaited.job).await;
+            let outcome = self.0.store.outcomes().find(awaited.job).await;
             if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
                 return self.answer_late(outcome).await;
             }
@@ -177,7 +178,8 @@ impl Service {
                 return answer(outcome);
             }
             // The reply may have been lost, never the outcome. If the database is out, the job waits as we do.
-            if let Ok(Ok(Some(outcome))) = timeout(LOOK_WAIT, self.0.store.outcome(awaited.job)).await {
+            if let Ok(Ok(Some(outcome))) = timeout(LOOK_WAIT, self.0.store.outcomes().find(awaited.job)).await
+            {
                 return self.answer_late(outcome).await;
             }
             // What cannot be decided now is decided at the deadline.

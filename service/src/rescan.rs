@@ -45,7 +45,7 @@ impl Service {
     /// versions that were.
     pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
-        let late = self.0.store.late_scans(now.minus(SCAN_LATE_AFTER), now, SCANS_AT_ONCE).await?;
+        let late = self.0.store.scans().list_late(now.minus(SCAN_LATE_AFTER), now, SCANS_AT_ONCE).await?;
         let begun =
             self.queue_again(&late, |scan| envelope(JobId::of_scan(scan.version), Job::Scan(scan))).await?;
         let stuck: Vec<_> = begun.iter().filter(|begun| begun.tries >= STUCK_TRIES_MIN).collect();
@@ -65,12 +65,12 @@ impl Service {
 
     /// Whether anything is due to be judged again.
     pub async fn has_rescans(&self) -> anyhow::Result<bool> {
-        self.0.store.has_due_rescans(rules(), self.0.clock.now()).await
+        self.0.store.scans().has_due_rescans(rules(), self.0.clock.now()).await
     }
 
     /// Queues a page of what is to be judged again, and how many versions that were.
     pub async fn queue_rescans(&self, at_most: u64) -> anyhow::Result<u64> {
-        let due = self.0.store.due_rescans(rules(), self.0.clock.now(), at_most).await?;
+        let due = self.0.store.scans().list_due_rescans(rules(), self.0.clock.now(), at_most).await?;
         let begun = self.queue_again(&due, rescan).await?;
         tracing::info!(rescans.queued = begun.len(), scan.rules = rules(), "rescans queued");
         Ok(begun.len() as u64)
@@ -85,12 +85,12 @@ impl Service {
             RescanWish::Host(host) => AskedFor::Host(host.clone()),
         };
         let now = self.0.clock.now();
-        let marked = self.0.store.ask_for_rescans(&asked, now).await?;
+        let marked = self.0.store.scans().request_rescans(&asked, now).await?;
         if let RescanWish::Host(host) = &wish
-            && let Some(artifact) = self.0.store.artifact_at(host).await?
+            && let Some(artifact) = self.0.store.artifacts().find_at(host).await?
         {
             // One page does not wait until the walk through all of them comes by.
-            let due = self.0.store.due_rescans_of(artifact.id, now, SCANS_AT_ONCE).await?;
+            let due = self.0.store.scans().list_due_rescans_of(artifact.id, now, SCANS_AT_ONCE).await?;
             self.queue_again(&due, rescan).await?;
         }
         if marked.is_some_and(|marked| marked > 0) {
@@ -103,8 +103,8 @@ impl Service {
     pub async fn scan_state(&self) -> anyhow::Result<ScanState> {
         Ok(ScanState {
             rules: rules(),
-            counts: self.0.store.scan_counts().await?,
-            stuck: self.0.store.stuck_scans(STUCK_TRIES_MIN, STUCK_SHOWN_MAX).await?,
+            counts: self.0.store.scans().counts().await?,
+            stuck: self.0.store.scans().list_stuck(STUCK_TRIES_MIN, STUCK_SHOWN_MAX).await?,
         })
     }
 
@@ -125,8 +125,8 @@ impl Service {
         let begun: Vec<DueScan> = begun.into_iter().map(|(due, _)| due).collect();
         let waiting: Vec<DueScan> = waiting.into_iter().map(|(due, _)| due).collect();
         let now = self.0.clock.now();
-        self.0.store.note_begun(&begun, now).await?;
-        self.0.store.note_waiting(&waiting, now).await?;
+        self.0.store.scans().mark_started(&begun, now).await?;
+        self.0.store.scans().mark_waiting(&waiting, now).await?;
         Ok(begun)
     }
 }

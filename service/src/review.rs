@@ -139,7 +139,7 @@ impl Service {
         after: Option<&WaitingPlace>,
     ) -> ServiceResult<ReviewQueuePage> {
         let mut waiting =
-            self.0.store.waiting(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
+            self.0.store.review_queue().list(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
         let has_more = waiting.len() > LIST_MAX;
         waiting.truncate(LIST_MAX);
         let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
@@ -148,9 +148,15 @@ impl Service {
 
     /// One page with its evidence, its reports and what was decided of it.
     pub async fn review_item(&self, host: &Host) -> ServiceResult<ReviewItem> {
-        let case = self.0.store.review_case(host).await?.ok_or(Refusal::NotFound(Missing::ReviewedHost))?;
+        let case = self
+            .0
+            .store
+            .moderation()
+            .find_case(host)
+            .await?
+            .ok_or(Refusal::NotFound(Missing::ReviewedHost))?;
         let wanted = DecisionsWanted { host: Some(host.clone()), ..DecisionsWanted::default() };
-        let decisions = self.0.store.decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
+        let decisions = self.0.store.moderation().list_decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
         let same_content = self.same_content(&case, None).await?;
         let seen = Seen {
             decision: case.live.as_ref().and_then(|live| live.newest_decision),
@@ -174,7 +180,8 @@ impl Service {
 
     /// Who decided what, the newest first.
     pub async fn decisions(&self, wanted: &DecisionsWanted) -> ServiceResult<DecisionList> {
-        let mut decisions = self.0.store.decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
+        let mut decisions =
+            self.0.store.moderation().list_decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
         let has_more = decisions.len() > DECISIONS_MAX;
         decisions.truncate(DECISIONS_MAX);
         let next = decisions.last().filter(|_| has_more).map(|last| last.id);
@@ -183,8 +190,13 @@ impl Service {
 
     /// A file of a version, as a visitor would find it by this path; `path` has no slash before it. It is no view.
     pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> ServiceResult<ShownFile> {
-        let manifest =
-            self.0.store.manifest_at(host, seq).await?.ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
+        let manifest = self
+            .0
+            .store
+            .artifacts()
+            .find_manifest_at(host, seq)
+            .await?
+            .ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
         let file = match manifest.at(path) {
             Some(AtPath::File(file)) => file,
             Some(AtPath::Folder) => return Ok(ShownFile::Folder),
@@ -200,7 +212,7 @@ impl Service {
     async fn blocked_contents_of(&self, live: Option<&LiveCase>) -> ServiceResult<HashSet<BlobHash>> {
         let Some(live) = live else { return Ok(HashSet::new()) };
         let contents: Vec<BlobHash> = live.manifest.files().iter().map(|file| file.hash).collect();
-        Ok(self.0.store.blocked_among(&contents).await?)
+        Ok(self.0.store.blocked_contents().find_among(&contents).await?)
     }
 
     /// Those of these other live pages that hold what is objected to, and whether there are more than can be listed.
@@ -227,7 +239,7 @@ impl Service {
             among,
             at_most: ELSEWHERE_MAX as u64 + 1,
         };
-        let mut pages = self.0.store.same_content(wanted).await?;
+        let mut pages = self.0.store.moderation().list_same_content(wanted).await?;
         let has_more = pages.len() > ELSEWHERE_MAX;
         pages.truncate(ELSEWHERE_MAX);
         Ok(SameContent { pages, has_more })

@@ -90,7 +90,9 @@ impl Service {
     }
 
     async fn judge_in(&self, span: &Span, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
-        let Some(subject) = self.0.store.scan_subject(job.version).await? else { return Ok(Scanned::Done) };
+        let Some(subject) = self.0.store.scans().find_subject(job.version).await? else {
+            return Ok(Scanned::Done);
+        };
         let content = ScannedContent::of(&subject.manifest, subject.is_provisional);
         let verdict = match self.verdict(job.account, scan, content, &subject).await? {
             Ok(verdict) => verdict,
@@ -153,7 +155,7 @@ impl Service {
         if let Some(verdict) = self.0.scans.verdicts.get(&key) {
             return Ok(Some(verdict));
         }
-        let kept = self.0.store.content_verdict(content, rules()).await?.map(Arc::new);
+        let kept = self.0.store.scans().find_content_verdict(content, rules()).await?.map(Arc::new);
         if let Some(verdict) = &kept {
             self.0.scans.verdicts.insert(key, verdict.clone());
         }

@@ -40,9 +40,9 @@ impl Service {
         reason: Option<SuspensionReason>,
     ) -> ServiceResult<SuspensionSet> {
         let unknown = Refusal::NotFound(Missing::Account);
-        let account = self.0.store.account_named(account).await?.ok_or_else(|| unknown.clone())?;
+        let account = self.0.store.accounts().find_named(account).await?.ok_or_else(|| unknown.clone())?;
         let change = SuspensionChange { account, reason, by, origin, now: self.0.clock.now() };
-        let set = self.0.store.set_suspension(&change, &self.0.chance).await?.ok_or(unknown)?;
+        let set = self.0.store.accounts().set_suspension(&change, &self.0.chance).await?.ok_or(unknown)?;
         if !set.hosts.is_empty() {
             self.0.bus.notify_edges(&set.hosts).await;
         }

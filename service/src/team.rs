@@ -46,7 +46,7 @@ impl Service {
             created_at: now,
             made_by: caller.maker(),
         };
-        self.0.store.insert_invite(&self.change_by(caller), &invite).await?;
+        self.0.store.invites().create(&self.change_by(caller), &invite).await?;
         tracing::info!(account.handle = %caller.handle, invite.role = %invite.role, "invite made");
         Ok(invite)
     }
@@ -54,13 +54,13 @@ impl Service {
     /// The invites of the account, the newest first, also those that can no longer be used.
     pub async fn invites(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Invite>> {
         caller.may_see_invites()?;
-        Ok(self.0.store.invites(caller.account, page).await?)
+        Ok(self.0.store.invites().list(caller.account, page).await?)
     }
 
     /// One of the account's invites, usable or not.
     pub async fn invite_of(&self, caller: &Caller, code: &str) -> ServiceResult<Invite> {
         caller.may_see_invites()?;
-        let opened = self.0.store.opened_invite(&known(code)?).await?;
+        let opened = self.0.store.invites().open(&known(code)?).await?;
         let invite = opened.map(|opened| opened.invite).filter(|invite| invite.account == caller.account);
         Ok(invite.ok_or(Refusal::NotFound(Missing::Invite))?)
     }
@@ -69,7 +69,7 @@ impl Service {
     pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> ServiceResult<InviteCode> {
         caller.may_lead(self.0.clock.now())?;
         let code = known(code)?;
-        self.0.store.revoke_invite(&self.change_by(caller), &code).await?;
+        self.0.store.invites().revoke(&self.change_by(caller), &code).await?;
         tracing::info!(account.handle = %caller.handle, "invite revoked");
         Ok(code)
     }
@@ -86,14 +86,14 @@ impl Service {
             origin: from.origin(),
             now,
         };
-        let joined = self.0.store.join_as_agent(&joining, &self.0.chance).await?;
+        let joined = self.0.store.invites().join_as_agent(&joining, &self.0.chance).await?;
         tracing::info!(account.handle = %joined.handle, token.id = %joining.token, "agent joined");
         Ok(Joined { handle: joined.handle, token: secret, scopes: joined.scopes })
     }
 
     /// The invite behind a code, if it can still be used.
     pub async fn open_invite(&self, code: &str) -> ServiceResult<OpenedInvite> {
-        let opened = self.0.store.opened_invite(&known(code)?).await?;
+        let opened = self.0.store.invites().open(&known(code)?).await?;
         let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
         if opened.account.suspension.is_some() {
             return Err(Refusal::AccountSuspended.into());
@@ -110,7 +110,7 @@ impl Service {
             origin: person.origin,
             now: self.0.clock.now(),
         };
-        let handle = self.0.store.join_as_person(&joining, &self.0.chance).await?;
+        let handle = self.0.store.invites().join_as_person(&joining, &self.0.chance).await?;
         tracing::info!(user.id = %person.user, account.handle = %handle, "person came by an invite");
         Ok(handle)
     }
@@ -135,7 +135,7 @@ impl Service {
     /// The people of the account, in the order in which they joined.
     pub async fn members(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Member>> {
         caller.may_see_team()?;
-        Ok(self.0.store.members(caller.account, page).await?)
+        Ok(self.0.store.members().list(caller.account, page).await?)
     }
 
     /// The active tokens of the account, the newest first, for everyone who may see its members.
@@ -154,7 +154,7 @@ impl Service {
         }
         // What is no id is nobody's.
         let user = user.ok_or(Refusal::NotFound(Missing::Member))?;
-        let tokens_revoked = self.0.store.remove_member(&self.change_by(caller), user).await?;
+        let tokens_revoked = self.0.store.members().remove(&self.change_by(caller), user).await?;
         tracing::info!(account.handle = %caller.handle, user.id = %user, tokens.revoked = tokens_revoked, "member removed");
         Ok((user, tokens_revoked))
     }

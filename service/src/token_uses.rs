@@ -67,7 +67,7 @@ impl Service {
     /// Writes the uses that this process has noted.
     pub(crate) async fn flush_token_uses(&self) {
         for uses in self.0.token_uses.drain().chunks(WRITTEN_AT_ONCE) {
-            if let Err(error) = self.0.store.note_token_uses(uses).await {
+            if let Err(error) = self.0.store.tokens().record_uses(uses).await {
                 tracing::warn!(error = format!("{error:#}"), "when tokens were last used was not written");
             }
         }

@@ -54,7 +54,7 @@ impl Service {
         reach: Reach,
         page: &Page,
     ) -> ServiceResult<Paged<Token>> {
-        let mut tokens = self.0.store.tokens(caller.account, reach, self.0.clock.now(), page).await?;
+        let mut tokens = self.0.store.tokens().list(caller.account, reach, self.0.clock.now(), page).await?;
         if caller.may_see_invites().is_err() {
             tokens.rows.iter_mut().for_each(|token| token.name = token.name.without_code());
         }
@@ -68,7 +68,7 @@ impl Service {
         tokens: &[Token],
     ) -> ServiceResult<HashMap<TokenId, TokenName>> {
         caller.may_see_team()?;
-        Ok(self.0.store.minters_of(caller.account, tokens).await?)
+        Ok(self.0.store.tokens().list_minters(caller.account, tokens).await?)
     }
 
     /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
@@ -85,7 +85,7 @@ impl Service {
             made_by: caller.maker(),
             created_at: now,
         };
-        self.0.store.mint(&self.change_by(caller), &token).await?;
+        self.0.store.tokens().create(&self.change_by(caller), &token).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token.id, "token minted");
         Ok(Minted { token: token.shown(), secret })
     }
@@ -102,7 +102,8 @@ impl Service {
             TokenFate::Revoke if caller.may_lead(now).is_err() => Along::Tokens,
             TokenFate::Revoke => Along::TokensAndInvites,
         };
-        let also = self.0.store.revoke_token(&self.change_by(caller), token, caller.revokes(), along).await?;
+        let also =
+            self.0.store.tokens().revoke(&self.change_by(caller), token, caller.revokes(), along).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token, tokens.minted = also.tokens, "token revoked");
         Ok(Revoked { token, also })
     }
@@ -112,7 +113,7 @@ impl Service {
     pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> ServiceResult<()> {
         let earliest = Instant::now() + LEAK_RESPONSE_MIN;
         self.take_by_address("leak", from, LEAKS_PER_MINUTE).await?;
-        if let Some(grant) = self.0.store.token_grant(&secret.hash()).await?
+        if let Some(grant) = self.0.store.tokens().find_grant(&secret.hash()).await?
             && grant.revoked_at.is_none()
         {
             self.revoke_found(&grant, Origin { via: Via::Api, address: Some(from) }).await?;
@@ -126,7 +127,7 @@ impl Service {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
-        match self.0.store.revoke_leaked_token(&change, grant.token).await {
+        match self.0.store.tokens().revoke_leaked(&change, grant.token).await {
             // It was revoked by another request in the meantime.
             Ok(_) | Err(Undone::Refused(_)) => {}
             Err(Undone::Failed(error)) => return Err(error.into()),

@@ -38,7 +38,7 @@ impl Service {
     pub async fn clean_up_at_once(&self) -> ServiceResult<CleanedUp> {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
-        let blobs = self.0.store.sweep_blobs_at_once(&self.0.blobs, now).await?;
+        let blobs = self.0.store.blob_index().sweep_at_once(&self.0.blobs, now).await?;
         tracing::info!(
             accounts.purged = accounts,
             blobs.deleted = blobs.blobs,
@@ -51,10 +51,14 @@ impl Service {
     async fn purge_expired(&self, expired_before: Time) -> anyhow::Result<u64> {
         let mut purged_accounts = 0;
         loop {
-            let accounts = self.0.store.purgeable(expired_before, PURGES_AT_ONCE).await?;
+            let accounts =
+                self.0.store.upkeep().list_purgeable_accounts(expired_before, PURGES_AT_ONCE).await?;
             let mut hosts = Vec::new();
             for account in &accounts {
-                let Some(purged) = self.0.store.purge(*account, expired_before).await? else { continue };
+                let Some(purged) = self.0.store.upkeep().purge_account(*account, expired_before).await?
+                else {
+                    continue;
+                };
                 tracing::info!(account.handle = %purged.handle, "account purged");
                 purged_accounts += 1;
                 hosts.extend(purged.hosts);
@@ -71,7 +75,7 @@ impl Service {
     /// Deletes blobs that nothing refers to, and uploads that nobody came for.
     pub async fn sweep_blobs(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
-        let swept = self.0.store.sweep_blobs(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
+        let swept = self.0.store.blob_index().sweep(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
         let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
         // An upload comes later than its address was made, so this leaves none that can still be published.
         let uploads = self.0.blobs.sweep_uploads(now.minus(UploadTicket::KEPT), UPLOADS_AT_ONCE).await?;
@@ -84,16 +88,23 @@ impl Service {
         let verdicts_before = now.minus(VERDICTS_KEPT);
         let mut deleted = 0;
         loop {
-            let swept =
-                self.0.store.sweep_content_verdicts(rules(), verdicts_before, RECORDS_AT_ONCE).await?;
+            let swept = self
+                .0
+                .store
+                .upkeep()
+                .sweep_content_verdicts(rules(), verdicts_before, RECORDS_AT_ONCE)
+                .await?;
             deleted += swept;
             if swept < RECORDS_AT_ONCE {
                 break;
             }
         }
-        while self.0.store.sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await? == RECORDS_AT_ONCE {}
+        while self.0.store.upkeep().sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await?
+            == RECORDS_AT_ONCE
+        {}
         loop {
-            let chunk = self.0.store.sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;
+            let chunk =
+                self.0.store.upkeep().sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;
             deleted += chunk;
             if chunk < RECORDS_AT_ONCE {
                 return Ok(deleted);
@@ -103,27 +114,27 @@ impl Service {
 
     /// Adds views to their accounts' month, once per job.
     pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
-        self.0.store.add_views(job, counted).await
+        self.0.store.views().add(job, counted).await
     }
 
     /// Counts one view of a host's page, and has it kept when it returns.
     pub async fn count_view(&self, host: &Host) -> ServiceResult<()> {
-        let route = self.0.store.route(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
+        let route = self.0.store.routes().find(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
         let now = self.0.clock.now();
         let view = ViewCount { account: route.account, host: route.host, count: 1 };
         let counted = ViewsJob { counted_at: now, views: vec![view] };
-        Ok(self.0.store.add_views(JobId::new(now, &self.0.chance), &counted).await?)
+        Ok(self.0.store.views().add(JobId::new(now, &self.0.chance), &counted).await?)
     }
 
     /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.
     pub async fn fire(&self, schedule: &str, slot: Time, job: Job) -> anyhow::Result<()> {
         let id = JobId::of_slot(schedule, slot);
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job }).await?;
-        self.0.store.note_slot(schedule, slot).await
+        self.0.store.schedules().record_fire_time(schedule, slot).await
     }
 
     /// The last slot for which a schedule fired, if it ever did.
     pub async fn last_slot(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
-        self.0.store.last_slot(schedule).await
+        self.0.store.schedules().last_fire_time(schedule).await
     }
 }

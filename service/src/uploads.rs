@@ -60,7 +60,7 @@ impl Service {
         if now >= ticket.expires_at() {
             return Err(Refusal::NotFound(Missing::LapsedUpload).into());
         }
-        let account = self.0.store.account(ticket.account).await?;
+        let account = self.0.store.accounts().find(ticket.account).await?;
         let account = account.ok_or(Refusal::NotFound(Missing::LapsedUpload))?;
         account.must_take_writes(now)?;
         if self.is_published(ticket).await? {
@@ -123,7 +123,7 @@ impl Service {
     /// Whether the files that were put at an address are published.
     async fn is_published(&self, ticket: UploadTicket) -> anyhow::Result<bool> {
         let (key, now) = (key_of_upload(ticket.upload), self.0.clock.now());
-        Ok(self.0.store.key_use(ticket.account, &key, now).await? == KeyUse::Answered)
+        Ok(self.0.store.outcomes().key_use(ticket.account, &key, now).await? == KeyUse::Answered)
     }
 
     /// Deletes an upload that is published. If that fails, its key still prevents a second version.

@@ -26,12 +26,12 @@ impl VerdictCommits {
     pub(crate) async fn write(&self, judgement: Judgement) -> anyhow::Result<Judged> {
         match self.gathered.commit(judgement.clone()).await {
             Some(judged) => Ok(judged),
-            None => self.store.judge(judgement).await,
+            None => self.store.scans().record_verdict(judgement).await,
         }
     }
 }
 
 /// None of them when one is wrong, or the database is out: which one, and why, shows when each is alone.
 async fn write_together(store: &Store, judgements: &[Judgement]) -> Vec<Option<Judged>> {
-    store.judge_together(judgements).await.unwrap_or_default()
+    store.scans().record_verdicts(judgements).await.unwrap_or_default()
 }

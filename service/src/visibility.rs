@@ -33,7 +33,7 @@ impl Service {
         caller.may(Scope::ArtifactsRead)?;
         let month = Reason::Visibility(artifact.id, self.0.clock.now().month());
         let is_paid = artifact.visibility != Visibility::Public
-            || self.0.store.has_entry(caller.account, &month).await?;
+            || self.0.store.ledger().has_entry(caller.account, &month).await?;
         Ok(if is_paid { Micro::ZERO } else { self.tariff().visibility_price })
     }
 

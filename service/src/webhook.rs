@@ -50,7 +50,7 @@ impl Service {
     /// An expired account is credited too: the money is there, and keeps the account from being purged. So is a suspended
     /// one, which has the credit when the suspension is lifted.
     async fn credit_checkout(&self, paid: PaidCheckout) -> ServiceResult<bool> {
-        let Some(account) = self.0.store.account_named(&paid.account).await? else {
+        let Some(account) = self.0.store.accounts().find_named(&paid.account).await? else {
             note_unknown_account(&paid);
             return Ok(false);
         };
@@ -87,10 +87,11 @@ impl Service {
     /// before its reversals are looked for: of two events at the same moment, at least one finds the other.
     async fn reverse_payment(&self, reversal: CardReversal) -> ServiceResult<()> {
         let store = &self.0.store;
-        if store.account_of_card_payment(&reversal.payment_intent).await?.is_none() {
-            store.keep_early_reversal(&reversal, self.0.clock.now()).await?;
+        if store.ledger().find_account_of_card_payment(&reversal.payment_intent).await?.is_none() {
+            store.ledger().keep_early_reversal(&reversal, self.0.clock.now()).await?;
         }
-        let Some(account) = store.account_of_card_payment(&reversal.payment_intent).await? else {
+        let Some(account) = store.ledger().find_account_of_card_payment(&reversal.payment_intent).await?
+        else {
             let kind = match reversal.extent {
                 ReversalExtent::RefundedInAll(_) => EventKind::Refunded,
                 ReversalExtent::Disputed(_) => EventKind::Disputed,
@@ -102,12 +103,12 @@ impl Service {
     }
 
     async fn take_back_what_came_early(&self, payment_intent: &str) -> ServiceResult<()> {
-        let reversals = self.0.store.early_reversals(payment_intent).await?;
+        let reversals = self.0.store.ledger().list_early_reversals(payment_intent).await?;
         if reversals.is_empty() {
             return Ok(());
         }
         // A session credits one account ever, which may not be the one that this event names.
-        let Some(account) = self.0.store.account_of_card_payment(payment_intent).await? else {
+        let Some(account) = self.0.store.ledger().find_account_of_card_payment(payment_intent).await? else {
             return Ok(());
         };
         for reversal in reversals {

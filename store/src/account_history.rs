@@ -5,7 +5,8 @@ use sea_orm::sea_query::{Expr, SelectStatement};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::decisions::DecisionKept;
-use crate::{Store, rows};
+use crate::handles::AccountStore;
+use crate::rows;
 
 /// How many decisions and how many reports a history shows at most, the newest first.
 pub const HISTORY_SHOWN_MAX: u64 = 10;
@@ -30,15 +31,11 @@ pub struct AccountReport {
     pub is_open: bool,
 }
 
-impl Store {
+impl AccountStore<'_> {
     /// What is known of an account, but for the artifact that is shown beside it.
-    pub async fn account_history(
-        &self,
-        account: AccountId,
-        but: ArtifactId,
-    ) -> anyhow::Result<AccountHistory> {
+    pub async fn history(self, account: AccountId, but: ArtifactId) -> anyhow::Result<AccountHistory> {
         use entity::moderation_decision::Column;
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let decisions = entity::moderation_decision::Entity::find()
             // The index `moderation_decisions_by_people` has exactly this condition; SQLite needs it literally.
             .filter(Expr::cust("source = 'moderator'"))
@@ -49,13 +46,13 @@ impl Store {
             .await?;
         Ok(AccountHistory {
             pages: rows::artifact::live(account).count(reader).await?,
-            decisions: self.with_names(decisions).await?,
-            reports: self.reports_on_others(account, but).await?,
+            decisions: self.0.moderation().with_names(decisions).await?,
+            reports: self.list_reports_on_others(account, but).await?,
         })
     }
 
-    async fn reports_on_others(
-        &self,
+    async fn list_reports_on_others(
+        self,
         account: AccountId,
         but: ArtifactId,
     ) -> anyhow::Result<Vec<AccountReport>> {
@@ -64,7 +61,7 @@ impl Store {
             .filter(Column::ArtifactId.in_subquery(others(account, but)))
             .order_by_desc(Column::Id)
             .limit(HISTORY_SHOWN_MAX)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let report = |row: entity::report::Model| {
             Ok(AccountReport {

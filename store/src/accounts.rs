@@ -9,20 +9,21 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
 
-use crate::{NewToken, Store, owner_storage, rows};
+use crate::handles::AccountStore;
+use crate::{NewToken, owner_storage, rows};
 
-impl Store {
+impl AccountStore<'_> {
     /// Writes a fresh account with its first token.
-    pub async fn insert_account(&self, account: &Account, token: &NewToken) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
+    pub async fn create(self, account: &Account, token: &NewToken) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
         entity::account::Entity::insert(account_row(account)).exec_without_returning(&transaction).await?;
         entity::token::Entity::insert(rows::token::row(token)).exec_without_returning(&transaction).await?;
         transaction.commit().await.context("commit a new account")
     }
 
     /// An account with its use of the month that `now` falls in.
-    pub async fn account_summary(&self, id: AccountId, now: Time) -> anyhow::Result<Option<AccountSummary>> {
-        let reader = &self.database.reader;
+    pub async fn summary(self, id: AccountId, now: Time) -> anyhow::Result<Option<AccountSummary>> {
+        let reader = &self.0.database.reader;
         let Some(account) = entity::account::Entity::find_by_id(id.to_string()).one(reader).await? else {
             return Ok(None);
         };
@@ -47,7 +48,7 @@ impl Store {
     }
 
     /// What a charge depends on, in one read: every publish begins with it.
-    pub async fn standing(&self, id: AccountId, now: Time) -> anyhow::Result<Option<BillingState>> {
+    pub async fn billing_state(self, id: AccountId, now: Time) -> anyhow::Result<Option<BillingState>> {
         let month = now.month().to_string();
         let of_the_month: RelationDef = entity::account::Entity::belongs_to(entity::usage::Entity)
             .from(entity::account::Column::Id)
@@ -59,7 +60,7 @@ impl Store {
         let found = entity::account::Entity::find_by_id(id.to_string())
             .join(JoinType::LeftJoin, of_the_month)
             .select_also(entity::usage::Entity)
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         let Some((account, usage)) = found else { return Ok(None) };
         let account = rows::account(account)?;
@@ -71,19 +72,19 @@ impl Store {
     }
 
     /// The account of this id or handle.
-    pub async fn account_named(&self, name: &str) -> anyhow::Result<Option<AccountId>> {
+    pub async fn find_named(self, name: &str) -> anyhow::Result<Option<AccountId>> {
         let column = match name.parse::<AccountId>() {
             Ok(id) => entity::account::Column::Id.eq(id.to_string()),
             Err(_) if Account::is_handle(name) => entity::account::Column::Handle.eq(name),
             Err(_) => return Ok(None),
         };
-        let found = entity::account::Entity::find().filter(column).one(&self.database.reader).await?;
+        let found = entity::account::Entity::find().filter(column).one(&self.0.database.reader).await?;
         found.map(|row| rows::parse(&row.id, "an account id")).transpose()
     }
 
     /// The balance and whatever else a cheap look at one account needs.
-    pub async fn account(&self, id: AccountId) -> anyhow::Result<Option<Account>> {
-        let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.database.reader).await?;
+    pub async fn find(self, id: AccountId) -> anyhow::Result<Option<Account>> {
+        let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.0.database.reader).await?;
         found.map(rows::account).transpose()
     }
 }

@@ -13,8 +13,9 @@ use sea_orm::{
 
 use crate::change::{Begun, Change};
 use crate::decided::Decided;
+use crate::handles::ModerationStore;
+use crate::rows;
 use crate::rows::version::live_version;
-use crate::{Store, rows};
 
 /// How many appeals a page shows at most, the newest first.
 const APPEALS_SHOWN_MAX: u64 = 20;
@@ -64,10 +65,10 @@ pub enum AppealState {
     Closed,
 }
 
-impl Store {
+impl ModerationStore<'_> {
     /// Takes in an appeal for the live version. None: there is no such artifact.
-    pub async fn appeal(&self, change: &Change<'_>, appeal: &NewAppeal) -> Decided<Option<Appealed>> {
-        let Begun { transaction, .. } = self.begin_change(change).await?;
+    pub async fn appeal(self, change: &Change<'_>, appeal: &NewAppeal) -> Decided<Option<Appealed>> {
+        let Begun { transaction, .. } = change.begin(self.0).await?;
         let found = rows::artifact::find(&transaction, change.account, &appeal.slug).await?;
         let Some(artifact) = found else { return Ok(None) };
         let live = live_version(&transaction, &artifact).await?;
@@ -95,9 +96,9 @@ impl Store {
     }
 
     /// Where a version stands with the moderators; none when it is gone.
-    pub async fn live_moderation(&self, version: VersionId) -> anyhow::Result<Option<LiveModeration>> {
+    pub async fn find_live(self, version: VersionId) -> anyhow::Result<Option<LiveModeration>> {
         use entity::version::Column;
-        let (id, reader) = (version.to_string(), &self.database.reader);
+        let (id, reader) = (version.to_string(), &self.0.database.reader);
         let found: Option<(String, String)> = entity::version::Entity::find_by_id(id.as_str())
             .select_only()
             .columns([Column::ModerationStatus, Column::ModeratedBy])
@@ -119,16 +120,16 @@ impl Store {
     }
 
     /// The appeals on a page, the newest first.
-    pub(crate) async fn appeals_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<AppealKept>> {
+    pub(crate) async fn list_appeals_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<AppealKept>> {
         use entity::appeal::Column;
         let found = entity::appeal::Entity::find()
             .filter(Column::ArtifactId.eq(artifact.to_string()))
             .order_by_desc(Column::Id)
             .limit(APPEALS_SHOWN_MAX)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let versions = found.iter().map(|row| row.version_id.as_str());
-        let seqs = rows::version::seqs(&self.database.reader, versions).await?;
+        let seqs = rows::version::seqs(&self.0.database.reader, versions).await?;
         let read = |row: entity::appeal::Model| {
             Ok(AppealKept {
                 id: rows::parse(&row.id, "an appeal id")?,

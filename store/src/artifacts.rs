@@ -13,12 +13,13 @@ use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder
 
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::ArtifactStore;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::artifact::{find, find_at, live, live_of_anyone, live_versions, with_live_version};
 use crate::script::Script;
-use crate::{Store, appeals, blocked_contents, held_pages, routes, rows};
+use crate::{appeals, blocked_contents, held_pages, routes, rows};
 
 /// The order of the list, which an index has.
 pub(crate) const LISTED_BY: Keys<entity::artifact::Column> =
@@ -40,10 +41,10 @@ pub enum Whose {
     Anyones,
 }
 
-impl Store {
+impl ArtifactStore<'_> {
     /// The account's artifacts that are not deleted, the newest first: all of them, or the one that a pin allows.
-    pub async fn artifacts(
-        &self,
+    pub async fn list(
+        self,
         account: AccountId,
         pinned_to: Option<ArtifactId>,
         page: &Page,
@@ -53,7 +54,7 @@ impl Store {
         if let Some(pin) = pinned_to {
             query = query.filter(Column::Id.eq(pin.to_string()));
         }
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let cursor = |row: &entity::artifact::Model| Cursor::new(List::Artifacts, row.created_at, &row.id);
         let found = pages::read(reader, query, LISTED_BY, page, cursor).await?;
         let ids = found.rows.iter().filter_map(|row| row.live_version_id.clone()).collect();
@@ -66,7 +67,7 @@ impl Store {
 
     /// The slugs of those of these artifacts that are the account's and not deleted.
     pub async fn slugs(
-        &self,
+        self,
         account: AccountId,
         artifacts: &[ArtifactId],
     ) -> anyhow::Result<HashMap<ArtifactId, Slug>> {
@@ -76,7 +77,7 @@ impl Store {
             .columns([Column::Id, Column::Slug])
             .filter(Column::Id.is_in(artifacts.iter().map(ArtifactId::to_string)))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         found
             .into_iter()
@@ -84,26 +85,21 @@ impl Store {
             .collect()
     }
 
-    pub async fn artifact(&self, account: AccountId, slug: &Slug) -> anyhow::Result<Option<Artifact>> {
-        let Some(row) = find(&self.database.reader, account, slug).await? else { return Ok(None) };
-        with_live_version(&self.database.reader, row).await.map(Some)
+    pub async fn find(self, account: AccountId, slug: &Slug) -> anyhow::Result<Option<Artifact>> {
+        let Some(row) = find(&self.0.database.reader, account, slug).await? else { return Ok(None) };
+        with_live_version(&self.0.database.reader, row).await.map(Some)
     }
 
     /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
-    pub async fn artifact_at(&self, host: &Host) -> anyhow::Result<Option<Artifact>> {
-        let reader = &self.database.reader;
+    pub async fn find_at(self, host: &Host) -> anyhow::Result<Option<Artifact>> {
+        let reader = &self.0.database.reader;
         let Some(row) = find_at(reader, host).await? else { return Ok(None) };
         with_live_version(reader, row).await.map(Some)
     }
 
     /// Artifacts that bear a slug, whoever owns them: so many at most.
-    pub async fn artifacts_named(
-        &self,
-        slug: &Slug,
-        whose: Whose,
-        at_most: u64,
-    ) -> anyhow::Result<Vec<Artifact>> {
-        let reader = &self.database.reader;
+    pub async fn list_named(self, slug: &Slug, whose: Whose, at_most: u64) -> anyhow::Result<Vec<Artifact>> {
+        let reader = &self.0.database.reader;
         let mut named = live_of_anyone()
             .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
             .order_by_asc(entity::artifact::Column::Id)
@@ -124,8 +120,8 @@ impl Store {
     }
 
     /// The versions of one of the account's artifacts, the newest first.
-    pub async fn versions(
-        &self,
+    pub async fn list_versions(
+        self,
         account: AccountId,
         artifact: ArtifactId,
         page: &Page,
@@ -134,7 +130,7 @@ impl Store {
         let query = entity::version::Entity::find()
             .filter(Column::ArtifactId.eq(artifact.to_string()))
             .filter(Column::AccountId.eq(account.to_string()));
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let total = pages::total(reader, &query, page).await?;
         let rows = Keys::Numbered(Column::Seq)
             .cut(query.select_only().columns(VersionRow::COLUMNS), page)
@@ -146,9 +142,9 @@ impl Store {
     }
 
     /// Moves the live pointer to any existing version, and the route with it.
-    pub async fn activate(&self, change: &Change<'_>, slug: &Slug, seq: u32) -> Decided<Activated> {
+    pub async fn activate(self, change: &Change<'_>, slug: &Slug, seq: u32) -> Decided<Activated> {
         let Change { account, now, .. } = *change;
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else {
             return Ok(Activated::NoSuchArtifact);
         };
@@ -184,9 +180,9 @@ impl Store {
     }
 
     /// Soft-deletes an artifact and removes its route. The host whose pages must now stop serving, if there was one.
-    pub async fn delete_artifact(&self, change: &Change<'_>, slug: &Slug) -> Decided<Option<Host>> {
+    pub async fn delete(self, change: &Change<'_>, slug: &Slug) -> Decided<Option<Host>> {
         let Change { account, now, .. } = *change;
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else { return Ok(None) };
         must_not_be_suspended(&owner)?;
         let Some(artifact) = find(&transaction, account, slug).await? else { return Ok(None) };

@@ -12,9 +12,10 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 
+use crate::handles::{AuditStore, Upkeep};
 use crate::many::{among, insert_rows};
 use crate::pages::{self, Keys};
-use crate::{Store, rows};
+use crate::rows;
 
 /// The accounts of a person whose trails get what the person does: more than that would make a sign-in slow.
 const ACCOUNTS_OF_PERSON_MAX: u64 = 100;
@@ -50,37 +51,37 @@ pub(crate) struct Personal {
     pub now: Time,
 }
 
-impl Store {
+impl AuditStore<'_> {
     /// The trail of an account, the newest entry first.
-    pub async fn audit(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<AuditEntry>> {
+    pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<AuditEntry>> {
         use entity::audit::Column;
         let query = entity::audit::Entity::find().filter(Column::AccountId.eq(account.to_string()));
         let keys = Keys::NewestFirst(Column::CreatedAt, Column::Id);
         let cursor = |row: &entity::audit::Model| Cursor::new(List::Audit, row.created_at, &row.id);
         let Paged { rows, next, previous, total } =
-            pages::read(&self.database.reader, query, keys, page, cursor)
+            pages::read(&self.0.database.reader, query, keys, page, cursor)
                 .await
                 .context("read an audit trail")?;
-        Ok(Paged { rows: self.shown(rows).await?, next, previous, total })
+        Ok(Paged { rows: self.with_names_of_actors(rows).await?, next, previous, total })
     }
 
     /// What concerns a person and no account, the newest first.
-    pub async fn audit_of_person(&self, user: UserId, limit: u64) -> anyhow::Result<Vec<AuditEntry>> {
+    pub async fn list_of_person(self, user: UserId, limit: u64) -> anyhow::Result<Vec<AuditEntry>> {
         use entity::audit::Column;
         let found = entity::audit::Entity::find()
             .filter(Column::UserId.eq(user.to_string()))
             .order_by_desc(Column::CreatedAt)
             .order_by_desc(Column::Id)
             .limit(limit)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("read a person's audit trail")?;
-        self.shown(found).await
+        self.with_names_of_actors(found).await
     }
 
     /// Writes that somebody tried a wrong password of a person, unless the same address did so a moment ago.
-    pub async fn note_failed_sign_in(
-        &self,
+    pub async fn record_failed_sign_in(
+        self,
         user: UserId,
         origin: Origin,
         now: Time,
@@ -93,39 +94,21 @@ impl Store {
             .filter(Column::CreatedAt.gt(now.millis() - FAILED_SIGN_INS_EVERY_MILLIS))
             .filter(Column::Action.eq(SIGN_IN_FAILED))
             .filter(Column::Address.eq(address))
-            .count(&self.database.reader)
+            .count(&self.0.database.reader)
             .await
             .context("look for a failed sign-in")?;
         if known > 0 {
             return Ok(());
         }
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         note_personal(&transaction, chance, Personal { user, origin, action: SIGN_IN_FAILED, now }).await?;
         transaction.commit().await.context("commit a failed sign-in")
     }
 
-    /// Deletes so many entries at most that are older than a moment. How many there were.
-    pub async fn sweep_audit(&self, before: Time, at_most: u64) -> anyhow::Result<u64> {
-        use entity::audit::Column;
-        let old = sea_orm::sea_query::Query::select()
-            .column(Column::Id)
-            .from(entity::audit::Entity)
-            // By the id, which begins with the time and has an index.
-            .and_where(Column::Id.lt(AuditId::first_at(before).to_string()))
-            .limit(at_most)
-            .to_owned();
-        let deleted = entity::audit::Entity::delete_many()
-            .filter(Column::Id.in_subquery(old))
-            .exec(&self.database.writer)
-            .await
-            .context("delete old entries of the audit trail")?;
-        Ok(deleted.rows_affected)
-    }
-
     /// Entries with the names of those who acted.
-    async fn shown(&self, found: Vec<entity::audit::Model>) -> anyhow::Result<Vec<AuditEntry>> {
+    async fn with_names_of_actors(self, found: Vec<entity::audit::Model>) -> anyhow::Result<Vec<AuditEntry>> {
         let actors: Vec<String> = found.iter().map(|row| row.actor.clone()).collect();
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let people: HashMap<String, String> = entity::user::Entity::find()
             .filter(among(reader, entity::user::Column::Id, actors.clone()))
             .all(reader)
@@ -144,6 +127,26 @@ impl Store {
             .into_iter()
             .collect();
         found.into_iter().map(|row| entry(row, &people, &tokens)).collect()
+    }
+}
+
+impl Upkeep<'_> {
+    /// Deletes so many entries at most that are older than a moment. How many there were.
+    pub async fn sweep_audit(self, before: Time, at_most: u64) -> anyhow::Result<u64> {
+        use entity::audit::Column;
+        let old = sea_orm::sea_query::Query::select()
+            .column(Column::Id)
+            .from(entity::audit::Entity)
+            // By the id, which begins with the time and has an index.
+            .and_where(Column::Id.lt(AuditId::first_at(before).to_string()))
+            .limit(at_most)
+            .to_owned();
+        let deleted = entity::audit::Entity::delete_many()
+            .filter(Column::Id.in_subquery(old))
+            .exec(&self.0.database.writer)
+            .await
+            .context("delete old entries of the audit trail")?;
+        Ok(deleted.rows_affected)
     }
 }
 

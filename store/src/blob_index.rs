@@ -12,9 +12,10 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, Iterable, QueryFilter, QuerySelect,
 };
 
+use crate::handles::BlobIndex;
 use crate::many::among;
 use crate::script::Script;
-use crate::{Blobs, Store, rows};
+use crate::{Blobs, rows};
 
 /// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
 /// takes from that look to its commit, so the schedule's sweep never takes away what a publish counts on, and none has
@@ -69,19 +70,19 @@ pub struct StoredBlobs {
     pub lost: HashMap<BlobHash, Vec<Variant>>,
 }
 
-impl Store {
+impl BlobIndex<'_> {
     /// Which of these contents are stored, with their encodings. They stay for an hour at least, unless an operator
     /// sweeps at once.
-    pub async fn stored_blobs(&self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
-        let (as_of, found) = known_blobs(&self.database.reader, hashes).await?;
+    pub async fn find_stored(self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
+        let (as_of, found) = known_blobs(&self.0.database.reader, hashes).await?;
         let stale_before = now.minus(TOUCH_EVERY).millis();
         if found.iter().any(|blob| blob.touched_at < stale_before) {
             let touched = found.iter().map(|blob| blob.hash.clone());
             let touch = entity::blob::Entity::update_many()
                 .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
-                .filter(among(&self.database.writer, entity::blob::Column::Hash, touched))
+                .filter(among(&self.0.database.writer, entity::blob::Column::Hash, touched))
                 .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
-                .exec(&self.database.writer)
+                .exec(&self.0.database.writer)
                 .await?;
             ensure!(touch.rows_affected == found.len() as u64, "a blob is just being swept; try again");
         }
@@ -100,24 +101,24 @@ impl Store {
     }
 
     /// Notes that a content is missing from the blob store. False when that was known, or nobody counts on it any more.
-    pub(crate) async fn note_lost(&self, hash: BlobHash, now: Time) -> anyhow::Result<bool> {
+    pub(crate) async fn mark_lost(self, hash: BlobHash, now: Time) -> anyhow::Result<bool> {
         let noted = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::LostAt, Expr::value(now.millis()))
             .filter(entity::blob::Column::Hash.eq(hash.to_string()))
             .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
             .filter(entity::blob::Column::LostAt.is_null())
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await
             .context("note a lost content")?;
         Ok(noted.rows_affected == 1)
     }
 
     /// Notes that a content that was lost has been put again.
-    pub async fn note_put_again(&self, hash: BlobHash) -> anyhow::Result<()> {
+    pub async fn mark_restored(self, hash: BlobHash) -> anyhow::Result<()> {
         entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::LostAt, Expr::value(Option::<i64>::None))
             .filter(entity::blob::Column::Hash.eq(hash.to_string()))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await
             .context("note that a lost content is there again")?;
         Ok(())
@@ -125,10 +126,10 @@ impl Store {
 
     /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
     /// hold up the others.
-    pub async fn sweep_blobs(&self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
+    pub async fn sweep(self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
         let untouched_since = now.minus(UNREFERENCED_KEPT).millis();
         let mut swept = SweptBlobs::default();
-        for blob in self.sweepable(untouched_since, at_most).await? {
+        for blob in self.list_sweepable(untouched_since, at_most).await? {
             if !self.mark_deleting(&blob.hash, untouched_since, now).await? {
                 continue;
             }
@@ -139,7 +140,7 @@ impl Store {
 
     /// Deletes a blob that this sweep has marked. What the store does not delete waits for a later sweep.
     pub(crate) async fn delete_marked(
-        &self,
+        self,
         blobs: &Blobs,
         blob: entity::blob::Model,
         marked_at: Time,
@@ -152,8 +153,8 @@ impl Store {
         Ok(SweptBlobs { blobs: 1, bytes: rows::count(blob.size_bytes) })
     }
 
-    async fn sweepable(
-        &self,
+    async fn list_sweepable(
+        self,
         untouched_since: i64,
         at_most: u64,
     ) -> anyhow::Result<Vec<entity::blob::Model>> {
@@ -161,31 +162,31 @@ impl Store {
             .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
             .filter(unreferenced())
             .limit(at_most)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?)
     }
 
     /// One statement decides: unreferenced, untouched, and from now on nobody counts on it. The mark counts as a
     /// touch, so no other sweep takes up the same blob while this one may still be at it.
-    async fn mark_deleting(&self, hash: &str, untouched_since: i64, now: Time) -> anyhow::Result<bool> {
+    async fn mark_deleting(self, hash: &str, untouched_since: i64, now: Time) -> anyhow::Result<bool> {
         let marked = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))
             .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
             .filter(entity::blob::Column::Hash.eq(hash))
             .filter(entity::blob::Column::TouchedAt.lt(untouched_since))
             .filter(unreferenced())
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await?;
         Ok(marked.rows_affected == 1)
     }
 
     /// Only the sweep that marked a blob takes its row away.
-    async fn forget_deleted(&self, hash: &str, marked_at: Time) -> anyhow::Result<()> {
+    async fn forget_deleted(self, hash: &str, marked_at: Time) -> anyhow::Result<()> {
         entity::blob::Entity::delete_many()
             .filter(entity::blob::Column::Hash.eq(hash))
             .filter(entity::blob::Column::State.eq(BlobState::Deleting.as_str()))
             .filter(entity::blob::Column::TouchedAt.eq(marked_at.millis()))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await?;
         Ok(())
     }

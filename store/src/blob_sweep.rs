@@ -16,7 +16,8 @@ use sea_orm::{
 };
 
 use crate::blob_index::{BlobState, SWEEP_ROW, SweptBlobs, unreferenced};
-use crate::{Blobs, Store, rows};
+use crate::handles::BlobIndex;
+use crate::{Blobs, rows};
 
 /// Blobs that are marked in one transaction; publishes wait for its end.
 const MARKED_AT_ONCE: u64 = 1_000;
@@ -31,13 +32,13 @@ enum Hold {
     NoReference,
 }
 
-impl Store {
+impl BlobIndex<'_> {
     /// Deletes every blob that nothing refers to, however young. A publish in flight that counts on one looks again. A
     /// blob that cannot be deleted does not hold up the others.
-    pub async fn sweep_blobs_at_once(&self, blobs: &Blobs, now: Time) -> anyhow::Result<SweptBlobs> {
+    pub async fn sweep_at_once(self, blobs: &Blobs, now: Time) -> anyhow::Result<SweptBlobs> {
         let mut swept = SweptBlobs::default();
         loop {
-            let candidates = self.unreferenced_blobs().await?;
+            let candidates = self.list_unreferenced().await?;
             let is_last = (candidates.len() as u64) < MARKED_AT_ONCE;
             let marked = self.mark_at_once(candidates, now).await?.into_iter();
             let deletions = marked.map(|blob| self.delete_marked(blobs, blob, now));
@@ -54,13 +55,13 @@ impl Store {
     /// Deletes an object of which the database knows nothing: from now on it is known as about to be deleted, so a
     /// publish that has found it in the store looks again. False when somebody came to know of it meanwhile.
     pub(crate) async fn sweep_orphan(
-        &self,
+        self,
         blobs: &Blobs,
         hash: BlobHash,
         size_bytes: u64,
         now: Time,
     ) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         hold(&transaction, Hold::NoReference).await?;
         let hash = hash.to_string();
         if entity::blob::Entity::find_by_id(hash.as_str()).one(&transaction).await?.is_some() {
@@ -85,7 +86,7 @@ impl Store {
         Ok(self.delete_marked(blobs, row, now).await?.blobs == 1)
     }
 
-    async fn unreferenced_blobs(&self) -> anyhow::Result<Vec<String>> {
+    async fn list_unreferenced(self) -> anyhow::Result<Vec<String>> {
         Ok(entity::blob::Entity::find()
             .select_only()
             .column(entity::blob::Column::Hash)
@@ -93,20 +94,20 @@ impl Store {
             .filter(unreferenced())
             .limit(MARKED_AT_ONCE)
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?)
     }
 
     /// Marks those of the candidates that nothing refers to even now.
     async fn mark_at_once(
-        &self,
+        self,
         candidates: Vec<String>,
         now: Time,
     ) -> anyhow::Result<Vec<entity::blob::Model>> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         hold(&transaction, Hold::NoReference).await?;
         let marked = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))

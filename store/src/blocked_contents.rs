@@ -24,9 +24,10 @@ use serde_json::{Value, json};
 
 use crate::audit::{self, Entry};
 use crate::decisions::{Decision, last_findings, note};
+use crate::handles::BlockedContentStore;
 use crate::many::{among, insert_rows};
+use crate::rows;
 use crate::scans_asked::ask_for_holders;
-use crate::{Store, rows};
 use shared::used_by_others;
 
 /// The rule that the evidence of a version names which brought a blocked content.
@@ -104,14 +105,14 @@ struct ListedRow {
     live_versions: i64,
 }
 
-impl Store {
+impl BlockedContentStore<'_> {
     /// The list, the newest first.
-    pub async fn blocked_contents(
-        &self,
+    pub async fn list(
+        self,
         after: Option<&BlockedContentPlace>,
         at_most: u64,
     ) -> anyhow::Result<Vec<BlockedContent>> {
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let sql = "SELECT blocked.*, (
                 SELECT COUNT(*) FROM blob_refs JOIN routes ON routes.version_id = blob_refs.version_id
                 WHERE blob_refs.hash = blocked.hash
@@ -129,20 +130,20 @@ impl Store {
     }
 
     /// Which of these contents are on the list.
-    pub async fn blocked_among(&self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
-        among_hashes(&self.database.reader, hashes.iter().copied()).await
+    pub async fn find_among(self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
+        among_hashes(&self.0.database.reader, hashes.iter().copied()).await
     }
 
     /// Takes a content off the list, in the name of one of the operator's people, and asks for scans of the versions
     /// that it has blocked. Whether it was on it.
-    pub async fn unblock_content(
-        &self,
+    pub async fn unblock(
+        self,
         hash: BlobHash,
         operator: &OperatorName,
         now: Time,
         chance: &Chance,
     ) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         lock(&transaction).await?;
         let found = entity::blocked_content::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
         let Some(content) = found else { return Ok(false) };

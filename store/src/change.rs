@@ -26,23 +26,21 @@ pub(crate) struct Begun {
     pub(crate) account: entity::account::Model,
 }
 
-impl Store {
-    pub(crate) async fn begin_change(&self, change: &Change<'_>) -> Decided<Begun> {
-        let begun = self.begin_change_even_if_suspended(change).await?;
+impl Change<'_> {
+    pub(crate) async fn begin(&self, store: &Store) -> Decided<Begun> {
+        let begun = self.begin_even_if_suspended(store).await?;
         must_not_be_suspended(&begun.account)?;
         Ok(begun)
     }
 
     /// Begins a change that protects the account, whatever state it is in.
-    pub(crate) async fn begin_change_even_if_suspended(&self, change: &Change<'_>) -> Decided<Begun> {
-        let transaction = self.database.begin().await?;
-        let account = lock_account(&transaction, change.account).await?.ok_or(Refusal::Unauthorized)?;
-        must_still_be_there(&transaction, change).await?;
+    pub(crate) async fn begin_even_if_suspended(&self, store: &Store) -> Decided<Begun> {
+        let transaction = store.database.begin().await?;
+        let account = lock_account(&transaction, self.account).await?.ok_or(Refusal::Unauthorized)?;
+        must_still_be_there(&transaction, self).await?;
         Ok(Begun { transaction, account })
     }
-}
 
-impl Change<'_> {
     /// Writes the trail of this change.
     pub(crate) async fn note(
         &self,

@@ -10,9 +10,10 @@ use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
 use crate::decided::Decided;
+use crate::handles::AccountStore;
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::member::{self, NewMember};
-use crate::{Change, Store, TokenFate, audit, revocations, routes, rows};
+use crate::{Change, TokenFate, audit, revocations, routes, rows};
 
 /// Who claims.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +44,20 @@ pub enum Claimed {
     },
 }
 
-impl Store {
+impl AccountStore<'_> {
     /// The account that a claim code stands for, whatever its state.
-    pub async fn account_by_claim_code(&self, code: &str) -> anyhow::Result<Option<Account>> {
+    pub async fn find_by_claim_code(self, code: &str) -> anyhow::Result<Option<Account>> {
         let found = entity::account::Entity::find()
             .filter(entity::account::Column::ClaimCode.eq(code))
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         found.map(rows::account).transpose()
     }
 
     /// Makes a provisional account the claimer's (spec 3.1).
-    pub async fn claim(&self, code: &str, claimer: &Claimer, now: Time, chance: &Chance) -> Decided<Claimed> {
-        let Some(found) = self.account_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
-        let transaction = self.database.begin().await?;
+    pub async fn claim(self, code: &str, claimer: &Claimer, now: Time, chance: &Chance) -> Decided<Claimed> {
+        let Some(found) = self.find_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
+        let transaction = self.0.database.begin().await?;
         let row = lock_account(&transaction, found.id).await?.filter(|row| row.claim_code == code);
         let Some(row) = row else { return Ok(Claimed::NoSuchCode) };
         must_not_be_suspended(&row)?;

@@ -6,8 +6,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter};
 
+use crate::handles::{ScanStore, Upkeep};
 use crate::many::insert_rows;
-use crate::{Store, rows};
+use crate::rows;
 use entity::content_verdict::{ActiveModel, Column, Entity};
 
 /// What a scan of a version needs to know of it.
@@ -40,12 +41,14 @@ struct SubjectRow {
     account_status: String,
 }
 
-impl Store {
+impl ScanStore<'_> {
     /// What a version holds and whose it is; none when it is gone.
-    pub async fn scan_subject(&self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
+    pub async fn find_subject(self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
         let sql = "SELECT version.manifest, account.status AS account_status FROM versions AS version
              JOIN accounts AS account ON account.id = version.account_id WHERE version.id = $1";
         let found: Vec<SubjectRow> = self
+            .0
+            .database
             .find(sql.to_owned(), [version.to_string().into()])
             .await
             .context("read a version to scan")?;
@@ -58,23 +61,26 @@ impl Store {
     }
 
     /// The verdict of the rules on a content, if they have judged it lately.
-    pub async fn content_verdict(
-        &self,
+    pub async fn find_content_verdict(
+        self,
         content: ScannedContent,
         rules: u32,
     ) -> anyhow::Result<Option<KeptVerdict>> {
         let id = (content.to_string(), i32::try_from(rules)?);
-        let found = Entity::find_by_id(id).one(&self.database.reader).await.context("read a kept verdict")?;
+        let found =
+            Entity::find_by_id(id).one(&self.0.database.reader).await.context("read a kept verdict")?;
         let verdict = |row: entity::content_verdict::Model| {
             Ok(KeptVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
         };
         found.map(verdict).transpose()
     }
+}
 
+impl Upkeep<'_> {
     /// Deletes verdicts of older rules than these, and those that were given before a moment, so many at most: one
     /// statement for all would hold up every other writer. How many it deleted.
     pub async fn sweep_content_verdicts(
-        &self,
+        self,
         rules: u32,
         judged_before: Time,
         at_most: u64,
@@ -87,7 +93,7 @@ impl Store {
             .limit(at_most)
             .to_owned();
         let key = Expr::tuple([Expr::col(Column::Content), Expr::col(Column::Rules)]);
-        let swept = Entity::delete_many().filter(key.in_subquery(old)).exec(&self.database.writer).await;
+        let swept = Entity::delete_many().filter(key.in_subquery(old)).exec(&self.0.database.writer).await;
         Ok(swept.context("delete old verdicts")?.rows_affected)
     }
 }

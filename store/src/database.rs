@@ -8,7 +8,8 @@ use sea_orm::sqlx::Connection;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
     ConnectOptions, ConnectionTrait, Database as SeaDatabase, DatabaseConnection, DatabaseTransaction,
-    DbBackend, SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
+    DbBackend, FromQueryResult, IsolationLevel, SqliteTransactionMode, Statement, TransactionOptions,
+    TransactionTrait, Value,
 };
 
 const ACQUIRE_WAIT: Duration = Duration::from_secs(5);
@@ -55,6 +56,29 @@ impl Database {
     /// Whether transactions that write come one after the other in any case.
     pub(crate) fn has_one_writer(&self) -> bool {
         self.writer.get_database_backend() == DbBackend::Sqlite
+    }
+
+    /// One view of all tables for as long as the reading takes.
+    pub(crate) async fn begin_reading(&self) -> anyhow::Result<DatabaseTransaction> {
+        let database = &self.reader;
+        if database.get_database_backend() != DbBackend::Postgres {
+            return database.begin().await.context("begin to read the source");
+        }
+        let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
+        // A large table is read for longer than any statement of the service may take.
+        let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+        reading.execute_unprepared(patience).await.context("begin to read the source")?;
+        Ok(reading)
+    }
+
+    pub(crate) async fn find<T: FromQueryResult>(
+        &self,
+        sql: String,
+        values: impl IntoIterator<Item = Value>,
+    ) -> anyhow::Result<Vec<T>> {
+        let reader = &self.reader;
+        let statement = Statement::from_sql_and_values(reader.get_database_backend(), sql, values);
+        Ok(T::find_by_statement(statement).all(reader).await?)
     }
 
     pub(crate) async fn now(&self) -> anyhow::Result<Time> {

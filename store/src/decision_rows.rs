@@ -7,7 +7,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::decisions::{DecisionKept, DecisionsWanted, NO_FINDINGS};
-use crate::{Store, rows};
+use crate::handles::ModerationStore;
+use crate::rows;
 
 /// Keeps a moderator's decision under its own id.
 pub(crate) async fn keep(
@@ -33,10 +34,10 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-impl Store {
+impl ModerationStore<'_> {
     /// Moderators' decisions, whether or not what they were on is still there, the newest first.
-    pub(crate) async fn rulings(
-        &self,
+    pub(crate) async fn list_rulings(
+        self,
         wanted: &DecisionsWanted,
         at_most: u64,
     ) -> anyhow::Result<Vec<DecisionKept>> {
@@ -48,9 +49,9 @@ impl Store {
         if let Some(before) = &wanted.before {
             query = query.filter(Column::Id.lt(before.to_string()));
         }
-        let found = query.all(&self.database.reader).await?;
+        let found = query.all(&self.0.database.reader).await?;
         let people = found.iter().filter_map(|row| row.decided_by.as_deref());
-        let usernames = rows::user::usernames(&self.database.reader, people).await?;
+        let usernames = rows::user::usernames(&self.0.database.reader, people).await?;
         let read = |row: entity::ruling::Model| {
             let id: DecisionId = rows::parse(&row.id, "a decision id")?;
             let host: Host = rows::parse(&row.host, "a host")?;

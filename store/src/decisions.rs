@@ -12,8 +12,9 @@ use sea_orm::{
     QueryOrder, QuerySelect,
 };
 
+use crate::handles::ModerationStore;
 use crate::many::among;
-use crate::{Store, routes, rows};
+use crate::{routes, rows};
 
 /// What a decision says that rests on no scan.
 pub(crate) const NO_FINDINGS: &str = "[]";
@@ -93,12 +94,9 @@ impl<'a> Decision<'a> {
     }
 }
 
-impl Store {
+impl ModerationStore<'_> {
     /// The last scan of each of these versions.
-    pub(crate) async fn last_scans(
-        &self,
-        versions: Vec<String>,
-    ) -> anyhow::Result<HashMap<String, ScanKept>> {
+    pub(crate) async fn last_scans(self, versions: Vec<String>) -> anyhow::Result<HashMap<String, ScanKept>> {
         use entity::moderation_decision::Column;
         if versions.is_empty() {
             return Ok(HashMap::new());
@@ -109,7 +107,7 @@ impl Store {
             .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
             // Whatever is collected later under one key stays.
             .order_by_asc(Column::Id)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let scan = |row: entity::moderation_decision::Model| {
             // A scan that says the same again keeps no decision: the version knows of it.
@@ -124,7 +122,7 @@ impl Store {
     }
 
     /// By which rules each of these versions was judged last, and when, where that is known.
-    async fn scanned_again(&self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
+    async fn scanned_again(self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
         use entity::version::Column;
         let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
             .select_only()
@@ -132,7 +130,7 @@ impl Store {
             .filter(Column::Id.is_in(versions))
             .filter(Column::ScannedBy.is_not_null().and(Column::ScannedAt.is_not_null()))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         Ok(found.into_iter().map(|(version, rules, at)| (version, (rules, at))).collect())
     }

@@ -8,16 +8,16 @@ use domain::{CardReversal, Micro, ReversalExtent, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
-use crate::Store;
+use crate::handles::LedgerStore;
 
 /// Longer than a processor repeats an event. What is left then is of payments that are not ours.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 const REFUNDED_IN_ALL: &str = "refunded_in_all";
 const DISPUTED: &str = "disputed";
 
-impl Store {
+impl LedgerStore<'_> {
     /// Keeps a reversal until its payment is credited. The same one again changes nothing.
-    pub async fn keep_early_reversal(&self, reversal: &CardReversal, now: Time) -> anyhow::Result<()> {
+    pub async fn keep_early_reversal(self, reversal: &CardReversal, now: Time) -> anyhow::Result<()> {
         use entity::early_card_reversal::{ActiveModel, Column, Entity};
         let (kind, amount) = match reversal.extent {
             ReversalExtent::RefundedInAll(amount) => (REFUNDED_IN_ALL, amount),
@@ -32,30 +32,30 @@ impl Store {
         };
         Entity::insert(row)
             .on_conflict_do_nothing_on([Column::Id])
-            .exec_without_returning(&self.database.writer)
+            .exec_without_returning(&self.0.database.writer)
             .await
             .context("keep a reversal of a card payment")?;
         Ok(())
     }
 
     /// The reversals of a payment that came before it, in the order in which they came.
-    pub async fn early_reversals(&self, payment_intent: &str) -> anyhow::Result<Vec<CardReversal>> {
+    pub async fn list_early_reversals(self, payment_intent: &str) -> anyhow::Result<Vec<CardReversal>> {
         use entity::early_card_reversal::{Column, Entity};
         let found = Entity::find()
             .filter(Column::PaymentIntent.eq(payment_intent))
             .order_by_asc(Column::CreatedAt)
             .order_by_asc(Column::Id)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("read early reversals of a card payment")?;
         found.into_iter().map(reversal).collect()
     }
 
-    pub(crate) async fn sweep_early_reversals(&self, now: Time) -> anyhow::Result<u64> {
+    pub(crate) async fn sweep_early_reversals(self, now: Time) -> anyhow::Result<u64> {
         use entity::early_card_reversal::{Column, Entity};
         let deleted = Entity::delete_many()
             .filter(Column::CreatedAt.lt(now.minus(KEPT).millis()))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await
             .context("delete old reversals of card payments")?;
         Ok(deleted.rows_affected)

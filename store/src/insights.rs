@@ -6,17 +6,18 @@ use domain::{AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Micro, Mon
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
+use crate::handles::{LedgerStore, ViewStore};
 use crate::pages::{self, Keys};
-use crate::{Store, rows};
+use crate::rows;
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
 /// What the day of a version is called in a query.
 const MADE_ON: &str = "made_on";
 
-impl Store {
+impl ViewStore<'_> {
     /// How often each of these pages of the account was viewed from a day on.
-    pub async fn views_by_host(
-        &self,
+    pub async fn by_host(
+        self,
         account: AccountId,
         hosts: &[Host],
         from: Day,
@@ -31,7 +32,7 @@ impl Store {
             .filter(Column::Day.gte(from.number()))
             .group_by(Column::Host)
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         found
             .into_iter()
@@ -40,7 +41,7 @@ impl Store {
     }
 
     /// Every day of the month with what the account used, also those on which it used nothing.
-    pub async fn days(&self, account: AccountId, month: Month) -> anyhow::Result<Vec<DayUse>> {
+    pub async fn by_day(self, account: AccountId, month: Month) -> anyhow::Result<Vec<DayUse>> {
         let days: Vec<Day> = month.days().collect();
         let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(vec![]) };
         let views = self.views_by_day(account, *first, *last).await?;
@@ -52,38 +53,8 @@ impl Store {
         Ok(days.into_iter().map(of_day).collect())
     }
 
-    /// The entries of the account's ledger, the newest first.
-    pub async fn ledger(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<LedgerEntry>> {
-        use entity::ledger_entry::{Column, Entity, Model};
-        let query = Entity::find().filter(Column::AccountId.eq(account.to_string()));
-        let cursor = |row: &Model| Cursor::numbered(List::Ledger, row.seq);
-        let reader = &self.database.reader;
-        let found = pages::read(reader, query, Keys::Numbered(Column::Seq), page, cursor).await?;
-        Ok(found.map(rows::ledger_entry))
-    }
-
-    /// How much an entry of the account's ledger moved, by its reason.
-    pub async fn entry(&self, account: AccountId, reason: &Reason) -> anyhow::Result<Option<Micro>> {
-        let found = entity::ledger_entry::Entity::find()
-            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
-            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
-            .one(&self.database.reader)
-            .await?;
-        Ok(found.map(|entry| Micro::new(entry.delta_micro)))
-    }
-
-    /// Whether money has moved on the account for this reason.
-    pub async fn has_entry(&self, account: AccountId, reason: &Reason) -> anyhow::Result<bool> {
-        let found = entity::ledger_entry::Entity::find()
-            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
-            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
-            .count(&self.database.reader)
-            .await?;
-        Ok(found > 0)
-    }
-
     async fn views_by_day(
-        &self,
+        self,
         account: AccountId,
         first: Day,
         last: Day,
@@ -97,13 +68,13 @@ impl Store {
             .filter(Column::Day.between(first.number(), last.number()))
             .group_by(Column::Day)
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         Ok(found.into_iter().collect())
     }
 
     async fn publishes_by_day(
-        &self,
+        self,
         account: AccountId,
         first: Day,
         last: Day,
@@ -119,9 +90,41 @@ impl Store {
             .filter(Column::CreatedAt.lt(Day::from_number(last.number() + 1).start().millis()))
             .group_by(Expr::col(MADE_ON))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         Ok(found.into_iter().collect())
+    }
+}
+
+impl LedgerStore<'_> {
+    /// The entries of the account's ledger, the newest first.
+    pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<LedgerEntry>> {
+        use entity::ledger_entry::{Column, Entity, Model};
+        let query = Entity::find().filter(Column::AccountId.eq(account.to_string()));
+        let cursor = |row: &Model| Cursor::numbered(List::Ledger, row.seq);
+        let reader = &self.0.database.reader;
+        let found = pages::read(reader, query, Keys::Numbered(Column::Seq), page, cursor).await?;
+        Ok(found.map(rows::ledger_entry))
+    }
+
+    /// How much an entry of the account's ledger moved, by its reason.
+    pub async fn find_amount(self, account: AccountId, reason: &Reason) -> anyhow::Result<Option<Micro>> {
+        let found = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
+            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
+            .one(&self.0.database.reader)
+            .await?;
+        Ok(found.map(|entry| Micro::new(entry.delta_micro)))
+    }
+
+    /// Whether money has moved on the account for this reason.
+    pub async fn has_entry(self, account: AccountId, reason: &Reason) -> anyhow::Result<bool> {
+        let found = entity::ledger_entry::Entity::find()
+            .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
+            .filter(entity::ledger_entry::Column::Reason.eq(reason.to_string()))
+            .count(&self.0.database.reader)
+            .await?;
+        Ok(found > 0)
     }
 }
 

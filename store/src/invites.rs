@@ -15,11 +15,12 @@ use sea_orm::{
 use crate::audit::{self, Entry};
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::InviteStore;
 use crate::many::among;
 use crate::pages::{self, Keys};
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::member::{self, NewMember};
-use crate::{NewToken, Store, rows};
+use crate::{NewToken, rows};
 
 /// How many open invites an account may have.
 const OPEN_MAX: u64 = 1_000;
@@ -64,10 +65,10 @@ struct Redeeming {
     invite: Invite,
 }
 
-impl Store {
+impl InviteStore<'_> {
     /// Writes an invite, if the account is claimed and whoever invites still may.
-    pub async fn insert_invite(&self, change: &Change<'_>, invite: &Invite) -> Decided<()> {
-        let begun = self.begin_change(change).await?;
+    pub async fn create(self, change: &Change<'_>, invite: &Invite) -> Decided<()> {
+        let begun = change.begin(self.0).await?;
         // Spec 4.5: claimed accounts only.
         if begun.account.status != AccountStatus::Claimed.as_str() {
             return Err(Refusal::NotClaimed.into());
@@ -83,17 +84,17 @@ impl Store {
     }
 
     /// The account's invites, the newest first, those of no more use too.
-    pub async fn invites(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Invite>> {
+    pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Invite>> {
         use entity::invite::Column;
         let query = entity::invite::Entity::find().filter(Column::AccountId.eq(account.to_string()));
         let keys = Keys::NewestFirst(Column::CreatedAt, Column::Code);
         let page = self.with_code(account, page).await?;
-        let found = pages::read(&self.database.reader, query, keys, &page, cursor).await?;
+        let found = pages::read(&self.0.database.reader, query, keys, &page, cursor).await?;
         found.try_map(invite)
     }
 
     /// The same page with the code in its cursor that the cursor has the hash of. A cursor of no invite stays as it is.
-    async fn with_code(&self, account: AccountId, page: &Page) -> anyhow::Result<Page> {
+    async fn with_code(self, account: AccountId, page: &Page) -> anyhow::Result<Page> {
         let Some(cursor) = page.start.cursor() else { return Ok(page.clone()) };
         let codes: Vec<String> = entity::invite::Entity::find()
             .select_only()
@@ -101,7 +102,7 @@ impl Store {
             .filter(entity::invite::Column::AccountId.eq(account.to_string()))
             .filter(entity::invite::Column::CreatedAt.eq(cursor.rank))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("find the invite of a cursor")?;
         let code = codes.into_iter().find(|code| cursor_id(code) == cursor.id);
@@ -114,8 +115,8 @@ impl Store {
     }
 
     /// Revokes an invite; one that is revoked already stays so.
-    pub async fn revoke_invite(&self, change: &Change<'_>, code: &InviteCode) -> Decided<()> {
-        let begun = self.begin_change(change).await?;
+    pub async fn revoke(self, change: &Change<'_>, code: &InviteCode) -> Decided<()> {
+        let begun = change.begin(self.0).await?;
         let found = find(&begun.transaction, code).await?.filter(|invite| invite.account == change.account);
         let invite = found.ok_or(Refusal::NotFound(Missing::Invite))?;
         if invite.revoked_at.is_some() {
@@ -133,14 +134,15 @@ impl Store {
     }
 
     /// The invite behind a code, usable or not, for the page that shows it.
-    pub async fn opened_invite(&self, code: &InviteCode) -> anyhow::Result<Option<OpenedInvite>> {
-        let Some(invite) = find(&self.database.reader, code).await? else { return Ok(None) };
-        let account = self.account(invite.account).await?.context("an invite without an account")?;
+    pub async fn open(self, code: &InviteCode) -> anyhow::Result<Option<OpenedInvite>> {
+        let Some(invite) = find(&self.0.database.reader, code).await? else { return Ok(None) };
+        let account =
+            self.0.accounts().find(invite.account).await?.context("an invite without an account")?;
         Ok(Some(OpenedInvite { invite, account }))
     }
 
     /// Spends a use of an invite on a token for an agent.
-    pub async fn join_as_agent(&self, joining: &JoiningAgent, chance: &Chance) -> Decided<JoinedAgent> {
+    pub async fn join_as_agent(self, joining: &JoiningAgent, chance: &Chance) -> Decided<JoinedAgent> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
         if !account.allow_agent_join {
@@ -167,7 +169,7 @@ impl Store {
 
     /// Makes a person a member. Who is one already, in this role or a higher, stays what they are and spends nothing,
     /// whatever has become of the invite. A rise to the invite's role is a join like any other. The account's handle.
-    pub async fn join_as_person(&self, joining: &JoiningPerson, chance: &Chance) -> Decided<String> {
+    pub async fn join_as_person(self, joining: &JoiningPerson, chance: &Chance) -> Decided<String> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
         let handle = account.handle.clone();
@@ -202,8 +204,8 @@ impl Store {
     }
 
     /// Locks the account of an invite and reads the invite as it then is.
-    async fn begin_redeeming(&self, code: &InviteCode) -> Decided<Redeeming> {
-        let transaction = self.database.begin().await?;
+    async fn begin_redeeming(self, code: &InviteCode) -> Decided<Redeeming> {
+        let transaction = self.0.database.begin().await?;
         let unknown = Refusal::NotFound(Missing::Invite);
         let Some(found) = find(&transaction, code).await? else { return Err(unknown.into()) };
         let Some(account) = lock_account(&transaction, found.account).await? else {

@@ -12,8 +12,9 @@ use sea_orm::{
 
 pub use fault::{LedgerFault, LedgerFaultKind};
 
+use crate::handles::LedgerStore;
 use crate::monthly_limits::FreeLimits;
-use crate::{Store, rows};
+use crate::rows;
 
 const ACCOUNTS_PAGE: i64 = 200;
 const OUTCOMES_PAGE: u64 = 500;
@@ -118,17 +119,17 @@ const REPEATED: &str = "
     WHERE account_id >= $1 AND account_id <= $2
     GROUP BY account_id, reason HAVING COUNT(*) > 1 ORDER BY account_id, reason LIMIT $3";
 
-impl Store {
+impl LedgerStore<'_> {
     /// Looks through the ledgers of all accounts, and through the receipts that are still kept.
-    pub async fn check_ledgers(
-        &self,
+    pub async fn check(
+        self,
         terms: &LedgerTerms,
         news: &mut impl FnMut(LedgerNews),
     ) -> anyhow::Result<LedgerProgress> {
         let mut progress = LedgerProgress::default();
         let mut after = String::new();
         loop {
-            let reading = self.begin_reading().await?;
+            let reading = self.0.database.begin_reading().await?;
             let page = summed_after(&reading, &after, terms).await?;
             let (Some(first), Some(last)) = (page.first(), page.last()) else { break };
             let range = [first.id.clone(), last.id.clone()];
@@ -149,7 +150,7 @@ impl Store {
 
     /// A receipt that somebody was given is for an entry of the same amount.
     async fn check_receipts(
-        &self,
+        self,
         progress: &mut LedgerProgress,
         news: &mut impl FnMut(LedgerNews),
     ) -> anyhow::Result<()> {
@@ -160,7 +161,7 @@ impl Store {
                 .filter(entity::job_outcome::Column::AccountId.is_not_null())
                 .order_by_asc(entity::job_outcome::Column::JobId)
                 .limit(OUTCOMES_PAGE)
-                .all(&self.database.reader)
+                .all(&self.0.database.reader)
                 .await?;
             let Some(last) = page.last() else { return Ok(()) };
             after.clone_from(&last.job_id);
@@ -170,28 +171,25 @@ impl Store {
                     .with_context(|| format!("malformed outcome of job {} in the database", row.job_id))?;
                 let (Some(receipt), Some(account)) = (receipt_of(&outcome), row.account_id) else { continue };
                 progress.receipts += 1;
-                faults.extend(self.fault_of_receipt(account, receipt).await?);
+                faults.extend(self.check_receipt(account, receipt).await?);
             }
             tell(faults, progress, news);
         }
     }
 
-    async fn fault_of_receipt(
-        &self,
-        account: String,
-        receipt: &Receipt,
-    ) -> anyhow::Result<Option<LedgerFault>> {
+    async fn check_receipt(self, account: String, receipt: &Receipt) -> anyhow::Result<Option<LedgerFault>> {
         let reason = Reason::DevTopUp(rows::parse(&receipt.id, "a receipt's id")?).to_string();
         let entry = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.as_str()))
             .filter(entity::ledger_entry::Column::Reason.eq(reason.as_str()))
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         let entered = entry.map(|entry| Micro::new(entry.delta_micro));
         if entered == Some(receipt.amount) {
             return Ok(None);
         }
-        let found = entity::account::Entity::find_by_id(account.as_str()).one(&self.database.reader).await?;
+        let found =
+            entity::account::Entity::find_by_id(account.as_str()).one(&self.0.database.reader).await?;
         // An account that was purged took its ledger with it.
         Ok(found.map(|row| LedgerFault {
             account,
@@ -201,13 +199,13 @@ impl Store {
     }
 
     /// The entries of an account in their order, after the one with this number.
-    pub async fn entries_after(&self, account: AccountId, after: i64) -> anyhow::Result<Vec<LedgerEntry>> {
+    pub async fn list_after(self, account: AccountId, after: i64) -> anyhow::Result<Vec<LedgerEntry>> {
         let found = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
             .filter(entity::ledger_entry::Column::Seq.gt(after))
             .order_by_asc(entity::ledger_entry::Column::Seq)
             .limit(ENTRIES_PAGE)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         Ok(found.into_iter().map(rows::ledger_entry).collect())
     }

@@ -23,6 +23,7 @@ mod disk;
 mod early_reversals;
 mod examine;
 mod gather;
+mod handles;
 mod held_pages;
 mod insights;
 mod invites;
@@ -85,6 +86,11 @@ pub use decisions::{DecisionKept, DecisionsWanted, ScanKept};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
 pub use gather::WriteBatch;
+pub use handles::{
+    AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,
+    LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,
+    RouteStore, ScanStore, ScheduleStore, SessionStore, Tables, TokenStore, Upkeep, UserStore, ViewStore,
+};
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
 pub use ledger_check::{LedgerFault, LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
 pub use members::Member;

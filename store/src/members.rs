@@ -5,9 +5,10 @@ use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, Q
 
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::MemberStore;
 use crate::pages::Keys;
 use crate::rows::member::role_of;
-use crate::{Store, invites, rows};
+use crate::{invites, rows};
 
 /// A person on an account.
 #[derive(Clone, Debug)]
@@ -18,16 +19,16 @@ pub struct Member {
     pub joined_at: Time,
 }
 
-impl Store {
+impl MemberStore<'_> {
     /// How many people are on the account.
-    pub async fn member_count(&self, account: AccountId) -> anyhow::Result<u64> {
+    pub async fn count(self, account: AccountId) -> anyhow::Result<u64> {
         let of_account = entity::membership::Column::AccountId.eq(account.to_string());
         let members = entity::membership::Entity::find().filter(of_account);
-        Ok(members.count(&self.database.reader).await?)
+        Ok(members.count(&self.0.database.reader).await?)
     }
 
     /// Everyone on the account, who came first first.
-    pub async fn members(&self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Member>> {
+    pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Member>> {
         use entity::membership::Column;
         let person: RelationDef = entity::membership::Entity::belongs_to(entity::user::Entity)
             .from(entity::membership::Column::UserId)
@@ -38,7 +39,7 @@ impl Store {
             .select_also(entity::user::Entity)
             .filter(Column::AccountId.eq(account.to_string()));
         let keys = Keys::OldestFirst(Column::JoinedAt, Column::UserId);
-        let found = keys.cut(query, page).all(&self.database.reader).await?;
+        let found = keys.cut(query, page).all(&self.0.database.reader).await?;
         let members = found.into_iter().filter_map(|(membership, user)| Some(member(&membership, user?)));
         let cursor =
             |member: &Member| Cursor::new(List::Members, member.joined_at.millis(), member.user.to_string());
@@ -47,8 +48,8 @@ impl Store {
 
     /// Removes a person, their tokens, those that these have minted, and their open invites. How many tokens there
     /// were.
-    pub async fn remove_member(&self, change: &Change<'_>, user: UserId) -> Decided<u64> {
-        let begun = self.begin_change(change).await?;
+    pub async fn remove(self, change: &Change<'_>, user: UserId) -> Decided<u64> {
+        let begun = change.begin(self.0).await?;
         let transaction = &begun.transaction;
         match role_of(transaction, change.account, user).await? {
             None => return Err(Refusal::NotFound(Missing::Member).into()),

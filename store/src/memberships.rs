@@ -3,7 +3,8 @@
 use domain::{Account, Role, Time, UserId};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
 
-use crate::{Store, rows};
+use crate::handles::MemberStore;
+use crate::rows;
 
 /// A person's place on one account.
 #[derive(Clone, Debug)]
@@ -13,9 +14,9 @@ pub struct Membership {
     pub joined_at: Time,
 }
 
-impl Store {
+impl MemberStore<'_> {
     /// The accounts that a person stands for: the highest role first, then the oldest.
-    pub async fn memberships(&self, user: UserId) -> anyhow::Result<Vec<Membership>> {
+    pub async fn list_memberships(self, user: UserId) -> anyhow::Result<Vec<Membership>> {
         let account: RelationDef = entity::membership::Entity::belongs_to(entity::account::Entity)
             .from(entity::membership::Column::AccountId)
             .to(entity::account::Column::Id)
@@ -24,7 +25,7 @@ impl Store {
             .join(JoinType::InnerJoin, account)
             .select_also(entity::account::Entity)
             .filter(entity::membership::Column::UserId.eq(user.to_string()))
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let mut memberships = Vec::with_capacity(found.len());
         for (membership, account) in found {

@@ -6,7 +6,8 @@ use anyhow::Context;
 use domain::{AccountId, AccountStatus, ArtifactId, Month, StoredBytes, Time, Visibility};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::{Store, owner_storage, rows};
+use crate::handles::MeteringStore;
+use crate::{owner_storage, rows};
 
 /// A claimed account, with all that recurring charges depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,21 +30,21 @@ pub struct MeterPage {
     pub at_most: u64,
 }
 
-impl Store {
+impl MeteringStore<'_> {
     /// Claimed accounts as metering sees them. A page that is not full is the last one.
-    pub async fn metered_accounts(&self, page: &MeterPage) -> anyhow::Result<Vec<MeteredAccount>> {
+    pub async fn list_accounts(self, page: &MeterPage) -> anyhow::Result<Vec<MeteredAccount>> {
         let after = page.after.map(|id| id.to_string()).unwrap_or_default();
         let found = entity::account::Entity::find()
             .filter(entity::account::Column::Status.eq(AccountStatus::Claimed.as_str()))
             .filter(entity::account::Column::Id.gt(after))
             .order_by_asc(entity::account::Column::Id)
             .limit(page.at_most)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("read a page of claimed accounts")?;
         let ids: Vec<&str> = found.iter().map(|row| row.id.as_str()).collect();
-        let views = self.views_of(&ids, page.views_of).await?;
-        let claimed_earlier = owner_storage::claimed_earlier(&self.database.reader, &ids).await?;
+        let views = self.count_views(&ids, page.views_of).await?;
+        let claimed_earlier = owner_storage::claimed_earlier(&self.0.database.reader, &ids).await?;
         let mut restricted = self.restricted_artifacts(&ids).await?;
         found
             .iter()
@@ -62,18 +63,18 @@ impl Store {
             .collect()
     }
 
-    async fn views_of(&self, accounts: &[&str], month: Month) -> anyhow::Result<HashMap<String, u64>> {
+    async fn count_views(self, accounts: &[&str], month: Month) -> anyhow::Result<HashMap<String, u64>> {
         let found = entity::usage::Entity::find()
             .filter(entity::usage::Column::AccountId.is_in(accounts.iter().copied()))
             .filter(entity::usage::Column::Month.eq(month.to_string()))
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("read the views of a month")?;
         Ok(found.into_iter().map(|row| (row.account_id, rows::count(row.views))).collect())
     }
 
     async fn restricted_artifacts(
-        &self,
+        self,
         accounts: &[&str],
     ) -> anyhow::Result<HashMap<String, Vec<ArtifactId>>> {
         let found: Vec<(String, String)> = rows::artifact::live_of_anyone()
@@ -84,7 +85,7 @@ impl Store {
             .filter(entity::artifact::Column::Visibility.ne(Visibility::Public.as_str()))
             .order_by_asc(entity::artifact::Column::Id)
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("read the artifacts that are not public")?;
         let mut by_account: HashMap<String, Vec<ArtifactId>> = HashMap::new();

@@ -12,10 +12,11 @@ use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
 use crate::blocked_contents::{self, Objection};
 use crate::decisions::{DecidedBy, Decision, mark, newest_decision, note};
+use crate::handles::ModerationStore;
 use crate::reports::{self, Answered};
 use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
-use crate::{Store, decision_rows, held_pages, rows};
+use crate::{decision_rows, held_pages, rows};
 
 /// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
@@ -72,11 +73,11 @@ pub enum Ruled {
     },
 }
 
-impl Store {
+impl ModerationStore<'_> {
     /// Writes a moderator's word to the live version. It answers the open reports on the artifact, but for those that
     /// came after what was seen.
-    pub async fn rule(&self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
-        let transaction = self.database.begin().await?;
+    pub async fn decide(self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
+        let transaction = self.0.database.begin().await?;
         blocked_contents::lock(&transaction).await?;
         if lock_account(&transaction, word.account).await?.is_none() {
             return Ok(Ruled::Gone);

@@ -4,7 +4,8 @@ use anyhow::Context;
 use domain::{Month, Tariff, Time};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait, Statement};
 
-use crate::{Store, rows};
+use crate::handles::MeteringStore;
+use crate::rows;
 
 /// The highest of what processes bring counts: a limit may be lowered in the middle of a month.
 const NOTE: &str = "
@@ -49,10 +50,10 @@ fn highest(kept: impl Iterator<Item = i64>, of_today: u64) -> i64 {
     kept.fold(rows::number(of_today), i64::max)
 }
 
-impl Store {
+impl MeteringStore<'_> {
     /// Keeps the free limits that are in force now with the month.
-    pub async fn note_limits(&self, tariff: &Tariff, now: Time) -> anyhow::Result<()> {
-        let database = &self.database.writer;
+    pub async fn record_limits(self, tariff: &Tariff, now: Time) -> anyhow::Result<()> {
+        let database = &self.0.database.writer;
         let values = [
             now.month().to_string().into(),
             rows::number(tariff.provisional_free_publishes).into(),

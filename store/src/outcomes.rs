@@ -5,7 +5,7 @@ use domain::{AccountId, JobId, Outcome, Refusal, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use crate::Store;
+use crate::handles::OutcomeStore;
 use crate::rows::account::lock_account;
 
 /// How often a claim is tried again when others claim the same key.
@@ -52,17 +52,17 @@ pub enum KeyUse {
     Answered,
 }
 
-impl Store {
+impl OutcomeStore<'_> {
     /// How a job ended, if it has ended: what a caller reads when no reply came.
-    pub async fn outcome(&self, job: JobId) -> anyhow::Result<Option<Outcome>> {
-        outcome(&self.database.reader, job).await
+    pub async fn find(self, job: JobId) -> anyhow::Result<Option<Outcome>> {
+        outcome(&self.0.database.reader, job).await
     }
 
     /// Keeps that a job was refused before its deed could be settled. How the job ended, which may have been earlier and
     /// otherwise. Like any outcome it is written under the account's lock: another attempt may be settling the deed.
-    pub async fn refuse(&self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
-        let _permit = self.refusals.acquire().await.context("wait to write a refusal")?;
-        let transaction = self.database.begin().await?;
+    pub async fn record_refusal(self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
+        let _permit = self.0.refusals.acquire().await.context("wait to write a refusal")?;
+        let transaction = self.0.database.begin().await?;
         let is_account_there = lock_account(&transaction, refused.account).await?.is_some();
         if let Some(earlier) = self::outcome(&transaction, job).await? {
             return Ok(earlier);
@@ -78,7 +78,7 @@ impl Store {
     }
 
     /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.
-    pub async fn claim_key(&self, claim: &KeyClaim<'_>) -> anyhow::Result<KeyHolder> {
+    pub async fn claim_key(self, claim: &KeyClaim<'_>) -> anyhow::Result<KeyHolder> {
         for _ in 0..CLAIMS_MAX {
             if let Some(holder) = self.try_claim_key(claim).await? {
                 return Ok(holder);
@@ -88,8 +88,8 @@ impl Store {
     }
 
     /// None when another request changed the key in the same moment: then the next try sees what it did.
-    async fn try_claim_key(&self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
-        let transaction = self.database.begin().await?;
+    async fn try_claim_key(self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
+        let transaction = self.0.database.begin().await?;
         let id = (claim.account.to_string(), claim.key.to_owned());
         let insert = entity::idempotency_key::Entity::insert(key_row(claim))
             .on_conflict_do_nothing_on([
@@ -120,17 +120,17 @@ impl Store {
     }
 
     /// Who holds the key of a request that does not claim it; none when it is free.
-    pub async fn key_holder(&self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
+    pub async fn find_key_holder(self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
         let id = (claim.account.to_string(), claim.key.to_owned());
-        match entity::idempotency_key::Entity::find_by_id(id).one(&self.database.reader).await? {
-            Some(held) => earlier_holder(&self.database.reader, &held, claim).await,
+        match entity::idempotency_key::Entity::find_by_id(id).one(&self.0.database.reader).await? {
+            Some(held) => earlier_holder(&self.0.database.reader, &held, claim).await,
             None => Ok(None),
         }
     }
 
     /// What became of the request that used a key.
-    pub async fn key_use(&self, account: AccountId, key: &str, now: Time) -> anyhow::Result<KeyUse> {
-        let (reader, id) = (&self.database.reader, (account.to_string(), key.to_owned()));
+    pub async fn key_use(self, account: AccountId, key: &str, now: Time) -> anyhow::Result<KeyUse> {
+        let (reader, id) = (&self.0.database.reader, (account.to_string(), key.to_owned()));
         let Some(held) = entity::idempotency_key::Entity::find_by_id(id).one(reader).await? else {
             return Ok(KeyUse::Unused);
         };

@@ -4,9 +4,9 @@ use domain::{AccountStatus, Refusal, Time, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 
-use crate::Store;
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::AccountStore;
 
 /// Whether agents may join with an invite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ impl AgentJoin {
     }
 }
 
-impl Store {
-    pub async fn set_agent_join(&self, change: &Change<'_>, agent_join: AgentJoin) -> Decided<()> {
-        let begun = self.begin_change(change).await?;
+impl AccountStore<'_> {
+    pub async fn set_agent_join(self, change: &Change<'_>, agent_join: AgentJoin) -> Decided<()> {
+        let begun = change.begin(self.0).await?;
         let setting = entity::account::ActiveModel {
             id: Set(begun.account.id.clone()),
             allow_agent_join: Set(agent_join == AgentJoin::Allowed),
@@ -41,8 +41,8 @@ impl Store {
     }
 
     /// Gives a provisional account a new claim code; the old one then leads nowhere. When the account expires.
-    pub async fn rotate_claim_code(&self, change: &Change<'_>, claim_code: &str) -> Decided<Option<Time>> {
-        let begun = self.begin_change(change).await?;
+    pub async fn rotate_claim_code(self, change: &Change<'_>, claim_code: &str) -> Decided<Option<Time>> {
+        let begun = change.begin(self.0).await?;
         if begun.account.status == AccountStatus::Claimed.as_str() {
             return Err(Refusal::AlreadyClaimed.into());
         }

@@ -6,8 +6,9 @@ use anyhow::Context;
 use domain::{Host, Time};
 use sea_orm::{DbBackend, FromQueryResult, Statement, Value};
 
+use crate::handles::ReviewQueue;
+use crate::rows;
 use crate::waiting::{WaitingArtifact, WaitingFor, WaitingPlace, WaitingRow};
-use crate::{Store, rows};
 
 /// Which pages of the queue are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,24 +111,28 @@ fn pattern_of(rule: &str) -> String {
     format!("%\"rule\":\"{escaped}\"%")
 }
 
-impl Store {
+impl ReviewQueue<'_> {
     /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do. Those that have
     /// expired are served no more, and wait for nobody.
-    pub async fn waiting(
-        &self,
+    pub async fn list(
+        self,
         wanted: &QueueWanted,
         after: Option<&WaitingPlace>,
         at_most: u64,
         now: Time,
     ) -> anyhow::Result<Vec<WaitingArtifact>> {
         let found = self.queue_rows(wanted, Position::After(after), at_most, now).await?;
-        let evidence = self.last_scans(found.iter().map(|row| row.version().to_owned()).collect()).await?;
+        let evidence = self
+            .0
+            .moderation()
+            .last_scans(found.iter().map(|row| row.version().to_owned()).collect())
+            .await?;
         found.into_iter().map(|row| row.read(&evidence)).collect()
     }
 
     /// The place of a page in the queue; none when it is not in it.
-    pub async fn place_in_queue(
-        &self,
+    pub async fn find_position(
+        self,
         wanted: &QueueWanted,
         host: &Host,
         now: Time,
@@ -137,8 +142,8 @@ impl Store {
     }
 
     /// The page after a place, or the first one, but for one page.
-    pub async fn next_in_queue(
-        &self,
+    pub async fn find_next(
+        self,
         wanted: &QueueWanted,
         after: Option<&WaitingPlace>,
         but: &Host,
@@ -154,8 +159,8 @@ impl Store {
     }
 
     /// The page before a place.
-    pub async fn previous_in_queue(
-        &self,
+    pub async fn find_previous(
+        self,
         wanted: &QueueWanted,
         before: &WaitingPlace,
         now: Time,
@@ -165,13 +170,13 @@ impl Store {
     }
 
     async fn queue_rows(
-        &self,
+        self,
         wanted: &QueueWanted,
         position: Position<'_>,
         at_most: u64,
         now: Time,
     ) -> anyhow::Result<Vec<WaitingRow>> {
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let statement = wanted.statement(position, at_most, now, reader.get_database_backend());
         WaitingRow::find_by_statement(statement).all(reader).await.context("read the queue")
     }

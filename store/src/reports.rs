@@ -10,9 +10,10 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::decisions::{Decision, mark, note};
+use crate::handles::ReportStore;
+use crate::rows;
 use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
-use crate::{Store, rows};
 
 /// How many reports a page shows at most, the newest first.
 pub const REPORTS_SHOWN_MAX: u64 = 100;
@@ -49,13 +50,13 @@ pub enum Reported {
     SentToReview,
 }
 
-impl Store {
+impl ReportStore<'_> {
     /// Keeps a report. A page that nobody has looked at goes to review with it.
-    pub async fn report(&self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
-        let named = rows::artifact::find_at(&self.database.reader, &report.host).await?;
+    pub async fn create(self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
+        let named = rows::artifact::find_at(&self.0.database.reader, &report.host).await?;
         let Some(named) = named else { return Ok(Reported::NoSuchHost) };
         let account = rows::parse(&named.account_id, "an account id")?;
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         if lock_account(&transaction, account).await?.is_none() {
             return Ok(Reported::NoSuchHost);
         }
@@ -76,12 +77,12 @@ impl Store {
     }
 
     /// The reports on a page, the newest first.
-    pub(crate) async fn reports_on(&self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
+    pub(crate) async fn list_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
         let found = entity::report::Entity::find()
             .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
             .order_by_desc(entity::report::Column::Id)
             .limit(REPORTS_SHOWN_MAX)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let report = |row: entity::report::Model| {
             Ok(ReportKept {

@@ -15,8 +15,9 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::appeals::AppealKept;
 use crate::decisions::{DecisionKept, DecisionsWanted, ScanKept, newest_decision};
+use crate::handles::{ArtifactStore, ModerationStore};
 use crate::reports::ReportKept;
-use crate::{Store, rows};
+use crate::rows;
 
 /// A page with what a moderator must know of it.
 #[derive(Clone, Debug)]
@@ -70,37 +71,26 @@ pub struct SamePage {
     pub file: String,
 }
 
-impl Store {
+impl ModerationStore<'_> {
     /// All that is known of a host's page; none when there is none.
-    pub async fn review_case(&self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
-        let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
-        let Some(account) = self.account(artifact.account).await? else { return Ok(None) };
+    pub async fn find_case(self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
+        let Some(artifact) = self.0.artifacts().find_at(host).await? else { return Ok(None) };
+        let Some(account) = self.0.accounts().find(artifact.account).await? else { return Ok(None) };
         let live = match &artifact.live {
-            Some(live) => self.live_case(live.id).await?,
+            Some(live) => self.find_live_case(live.id).await?,
             None => None,
         };
-        let reports = self.reports_on(artifact.id).await?;
-        let appeals = self.appeals_on(artifact.id).await?;
+        let reports = self.0.reports().list_on(artifact.id).await?;
+        let appeals = self.list_appeals_on(artifact.id).await?;
         Ok(Some(ReviewCase { artifact, account, live, reports, appeals }))
     }
 
-    /// What a version of a host's page holds, whether it is live, was live or never was.
-    pub async fn manifest_at(&self, host: &Host, seq: u32) -> anyhow::Result<Option<Manifest>> {
-        let Some(artifact) = self.artifact_at(host).await? else { return Ok(None) };
-        let found = entity::version::Entity::find()
-            .filter(entity::version::Column::ArtifactId.eq(artifact.id.to_string()))
-            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
-            .one(&self.database.reader)
-            .await?;
-        found.map(|row| rows::manifest(&row.manifest)).transpose()
-    }
-
     /// Other live pages of any account that hold one of these contents and are not blocked.
-    pub async fn same_content(&self, wanted: SameContentWanted<'_>) -> anyhow::Result<Vec<SamePage>> {
+    pub async fn list_same_content(self, wanted: SameContentWanted<'_>) -> anyhow::Result<Vec<SamePage>> {
         if wanted.contents.is_empty() {
             return Ok(Vec::new());
         }
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let holders = Query::select()
             .column(entity::blob_ref::Column::VersionId)
             .from(entity::blob_ref::Entity)
@@ -128,13 +118,13 @@ impl Store {
     }
 
     /// Who decided what, the newest first.
-    pub async fn decisions(
-        &self,
+    pub async fn list_decisions(
+        self,
         wanted: &DecisionsWanted,
         at_most: u64,
     ) -> anyhow::Result<Vec<DecisionKept>> {
         use entity::moderation_decision::Column;
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let mut query = entity::moderation_decision::Entity::find().order_by_desc(Column::Id).limit(at_most);
         if let Some(host) = &wanted.host {
             // A deleted page keeps its decisions.
@@ -153,15 +143,15 @@ impl Store {
         let mut decisions = self.with_names(query.all(reader).await?).await?;
         // Of what was purged, the words of moderators are still there.
         let known: HashSet<DecisionId> = decisions.iter().map(|decision| decision.id).collect();
-        let rulings = self.rulings(wanted, at_most).await?;
+        let rulings = self.list_rulings(wanted, at_most).await?;
         decisions.extend(rulings.into_iter().filter(|ruling| !known.contains(&ruling.id)));
         decisions.sort_by_key(|decision| Reverse(decision.id));
         decisions.truncate(usize::try_from(at_most).unwrap_or(usize::MAX));
         Ok(decisions)
     }
 
-    async fn live_case(&self, version: VersionId) -> anyhow::Result<Option<LiveCase>> {
-        let reader = &self.database.reader;
+    async fn find_live_case(self, version: VersionId) -> anyhow::Result<Option<LiveCase>> {
+        let reader = &self.0.database.reader;
         let id = version.to_string();
         // Before all that comes of it.
         let newest_decision = newest_decision(reader, &id).await?;
@@ -183,10 +173,10 @@ impl Store {
 
     /// Decisions with what the rows beside them know: host, version and person.
     pub(crate) async fn with_names(
-        &self,
+        self,
         decisions: Vec<entity::moderation_decision::Model>,
     ) -> anyhow::Result<Vec<DecisionKept>> {
-        let reader = &self.database.reader;
+        let reader = &self.0.database.reader;
         let hosts =
             rows::artifact::hosts_even_deleted(reader, decisions.iter().map(|row| row.artifact_id.as_str()))
                 .await?;
@@ -217,7 +207,7 @@ impl Store {
 
     /// Which of these versions a moderator has passed.
     async fn passed_by_moderators(
-        &self,
+        self,
         versions: impl Iterator<Item = &str>,
     ) -> anyhow::Result<HashSet<String>> {
         use entity::version::Column;
@@ -228,9 +218,22 @@ impl Store {
             .filter(Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()))
             .filter(Column::ModerationStatus.eq(ModerationStatus::Pass.as_str()))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         Ok(found.into_iter().collect())
+    }
+}
+
+impl ArtifactStore<'_> {
+    /// What a version of a host's page holds, whether it is live, was live or never was.
+    pub async fn find_manifest_at(self, host: &Host, seq: u32) -> anyhow::Result<Option<Manifest>> {
+        let Some(artifact) = self.find_at(host).await? else { return Ok(None) };
+        let found = entity::version::Entity::find()
+            .filter(entity::version::Column::ArtifactId.eq(artifact.id.to_string()))
+            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
+            .one(&self.0.database.reader)
+            .await?;
+        found.map(|row| rows::manifest(&row.manifest)).transpose()
     }
 }
 

@@ -8,8 +8,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, Qu
 
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::TokenStore;
 use crate::many::among;
-use crate::{Reach, Store, invites, rows};
+use crate::{Reach, invites, rows};
 
 /// A token, the tokens that it minted, those that they minted, and so on; those that are revoked already as well, since
 /// what they minted may still work.
@@ -44,18 +45,18 @@ pub struct AlsoRevoked {
     pub invites: u64,
 }
 
-impl Store {
+impl TokenStore<'_> {
     /// Revokes a token within reach, and on request the tokens and open invites that came from it: what was minted by
     /// one's own token is one's own to end. A token that is revoked already stays so, and what came from it can still be
     /// revoked.
-    pub async fn revoke_token(
-        &self,
+    pub async fn revoke(
+        self,
         change: &Change<'_>,
         id: TokenId,
         reach: Reach,
         along: Along,
     ) -> Decided<AlsoRevoked> {
-        let begun = self.begin_change(change).await?;
+        let begun = change.begin(self.0).await?;
         let transaction = &begun.transaction;
         let found = entity::token::Entity::find_by_id(id.to_string())
             .filter(entity::token::Column::AccountId.eq(change.account.to_string()))
@@ -72,8 +73,8 @@ impl Store {
     }
 
     /// Revokes a token that has leaked, also while its account is suspended: it still reads, and writes after a lift.
-    pub async fn revoke_leaked_token(&self, change: &Change<'_>, id: TokenId) -> Decided<()> {
-        let begun = self.begin_change_even_if_suspended(change).await?;
+    pub async fn revoke_leaked(self, change: &Change<'_>, id: TokenId) -> Decided<()> {
+        let begun = change.begin_even_if_suspended(self.0).await?;
         let found = entity::token::Entity::find_by_id(id.to_string()).one(&begun.transaction).await?;
         let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
         revoke(&begun.transaction, change, &[row]).await?;

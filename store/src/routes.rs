@@ -11,32 +11,33 @@ use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
 };
 
+use crate::handles::RouteStore;
 use crate::script::Script;
-use crate::{Store, held_pages, rows};
+use crate::{held_pages, rows};
 
-impl Store {
+impl RouteStore<'_> {
     /// All that the edge needs to serve a host; none when nothing is live there.
-    pub async fn route(&self, host: &Host) -> anyhow::Result<Option<Route>> {
-        let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.database.reader).await?;
+    pub async fn find(self, host: &Host) -> anyhow::Result<Option<Route>> {
+        let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.0.database.reader).await?;
         let Some(row) = found else { return Ok(None) };
         let published_at = Time::from_millis(row.published_at);
         let mut route = rows::route(row)?;
         if route.moderation == ModerationStatus::Pending && route.expires_at.is_some() {
-            let late_from = self.scans_late_from(published_at).await?;
+            let late_from = self.0.scans().late_from(published_at).await?;
             route.held_from = route.held_from.into_iter().chain(late_from).min();
         }
         Ok(Some(route))
     }
 
     /// A content that some page is made of; none where nothing is published.
-    pub async fn some_content(&self) -> anyhow::Result<Option<BlobHash>> {
+    pub async fn find_any_content(self) -> anyhow::Result<Option<BlobHash>> {
         let first = entity::route::Entity::find().order_by_asc(entity::route::Column::Host).limit(1);
-        let route = first.one(&self.database.reader).await?.map(rows::route).transpose()?;
+        let route = first.one(&self.0.database.reader).await?.map(rows::route).transpose()?;
         Ok(route.and_then(|route| route.manifest.files().first().map(|file| file.hash)))
     }
 
     /// How the routes of these hosts stand, for who holds them already: everything that changes, without the files.
-    pub async fn route_states(&self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
+    pub async fn states(self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
         use entity::route::Column;
         let found: Vec<StateRow> = entity::route::Entity::find()
             .select_only()
@@ -51,7 +52,7 @@ impl Store {
             ])
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let state =
             |(host, version, visibility, moderation, expires_at, updated_at, suspended_at): StateRow| {

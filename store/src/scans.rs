@@ -12,11 +12,12 @@ use sea_orm::{ActiveModelTrait, DatabaseTransaction, EntityTrait, QueryFilter, Q
 use crate::blocked_contents::{self, Brought};
 use crate::content_verdicts::{self, NewVerdict};
 use crate::decisions::{Decision, earlier_decisions, row_of, show, shown_at};
+use crate::handles::ScanStore;
 use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
 use crate::rows::account::{lock_account, lock_free_accounts};
 use crate::scan_standing::{ScanProgress, after_scan};
-use crate::{Store, routes, rows};
+use crate::{routes, rows};
 
 /// A scan's word on a version.
 #[derive(Clone, Debug)]
@@ -44,10 +45,10 @@ pub enum Judged {
     Noted { host: Option<Host> },
 }
 
-impl Store {
+impl ScanStore<'_> {
     /// Writes one scan's verdict.
-    pub async fn judge(&self, judgement: Judgement) -> anyhow::Result<Judged> {
-        let transaction = self.database.begin().await?;
+    pub async fn record_verdict(self, judgement: Judgement) -> anyhow::Result<Judged> {
+        let transaction = self.0.database.begin().await?;
         lock_account(&transaction, judgement.account).await?;
         let judged = judge_locked(transaction, &[&judgement]).await?;
         judged.into_iter().next().context("a verdict was not judged")
@@ -56,8 +57,8 @@ impl Store {
     /// Writes scans' verdicts to their versions, and to the routes of those that are live, all in one transaction. A
     /// decision is kept with its evidence, unless the scan before has said the very same. None where the account is gone
     /// or in somebody else's hands: that verdict is to be written by itself.
-    pub async fn judge_together(&self, judgements: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
-        let transaction = self.database.begin().await?;
+    pub async fn record_verdicts(self, judgements: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
+        let transaction = self.0.database.begin().await?;
         let wanted = judgements.iter().map(|judgement| judgement.account).collect();
         let locked = lock_free_accounts(&transaction, &wanted).await?;
         let ours: HashSet<String> = locked.into_iter().map(|row| row.id).collect();

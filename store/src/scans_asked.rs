@@ -12,9 +12,10 @@ use sea_orm::{
     QuerySelect,
 };
 
+use crate::handles::ScanStore;
 use crate::many::among;
+use crate::rows;
 use crate::scans_due::WITHOUT_VERDICT;
-use crate::{Store, rows};
 use entity::version::{Column, Entity};
 
 /// Nothing is counted further: a number above it means "more than that".
@@ -67,10 +68,10 @@ struct StuckRow {
     scan_again_at: i64,
 }
 
-impl Store {
+impl ScanStore<'_> {
     /// Marks what an operator wants judged again, and how many versions that are, up to [`COUNTED_MAX`] and one where
     /// they are due anyway. None: there is no such host.
-    pub async fn ask_for_rescans(&self, asked: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
+    pub async fn request_rescans(self, asked: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
         let is_judged = Column::ScannedBy.is_not_null();
         match asked {
             AskedFor::Older { rules } => {
@@ -81,11 +82,11 @@ impl Store {
             AskedFor::Everything => {
                 let marked = self.mark_in_chunks(is_judged, Some(now)).await?;
                 // From the first page on, so that live ones come first.
-                entity::rescan_walk::Entity::delete_many().exec(&self.database.writer).await?;
+                entity::rescan_walk::Entity::delete_many().exec(&self.0.database.writer).await?;
                 Ok(Some(marked))
             }
             AskedFor::Host(host) => {
-                let found = rows::artifact::find_at(&self.database.reader, host).await?;
+                let found = rows::artifact::find_at(&self.0.database.reader, host).await?;
                 let Some(artifact) = found else { return Ok(None) };
                 let is_its = Column::ArtifactId.eq(artifact.id);
                 Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
@@ -103,7 +104,7 @@ impl Store {
         }
     }
 
-    pub async fn scan_counts(&self) -> anyhow::Result<ScanCounts> {
+    pub async fn counts(self) -> anyhow::Result<ScanCounts> {
         let mut counts = ScanCounts {
             unscanned: self.count_up_to(WITHOUT_VERDICT).await?,
             asked_again: self.count_up_to("rescan_asked_at IS NOT NULL").await?,
@@ -119,7 +120,7 @@ impl Store {
     }
 
     /// Versions whose scan began anew at least so often, the most stubborn first.
-    pub async fn stuck_scans(&self, tries_min: u32, at_most: u64) -> anyhow::Result<Vec<StuckScan>> {
+    pub async fn list_stuck(self, tries_min: u32, at_most: u64) -> anyhow::Result<Vec<StuckScan>> {
         let sql = format!(
             "SELECT versions.id, artifacts.host, versions.scan_tries, versions.scan_again_at
              FROM versions JOIN artifacts ON artifacts.id = versions.artifact_id
@@ -127,7 +128,8 @@ impl Store {
              ORDER BY versions.scan_tries DESC, versions.id LIMIT $2"
         );
         let values = [i32::try_from(tries_min)?.into(), rows::number(at_most).into()];
-        let found: Vec<StuckRow> = self.find(sql, values).await.context("find scans that come to nothing")?;
+        let found: Vec<StuckRow> =
+            self.0.database.find(sql, values).await.context("find scans that come to nothing")?;
         let read = |row: StuckRow| {
             Ok(StuckScan {
                 version: rows::parse(&row.id, "a version id")?,
@@ -140,17 +142,18 @@ impl Store {
     }
 
     /// The lowest number above this one that any version was judged by.
-    async fn rules_above(&self, below: i32) -> anyhow::Result<Option<i32>> {
+    async fn rules_above(self, below: i32) -> anyhow::Result<Option<i32>> {
         #[derive(FromQueryResult)]
         struct Lowest {
             rules: Option<i32>,
         }
         let sql = format!("SELECT MIN(scanned_by) AS rules FROM versions WHERE scanned_by > {below}");
-        let found: Vec<Lowest> = self.find(sql, []).await.context("look which rules have judged")?;
+        let found: Vec<Lowest> =
+            self.0.database.find(sql, []).await.context("look which rules have judged")?;
         Ok(found.first().and_then(|lowest| lowest.rules))
     }
 
-    async fn count_up_to(&self, which: &str) -> anyhow::Result<u64> {
+    async fn count_up_to(self, which: &str) -> anyhow::Result<u64> {
         #[derive(FromQueryResult)]
         struct Counted {
             versions: i64,
@@ -159,12 +162,12 @@ impl Store {
             "SELECT COUNT(*) AS versions FROM (SELECT id FROM versions WHERE {which} LIMIT {}) AS counted",
             COUNTED_MAX + 1
         );
-        let found: Vec<Counted> = self.find(sql, []).await.context("count versions")?;
+        let found: Vec<Counted> = self.0.database.find(sql, []).await.context("count versions")?;
         Ok(found.first().map_or(0, |counted| rows::count(counted.versions)))
     }
 
     /// Marks versions as due at once, in the order of their ids: one that is judged meanwhile is not marked twice.
-    async fn mark_in_chunks(&self, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
+    async fn mark_in_chunks(self, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
         let (mut after, mut marked) = (String::new(), 0);
         loop {
             let ids: Vec<String> = Entity::find()
@@ -175,11 +178,11 @@ impl Store {
                 .order_by_asc(Column::Id)
                 .limit(MARKED_AT_ONCE)
                 .into_tuple()
-                .all(&self.database.reader)
+                .all(&self.0.database.reader)
                 .await?;
             let Some(last) = ids.last().cloned() else { return Ok(marked) };
             let which = Column::Id.is_in(ids).and(which.clone());
-            marked += mark(&self.database.writer, which, asked_at).await?;
+            marked += mark(&self.0.database.writer, which, asked_at).await?;
             after = last;
         }
     }

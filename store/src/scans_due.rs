@@ -12,9 +12,10 @@ use anyhow::Context;
 use domain::{ArtifactId, ScanJob, Time, VersionId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, LockBehavior, LockType, OnConflict, Query};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, Statement, Value};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
 
-use crate::{Store, rows};
+use crate::handles::ScanStore;
+use crate::rows;
 use entity::version::{Column, Entity};
 
 /// Word for word the condition of the index `versions_without_verdict`.
@@ -86,11 +87,11 @@ impl DueRow {
     }
 }
 
-impl Store {
+impl ScanStore<'_> {
     /// Versions that were committed before `created_before` and have no verdict: their scan was lost, or fails. What
     /// failed before comes last.
-    pub async fn late_scans(
-        &self,
+    pub async fn list_late(
+        self,
         created_before: Time,
         now: Time,
         at_most: u64,
@@ -101,14 +102,14 @@ impl Store {
              ORDER BY scan_again_at LIMIT $3"
         );
         let values = [created_before.millis().into(), now.millis().into(), rows::number(at_most).into()];
-        let found: Vec<DueRow> = self.find(sql, values).await.context("find late scans")?;
+        let found: Vec<DueRow> = self.0.database.find(sql, values).await.context("find late scans")?;
         found.iter().map(DueRow::read).collect()
     }
 
     /// Whether anything that was judged is due: a cheap question, for whoever asks often.
-    pub async fn has_due_rescans(&self, rules: u32, now: Time) -> anyhow::Result<bool> {
+    pub async fn has_due_rescans(self, rules: u32, now: Time) -> anyhow::Result<bool> {
         for reason in [Reason::Asked, Reason::OlderThan(i32::try_from(rules)?)] {
-            if !self.page(reason, now, 1).await.context("look for rescans")?.is_empty() {
+            if !self.read_page(reason, now, 1).await.context("look for rescans")?.is_empty() {
                 return Ok(true);
             }
         }
@@ -117,7 +118,7 @@ impl Store {
 
     /// Versions that are to be judged again: those first that visitors are shown, as far as the walk has come, then what
     /// an operator asked for, then what older rules have judged.
-    pub async fn due_rescans(&self, rules: u32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
+    pub async fn list_due_rescans(self, rules: u32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
         let rules = i32::try_from(rules)?;
         let mut due = self.walk_live(rules, now, at_most).await.context("find live versions to rescan")?;
         for reason in [Reason::Asked, Reason::OlderThan(rules)] {
@@ -127,8 +128,8 @@ impl Store {
     }
 
     /// What an operator asked for of one page, the newest version first.
-    pub async fn due_rescans_of(
-        &self,
+    pub async fn list_due_rescans_of(
+        self,
         artifact: ArtifactId,
         now: Time,
         at_most: u64,
@@ -137,24 +138,25 @@ impl Store {
              WHERE artifact_id = $1 AND rescan_asked_at IS NOT NULL AND scan_again_at <= $2
              ORDER BY seq DESC LIMIT $3";
         let values = [artifact.to_string().into(), now.millis().into(), rows::number(at_most).into()];
-        let found: Vec<DueRow> = self.find(sql.to_owned(), values).await.context("find a page's rescans")?;
+        let found: Vec<DueRow> =
+            self.0.database.find(sql.to_owned(), values).await.context("find a page's rescans")?;
         found.iter().map(DueRow::read).collect()
     }
 
     /// Notes that the scans of these begin anew: one more try each, and they are left alone the longer for it.
-    pub async fn note_begun(&self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
+    pub async fn mark_started(self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
         self.put_off(begun, 1, now).await.context("note that scans begin anew")
     }
 
     /// Notes that the queue has the scans of these already: they are left alone for a while, and it counts no try.
-    pub async fn note_waiting(&self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
+    pub async fn mark_waiting(self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
         self.put_off(waiting, 0, now).await.context("note that scans wait")
     }
 
     /// Goes on through the live pages in the order of their hosts, a stretch at a time. How far it has come is kept, so
     /// that nobody looks again at what was judged: if that is lost, what is passed over is found by its rules.
-    async fn walk_live(&self, rules: i32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
-        let walk = entity::rescan_walk::Entity::find_by_id(rules).one(&self.database.reader).await?;
+    async fn walk_live(self, rules: i32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
+        let walk = entity::rescan_walk::Entity::find_by_id(rules).one(&self.0.database.reader).await?;
         let Some(after) = walk.map_or(Some(String::new()), |walk| walk.after_host) else {
             return Ok(Vec::new());
         };
@@ -169,7 +171,7 @@ impl Store {
              ORDER BY walked.host LIMIT $3"
         );
         let values = [after.as_str().into(), now.millis().into(), rows::number(at_most).into()];
-        let found: Vec<LiveRow> = self.find(sql, values).await?;
+        let found: Vec<LiveRow> = self.0.database.find(sql, values).await?;
         let next = match found.last() {
             Some(last) if found.len() as u64 >= at_most => Some(last.host.clone()),
             _ => self.end_of_stretch(&after).await?,
@@ -179,7 +181,7 @@ impl Store {
     }
 
     /// The last host of the stretch that follows; none when it is the last one.
-    async fn end_of_stretch(&self, after: &str) -> anyhow::Result<Option<String>> {
+    async fn end_of_stretch(self, after: &str) -> anyhow::Result<Option<String>> {
         #[derive(FromQueryResult)]
         struct End {
             host: String,
@@ -188,22 +190,22 @@ impl Store {
             "SELECT host FROM routes WHERE host > $1 ORDER BY host LIMIT 1 OFFSET {}",
             WALKED_AT_ONCE - 1
         );
-        let found: Vec<End> = self.find(sql, [after.into()]).await?;
+        let found: Vec<End> = self.0.database.find(sql, [after.into()]).await?;
         Ok(found.into_iter().next().map(|end| end.host))
     }
 
-    async fn keep_walk(&self, rules: i32, after_host: Option<String>) -> anyhow::Result<()> {
+    async fn keep_walk(self, rules: i32, after_host: Option<String>) -> anyhow::Result<()> {
         use entity::rescan_walk::{ActiveModel, Column, Entity};
         Entity::insert(ActiveModel { rules: Set(rules), after_host: Set(after_host) })
             .on_conflict(OnConflict::column(Column::Rules).update_column(Column::AfterHost).to_owned())
-            .exec_without_returning(&self.database.writer)
+            .exec_without_returning(&self.0.database.writer)
             .await?;
         Ok(())
     }
 
     /// Adds what is due for a reason, up to so many in all. What nobody can be shown is put off on the way.
     async fn fill(
-        &self,
+        self,
         due: &mut Vec<DueScan>,
         reason: Reason,
         now: Time,
@@ -215,7 +217,7 @@ impl Store {
                 return Ok(());
             }
             let (gone, shown): (Vec<_>, Vec<_>) =
-                self.page(reason, now, at_most).await?.into_iter().partition(|row| row.is_gone);
+                self.read_page(reason, now, at_most).await?.into_iter().partition(|row| row.is_gone);
             for row in &shown {
                 let found = row.due.read()?;
                 if (due.len() as u64) < at_most && known.insert(found.job.version) {
@@ -232,7 +234,7 @@ impl Store {
 
     /// In the order of an index, so that what failed before comes last. The limit stands inside: whatever is joined, no
     /// more is read.
-    async fn page(&self, reason: Reason, now: Time, at_most: u64) -> anyhow::Result<Vec<FoundRow>> {
+    async fn read_page(self, reason: Reason, now: Time, at_most: u64) -> anyhow::Result<Vec<FoundRow>> {
         let (condition, order) = reason.condition_and_order();
         let sql = format!(
             "SELECT due.account_id, due.id, due.scan_tries,
@@ -246,20 +248,20 @@ impl Store {
              JOIN accounts AS account ON account.id = due.account_id
              ORDER BY {order}"
         );
-        self.find(sql, [now.millis().into(), rows::number(at_most).into()]).await
+        self.0.database.find(sql, [now.millis().into(), rows::number(at_most).into()]).await
     }
 
-    async fn shelve(&self, ids: Vec<String>, now: Time) -> anyhow::Result<()> {
+    async fn shelve(self, ids: Vec<String>, now: Time) -> anyhow::Result<()> {
         Entity::update_many()
             .col_expr(Column::ScanAgainAt, Expr::value(now.plus(GONE_PAUSE).millis()))
             .filter(Column::Id.in_subquery(free_rows(ids, now)))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await
             .context("put off what nobody can be shown")?;
         Ok(())
     }
 
-    async fn put_off(&self, due: &[DueScan], tries: i32, now: Time) -> anyhow::Result<()> {
+    async fn put_off(self, due: &[DueScan], tries: i32, now: Time) -> anyhow::Result<()> {
         if due.is_empty() {
             return Ok(());
         }
@@ -273,19 +275,9 @@ impl Store {
             .col_expr(Column::ScanTries, Expr::col(Column::ScanTries).add(tries))
             .col_expr(Column::ScanAgainAt, Expr::value(now.millis()).add(Expr::cust(pause_ms)))
             .filter(Column::Id.in_subquery(free_rows(ids, now)))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await?;
         Ok(())
-    }
-
-    pub(crate) async fn find<T: FromQueryResult>(
-        &self,
-        sql: String,
-        values: impl IntoIterator<Item = Value>,
-    ) -> anyhow::Result<Vec<T>> {
-        let reader = &self.database.reader;
-        let statement = Statement::from_sql_and_values(reader.get_database_backend(), sql, values);
-        Ok(T::find_by_statement(statement).all(reader).await?)
     }
 }
 

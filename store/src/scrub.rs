@@ -22,8 +22,9 @@ use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder
 use crate::blob_index::{BlobState, unreferenced};
 use crate::blobs::KnownBlob;
 use crate::examine::BlobFault;
+use crate::handles::{BlobIndex, IntegrityChecks};
 use crate::objects::StoredObject;
-use crate::{Blobs, Store, rows};
+use crate::{Blobs, rows};
 
 /// Something that nobody knows of may be on its way to being known for this long: a publish outlasts an outage of some
 /// minutes, and spooled uploads wait for a day at most.
@@ -145,9 +146,9 @@ impl Scrub<'_> {
     pub const OF_A_FOLDER_AT_ONCE: usize = 4;
 }
 
-impl Store {
+impl BlobIndex<'_> {
     /// Contents that the database says are stored, in the order of their hashes.
-    pub async fn known_blobs(&self, after: Option<BlobHash>, at_most: u64) -> anyhow::Result<Vec<KnownBlob>> {
+    pub async fn list(self, after: Option<BlobHash>, at_most: u64) -> anyhow::Result<Vec<KnownBlob>> {
         let mut wanted = entity::blob::Entity::find()
             .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
             .order_by_asc(entity::blob::Column::Hash)
@@ -155,31 +156,43 @@ impl Store {
         if let Some(after) = after {
             wanted = wanted.filter(entity::blob::Column::Hash.gt(after.to_string()));
         }
-        wanted.all(&self.database.reader).await?.into_iter().map(known).collect()
+        wanted.all(&self.0.database.reader).await?.into_iter().map(known).collect()
     }
 
     /// Which of these contents the database does not know, not even as about to be deleted.
-    pub async fn unknown_blobs(&self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
+    pub async fn find_unknown(self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
         let known: Vec<String> = entity::blob::Entity::find()
             .select_only()
             .column(entity::blob::Column::Hash)
             .filter(entity::blob::Column::Hash.is_in(hashes.iter().map(BlobHash::to_string)))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let known: HashSet<String> = known.into_iter().collect();
         Ok(hashes.iter().copied().filter(|hash| !known.contains(&hash.to_string())).collect())
     }
 
+    /// What nothing refers to is swept one day, so it may be gone by now.
+    async fn is_referenced(self, hash: BlobHash) -> anyhow::Result<bool> {
+        let found = entity::blob::Entity::find_by_id(hash.to_string())
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .filter(unreferenced().not())
+            .one(&self.0.database.reader)
+            .await?;
+        Ok(found.is_some())
+    }
+}
+
+impl IntegrityChecks<'_> {
     /// The versions that a content is part of, live ones first.
-    pub async fn harmed_by(&self, hash: BlobHash) -> anyhow::Result<Vec<Harmed>> {
+    pub async fn list_harmed_by(self, hash: BlobHash) -> anyhow::Result<Vec<Harmed>> {
         #[derive(FromQueryResult)]
         struct Row {
             host: String,
             seq: i32,
             live: i32,
         }
-        let database = &self.database.reader;
+        let database = &self.0.database.reader;
         let sql = "SELECT artifacts.host AS host, versions.seq AS seq,
                 CASE WHEN routes.host IS NULL THEN 0 ELSE 1 END AS live
             FROM blob_refs JOIN versions ON versions.id = blob_refs.version_id
@@ -203,7 +216,7 @@ impl Store {
 
     /// Looks at every content that is counted on, or at so many from a random place on. How far it came.
     pub async fn scrub_contents(
-        &self,
+        self,
         scrub: &Scrub<'_>,
         sample: Option<(u64, &Chance)>,
         news: &mut impl FnMut(ScrubNews),
@@ -215,7 +228,7 @@ impl Store {
         };
         let (mut after, mut has_wrapped) = (start, start.is_none());
         while left(&progress) > 0 {
-            let mut page = self.known_blobs(after, Ord::min(CONTENTS_PAGE, left(&progress))).await?;
+            let mut page = self.0.blob_index().list(after, Ord::min(CONTENTS_PAGE, left(&progress))).await?;
             if has_wrapped && let Some(start) = start {
                 page.retain(|blob| blob.hash <= start);
             }
@@ -233,7 +246,7 @@ impl Store {
     }
 
     async fn scrub_page(
-        &self,
+        self,
         scrub: &Scrub<'_>,
         page: Vec<KnownBlob>,
         progress: &mut ScrubProgress,
@@ -248,13 +261,14 @@ impl Store {
             progress.contents += 1;
             progress.bytes += blob.size_bytes;
             if let Some(fault) = fault
-                && self.is_counted_on(blob.hash).await?
+                && self.0.blob_index().is_referenced(blob.hash).await?
             {
                 progress.damages += 1;
                 if scrub.care == ScrubCare::Mend && fault == BlobFault::Missing {
-                    progress.noted_lost += u64::from(self.note_lost(blob.hash, scrub.now).await?);
+                    progress.noted_lost +=
+                        u64::from(self.0.blob_index().mark_lost(blob.hash, scrub.now).await?);
                 }
-                let harmed = self.harmed_by(blob.hash).await?;
+                let harmed = self.list_harmed_by(blob.hash).await?;
                 news(ScrubNews::Damage(Damage {
                     hash: blob.hash,
                     fault: DamageFault::Object(fault),
@@ -264,16 +278,6 @@ impl Store {
             news(ScrubNews::Progress(*progress));
         }
         Ok(())
-    }
-
-    /// What nothing refers to is swept one day, so it may be gone by now.
-    async fn is_counted_on(&self, hash: BlobHash) -> anyhow::Result<bool> {
-        let found = entity::blob::Entity::find_by_id(hash.to_string())
-            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
-            .filter(unreferenced().not())
-            .one(&self.database.reader)
-            .await?;
-        Ok(found.is_some())
     }
 }
 

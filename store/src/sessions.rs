@@ -11,7 +11,8 @@ use sea_orm::{
 };
 
 use crate::audit::{self, Personal};
-use crate::{Store, rows};
+use crate::handles::SessionStore;
+use crate::rows;
 
 /// How many of a person's sessions are listed.
 const LIST_MAX: u64 = 100;
@@ -59,9 +60,9 @@ pub struct Sessions {
     pub total: u64,
 }
 
-impl Store {
-    pub async fn insert_session(&self, session: &NewSession, chance: &Chance) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
+impl SessionStore<'_> {
+    pub async fn create(self, session: &NewSession, chance: &Chance) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
         insert(&transaction, session).await?;
         audit::note_personal(&transaction, chance, session.event("person.signed_in")).await?;
         transaction.commit().await.context("commit a session")
@@ -69,13 +70,13 @@ impl Store {
 
     /// Writes a session for who knew the password. False when that is another by now: a change of it must not leave
     /// behind who came in by the old one in the same moment.
-    pub async fn insert_session_by(
-        &self,
+    pub async fn create_with_password(
+        self,
         password: &PasswordHash,
         session: &NewSession,
         chance: &Chance,
     ) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         let known = entity::user::Entity::find_by_id(session.user.to_string())
             .filter(entity::user::Column::PasswordHash.eq(password.as_str()))
             .lock(LockType::Share)
@@ -91,7 +92,7 @@ impl Store {
         Ok(true)
     }
 
-    pub async fn session(&self, secret_hash: &str) -> anyhow::Result<Option<SessionGrant>> {
+    pub async fn find(self, secret_hash: &str) -> anyhow::Result<Option<SessionGrant>> {
         let person: RelationDef = entity::session::Entity::belongs_to(entity::user::Entity)
             .from(entity::session::Column::UserId)
             .to(entity::user::Column::Id)
@@ -100,7 +101,7 @@ impl Store {
             .join(JoinType::InnerJoin, person)
             .select_also(entity::user::Entity)
             .filter(entity::session::Column::SecretHash.eq(secret_hash))
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         let Some((session, Some(user))) = found else { return Ok(None) };
         Ok(Some(SessionGrant {
@@ -112,7 +113,7 @@ impl Store {
     }
 
     /// Notes a use and the new end that follows from it. A session that ended in the meantime stays ended.
-    pub async fn renew_session(&self, secret_hash: &str, now: Time, expires_at: Time) -> anyhow::Result<()> {
+    pub async fn renew(self, secret_hash: &str, now: Time, expires_at: Time) -> anyhow::Result<()> {
         let renewal = entity::session::ActiveModel {
             last_used_at: Set(now.millis()),
             expires_at: Set(expires_at.millis()),
@@ -121,28 +122,28 @@ impl Store {
         entity::session::Entity::update_many()
             .set(renewal)
             .filter(entity::session::Column::SecretHash.eq(secret_hash))
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await?;
         Ok(())
     }
 
     /// Ends a session; one that has ended already is no error.
-    pub async fn delete_session(&self, secret_hash: &str) -> anyhow::Result<()> {
-        entity::session::Entity::delete_by_id(secret_hash).exec(&self.database.writer).await?;
+    pub async fn delete(self, secret_hash: &str) -> anyhow::Result<()> {
+        entity::session::Entity::delete_by_id(secret_hash).exec(&self.0.database.writer).await?;
         Ok(())
     }
 
     /// The sessions of a person that have not expired, the last used first. `current` is the hash of the asker's own.
-    pub async fn sessions(&self, user: UserId, current: &str, now: Time) -> anyhow::Result<Sessions> {
+    pub async fn list(self, user: UserId, current: &str, now: Time) -> anyhow::Result<Sessions> {
         let active = entity::session::Entity::find()
             .filter(entity::session::Column::UserId.eq(user.to_string()))
             .filter(entity::session::Column::ExpiresAt.gt(now.millis()));
-        let total = active.clone().count(&self.database.reader).await.context("count sessions")?;
+        let total = active.clone().count(&self.0.database.reader).await.context("count sessions")?;
         let found = active
             .order_by_desc(entity::session::Column::LastUsedAt)
             .order_by_desc(entity::session::Column::CreatedAt)
             .limit(LIST_MAX)
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await
             .context("list sessions")?;
         let shown = |row: entity::session::Model| SessionInfo {
@@ -157,8 +158,8 @@ impl Store {
     }
 
     /// Ends one session of a person, by the id that the list shows. False when there is none.
-    pub async fn end_session(&self, user: UserId, id: &str, ending: Ending<'_>) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+    pub async fn end(self, user: UserId, id: &str, ending: Ending<'_>) -> anyhow::Result<bool> {
+        let transaction = self.0.database.begin().await?;
         let hashes: Vec<String> = entity::session::Entity::find()
             .select_only()
             .column(entity::session::Column::SecretHash)
@@ -174,8 +175,8 @@ impl Store {
     }
 
     /// Ends all sessions of a person.
-    pub async fn delete_sessions(&self, user: UserId, ending: Ending<'_>) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
+    pub async fn end_all(self, user: UserId, ending: Ending<'_>) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
         delete_all(&transaction, user).await?;
         ending.note(&transaction, user, "person.signed_out_everywhere").await?;
         transaction.commit().await.context("commit the end of all sessions")

@@ -8,8 +8,9 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::audit::{self, Entry};
+use crate::handles::AccountStore;
+use crate::routes;
 use crate::rows::account::lock_account;
-use crate::{Store, routes};
 
 /// An operator's decision on an account.
 #[derive(Clone, Debug)]
@@ -31,16 +32,16 @@ pub struct SuspensionSet {
     pub hosts: Vec<Host>,
 }
 
-impl Store {
+impl AccountStore<'_> {
     /// Suspends an account or lifts its suspension. An account that is suspended already stays so since then, with the
     /// new reason; a lift of none changes nothing. None when there is no such account.
     pub async fn set_suspension(
-        &self,
+        self,
         change: &SuspensionChange<'_>,
         chance: &Chance,
     ) -> anyhow::Result<Option<SuspensionSet>> {
         let SuspensionChange { account, reason, by, origin, now } = change;
-        let transaction = self.database.begin().await?;
+        let transaction = self.0.database.begin().await?;
         let Some(row) = lock_account(&transaction, *account).await? else { return Ok(None) };
         if row.suspended_at.is_none() && reason.is_none() {
             return Ok(Some(SuspensionSet { handle: row.handle, suspension: None, hosts: Vec::new() }));

@@ -7,12 +7,13 @@
 use anyhow::{Context, ensure};
 use futures::TryStreamExt;
 use sea_orm::{
-    ActiveModelTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, IntoActiveModel,
-    IsolationLevel, PaginatorTrait, QueryFilter, Statement, TransactionTrait,
+    ActiveModelTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, PaginatorTrait,
+    QueryFilter, Statement,
 };
 
 use crate::Store;
 use crate::blob_index::unreferenced;
+use crate::handles::{BlobIndex, LedgerStore, Tables};
 
 /// Rows that are inserted by one statement, in a transaction of its own.
 const PAGE_ROWS: usize = 200;
@@ -41,10 +42,10 @@ macro_rules! tables {
         /// The tables' names, those that others refer to first.
         pub const TABLES: &[&str] = &[$($table),+];
 
-        impl Store {
+        impl Tables<'_> {
             /// How many rows every table has, as of one moment.
-            pub async fn row_counts(&self) -> anyhow::Result<Vec<TableCount>> {
-                let reading = self.begin_reading().await?;
+            pub async fn count_rows(self) -> anyhow::Result<Vec<TableCount>> {
+                let reading = self.0.database.begin_reading().await?;
                 let counts = vec![$(TableCount {
                     table: $table,
                     rows: entity::$entity::Entity::find().count(&reading).await.context($table)?,
@@ -55,15 +56,15 @@ macro_rules! tables {
 
             /// Copies every row of every table, as of one moment, to a store that has none. Tells each table when it
             /// is done.
-            pub async fn copy_rows(
-                &self,
+            pub async fn copy_to(
+                self,
                 to: &Store,
                 mut told: impl FnMut(TableCount),
             ) -> anyhow::Result<()> {
-                to.demand_no_rows().await?;
+                to.tables().require_empty().await?;
                 // What the migration itself has put there gives way.
                 entity::blob_sweep::Entity::delete_many().exec(&to.database.writer).await?;
-                let from = self.begin_reading().await?;
+                let from = self.0.database.begin_reading().await?;
                 $({
                     let rows = copy_table::<entity::$entity::Entity>(&from, to).await.context($table)?;
                     told(TableCount { table: $table, rows });
@@ -107,35 +108,39 @@ tables! {
     "content_verdicts" content_verdict,
 }
 
-impl Store {
+impl Tables<'_> {
     /// Fails unless the store is as it was made: its schema, and no row of anybody's.
-    pub async fn demand_no_rows(&self) -> anyhow::Result<()> {
+    pub async fn require_empty(self) -> anyhow::Result<()> {
         let is_seed = |table: &str| table == SEEDED;
-        for count in self.row_counts().await? {
+        for count in self.count_rows().await? {
             let TableCount { table, rows } = count;
             ensure!(rows == 0 || is_seed(table), "its table {table} has {rows} rows already");
         }
         Ok(())
     }
+}
 
+impl BlobIndex<'_> {
     /// Forgets contents that nothing refers to, without deleting them: in a copy, where they need not be. Whoever
     /// publishes them again finds them missing and puts them anew.
-    pub async fn forget_unreferenced_blobs(&self) -> anyhow::Result<u64> {
+    pub async fn forget_unreferenced(self) -> anyhow::Result<u64> {
         let forgotten = entity::blob::Entity::delete_many()
             .filter(unreferenced())
-            .exec(&self.database.writer)
+            .exec(&self.0.database.writer)
             .await
             .context("forget contents that nothing refers to")?;
         Ok(forgotten.rows_affected)
     }
+}
 
+impl LedgerStore<'_> {
     /// What the ledger comes to: the sum of the balances and that of the movements are the same in a sound one.
-    pub async fn ledger_totals(&self) -> anyhow::Result<LedgerTotals> {
+    pub async fn totals(self) -> anyhow::Result<LedgerTotals> {
         let sql = "SELECT (SELECT COUNT(*) FROM accounts) AS accounts,
                 (SELECT COUNT(*) FROM ledger_entries) AS entries,
                 CAST((SELECT COALESCE(SUM(balance_micro), 0) FROM accounts) AS BIGINT) AS balance_micro,
                 CAST((SELECT COALESCE(SUM(delta_micro), 0) FROM ledger_entries) AS BIGINT) AS moved_micro";
-        let reading = self.begin_reading().await?;
+        let reading = self.0.database.begin_reading().await?;
         let statement = Statement::from_string(reading.get_database_backend(), sql);
         let row = reading.query_one_raw(statement).await?.context("the database told no sums")?;
         reading.commit().await.context("end the adding up of the ledger")?;
@@ -146,19 +151,6 @@ impl Store {
             balance_micro: number("balance_micro")?,
             moved_micro: number("moved_micro")?,
         })
-    }
-
-    /// One view of all tables for as long as the reading takes.
-    pub(crate) async fn begin_reading(&self) -> anyhow::Result<DatabaseTransaction> {
-        let database = &self.database.reader;
-        if database.get_database_backend() != DbBackend::Postgres {
-            return database.begin().await.context("begin to read the source");
-        }
-        let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
-        // A large table is read for longer than any statement of the service may take.
-        let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
-        reading.execute_unprepared(patience).await.context("begin to read the source")?;
-        Ok(reading)
     }
 }
 

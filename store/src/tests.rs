@@ -57,7 +57,7 @@ impl StoreHarness {
     async fn account(&self) -> AccountId {
         let account = Account::provisional(START, HOUR, &self.chance);
         let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
-        self.store.insert_account(&account, &token).await.unwrap();
+        self.store.accounts().create(&account, &token).await.unwrap();
         account.id
     }
 
@@ -69,7 +69,7 @@ impl StoreHarness {
             ..Account::provisional(START, HOUR, &self.chance)
         };
         let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
-        self.store.insert_account(&account, &token).await.unwrap();
+        self.store.accounts().create(&account, &token).await.unwrap();
         account.id
     }
 
@@ -127,7 +127,7 @@ impl StoreHarness {
     }
 
     async fn storage(&self, account: AccountId) -> u64 {
-        self.store.account(account).await.unwrap().unwrap().storage_bytes
+        self.store.accounts().find(account).await.unwrap().unwrap().storage_bytes
     }
 }
 
@@ -180,14 +180,14 @@ on_both_databases! {
         let first = harness.publish(account, "page", b"one").await;
         let second = harness.publish(account, "page", b"two").await;
         assert_eq!((first.seq, second.seq), (1, 2));
-        assert_eq!(harness.store.route(&first.host).await.unwrap().unwrap().version, second.version);
+        assert_eq!(harness.store.routes().find(&first.host).await.unwrap().unwrap().version, second.version);
         let slug: Slug = "page".parse().unwrap();
-        let activated = harness.store.activate(&harness.change(account, START), &slug, 1).await.unwrap();
+        let activated = harness.store.artifacts().activate(&harness.change(account, START), &slug, 1).await.unwrap();
         assert!(matches!(activated, Activated::Artifact(artifact) if artifact.live.unwrap().seq == 1));
-        assert_eq!(harness.store.route(&first.host).await.unwrap().unwrap().version, first.version);
-        assert!(matches!(harness.store.activate(&harness.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
+        assert_eq!(harness.store.routes().find(&first.host).await.unwrap().unwrap().version, first.version);
+        assert!(matches!(harness.store.artifacts().activate(&harness.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
         let stranger = harness.account().await;
-        assert!(matches!(harness.store.activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
+        assert!(matches!(harness.store.artifacts().activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
     }
 
     async fn what_the_account_has_already_adds_no_storage(harness: &StoreHarness) {
@@ -205,10 +205,10 @@ on_both_databases! {
     async fn a_deleted_artifact_loses_its_route_and_frees_its_slug(harness: &StoreHarness) {
         let account = harness.account().await;
         let first = harness.publish(account, "page", b"one").await;
-        let host = harness.store.delete_artifact(&harness.change(account, START), &first.slug).await.unwrap();
+        let host = harness.store.artifacts().delete(&harness.change(account, START), &first.slug).await.unwrap();
         assert_eq!(host.as_ref(), Some(&first.host));
-        assert!(harness.store.route(&first.host).await.unwrap().is_none());
-        assert!(harness.store.artifact(account, &first.slug).await.unwrap().is_none());
+        assert!(harness.store.routes().find(&first.host).await.unwrap().is_none());
+        assert!(harness.store.artifacts().find(account, &first.slug).await.unwrap().is_none());
         let again = harness.publish(account, "page", b"one").await;
         assert_eq!(again.seq, 1);
         assert_ne!(again.host, first.host);
@@ -226,23 +226,23 @@ on_both_databases! {
             expires_at: now.plus(24 * HOUR),
         };
         let first: JobId = published.version.into();
-        assert_eq!(harness.store.claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
-        let key_use = async |now| harness.store.key_use(account, "k", now).await.unwrap();
+        assert_eq!(harness.store.outcomes().claim_key(&claim(first, "a", START)).await.unwrap(), KeyHolder::Claimant);
+        let key_use = async |now| harness.store.outcomes().key_use(account, "k", now).await.unwrap();
         assert_eq!(key_use(START).await, KeyUse::Answered);
-        let held = harness.store.claim_key(&claim(harness.job(), "a", START)).await.unwrap();
+        let held = harness.store.outcomes().claim_key(&claim(harness.job(), "a", START)).await.unwrap();
         assert_eq!(held, KeyHolder::Earlier(first));
-        assert_eq!(harness.store.claim_key(&claim(harness.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
+        assert_eq!(harness.store.outcomes().claim_key(&claim(harness.job(), "b", START)).await.unwrap(), KeyHolder::Conflict);
         let next_day = START.plus(25 * HOUR);
         assert_eq!(key_use(next_day).await, KeyUse::Pending, "its answer is no longer given");
         let second = harness.job();
-        assert_eq!(harness.store.claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
-        assert_eq!(harness.store.claim_key(&claim(harness.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
+        assert_eq!(harness.store.outcomes().claim_key(&claim(second, "b", next_day)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.outcomes().claim_key(&claim(harness.job(), "b", next_day)).await.unwrap(), KeyHolder::Earlier(second));
         assert_eq!(key_use(next_day).await, KeyUse::Pending);
         let refused =
             Refused { account, kind: "publish", refusal: Refusal::StorageFull { limit: "x".into() }, now: next_day };
-        harness.store.refuse(second, refused).await.unwrap();
+        harness.store.outcomes().record_refusal(second, refused).await.unwrap();
         assert_eq!(key_use(next_day).await, KeyUse::Pending, "a repeat starts a new job");
-        assert_eq!(harness.store.key_use(account, "other", START).await.unwrap(), KeyUse::Unused);
+        assert_eq!(harness.store.outcomes().key_use(account, "other", START).await.unwrap(), KeyUse::Unused);
     }
 
     async fn views_are_added_once_per_job(harness: &StoreHarness) {
@@ -256,13 +256,13 @@ on_both_databases! {
         };
         let job = harness.job();
         for _ in 0..3 {
-            harness.store.add_views(job, &counted).await.unwrap();
+            harness.store.views().add(job, &counted).await.unwrap();
         }
-        harness.store.add_views(harness.job(), &counted).await.unwrap();
-        let summary = harness.store.account_summary(account, START).await.unwrap().unwrap();
+        harness.store.views().add(harness.job(), &counted).await.unwrap();
+        let summary = harness.store.accounts().summary(account, START).await.unwrap().unwrap();
         assert_eq!(summary.used.views, 10);
         harness.publish(account, "page", b"one").await;
-        let summary = harness.store.account_summary(account, START).await.unwrap().unwrap();
+        let summary = harness.store.accounts().summary(account, START).await.unwrap().unwrap();
         assert_eq!((summary.used.views, summary.publishes_used()), (10, 1));
     }
 
@@ -277,21 +277,21 @@ on_both_databases! {
         ] {
             let view = |(account, host, count): (AccountId, &Host, u64)| ViewCount { account, host: host.clone(), count };
             let counted = ViewsJob { counted_at, views: views.into_iter().map(view).collect() };
-            harness.store.add_views(harness.job(), &counted).await.unwrap();
+            harness.store.views().add(harness.job(), &counted).await.unwrap();
         }
         harness.publish(account, "page", b"one").await;
         harness.publish(account, "page", b"two").await;
         harness.publish(other, "page", b"two").await;
-        let days = harness.store.days(account, START.month()).await.unwrap();
+        let days = harness.store.views().by_day(account, START.month()).await.unwrap();
         assert_eq!(days.len(), START.month().days().count());
         let used: Vec<_> = days.iter().filter(|day| day.views + day.publishes > 0).collect();
         assert_eq!(used.len(), 2, "{used:?}");
         assert_eq!((used[0].day, used[0].views, used[0].publishes), (START.day(), 6, 2));
         assert_eq!((used[1].day, used[1].views, used[1].publishes), (day_after.day(), 4, 0));
         let hosts = [home.clone(), away.clone(), theirs.clone()];
-        let all = harness.store.views_by_host(account, &hosts, START.day()).await.unwrap();
+        let all = harness.store.views().by_host(account, &hosts, START.day()).await.unwrap();
         assert_eq!((all.len(), all[&home], all[&away]), (2, 5, 5));
-        let since = harness.store.views_by_host(account, &hosts, day_after.day()).await.unwrap();
+        let since = harness.store.views().by_host(account, &hosts, day_after.day()).await.unwrap();
         assert_eq!((since.get(&home), since[&away]), (None, 4));
     }
 
@@ -302,12 +302,12 @@ on_both_databases! {
             let operation = LedgerOperation::TopUp(TopUpOperation { account: whose, job: harness.job(), amount: Micro::new(micro), deadline: None, called_by: None });
             harness.store.settle(whose, &[operation], &terms).await.unwrap();
         }
-        let entries = harness.store.ledger(account, &Page::whole()).await.unwrap().rows;
+        let entries = harness.store.ledger().list(account, &Page::whole()).await.unwrap().rows;
         let told: Vec<_> =
             entries.iter().map(|entry| (entry.delta.get(), entry.balance_after.get())).collect();
         assert_eq!(told, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
         assert!(entries.iter().all(|entry| entry.reason.starts_with("topup-dev:") && entry.created_at == START));
-        assert_eq!(harness.store.ledger(account, &Page::first(1)).await.unwrap().rows.len(), 1);
+        assert_eq!(harness.store.ledger().list(account, &Page::first(1)).await.unwrap().rows.len(), 1);
     }
 
     async fn an_expired_account_is_purged_with_all_that_is_its_own(harness: &StoreHarness) {
@@ -315,19 +315,19 @@ on_both_databases! {
         let published = harness.publish(account, "page", b"mine alone").await;
         harness.publish(account, "shared", b"shared").await;
         harness.publish(other, "shared", b"shared").await;
-        assert!(harness.store.purgeable(START, 10).await.unwrap().is_empty());
-        assert!(harness.store.purge(account, START).await.unwrap().is_none());
+        assert!(harness.store.upkeep().list_purgeable_accounts(START, 10).await.unwrap().is_empty());
+        assert!(harness.store.upkeep().purge_account(account, START).await.unwrap().is_none());
         let later = START.plus(2 * HOUR);
-        assert_eq!(harness.store.purgeable(later, 10).await.unwrap().len(), 2);
-        let purged = harness.store.purge(account, later).await.unwrap().unwrap();
+        assert_eq!(harness.store.upkeep().list_purgeable_accounts(later, 10).await.unwrap().len(), 2);
+        let purged = harness.store.upkeep().purge_account(account, later).await.unwrap().unwrap();
         assert_eq!(purged.hosts.len(), 2);
-        assert!(harness.store.account(account).await.unwrap().is_none());
-        assert!(harness.store.route(&published.host).await.unwrap().is_none());
+        assert!(harness.store.accounts().find(account).await.unwrap().is_none());
+        assert!(harness.store.routes().find(&published.host).await.unwrap().is_none());
 
         // What nobody refers to goes, after its hour; what another account has stays.
-        let swept = harness.store.sweep_blobs(&harness.blobs, START.plus(HOUR / 2), 100).await.unwrap();
+        let swept = harness.store.blob_index().sweep(&harness.blobs, START.plus(HOUR / 2), 100).await.unwrap();
         assert_eq!(swept.blobs, 0);
-        let swept = harness.store.sweep_blobs(&harness.blobs, later, 100).await.unwrap();
+        let swept = harness.store.blob_index().sweep(&harness.blobs, later, 100).await.unwrap();
         assert_eq!((swept.blobs, swept.bytes), (1, 10));
         assert!(harness.blobs.read(BlobHash::of(b"mine alone"), 0..10).await.is_err());
         assert_eq!(harness.blobs.read(BlobHash::of(b"shared"), 0..6).await.unwrap(), "shared");
@@ -338,12 +338,12 @@ on_both_databases! {
         harness.publish(account, "page", b"wanted").await;
         let hash = BlobHash::of(b"wanted");
         let later = START.plus(2 * HOUR);
-        harness.store.purge(account, later).await.unwrap().unwrap();
-        let stored = harness.store.stored_blobs(&[hash], later).await.unwrap();
+        harness.store.upkeep().purge_account(account, later).await.unwrap().unwrap();
+        let stored = harness.store.blob_index().find_stored(&[hash], later).await.unwrap();
         assert!(stored.variants.contains_key(&hash));
-        assert_eq!(harness.store.sweep_blobs(&harness.blobs, later, 100).await.unwrap().blobs, 0);
-        assert_eq!(harness.store.sweep_blobs(&harness.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
-        assert!(harness.store.stored_blobs(&[hash], later).await.unwrap().variants.is_empty());
+        assert_eq!(harness.store.blob_index().sweep(&harness.blobs, later, 100).await.unwrap().blobs, 0);
+        assert_eq!(harness.store.blob_index().sweep(&harness.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
+        assert!(harness.store.blob_index().find_stored(&[hash], later).await.unwrap().variants.is_empty());
     }
 
     async fn the_states_of_many_routes_are_told_at_once(harness: &StoreHarness) {
@@ -351,24 +351,24 @@ on_both_databases! {
         let one = harness.publish(provisional, "page-one", b"one").await.host;
         let two = harness.publish(claimed, "page-two", b"two").await.host;
         let unknown: Host = "nobody-here-0000".parse().unwrap();
-        let states = harness.store.route_states(&[one.clone(), two.clone(), unknown]).await.unwrap();
+        let states = harness.store.routes().states(&[one.clone(), two.clone(), unknown]).await.unwrap();
         assert_eq!(states.len(), 2);
         for host in [&one, &two] {
-            let route = harness.store.route(host).await.unwrap().unwrap();
+            let route = harness.store.routes().find(host).await.unwrap().unwrap();
             assert_eq!(states[host], RouteState::of(&route));
         }
         assert!(states[&one].expires_at.is_some() && states[&two].expires_at.is_none());
         harness.publish(claimed, "page-two", b"three").await;
-        assert_ne!(harness.store.route_states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
-        assert!(harness.store.route_states(&[]).await.unwrap().is_empty());
+        assert_ne!(harness.store.routes().states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
+        assert!(harness.store.routes().states(&[]).await.unwrap().is_empty());
     }
 
     async fn a_schedule_only_goes_forward(harness: &StoreHarness) {
-        assert_eq!(harness.store.last_slot("nightly").await.unwrap(), None);
+        assert_eq!(harness.store.schedules().last_fire_time("nightly").await.unwrap(), None);
         let (early, late) = (START, START.plus(HOUR));
-        harness.store.note_slot("nightly", late).await.unwrap();
-        harness.store.note_slot("nightly", early).await.unwrap();
-        assert_eq!(harness.store.last_slot("nightly").await.unwrap(), Some(late));
+        harness.store.schedules().record_fire_time("nightly", late).await.unwrap();
+        harness.store.schedules().record_fire_time("nightly", early).await.unwrap();
+        assert_eq!(harness.store.schedules().last_fire_time("nightly").await.unwrap(), Some(late));
     }
 
     async fn the_database_tells_the_time(harness: &StoreHarness) {

@@ -13,10 +13,11 @@ use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, Rela
 
 use crate::change::Change;
 use crate::decided::Decided;
+use crate::handles::TokenStore;
 use crate::many::among;
 use crate::pages::{self, Keys};
+use crate::rows;
 use crate::rows::token::{NewToken, Reach, active, insert, within, works};
-use crate::{Store, rows};
 
 /// A token as the door needs it: what it may, and for which account.
 #[derive(Clone, Debug)]
@@ -39,8 +40,8 @@ pub struct TokenUse {
     pub at: Time,
 }
 
-impl Store {
-    pub async fn token_grant(&self, secret_hash: &str) -> anyhow::Result<Option<TokenGrant>> {
+impl TokenStore<'_> {
+    pub async fn find_grant(self, secret_hash: &str) -> anyhow::Result<Option<TokenGrant>> {
         let owner: RelationDef = entity::token::Entity::belongs_to(entity::account::Entity)
             .from(entity::token::Column::AccountId)
             .to(entity::account::Column::Id)
@@ -49,7 +50,7 @@ impl Store {
             .join(JoinType::InnerJoin, owner)
             .select_also(entity::account::Entity)
             .filter(entity::token::Column::SecretHash.eq(secret_hash))
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         let Some((token, Some(account))) = found else { return Ok(None) };
         Ok(Some(TokenGrant {
@@ -65,8 +66,8 @@ impl Store {
     }
 
     /// The account's active tokens within reach, the newest first.
-    pub async fn tokens(
-        &self,
+    pub async fn list(
+        self,
         account: AccountId,
         reach: Reach,
         now: Time,
@@ -76,12 +77,12 @@ impl Store {
         let query = active(account, now).filter(within(reach));
         let keys = Keys::NewestFirst(Column::CreatedAt, Column::Id);
         let cursor = |row: &entity::token::Model| Cursor::new(List::Tokens, row.created_at, &row.id);
-        pages::read(&self.database.reader, query, keys, page, cursor).await?.try_map(token)
+        pages::read(&self.0.database.reader, query, keys, page, cursor).await?.try_map(token)
     }
 
     /// Writes a token, if whoever mints it still may and its artifact is there.
-    pub async fn mint(&self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
-        let begun = self.begin_change(change).await?;
+    pub async fn create(self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
+        let begun = change.begin(self.0).await?;
         if let Some(artifact) = token.rights.pinned_to
             && rows::artifact::find_by_id(&begun.transaction, change.account, artifact).await?.is_none()
         {
@@ -95,8 +96,8 @@ impl Store {
     }
 
     /// The names of the tokens that minted these, whether or not they still work.
-    pub async fn minters_of(
-        &self,
+    pub async fn list_minters(
+        self,
         account: AccountId,
         tokens: &[Token],
     ) -> anyhow::Result<HashMap<TokenId, TokenName>> {
@@ -108,7 +109,7 @@ impl Store {
             .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Id.is_in(ids))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         found
             .into_iter()
@@ -117,12 +118,12 @@ impl Store {
     }
 
     /// Those of the hashes that are of a token which works, whatever its account.
-    pub async fn active_among(
-        &self,
+    pub async fn find_active(
+        self,
         secret_hashes: impl IntoIterator<Item = String>,
         now: Time,
     ) -> anyhow::Result<HashSet<String>> {
-        let connection = &self.database.reader;
+        let connection = &self.0.database.reader;
         let found: Vec<String> = entity::token::Entity::find()
             .select_only()
             .column(entity::token::Column::SecretHash)
@@ -136,8 +137,8 @@ impl Store {
 
     /// Notes when tokens were last used. A token whose row is busy is passed over: its next use is noted instead, and
     /// this waits for nobody.
-    pub async fn note_token_uses(&self, uses: &[TokenUse]) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
+    pub async fn record_uses(self, uses: &[TokenUse]) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
         let ids: Vec<_> = uses.iter().map(|used| used.token.to_string()).collect();
         let free: HashSet<String> = entity::token::Entity::find()
             .select_only()

@@ -8,8 +8,9 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
 
 use crate::decisions::{Decision, mark, note, shown_at};
+use crate::handles::ScanStore;
 use crate::rows::account::lock_account;
-use crate::{Store, routes, rows};
+use crate::{routes, rows};
 
 /// A version that has been pending for so much longer says nothing of scans today: an operator cancelled its scan, for
 /// example.
@@ -30,15 +31,17 @@ struct Oldest {
     created_at: i64,
 }
 
-impl Store {
+impl ScanStore<'_> {
     /// From when on scans count as late for a version that was published at this moment and is pending: since the oldest
     /// pending version, itself or an earlier one, has waited for too long. An edge's login may read no more of versions.
-    pub(crate) async fn scans_late_from(&self, published_at: Time) -> anyhow::Result<Option<Time>> {
+    pub(crate) async fn late_from(self, published_at: Time) -> anyhow::Result<Option<Time>> {
         // Word for word the condition of the index `versions_pending`.
         let sql = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= $1
              ORDER BY created_at LIMIT 1";
         let counted_from = published_at.minus(LEFT_BEHIND_AFTER).millis();
         let oldest: Vec<Oldest> = self
+            .0
+            .database
             .find(sql.to_owned(), [counted_from.into()])
             .await
             .context("find the oldest pending version")?;
@@ -47,7 +50,7 @@ impl Store {
 
     /// Has the documents of a provisional account's pending version held back from now on. The host whose edges must be
     /// told; none when the version is not live, has a verdict, or is held back already.
-    pub async fn hold_back(&self, version: VersionId, now: Time) -> anyhow::Result<Option<Host>> {
+    pub async fn hold_back(self, version: VersionId, now: Time) -> anyhow::Result<Option<Host>> {
         use entity::route::{Column, Entity};
         let held = Entity::update_many()
             .col_expr(Column::HeldFrom, Expr::value(now.millis()))
@@ -56,7 +59,7 @@ impl Store {
             .filter(Column::ModerationStatus.eq(ModerationStatus::Pending.as_str()))
             .filter(Column::ExpiresAt.is_not_null())
             .filter(Column::HeldFrom.is_null())
-            .exec_with_returning(&self.database.writer)
+            .exec_with_returning(&self.0.database.writer)
             .await
             .context("hold back a version whose scan failed")?;
         held.first().map(|route| rows::parse(&route.host, "a host")).transpose()
@@ -64,8 +67,8 @@ impl Store {
 
     /// Sends a version whose first scan was given up to the moderators. A later scan may still judge it. The host whose
     /// edges must be told; none when the version is not live, or is not pending any more.
-    pub async fn give_up_scan(&self, given_up: &GivenUpScan) -> anyhow::Result<Option<Host>> {
-        let transaction = self.database.begin().await?;
+    pub async fn give_up(self, given_up: &GivenUpScan) -> anyhow::Result<Option<Host>> {
+        let transaction = self.0.database.begin().await?;
         lock_account(&transaction, given_up.job.account).await?;
         let id = given_up.job.version.to_string();
         let found = entity::version::Entity::find_by_id(id.as_str()).one(&transaction).await?;

@@ -6,8 +6,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, TryInsertResult};
 
+use crate::handles::UserStore;
 use crate::sessions::{self, NewSession};
-use crate::{Store, audit, rows};
+use crate::{audit, rows};
 
 /// A person as signing in needs one.
 #[derive(Clone, Debug)]
@@ -27,11 +28,11 @@ pub struct PasswordChange {
     pub session: NewSession,
 }
 
-impl Store {
-    pub async fn user(&self, username: &Username) -> anyhow::Result<Option<User>> {
+impl UserStore<'_> {
+    pub async fn find(self, username: &Username) -> anyhow::Result<Option<User>> {
         let found = entity::user::Entity::find()
             .filter(entity::user::Column::Username.eq(username.as_str()))
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         let Some(row) = found else { return Ok(None) };
         Ok(Some(User {
@@ -43,13 +44,8 @@ impl Store {
     }
 
     /// Writes a new person who is signed in. False when the name is taken, also by one who came in the same moment.
-    pub async fn insert_user(
-        &self,
-        user: &User,
-        session: &NewSession,
-        chance: &Chance,
-    ) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+    pub async fn create(self, user: &User, session: &NewSession, chance: &Chance) -> anyhow::Result<bool> {
+        let transaction = self.0.database.begin().await?;
         let row = entity::user::ActiveModel {
             id: Set(user.id.to_string()),
             username: Set(user.username.to_string()),
@@ -72,8 +68,8 @@ impl Store {
 
     /// Changes a password and ends every session but the one that comes with it. False when somebody has changed the
     /// password meanwhile.
-    pub async fn change_password(&self, change: &PasswordChange, chance: &Chance) -> anyhow::Result<bool> {
-        let transaction = self.database.begin().await?;
+    pub async fn change_password(self, change: &PasswordChange, chance: &Chance) -> anyhow::Result<bool> {
+        let transaction = self.0.database.begin().await?;
         // The person first: whoever signs in by the known password has done so by now, or finds another.
         let changed = entity::user::Entity::update_many()
             .col_expr(entity::user::Column::PasswordHash, Expr::value(change.new.as_str()))

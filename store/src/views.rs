@@ -8,12 +8,13 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
 
-use crate::{Store, rows};
+use crate::handles::ViewStore;
+use crate::rows;
 
-impl Store {
+impl ViewStore<'_> {
     /// Adds views that an edge counted, once per job.
-    pub async fn add_views(&self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
-        let transaction = self.database.begin().await?;
+    pub async fn add(self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
         if !is_first(&transaction, job, counted).await? {
             return Ok(());
         }

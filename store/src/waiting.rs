@@ -10,8 +10,9 @@ use domain::{Host, ModeratedBy, ModerationStatus, Slug, Time, VersionId, Visibil
 use sea_orm::{FromQueryResult, Statement, Value};
 
 use crate::decisions::ScanKept;
+use crate::handles::ReviewQueue;
 use crate::moderation::Seen;
-use crate::{Store, rows};
+use crate::rows;
 
 /// A page with an open report stands as far ahead in the queue as if it had waited so much longer.
 const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
@@ -235,10 +236,10 @@ impl WaitingRow {
     }
 }
 
-impl Store {
+impl ReviewQueue<'_> {
     /// What waits for a moderator, in figures.
-    pub async fn backlog(&self, now: Time) -> anyhow::Result<Backlog> {
-        let reader = &self.database.reader;
+    pub async fn backlog(self, now: Time) -> anyhow::Result<Backlog> {
+        let reader = &self.0.database.reader;
         let backend = reader.get_database_backend();
         let count = WaitingFor::Review.count();
         let count = Statement::from_sql_and_values(backend, count, [Value::from(now.millis())]);

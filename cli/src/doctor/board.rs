@@ -40,7 +40,7 @@ pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
     }
     let mut late = Vec::new();
     for planned in queues.schedules(now)? {
-        let last = store.last_slot(planned.name).await?;
+        let last = store.schedules().last_fire_time(planned.name).await?;
         let due = match last {
             Some(last) => queues.schedules(last)?.into_iter().find(|next| next.name == planned.name),
             None => None,

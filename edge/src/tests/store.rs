@@ -24,7 +24,7 @@ async fn account(harness: &EdgeHarness, chance: &Chance) -> AccountId {
         suspension: None,
     };
     let token = NewToken::first_of(&account, "hash".into(), chance);
-    harness.store.insert_account(&account, &token).await.unwrap();
+    harness.store.accounts().create(&account, &token).await.unwrap();
     account.id
 }
 
@@ -78,7 +78,7 @@ async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
         harness.bus.notify_edges(std::slice::from_ref(&host)).await;
         assert_eq!(visit().await.text(), text);
     }
-    harness.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
+    harness.store.artifacts().delete(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
     harness.bus.notify_edges(std::slice::from_ref(&host)).await;
     assert_eq!(visit().await.status, 404);
     harness.edge.leave().await;
@@ -127,7 +127,7 @@ async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
     publish(&harness, account, &chance, "two").await;
     let now = freshen_now().await;
     assert!(is_known_since(stood_before) && !is_known_since(now));
-    harness.store.delete_artifact(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
+    harness.store.artifacts().delete(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
     let now = freshen_now().await;
     assert!(!is_known_since(now));
 }

@@ -11,7 +11,7 @@ const EVIDENCE: &str = r#"[{"rule":"scan_failed","file":"","field":"","words":[]
 impl Service {
     /// Has the version of a failed scan held back by the edges until it has a verdict, if its account is provisional.
     pub async fn hold_back(&self, job: ScanJob) -> anyhow::Result<()> {
-        let host = self.0.store.hold_back(job.version, self.0.clock.now()).await?;
+        let host = self.0.store.scans().hold_back(job.version, self.0.clock.now()).await?;
         self.tell_edges(host).await;
         Ok(())
     }
@@ -21,7 +21,7 @@ impl Service {
         let now = self.0.clock.now();
         let decision_id = self.0.chance.ulid(now).to_string();
         let given_up = GivenUpScan { job, decision_id, evidence: EVIDENCE.to_owned(), now };
-        let host = self.0.store.give_up_scan(&given_up).await?;
+        let host = self.0.store.scans().give_up(&given_up).await?;
         self.tell_edges(host).await;
         Ok(())
     }

@@ -7,15 +7,16 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::{Damage, DamageFault, Harmed, MalformedManifest, ScrubNews, ScrubProgress, known};
 use crate::blobs::KnownBlob;
-use crate::{Store, rows};
+use crate::handles::IntegrityChecks;
+use crate::rows;
 
 /// A manifest has up to 50 files.
 const VERSIONS_PAGE: u64 = 50;
 
-impl Store {
+impl IntegrityChecks<'_> {
     /// Compares every version's manifest with what the database knows of its contents.
     pub async fn scrub_manifests(
-        &self,
+        self,
         mut progress: ScrubProgress,
         news: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
@@ -43,7 +44,7 @@ impl Store {
         }
     }
 
-    async fn manifests_after(&self, after: &str) -> anyhow::Result<Vec<(String, String)>> {
+    async fn manifests_after(self, after: &str) -> anyhow::Result<Vec<(String, String)>> {
         Ok(entity::version::Entity::find()
             .select_only()
             .columns([entity::version::Column::Id, entity::version::Column::Manifest])
@@ -51,13 +52,13 @@ impl Store {
             .order_by_asc(entity::version::Column::Id)
             .limit(VERSIONS_PAGE)
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?)
     }
 
     /// The files of these versions that do not fit, by version and hash. A version that was purged meanwhile has none.
     async fn wrong_files(
-        &self,
+        self,
         page: &[(String, Manifest)],
     ) -> anyhow::Result<Vec<((String, BlobHash), DamageFault)>> {
         let files: Vec<(&str, &ManifestFile)> = page
@@ -67,7 +68,7 @@ impl Store {
         let hashes: HashSet<String> = files.iter().map(|(_, file)| file.hash.to_string()).collect();
         let known: HashMap<BlobHash, KnownBlob> = entity::blob::Entity::find()
             .filter(entity::blob::Column::Hash.is_in(hashes))
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?
             .into_iter()
             .map(|row| known(row).map(|blob| (blob.hash, blob)))
@@ -78,7 +79,7 @@ impl Store {
             .columns([entity::blob_ref::Column::VersionId, entity::blob_ref::Column::Hash])
             .filter(entity::blob_ref::Column::VersionId.is_in(versions))
             .into_tuple::<(String, String)>()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?
             .into_iter()
             .collect();
@@ -89,12 +90,12 @@ impl Store {
                 wrong.insert((version.to_owned(), file.hash), fault);
             }
         }
-        self.retain_of_versions_that_are_there(&mut wrong).await?;
+        self.retain_existing_versions(&mut wrong).await?;
         Ok(wrong.into_iter().collect())
     }
 
-    async fn retain_of_versions_that_are_there(
-        &self,
+    async fn retain_existing_versions(
+        self,
         wrong: &mut HashMap<(String, BlobHash), DamageFault>,
     ) -> anyhow::Result<()> {
         if wrong.is_empty() {
@@ -106,18 +107,19 @@ impl Store {
             .column(entity::version::Column::Id)
             .filter(entity::version::Column::Id.is_in(versions))
             .into_tuple()
-            .all(&self.database.reader)
+            .all(&self.0.database.reader)
             .await?;
         let there: HashSet<String> = there.into_iter().collect();
         wrong.retain(|(version, _), _| there.contains(version));
         Ok(())
     }
 
-    async fn harmed_version(&self, version: &str) -> anyhow::Result<Vec<Harmed>> {
-        let Some(row) = entity::version::Entity::find_by_id(version).one(&self.database.reader).await? else {
+    async fn harmed_version(self, version: &str) -> anyhow::Result<Vec<Harmed>> {
+        let Some(row) = entity::version::Entity::find_by_id(version).one(&self.0.database.reader).await?
+        else {
             return Ok(Vec::new());
         };
-        let artifact = rows::artifact::find_even_deleted(&self.database.reader, &row.artifact_id).await?;
+        let artifact = rows::artifact::find_even_deleted(&self.0.database.reader, &row.artifact_id).await?;
         let Some(artifact) = artifact else { return Ok(Vec::new()) };
         Ok(vec![Harmed {
             host: rows::parse(&artifact.host, "a host")?,

@@ -4,16 +4,17 @@ use domain::{BlobHash, Time};
 use futures::TryStreamExt;
 
 use super::{ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress};
+use crate::Blobs;
 use crate::blobs::StorageKey;
+use crate::handles::IntegrityChecks;
 use crate::objects::{ObjectKind, StoredObject};
-use crate::{Blobs, Store};
 
 const OBJECTS_PAGE: usize = 500;
 
-impl Store {
+impl IntegrityChecks<'_> {
     /// Looks for objects that nobody knows of; those that are old enough are removed, if that is wanted.
     pub async fn scrub_objects(
-        &self,
+        self,
         scrub: &Scrub<'_>,
         mut progress: ScrubProgress,
         news: &mut impl FnMut(ScrubNews),
@@ -23,7 +24,7 @@ impl Store {
         while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
             progress.objects += page.len() as u64;
             let old = page.into_iter().filter(|object| object.written_at < now.minus(ORPHAN_GRACE)).collect();
-            for orphan in self.orphans_among(old).await? {
+            for orphan in self.find_orphans(old).await? {
                 progress.orphans += 1;
                 let fate = match (&orphan.kind, care) {
                     (ObjectKind::Unknown, _) => OrphanFate::Foreign,
@@ -46,16 +47,18 @@ impl Store {
     }
 
     /// An upload that is that old belongs to nobody any more.
-    async fn orphans_among(&self, objects: Vec<StoredObject>) -> anyhow::Result<Vec<StoredObject>> {
+    async fn find_orphans(self, objects: Vec<StoredObject>) -> anyhow::Result<Vec<StoredObject>> {
         let hashes: Vec<BlobHash> = objects.iter().filter_map(StoredObject::hash).collect();
-        let unknown = self.unknown_blobs(&hashes).await?;
+        let unknown = self.0.blob_index().find_unknown(&hashes).await?;
         let is_orphan = |object: &StoredObject| object.hash().is_none_or(|hash| unknown.contains(&hash));
         Ok(objects.into_iter().filter(is_orphan).collect())
     }
 
-    async fn remove_orphan(&self, blobs: &Blobs, orphan: &StoredObject, now: Time) -> anyhow::Result<bool> {
+    async fn remove_orphan(self, blobs: &Blobs, orphan: &StoredObject, now: Time) -> anyhow::Result<bool> {
         match orphan.kind {
-            ObjectKind::Blob(hash) => self.sweep_orphan(blobs, hash, orphan.size_bytes, now).await,
+            ObjectKind::Blob(hash) => {
+                self.0.blob_index().sweep_orphan(blobs, hash, orphan.size_bytes, now).await
+            }
             ObjectKind::Spool(version) => {
                 blobs.delete(StorageKey::Spool(version)).await?;
                 Ok(true)

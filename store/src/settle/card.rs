@@ -9,7 +9,8 @@ use sea_orm::{
 };
 
 use super::batch::BatchState;
-use crate::{Store, rows};
+use crate::handles::LedgerStore;
+use crate::rows;
 
 /// Credits the account. `false` when the session credited this account or another one before.
 pub(super) async fn credit(
@@ -78,10 +79,10 @@ pub(super) async fn reverse(
     Ok(true)
 }
 
-impl Store {
+impl LedgerStore<'_> {
     /// The account that a payment of the card processor credited.
-    pub async fn account_of_card_payment(
-        &self,
+    pub async fn find_account_of_card_payment(
+        self,
         payment_intent: &str,
     ) -> anyhow::Result<Option<domain::AccountId>> {
         use entity::card_payment::Column;
@@ -90,7 +91,7 @@ impl Store {
             .column(Column::AccountId)
             .filter(Column::PaymentIntent.eq(payment_intent))
             .into_tuple()
-            .one(&self.database.reader)
+            .one(&self.0.database.reader)
             .await?;
         found.map(|account| rows::parse(&account, "an account id")).transpose()
     }

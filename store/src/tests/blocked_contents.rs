@@ -25,13 +25,13 @@ impl StoreHarness {
         seen: Option<Seen>,
     ) -> Ruled {
         let word = ModeratorsWord { seen, ..self.word_of_ada(published, ruling) };
-        self.store.rule(&word, &self.chance).await.unwrap()
+        self.store.moderation().decide(&word, &self.chance).await.unwrap()
     }
 
     async fn block_objecting_to(&self, published: &Published, content: &[u8]) {
         let contents = vec![BlobHash::of(content)];
         let word = ModeratorsWord { contents, ..self.word_of_ada(published, ModerationDecision::Block) };
-        self.store.rule(&word, &self.chance).await.unwrap();
+        self.store.moderation().decide(&word, &self.chance).await.unwrap();
     }
 
     fn word_of_ada(&self, published: &Published, ruling: ModerationDecision) -> ModeratorsWord {
@@ -49,17 +49,17 @@ impl StoreHarness {
     }
 
     async fn listed(&self) -> Vec<BlobHash> {
-        let listed = self.store.blocked_contents(None, 10).await.unwrap();
+        let listed = self.store.blocked_contents().list(None, 10).await.unwrap();
         listed.into_iter().map(|content| content.hash).collect()
     }
 
     async fn roll_back(&self, published: &Published, seq: u32) {
         let change = self.change(published.account, START);
-        self.store.activate(&change, &published.slug, seq).await.unwrap();
+        self.store.artifacts().activate(&change, &published.slug, seq).await.unwrap();
     }
 
     async fn status_of(&self, published: &Published) -> (ModerationStatus, ModeratedBy) {
-        let found = self.store.live_moderation(published.version).await.unwrap().unwrap();
+        let found = self.store.moderation().find_live(published.version).await.unwrap().unwrap();
         (found.status, found.moderated_by)
     }
 
@@ -75,11 +75,11 @@ impl StoreHarness {
         let token = tokens.await.unwrap().unwrap().id.parse().unwrap();
         let by = Maker { user: None, token: Some(token) };
         let change = Change { by, ..self.change(published.account, START) };
-        self.store.appeal(&change, &appeal).await
+        self.store.moderation().appeal(&change, &appeal).await
     }
 
     async fn waits(&self, waiting_for: WaitingFor) -> Vec<String> {
-        let waiting = self.store.waiting(&waiting_for.into(), None, 10, START).await.unwrap();
+        let waiting = self.store.review_queue().list(&waiting_for.into(), None, 10, START).await.unwrap();
         waiting.into_iter().map(|one| one.slug.to_string()).collect()
     }
 }
@@ -98,7 +98,7 @@ on_both_databases! {
         let again = harness.publish(other, "again", b"bad").await;
         assert_eq!(harness.shown(&again).await, BLOCKED);
         assert_eq!(harness.status_of(&again).await, (BLOCKED, ModeratedBy::Scan));
-        let evidence = harness.store.live_moderation(again.version).await.unwrap().unwrap().evidence.unwrap();
+        let evidence = harness.store.moderation().find_live(again.version).await.unwrap().unwrap().evidence.unwrap();
         assert!(evidence.contains(crate::BLOCKED_CONTENT) && evidence.contains("index.html"), "{evidence}");
         // A scan does not clear it, and leaves alone what was there before.
         harness.judge(&again, 1, PASS).await;
@@ -124,7 +124,7 @@ on_both_databases! {
         harness.judge(&late, 1, PASS).await;
         harness.block_objecting_to(&page, b"bad").await;
         let asked = AskedFor::BlockedAt(START);
-        assert_eq!(harness.store.ask_for_rescans(&asked, START).await.unwrap(), Some(1));
+        assert_eq!(harness.store.scans().request_rescans(&asked, START).await.unwrap(), Some(1));
         harness.judge(&late, 1, PASS).await;
         assert_eq!(harness.shown(&late).await, BLOCKED);
     }
@@ -153,7 +153,7 @@ on_both_databases! {
         assert_eq!(harness.status_of(&again).await, (REVIEW, ModeratedBy::Moderator));
         assert_eq!(harness.shown(&again).await, BLOCKED);
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
-        let evidence = harness.store.live_moderation(again.version).await.unwrap().unwrap().evidence.unwrap();
+        let evidence = harness.store.moderation().find_live(again.version).await.unwrap().unwrap().evidence.unwrap();
         assert!(evidence.contains(crate::BLOCKED_CONTENT), "{evidence}");
     }
 
@@ -173,7 +173,7 @@ on_both_databases! {
         let account = harness.claimed().await;
         let page = harness.publish(account, "page", b"one").await;
         harness.decide(&page, ModerationDecision::Block).await;
-        harness.store.delete_artifact(&harness.change(account, START), &page.slug).await.unwrap();
+        harness.store.artifacts().delete(&harness.change(account, START), &page.slug).await.unwrap();
         let held = entity::held_page::Entity::find().all(&harness.store.database.reader).await.unwrap();
         assert_eq!(held, []);
     }
@@ -188,9 +188,9 @@ on_both_databases! {
         assert_eq!(harness.shown(&page).await, REVIEW);
         harness.publish(one, "page", b"good").await;
         // After the scan: the order of decisions is that of their ids, and these begin with the time.
-        harness.store.activate(&harness.change(one, START.plus(HOUR)), &page.slug, 1).await.unwrap();
+        harness.store.artifacts().activate(&harness.change(one, START.plus(HOUR)), &page.slug, 1).await.unwrap();
         assert_eq!(harness.shown(&page).await, BLOCKED);
-        let evidence = harness.store.live_moderation(page.version).await.unwrap().unwrap().evidence.unwrap();
+        let evidence = harness.store.moderation().find_live(page.version).await.unwrap().unwrap().evidence.unwrap();
         assert!(evidence.contains(crate::BLOCKED_CONTENT) && evidence.contains("{}"), "{evidence}");
     }
 
@@ -200,13 +200,13 @@ on_both_databases! {
         harness.decide(&page, ModerationDecision::Block).await;
         let again = harness.publish(other, "again", b"bad").await;
         harness.judge(&again, 1, PASS).await;
-        let listed = harness.store.blocked_contents(None, 10).await.unwrap();
+        let listed = harness.store.blocked_contents().list(None, 10).await.unwrap();
         assert_eq!((listed[0].live_versions, listed[0].path.as_str()), (2, "index.html"));
         assert_eq!(listed[0].host, page.host);
         let hash = listed[0].hash;
         let unscanned = harness.publish(other, "unscanned", b"bad").await;
-        assert!(harness.store.unblock_content(hash, &ada(), START, &harness.chance).await.unwrap());
-        assert!(!harness.store.unblock_content(hash, &ada(), START, &harness.chance).await.unwrap());
+        assert!(harness.store.blocked_contents().unblock(hash, &ada(), START, &harness.chance).await.unwrap());
+        assert!(!harness.store.blocked_contents().unblock(hash, &ada(), START, &harness.chance).await.unwrap());
         // Also the one whose first scan may be running.
         let due = harness.due(1, START).await;
         assert!(due.len() == 2 && due.contains(&(again.version, 0)), "{due:?}");
@@ -262,7 +262,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&second).await, BLOCKED);
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
         assert_eq!(harness.waits(WaitingFor::BlockedAlready).await, [""; 0]);
-        assert_eq!(harness.store.backlog(START).await.unwrap().pages, 1);
+        assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().pages, 1);
         // Neither the version after it nor one that is made live again gets round that.
         let staged = harness.publish_as(account, "page", b"three", Activation::Staged).await;
         harness.roll_back(&staged, 3).await;
@@ -297,9 +297,9 @@ on_both_databases! {
         let refused = harness.appeal(&page, "It is a drill!").await.unwrap_err();
         assert!(matches!(refused, Undone::Refused(Refusal::AlreadyAppealed)), "{refused:?}");
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
-        assert_eq!(harness.store.backlog(START).await.unwrap().pages, 1);
+        assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().pages, 1);
 
-        let case = async || harness.store.review_case(&page.host).await.unwrap().unwrap();
+        let case = async || harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
         let appeal = case().await.appeals.remove(0);
         assert_eq!((appeal.message.as_str(), appeal.seq, appeal.closed_at), ("It is a drill.", 1, None));
         // Who has not seen it does not close it.
@@ -324,8 +324,8 @@ on_both_databases! {
             category: Some(domain::ReportCategory::Spam),
             now: START,
         };
-        harness.store.report(&report, &harness.chance).await.unwrap();
-        let case = harness.store.review_case(&page.host).await.unwrap().unwrap();
+        harness.store.reports().create(&report, &harness.chance).await.unwrap();
+        let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
         assert_eq!(case.reports[0].category, Some(domain::ReportCategory::Spam));
     }
 }

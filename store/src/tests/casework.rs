@@ -14,7 +14,7 @@ on_both_databases! {
         harness.scanned(&old, ModerationStatus::Review, START).await;
         harness.scanned(&young, ModerationStatus::Review, START.plus(HOUR)).await;
         let review = QueueWanted::from(WaitingFor::Review);
-        let handle = harness.store.account(other).await.unwrap().unwrap().handle;
+        let handle = harness.store.accounts().find(other).await.unwrap().unwrap().handle;
         let wanted = |rule: Option<&str>, account: Option<&str>, waiting_at_least| QueueWanted {
             rule: rule.map(str::to_owned),
             account: account.map(str::to_owned),
@@ -30,7 +30,7 @@ on_both_databases! {
             (wanted(None, None, Some(HOUR)), vec!["old"]),
             (wanted(Some("seed_phrase"), Some(&handle), Some(HOUR)), vec![]),
         ] {
-            let found = harness.store.waiting(&wanted, None, 10, START.plus(HOUR)).await.unwrap();
+            let found = harness.store.review_queue().list(&wanted, None, 10, START.plus(HOUR)).await.unwrap();
             assert_eq!(slugs(&found), listed, "{wanted:?}");
         }
     }
@@ -44,18 +44,18 @@ on_both_databases! {
             pages.push(page);
         }
         let (store, wanted) = (&harness.store, QueueWanted::from(WaitingFor::Review));
-        let place = store.place_in_queue(&wanted, &pages[1].host, START).await.unwrap().unwrap();
-        let next = async |after| store.next_in_queue(&wanted, after, &pages[1].host, START).await.unwrap();
-        let previous = async |before| store.previous_in_queue(&wanted, before, START).await.unwrap();
+        let place = store.review_queue().find_position(&wanted, &pages[1].host, START).await.unwrap().unwrap();
+        let next = async |after| store.review_queue().find_next(&wanted, after, &pages[1].host, START).await.unwrap();
+        let previous = async |before| store.review_queue().find_previous(&wanted, before, START).await.unwrap();
         assert_eq!(next(Some(&place)).await.as_ref(), Some(&pages[2].host));
         assert_eq!(next(None).await.as_ref(), Some(&pages[0].host));
         assert_eq!(previous(&place).await.as_ref(), Some(&pages[0].host));
-        let first = store.place_in_queue(&wanted, &pages[0].host, START).await.unwrap().unwrap();
+        let first = store.review_queue().find_position(&wanted, &pages[0].host, START).await.unwrap().unwrap();
         // The page itself is left out.
         assert_eq!(next(Some(&first)).await.as_ref(), Some(&pages[2].host));
         assert_eq!(previous(&first).await, None);
         let blocked = QueueWanted::from(WaitingFor::BlockedAlready);
-        assert_eq!(store.place_in_queue(&blocked, &pages[1].host, START).await.unwrap(), None);
+        assert_eq!(store.review_queue().find_position(&blocked, &pages[1].host, START).await.unwrap(), None);
     }
 
     async fn a_decision_from_the_list_rests_on_what_the_list_showed(harness: &StoreHarness) {
@@ -83,7 +83,7 @@ on_both_databases! {
             harness.reported(page, START.plus(HOUR)).await;
             assert_eq!(harness.rule(page, ModerationDecision::Block, None).await, DONE);
         }
-        let history = harness.store.account_history(account, shown.artifact).await.unwrap();
+        let history = harness.store.accounts().history(account, shown.artifact).await.unwrap();
         let hosts: Vec<_> = history.decisions.iter().map(|one| (&one.host, one.source)).collect();
         assert_eq!(hosts, [(&before.host, ModeratedBy::Moderator)]);
         let reports: Vec<_> = history.reports.iter().map(|one| (&one.host, one.is_open)).collect();

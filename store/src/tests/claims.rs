@@ -12,18 +12,18 @@ use crate::{Claimed, Claimer, MeterPage};
 const ACCOUNTS_MAX: u32 = 5;
 
 async fn claim_by(harness: &StoreHarness, user: UserId, account: AccountId, now: Time) -> Claimed {
-    let code = harness.store.account(account).await.unwrap().unwrap().claim_code;
+    let code = harness.store.accounts().find(account).await.unwrap().unwrap().claim_code;
     let claimer = Claimer {
         user,
         origin: ORIGIN,
         accounts_max: NonZeroU32::new(ACCOUNTS_MAX),
         tokens: TokenFate::Keep,
     };
-    harness.store.claim(&code, &claimer, now, &harness.chance).await.unwrap()
+    harness.store.accounts().claim(&code, &claimer, now, &harness.chance).await.unwrap()
 }
 
 async fn summary(harness: &StoreHarness, account: AccountId) -> AccountSummary {
-    harness.store.account_summary(account, START).await.unwrap().unwrap()
+    harness.store.accounts().summary(account, START).await.unwrap().unwrap()
 }
 
 on_both_databases! {
@@ -34,7 +34,7 @@ on_both_databases! {
         let claimed = claims.iter().filter(|claimed| matches!(claimed, Claimed::Now { .. })).count();
         let refused = claims.iter().filter(|claimed| matches!(claimed, Claimed::TooMany { limit: ACCOUNTS_MAX }));
         assert_eq!((claimed, refused.count()), (5, 15), "{claims:?}");
-        assert_eq!(harness.store.memberships(ada).await.unwrap().len(), 5);
+        assert_eq!(harness.store.members().list_memberships(ada).await.unwrap().len(), 5);
         // What was refused is still anybody else's to claim.
         let left = accounts.iter().zip(&claims).find(|(_, claimed)| matches!(claimed, Claimed::TooMany { .. }));
         assert!(matches!(claim_by(harness, other, *left.unwrap().0, START).await, Claimed::Now { .. }));
@@ -51,7 +51,7 @@ on_both_databases! {
             harness.publish(account, "page", content).await;
         }
         let page = MeterPage { views_of: START.month(), after: None, at_most: 100 };
-        let metered = harness.store.metered_accounts(&page).await.unwrap();
+        let metered = harness.store.metering().list_accounts(&page).await.unwrap();
         for (account, own, claimed_earlier) in [(first, 5, 0), (last, 3, 5), (foreign, 7, 0)] {
             let stored = StoredBytes { own, claimed_earlier };
             assert_eq!(summary(harness, account).await.stored, stored);

@@ -28,18 +28,18 @@ impl StoreHarness {
             content: Some(content),
             now,
         };
-        assert!(matches!(self.store.judge(judgement).await.unwrap(), Judged::Noted { .. }));
+        assert!(matches!(self.store.scans().record_verdict(judgement).await.unwrap(), Judged::Noted { .. }));
         content
     }
 
     async fn content_of(&self, published: &Published) -> ScannedContent {
-        let subject = self.store.scan_subject(published.version).await.unwrap().unwrap();
+        let subject = self.store.scans().find_subject(published.version).await.unwrap().unwrap();
         assert!(subject.is_provisional);
         ScannedContent::of(&subject.manifest, subject.is_provisional)
     }
 
     async fn kept(&self, content: ScannedContent, rules: u32) -> Option<String> {
-        let kept = self.store.content_verdict(content, rules).await.unwrap();
+        let kept = self.store.scans().find_content_verdict(content, rules).await.unwrap();
         kept.map(|KeptVerdict { status, evidence }| {
             assert_eq!(status, REVIEW);
             evidence
@@ -53,11 +53,11 @@ impl StoreHarness {
             evidence: "[{}]".to_owned(),
             now: START,
         };
-        self.store.give_up_scan(&given_up).await.unwrap()
+        self.store.scans().give_up(&given_up).await.unwrap()
     }
 
     async fn held_from_of(&self, published: &Published) -> Option<Time> {
-        self.store.route(&published.host).await.unwrap().unwrap().held_from
+        self.store.routes().find(&published.host).await.unwrap().unwrap().held_from
     }
 }
 
@@ -86,7 +86,7 @@ on_both_databases! {
         let early = harness.judge_and_keep(&early, 3, "[2]", START).await;
         let late = harness.judge_and_keep(&late, 3, "[3]", START.plus(HOUR)).await;
         for swept in [1, 1, 0] {
-            assert_eq!(harness.store.sweep_content_verdicts(3, START.plus(MINUTE), 1).await.unwrap(), swept);
+            assert_eq!(harness.store.upkeep().sweep_content_verdicts(3, START.plus(MINUTE), 1).await.unwrap(), swept);
         }
         assert_eq!((harness.kept(old_rules, 2).await, harness.kept(early, 3).await), (None, None));
         assert_eq!(harness.kept(late, 3).await.as_deref(), Some("[3]"));
@@ -104,14 +104,14 @@ on_both_databases! {
         let account = harness.account().await;
         let page = harness.publish(account, "page", b"one").await;
         let failed_at = START.plus(Duration::from_secs(5));
-        assert_eq!(harness.store.hold_back(page.version, failed_at).await.unwrap(), Some(page.host.clone()));
-        assert_eq!(harness.store.hold_back(page.version, failed_at).await.unwrap(), None);
+        assert_eq!(harness.store.scans().hold_back(page.version, failed_at).await.unwrap(), Some(page.host.clone()));
+        assert_eq!(harness.store.scans().hold_back(page.version, failed_at).await.unwrap(), None);
         assert_eq!(harness.held_from_of(&page).await, Some(failed_at));
         // The next version has failed at nothing.
         let next = harness.publish(account, "page", b"two").await;
         assert_ne!(harness.held_from_of(&next).await, Some(failed_at));
         harness.judge(&next, 1, ModerationStatus::Pass).await;
-        assert_eq!(harness.store.hold_back(next.version, failed_at).await.unwrap(), None);
+        assert_eq!(harness.store.scans().hold_back(next.version, failed_at).await.unwrap(), None);
         assert_eq!(harness.held_from_of(&next).await, None);
     }
 
@@ -121,7 +121,7 @@ on_both_databases! {
         assert_eq!(harness.give_up_scan_of(&page).await, Some(page.host.clone()));
         assert_eq!(harness.shown(&page).await, REVIEW);
         assert_eq!(harness.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
-        let case = harness.store.review_case(&page.host).await.unwrap().unwrap().live.unwrap();
+        let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap().live.unwrap();
         assert_eq!(case.scan.unwrap().evidence, "[{}]");
         assert_eq!(harness.give_up_scan_of(&page).await, None);
         // It still waits for a verdict, and gets it.

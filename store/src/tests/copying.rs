@@ -29,7 +29,7 @@ impl StoreHarness {
         });
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         self.store.settle(account, &[operation], &terms).await.unwrap();
-        self.store.note_slot("cleanup", START).await.unwrap();
+        self.store.schedules().record_fire_time("cleanup", START).await.unwrap();
         published
     }
 }
@@ -62,18 +62,18 @@ on_both_databases! {
         let targets = [Some(crate::tests::sqlite().await), crate::tests::postgres().await];
         for target in targets.into_iter().flatten() {
             let mut told = Vec::new();
-            harness.store.copy_rows(&target.store, |count| told.push(count)).await.unwrap();
-            assert_eq!(told, harness.store.row_counts().await.unwrap());
-            assert_eq!(told, target.store.row_counts().await.unwrap());
+            harness.store.tables().copy_to(&target.store, |count| told.push(count)).await.unwrap();
+            assert_eq!(told, harness.store.tables().count_rows().await.unwrap());
+            assert_eq!(told, target.store.tables().count_rows().await.unwrap());
             assert_eq!((rows_of(&told, "versions"), rows_of(&told, "blobs")), (3, 2));
-            let totals = target.store.ledger_totals().await.unwrap();
-            assert_eq!(totals, harness.store.ledger_totals().await.unwrap());
+            let totals = target.store.ledger().totals().await.unwrap();
+            assert_eq!(totals, harness.store.ledger().totals().await.unwrap());
             assert_eq!((totals.balance_micro, totals.moved_micro), (5_000_000, 5_000_000));
-            let route = target.store.route(&published.host).await.unwrap().unwrap();
-            let before = harness.store.route(&published.host).await.unwrap().unwrap();
+            let route = target.store.routes().find(&published.host).await.unwrap().unwrap();
+            let before = harness.store.routes().find(&published.host).await.unwrap().unwrap();
             assert_eq!((route.version, route.manifest), (before.version, before.manifest));
             assert_eq!(
-                target.store.last_slot("cleanup").await.unwrap(),
+                target.store.schedules().last_fire_time("cleanup").await.unwrap(),
                 Some(START)
             );
         }
@@ -83,9 +83,9 @@ on_both_databases! {
         harness.fill().await;
         let target = crate::tests::sqlite().await;
         target.account().await;
-        let refused = harness.store.copy_rows(&target.store, |_| {}).await.unwrap_err().to_string();
+        let refused = harness.store.tables().copy_to(&target.store, |_| {}).await.unwrap_err().to_string();
         assert!(refused.contains("accounts"), "{refused}");
-        assert_eq!(rows_of(&target.store.row_counts().await.unwrap(), "versions"), 0);
+        assert_eq!(rows_of(&target.store.tables().count_rows().await.unwrap(), "versions"), 0);
     }
 
     async fn a_table_longer_than_a_page_is_copied_whole(harness: &StoreHarness) {
@@ -93,8 +93,8 @@ on_both_databases! {
             harness.account().await;
         }
         let target = crate::tests::sqlite().await;
-        harness.store.copy_rows(&target.store, |_| {}).await.unwrap();
-        assert_eq!(rows_of(&target.store.row_counts().await.unwrap(), "accounts"), 401);
+        harness.store.tables().copy_to(&target.store, |_| {}).await.unwrap();
+        assert_eq!(rows_of(&target.store.tables().count_rows().await.unwrap(), "accounts"), 401);
     }
 }
 
@@ -111,7 +111,7 @@ async fn a_snapshot_has_what_was_committed_and_writers_go_on() {
     std::fs::rename(&file, &renamed).unwrap();
     let url = format!("sqlite://{}", renamed.display());
     let snapshot = Store::open(&url).await.unwrap();
-    assert_eq!(rows_of(&snapshot.row_counts().await.unwrap(), "versions"), 1);
+    assert_eq!(rows_of(&snapshot.tables().count_rows().await.unwrap(), "versions"), 1);
     assert_eq!(snapshot.schema().await.unwrap(), Store::known_schema());
     assert_eq!(crate::sqlite_file(&url).unwrap(), Some(renamed));
     assert_eq!(crate::sqlite_file("postgres://localhost/handbill").unwrap(), None);

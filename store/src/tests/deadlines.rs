@@ -60,7 +60,7 @@ impl StoreHarness {
     async fn give_up(&self, account: AccountId, operation: &LedgerOperation) -> Outcome {
         let refused =
             Refused { account, kind: operation.kind(), refusal: Refusal::past_deadline(), now: START };
-        self.store.refuse(operation.job().unwrap(), refused).await.unwrap()
+        self.store.outcomes().record_refusal(operation.job().unwrap(), refused).await.unwrap()
     }
 }
 
@@ -102,8 +102,8 @@ on_both_databases! {
             };
             assert_eq!(harness.settle_by(account, in_time).await, expired(), "an outcome stands");
         }
-        assert_eq!(harness.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
-        let found = harness.store.artifact(account, &"page".parse().unwrap()).await.unwrap();
+        assert_eq!(harness.store.accounts().find(account).await.unwrap().unwrap().balance, Micro::ZERO);
+        let found = harness.store.artifacts().find(account, &"page".parse().unwrap()).await.unwrap();
         assert!(found.is_none(), "{found:?}");
     }
 
@@ -119,7 +119,7 @@ on_both_databases! {
         let give_up = async |operation: &PublishOperation| {
             let refusal = Refusal::past_deadline();
             let refused = Refused { account, kind: "publish", refusal, now: START };
-            harness.store.refuse(operation.order.job(), refused).await.unwrap()
+            harness.store.outcomes().record_refusal(operation.order.job(), refused).await.unwrap()
         };
         let given_up = harness.publish_by(account, harness.soon().await);
         assert_eq!(give_up(&given_up).await, expired());
@@ -156,7 +156,7 @@ on_both_databases! {
             .map(|_| {
                 let (store, job) = (harness.store.clone(), harness.job());
                 let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
-                tokio::spawn(async move { store.refuse(job, refused).await })
+                tokio::spawn(async move { store.outcomes().record_refusal(job, refused).await })
             })
             .collect();
         while harness.store.refusals.available_permits() > 0 {
@@ -180,10 +180,10 @@ on_both_databases! {
             expires_at: START.plus(HOUR),
         };
         let (first, second) = (harness.job(), harness.job());
-        assert_eq!(harness.store.claim_key(&claim(first)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.outcomes().claim_key(&claim(first)).await.unwrap(), KeyHolder::Claimant);
         let refused = Refused { account, kind: "publish", refusal: Refusal::past_deadline(), now: START };
-        harness.store.refuse(first, refused).await.unwrap();
-        assert_eq!(harness.store.claim_key(&claim(second)).await.unwrap(), KeyHolder::Claimant);
-        assert_eq!(harness.store.claim_key(&claim(harness.job())).await.unwrap(), KeyHolder::Earlier(second));
+        harness.store.outcomes().record_refusal(first, refused).await.unwrap();
+        assert_eq!(harness.store.outcomes().claim_key(&claim(second)).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.outcomes().claim_key(&claim(harness.job())).await.unwrap(), KeyHolder::Earlier(second));
     }
 }

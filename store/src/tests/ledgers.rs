@@ -12,7 +12,7 @@ impl StoreHarness {
                 faults.push((fault.account, fault.kind));
             }
         };
-        let progress = self.store.check_ledgers(&terms, &mut news).await.unwrap();
+        let progress = self.store.ledger().check(&terms, &mut news).await.unwrap();
         (progress, faults)
     }
 
@@ -104,7 +104,7 @@ on_both_databases! {
             ..Tariff::default()
         };
         for tariff in [was(90, 200), was(120, 4), was(100, 5)] {
-            harness.store.note_limits(&tariff, START).await.unwrap();
+            harness.store.metering().record_limits(&tariff, START).await.unwrap();
         }
         harness.sql(&format!("INSERT INTO usage VALUES ('{claimed}', '{month}', 120, 0)")).await;
         harness.sql(&format!("UPDATE accounts SET provisional_publishes = 200 WHERE id = '{provisional}'")).await;
@@ -127,12 +127,12 @@ on_both_databases! {
         let operation = LedgerOperation::TopUp(TopUpOperation { account, job, amount: Micro::new(1_000_000), deadline: None, called_by: None });
         harness.store.settle(account, &[operation], &terms).await.unwrap();
         let later = START.plus(2 * HOUR);
-        harness.store.purge(account, later).await.unwrap().unwrap();
+        harness.store.upkeep().purge_account(account, later).await.unwrap().unwrap();
         let (progress, faults) = harness.faults().await;
         assert_eq!(faults, []);
         assert_eq!((progress.accounts, progress.receipts), (0, 1));
-        assert_eq!(harness.store.sweep_records(later, later, 10).await.unwrap(), 1);
-        assert!(harness.store.outcome(job).await.unwrap().is_none());
+        assert_eq!(harness.store.upkeep().sweep_records(later, later, 10).await.unwrap(), 1);
+        assert!(harness.store.outcomes().find(job).await.unwrap().is_none());
     }
 
     async fn that_the_clock_of_a_claim_was_ahead_is_no_fault(harness: &StoreHarness) {

@@ -30,14 +30,14 @@ impl StoreHarness {
     async fn view(&self, account: AccountId, count: u64, counted_at: Time) {
         let host = "page-aaaa".parse().unwrap();
         let views = ViewsJob { counted_at, views: vec![ViewCount { account, host, count }] };
-        self.store.add_views(self.job(), &views).await.unwrap();
+        self.store.views().add(self.job(), &views).await.unwrap();
     }
 
     async fn all_metered(&self, views_of: Month, at_most: u64) -> Vec<MeteredAccount> {
         let (mut all, mut after) = (Vec::new(), None);
         loop {
             let page = MeterPage { views_of, after, at_most };
-            let found = self.store.metered_accounts(&page).await.unwrap();
+            let found = self.store.metering().list_accounts(&page).await.unwrap();
             assert!(found.len() as u64 <= at_most);
             let Some(last) = found.last() else { return all };
             after = Some(last.account);
@@ -71,7 +71,7 @@ on_both_databases! {
         harness.publish(account, "public", b"123456").await;
         harness.publish(account, "deleted", b"12345").await;
         harness.restrict(account, "deleted", Visibility::Private).await;
-        harness.store.delete_artifact(&harness.change(account, START), &"deleted".parse().unwrap()).await.unwrap().unwrap();
+        harness.store.artifacts().delete(&harness.change(account, START), &"deleted".parse().unwrap()).await.unwrap().unwrap();
         harness.view(account, 7, START).await;
         harness.view(account, 100, START.plus(40 * 24 * HOUR)).await;
         let seen = MeteredAccount {
@@ -90,13 +90,13 @@ on_both_databases! {
 
     async fn an_account_is_found_by_its_id_or_its_handle(harness: &StoreHarness) {
         let id = harness.account().await;
-        let handle = harness.store.account(id).await.unwrap().unwrap().handle;
+        let handle = harness.store.accounts().find(id).await.unwrap().unwrap().handle;
         for name in [id.to_string(), id.to_string().to_lowercase(), handle.clone()] {
-            assert_eq!(harness.store.account_named(&name).await.unwrap(), Some(id), "{name}");
+            assert_eq!(harness.store.accounts().find_named(&name).await.unwrap(), Some(id), "{name}");
         }
         let stranger = AccountId::new(START, &harness.chance).to_string();
         for name in ["", "acct_", "%", &handle.to_uppercase(), &stranger] {
-            assert_eq!(harness.store.account_named(name).await.unwrap(), None, "{name}");
+            assert_eq!(harness.store.accounts().find_named(name).await.unwrap(), None, "{name}");
         }
     }
 }

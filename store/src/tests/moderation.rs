@@ -49,14 +49,14 @@ on_both_databases! {
         let published = harness.publish(account, "page", b"one").await;
         let report = || report_on(harness, &published);
         let store = &harness.store;
-        assert_eq!(store.report(&report(), &harness.chance).await.unwrap(), Reported::SentToReview);
+        assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), Reported::SentToReview);
         let noted = Reported::Noted(ModerationStatus::Review);
-        assert_eq!(store.report(&report(), &harness.chance).await.unwrap(), noted);
-        assert_eq!(store.route(&published.host).await.unwrap().unwrap().moderation, ModerationStatus::Review);
+        assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), noted);
+        assert_eq!(store.routes().find(&published.host).await.unwrap().unwrap().moderation, ModerationStatus::Review);
         assert_eq!(open_reports(harness).await, 2);
 
         let moderator = UserId::new(START, &harness.chance);
-        let ruled = store.rule(&word_on(&published, ModerationDecision::Pass, moderator), &harness.chance).await.unwrap();
+        let ruled = store.moderation().decide(&word_on(&published, ModerationDecision::Pass, moderator), &harness.chance).await.unwrap();
         assert_eq!(ruled, Ruled::Done { has_more: false, unblocked: vec![] });
         assert_eq!(open_reports(harness).await, 0);
         assert_eq!(sources_of_decisions(harness).await, ["report", "moderator"]);
@@ -66,7 +66,7 @@ on_both_databases! {
 
         // On a page that passed it changes nothing, and is kept for the queue.
         let noted = Reported::Noted(ModerationStatus::Pass);
-        assert_eq!(store.report(&report(), &harness.chance).await.unwrap(), noted);
+        assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), noted);
         assert_eq!(open_reports(harness).await, 1);
         assert_eq!(sources_of_decisions(harness).await.len(), 2);
     }
@@ -77,26 +77,26 @@ on_both_databases! {
         let moderator = UserId::new(START, &harness.chance);
         let word = |published| word_on(published, ModerationDecision::Block, moderator);
         let noted = Reported::Noted(ModerationStatus::Pending);
-        assert_eq!(harness.store.report(&report_on(harness, &staged), &harness.chance).await.unwrap(), noted);
-        assert_eq!(harness.store.rule(&word(&staged), &harness.chance).await.unwrap(), Ruled::NothingIsLive);
+        assert_eq!(harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap(), noted);
+        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), Ruled::NothingIsLive);
 
-        harness.store.delete_artifact(&harness.change(account, START), &staged.slug).await.unwrap();
-        let gone = harness.store.report(&report_on(harness, &staged), &harness.chance).await.unwrap();
+        harness.store.artifacts().delete(&harness.change(account, START), &staged.slug).await.unwrap();
+        let gone = harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap();
         assert_eq!(gone, Reported::NoSuchHost);
-        assert_eq!(harness.store.rule(&word(&staged), &harness.chance).await.unwrap(), Ruled::Gone);
+        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), Ruled::Gone);
         assert_eq!(open_reports(harness).await, 0);
-        assert!(harness.store.artifact_at(&staged.host).await.unwrap().is_none());
+        assert!(harness.store.artifacts().find_at(&staged.host).await.unwrap().is_none());
     }
 
     async fn a_slug_is_looked_for_among_one_person_s_accounts_or_among_all(harness: &StoreHarness) {
         let (mine, theirs) = (harness.account().await, harness.account().await);
         let ada = user(harness, "ada").await;
-        let code = harness.store.account(mine).await.unwrap().unwrap().claim_code;
+        let code = harness.store.accounts().find(mine).await.unwrap().unwrap().claim_code;
         let claimer = Claimer { user: ada, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
-        harness.store.claim(&code, &claimer, START, &harness.chance).await.unwrap();
+        harness.store.accounts().claim(&code, &claimer, START, &harness.chance).await.unwrap();
         let slug: Slug = "page".parse().unwrap();
         let owners = async |whose, at_most| {
-            let found = harness.store.artifacts_named(&slug, whose, at_most).await.unwrap();
+            let found = harness.store.artifacts().list_named(&slug, whose, at_most).await.unwrap();
             found.into_iter().map(|artifact| artifact.account).collect::<Vec<_>>()
         };
         harness.publish(theirs, "page", b"one").await;

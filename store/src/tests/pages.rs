@@ -46,7 +46,7 @@ async fn crowd(harness: &StoreHarness, account: AccountId, prefix: &str, count: 
 }
 
 async fn artifacts(harness: &StoreHarness, account: AccountId, page: &Page) -> Paged<Artifact> {
-    harness.store.artifacts(account, None, page).await.unwrap()
+    harness.store.artifacts().list(account, None, page).await.unwrap()
 }
 
 fn slugs(page: &Paged<Artifact>) -> Vec<String> {
@@ -98,10 +98,10 @@ on_both_databases! {
         let account = harness.claimed().await;
         crowd(harness, account, "01AA", 20).await;
         let one = artifacts(harness, account, &Page::whole()).await.rows[7].id;
-        let seen = harness.store.artifacts(account, Some(one), &Page::first(1)).await.unwrap();
+        let seen = harness.store.artifacts().list(account, Some(one), &Page::first(1)).await.unwrap();
         assert_eq!((seen.rows.len(), seen.rows[0].id, seen.next), (1, one, None));
         let foreign: ArtifactId = "01AAAAAAAAAAAAAAAAAAAAAAAA".parse().unwrap();
-        let slugs = harness.store.slugs(account, &[one, foreign]).await.unwrap();
+        let slugs = harness.store.artifacts().slugs(account, &[one, foreign]).await.unwrap();
         assert_eq!(slugs.keys().collect::<Vec<_>>(), [&one]);
     }
 
@@ -111,13 +111,13 @@ on_both_databases! {
         for _ in 0..4 {
             harness.publish(account, "page", b"two").await;
         }
-        let page = harness.store.versions(account, artifact, &Page::first(2).counted()).await.unwrap();
+        let page = harness.store.artifacts().list_versions(account, artifact, &Page::first(2).counted()).await.unwrap();
         let seqs = |page: &Paged<Version>| page.rows.iter().map(|version| version.seq).collect::<Vec<_>>();
         assert_eq!((seqs(&page), page.total), (vec![5, 4], Some(5)));
-        let page = harness.store.versions(account, artifact, &Page::after(page.next.unwrap(), 3)).await.unwrap();
+        let page = harness.store.artifacts().list_versions(account, artifact, &Page::after(page.next.unwrap(), 3)).await.unwrap();
         assert_eq!((seqs(&page), page.next), (vec![3, 2, 1], None));
         let stranger = harness.claimed().await;
-        assert!(harness.store.versions(stranger, artifact, &Page::whole()).await.unwrap().rows.is_empty());
+        assert!(harness.store.artifacts().list_versions(stranger, artifact, &Page::whole()).await.unwrap().rows.is_empty());
         let live = artifacts(harness, account, &Page::first(1)).await.rows[0].live.unwrap();
         assert_eq!((live.seq, live.total_bytes), (5, 3));
     }
@@ -132,7 +132,7 @@ on_both_databases! {
             numbers(50)
         ))
         .await;
-        let read = async |start| harness.store.invites(account, &Page::new(start, 10)).await.unwrap();
+        let read = async |start| harness.store.invites().list(account, &Page::new(start, 10)).await.unwrap();
         let codes = |page: &Paged<Invite>| page.rows.iter().map(|one| one.code.as_str().to_owned()).collect::<Vec<_>>();
         let (mut forward, mut page) = (Vec::new(), read(PageStart::First).await);
         loop {
@@ -165,7 +165,7 @@ on_both_databases! {
         .await;
         let (mut seen, mut page) = (Vec::new(), Page::first(PAGE));
         loop {
-            let tokens = harness.store.tokens(account, Reach::All, START, &page).await.unwrap();
+            let tokens = harness.store.tokens().list(account, Reach::All, START, &page).await.unwrap();
             seen.extend(tokens.rows.iter().map(|token| token.id));
             let Some(next) = tokens.next else { break };
             assert_eq!(next.list, List::Tokens);

@@ -29,18 +29,18 @@ impl StoreHarness {
             content: None,
             now,
         };
-        self.store.judge(judgement).await.unwrap();
+        self.store.scans().record_verdict(judgement).await.unwrap();
     }
 
     pub(super) async fn reported(&self, published: &Published, now: Time) {
         let host = published.host.clone();
         let report =
             NewReport { id: ReportId::new(now, &self.chance), host, reason: None, category: None, now };
-        self.store.report(&report, &self.chance).await.unwrap();
+        self.store.reports().create(&report, &self.chance).await.unwrap();
     }
 
     pub(super) async fn waiting(&self, waiting_for: WaitingFor) -> Vec<WaitingArtifact> {
-        self.store.waiting(&waiting_for.into(), None, 10, START).await.unwrap()
+        self.store.review_queue().list(&waiting_for.into(), None, 10, START).await.unwrap()
     }
 
     pub(super) async fn rule(
@@ -53,12 +53,12 @@ impl StoreHarness {
     }
 
     pub(super) async fn say(&self, word: &ModeratorsWord) -> Ruled {
-        self.store.rule(word, &self.chance).await.unwrap()
+        self.store.moderation().decide(word, &self.chance).await.unwrap()
     }
 
     async fn with_same_content(&self, contents: &[BlobHash], but: &Published, at_most: u64) -> Vec<SamePage> {
         let wanted = SameContentWanted { contents, but: but.artifact, among: None, at_most };
-        self.store.same_content(wanted).await.unwrap()
+        self.store.moderation().list_same_content(wanted).await.unwrap()
     }
 
     pub(super) fn word(&self, published: &Published, ruling: ModerationDecision) -> ModeratorsWord {
@@ -117,7 +117,7 @@ on_both_databases! {
     }
 
     async fn the_backlog_counts_what_the_queue_shows_and_its_reports(harness: &StoreHarness) {
-        let backlog = async || harness.store.backlog(START).await.unwrap();
+        let backlog = async || harness.store.review_queue().backlog(START).await.unwrap();
         assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
         let account = harness.claimed().await;
         let mut pages = Vec::new();
@@ -149,7 +149,7 @@ on_both_databases! {
         }
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let list = harness.store.waiting(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
+            let list = harness.store.review_queue().list(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
             let Some(last) = list.last() else { break };
             // As it comes back from a caller.
             after = Some(last.place.to_string().parse().unwrap());
@@ -167,9 +167,9 @@ on_both_databases! {
         let second = harness.publish(account, "page", b"two").await;
         let refused = harness.rule(&first, ModerationDecision::Block, Some(first.version)).await;
         assert_eq!(refused, Ruled::OtherIsLive { seq: 2 });
-        let route = harness.store.route(&first.host).await.unwrap().unwrap();
+        let route = harness.store.routes().find(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
-        assert!(harness.store.decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
+        assert!(harness.store.moderation().list_decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
         assert_eq!(harness.rule(&first, ModerationDecision::Block, Some(second.version)).await, DONE);
     }
 
@@ -180,9 +180,9 @@ on_both_databases! {
         harness.scanned(&published, ModerationStatus::Review, START).await;
         harness.reported(&other, START.plus(HOUR)).await;
         assert_eq!(harness.rule(&published, ModerationDecision::Block, None).await, DONE);
-        harness.store.delete_artifact(&harness.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
+        harness.store.artifacts().delete(&harness.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
 
-        let all = harness.store.decisions(&DecisionsWanted::default(), 10).await.unwrap();
+        let all = harness.store.moderation().list_decisions(&DecisionsWanted::default(), 10).await.unwrap();
         let sources: Vec<_> = all.iter().map(|one| one.source).collect();
         assert_eq!(sources, [ModeratedBy::Moderator, ModeratedBy::Report, ModeratedBy::Scan]);
         let word = &all[0];
@@ -191,7 +191,7 @@ on_both_databases! {
         assert_eq!(all[2].evidence, EVIDENCE);
 
         let of = async |wanted: DecisionsWanted| {
-            let found = harness.store.decisions(&wanted, 10).await.unwrap();
+            let found = harness.store.moderation().list_decisions(&wanted, 10).await.unwrap();
             found.into_iter().map(|one| one.source).collect::<Vec<_>>()
         };
         let host = Some(published.host.clone());
@@ -203,8 +203,8 @@ on_both_databases! {
         assert_eq!(of(of_host.clone()).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
 
         // A moderator's word outlives the account as well.
-        harness.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
-        let word = &harness.store.decisions(&of_host, 10).await.unwrap()[..];
+        harness.store.upkeep().purge_account(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
+        let word = &harness.store.moderation().list_decisions(&of_host, 10).await.unwrap()[..];
         assert_eq!(word.iter().map(|one| one.id).collect::<Vec<_>>(), [all[0].id]);
         assert_eq!((word[0].decided_by.as_deref(), word[0].note.as_deref()), (Some("Ada"), Some("A drill.")));
         assert_eq!((&word[0].host, word[0].seq, word[0].status), (&published.host, 1, ModerationStatus::Blocked));
@@ -239,7 +239,7 @@ on_both_databases! {
         let among = async |host: &Host| {
             let among = Some(std::slice::from_ref(host));
             let wanted = SameContentWanted { contents: &contents, but: bad.artifact, among, at_most: 10 };
-            harness.store.same_content(wanted).await.unwrap().len()
+            harness.store.moderation().list_same_content(wanted).await.unwrap().len()
         };
         assert_eq!((among(&same.host).await, among(&replaced.host).await), (1, 0));
     }
@@ -263,12 +263,12 @@ on_both_databases! {
             (3, ModerationStatus::Blocked),
             (4, ModerationStatus::Blocked),
         ] {
-            harness.store.activate(&harness.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
-            assert_eq!(harness.store.route(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
+            harness.store.artifacts().activate(&harness.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
+            assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
         }
         let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
         let mut decided: Vec<_> =
-            harness.store.decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
+            harness.store.moderation().list_decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
         decided.sort_unstable();
         assert_eq!(decided, [1, 3, 4]);
         // A later scan clears none of them, and a pass is on the live one alone.
@@ -277,8 +277,8 @@ on_both_databases! {
         let pass = ModeratorsWord { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
         let unblocked = contents;
         assert_eq!(harness.say(&pass).await, Ruled::Done { has_more: false, unblocked });
-        harness.store.activate(&harness.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
-        assert_eq!(harness.store.route(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
+        harness.store.artifacts().activate(&harness.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
+        assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
 
     async fn a_block_says_when_there_are_more_versions_than_it_takes_along(harness: &StoreHarness) {
@@ -298,7 +298,7 @@ on_both_databases! {
         harness.scanned(&page, ModerationStatus::Review, START).await;
         harness.reported(&page, START).await;
         let look = async || {
-            let case = harness.store.review_case(&page.host).await.unwrap().unwrap();
+            let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
             Seen {
                 decision: case.live.unwrap().newest_decision,
                 report: Some(case.reports[0].id),
@@ -312,7 +312,7 @@ on_both_databases! {
         assert_eq!(harness.say(&word(seen)).await, refused);
         assert_eq!(harness.say(&word(Seen::default())).await, refused);
         let open = async || {
-            let case = harness.store.review_case(&page.host).await.unwrap().unwrap();
+            let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
             case.reports.iter().filter(|report| report.answered_at.is_none()).count()
         };
         assert_eq!(open().await, 1);
@@ -337,10 +337,10 @@ on_both_databases! {
             harness.reported(page, START).await;
         }
         assert_eq!(harness.waiting(WaitingFor::Review).await.len(), 2);
-        let later = harness.store.waiting(&WaitingFor::Review.into(), None, 10, START.plus(2 * HOUR)).await.unwrap();
+        let later = harness.store.review_queue().list(&WaitingFor::Review.into(), None, 10, START.plus(2 * HOUR)).await.unwrap();
         assert_eq!(slugs(&later), ["kept"]);
 
-        harness.store.delete_artifact(&harness.change(kept.account, START), &kept.slug).await.unwrap();
+        harness.store.artifacts().delete(&harness.change(kept.account, START), &kept.slug).await.unwrap();
         let reports = entity::report::Entity::find().all(&harness.store.database.reader).await.unwrap();
         let open: Vec<_> = reports.iter().filter(|one| one.handled_at.is_none()).collect();
         assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));
@@ -352,20 +352,20 @@ on_both_databases! {
         harness.publish(account, "page", b"two").await;
         harness.scanned(&first, ModerationStatus::Pass, START).await;
         harness.reported(&first, START).await;
-        let case = harness.store.review_case(&first.host).await.unwrap().unwrap();
+        let case = harness.store.moderation().find_case(&first.host).await.unwrap().unwrap();
         let live = case.live.unwrap();
         assert_eq!((live.seq, live.status, live.moderated_by), (2, ModerationStatus::Review, ModeratedBy::Report));
         assert!(live.scan.is_none(), "the scan was of another version");
         assert_eq!((case.reports.len(), case.reports[0].answered_at), (1, None));
         assert_eq!(case.account.id, account);
         for (seq, content) in [(1, &b"one"[..]), (2, b"two")] {
-            let manifest = harness.store.manifest_at(&first.host, seq).await.unwrap().unwrap();
+            let manifest = harness.store.artifacts().find_manifest_at(&first.host, seq).await.unwrap().unwrap();
             assert_eq!(manifest.files()[0].hash, BlobHash::of(content));
         }
-        assert!(harness.store.manifest_at(&first.host, 3).await.unwrap().is_none());
+        assert!(harness.store.artifacts().find_manifest_at(&first.host, 3).await.unwrap().is_none());
 
         let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
-        assert!(harness.store.review_case(&staged.host).await.unwrap().unwrap().live.is_none());
-        assert!(harness.store.review_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
+        assert!(harness.store.moderation().find_case(&staged.host).await.unwrap().unwrap().live.is_none());
+        assert!(harness.store.moderation().find_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
     }
 }

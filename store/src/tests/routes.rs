@@ -46,14 +46,14 @@ impl<'a> Dated<'a> {
 }
 
 async fn updated_at(harness: &StoreHarness, page: &Published) -> Time {
-    harness.store.route(&page.host).await.unwrap().unwrap().updated_at
+    harness.store.routes().find(&page.host).await.unwrap().unwrap().updated_at
 }
 
 on_both_databases! {
     async fn no_two_states_of_a_route_bear_the_same_second(harness: &StoreHarness) {
         let account = Account::provisional(START, HOUR, &harness.chance);
         let token = NewToken::first_of(&account, harness.chance.base36(64), &harness.chance);
-        harness.store.insert_account(&account, &token).await.unwrap();
+        harness.store.accounts().create(&account, &token).await.unwrap();
         let page = harness.publish(account.id, "page", b"one").await;
         let mut dated = Dated::of(harness, page.clone()).await;
         assert_eq!(dated.last, START);
@@ -62,7 +62,7 @@ on_both_databases! {
         dated.assert_moved_on_by_a_second("publish").await;
 
         let slug = "page".parse().unwrap();
-        harness.store.activate(&harness.change(account.id, BEHIND), &slug, 1).await.unwrap();
+        harness.store.artifacts().activate(&harness.change(account.id, BEHIND), &slug, 1).await.unwrap();
         dated.assert_moved_on_by_a_second("activate").await;
 
         for to in [Visibility::Unlisted, Visibility::Public] {
@@ -81,17 +81,17 @@ on_both_databases! {
             contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(harness.store.rule(&word, &harness.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(harness, "olga").await;
         let claimer = Claimer { user: claimer, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
-        let claimed = harness.store.claim(&account.claim_code, &claimer, BEHIND, &harness.chance).await.unwrap();
+        let claimed = harness.store.accounts().claim(&account.claim_code, &claimer, BEHIND, &harness.chance).await.unwrap();
         assert!(matches!(claimed, Claimed::Now { .. }));
         dated.assert_moved_on_by_a_second("claim").await;
 
         let much_later = START.plus(HOUR);
-        harness.store.activate(&harness.change(account.id, much_later), &slug, 2).await.unwrap();
+        harness.store.artifacts().activate(&harness.change(account.id, much_later), &slug, 2).await.unwrap();
         assert_eq!(updated_at(harness, &page).await, much_later, "the clock has caught up");
     }
 }

@@ -26,11 +26,11 @@ impl StoreHarness {
     }
 
     pub(super) async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
-        self.store.judge(self.judgement(published, rules, status)).await.unwrap()
+        self.store.scans().record_verdict(self.judgement(published, rules, status)).await.unwrap()
     }
 
     pub(super) async fn shown(&self, published: &Published) -> ModerationStatus {
-        self.store.route(&published.host).await.unwrap().unwrap().moderation
+        self.store.routes().find(&published.host).await.unwrap().unwrap().moderation
     }
 
     /// Rules and status of every scan that was kept of a version, in their order.
@@ -45,19 +45,19 @@ impl StoreHarness {
     async fn report_on(&self, published: &Published) -> Reported {
         let id = ReportId::new(START, &self.chance);
         let report = NewReport { id, host: published.host.clone(), reason: None, category: None, now: START };
-        self.store.report(&report, &self.chance).await.unwrap()
+        self.store.reports().create(&report, &self.chance).await.unwrap()
     }
 
     pub(super) async fn late(&self, now: Time) -> Vec<(VersionId, u32)> {
-        told(self.store.late_scans(now.minus(MINUTE), now, 10).await.unwrap())
+        told(self.store.scans().list_late(now.minus(MINUTE), now, 10).await.unwrap())
     }
 
     pub(super) async fn due(&self, rules: u32, now: Time) -> Vec<(VersionId, u32)> {
-        told(self.store.due_rescans(rules, now, 10).await.unwrap())
+        told(self.store.scans().list_due_rescans(rules, now, 10).await.unwrap())
     }
 
     pub(super) async fn is_queued(&self, published: &Published, tries: u32, now: Time) {
-        self.store.note_begun(&[due_scan(published, tries)], now).await.unwrap();
+        self.store.scans().mark_started(&[due_scan(published, tries)], now).await.unwrap();
     }
 }
 
@@ -83,7 +83,7 @@ on_both_databases! {
             version: VersionId::new(START, &harness.chance),
             ..harness.judgement(&published, 1, BLOCKED)
         };
-        assert_eq!(harness.store.judge(unknown).await.unwrap(), Judged::Gone);
+        assert_eq!(harness.store.scans().record_verdict(unknown).await.unwrap(), Judged::Gone);
     }
 
     async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(harness: &StoreHarness) {
@@ -132,7 +132,7 @@ on_both_databases! {
             now: START,
         };
         harness.judge(&ruled, 1, REVIEW).await;
-        harness.store.rule(&word, &harness.chance).await.unwrap();
+        harness.store.moderation().decide(&word, &harness.chance).await.unwrap();
         assert_eq!(harness.judge(&ruled, 2, BLOCKED).await, noted(None));
         assert_eq!(harness.shown(&ruled).await, PASS);
         assert_eq!(harness.scans_kept(&ruled).await.len(), 2, "what it found is kept for people");
@@ -159,12 +159,12 @@ on_both_databases! {
             assert_eq!(harness.late(now.plus(pause - Duration::from_millis(1))).await, [], "{tries}");
             now = now.plus(pause);
         }
-        let stuck = harness.store.stuck_scans(13, 10).await.unwrap();
+        let stuck = harness.store.scans().list_stuck(13, 10).await.unwrap();
         assert_eq!((stuck.len(), &stuck[0].host, stuck[0].again_at), (1, &published.host, now));
-        assert!(harness.store.stuck_scans(14, 10).await.unwrap().is_empty());
+        assert!(harness.store.scans().list_stuck(14, 10).await.unwrap().is_empty());
         harness.judge(&published, 1, PASS).await;
         assert_eq!(harness.late(now).await, []);
-        assert!(harness.store.stuck_scans(1, 10).await.unwrap().is_empty());
+        assert!(harness.store.scans().list_stuck(1, 10).await.unwrap().is_empty());
     }
 
     async fn what_fails_does_not_stand_in_the_way_of_what_was_lost(harness: &StoreHarness) {
@@ -173,7 +173,7 @@ on_both_databases! {
         let now = START.plus(HOUR);
         harness.is_queued(&failing, 0, now.minus(2 * MINUTE)).await;
         let lost = harness.publish(account, "lost", b"two").await;
-        let first = harness.store.late_scans(now, now, 1).await.unwrap();
+        let first = harness.store.scans().list_late(now, now, 1).await.unwrap();
         assert_eq!(told(first), [(lost.version, 0)]);
     }
 
@@ -183,7 +183,7 @@ on_both_databases! {
         let mut now = START.plus(HOUR);
         for _ in 0..5 {
             assert_eq!(harness.late(now).await, [(published.version, 0)]);
-            harness.store.note_waiting(&[due_scan(&published, 0)], now).await.unwrap();
+            harness.store.scans().mark_waiting(&[due_scan(&published, 0)], now).await.unwrap();
             assert_eq!(harness.late(now.plus(MINUTE - Duration::from_millis(1))).await, []);
             now = now.plus(MINUTE);
         }
@@ -199,9 +199,9 @@ on_both_databases! {
             harness.judge(published, rules, PASS).await;
         }
         assert_eq!(harness.due(1, START).await, []);
-        let has_due = async |rules| harness.store.has_due_rescans(rules, START).await.unwrap();
+        let has_due = async |rules| harness.store.scans().has_due_rescans(rules, START).await.unwrap();
         assert_eq!((has_due(1).await, has_due(2).await), (false, true));
-        assert_eq!(told(harness.store.due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
+        assert_eq!(told(harness.store.scans().list_due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
         harness.is_queued(&live, 0, START).await;
         assert_eq!(harness.due(3, START).await, [(old.version, 0)]);
         // The walk is over, so it comes in the order of the rules.
@@ -212,7 +212,7 @@ on_both_databases! {
             harness.judge(published, 3, PASS).await;
         }
         assert_eq!(harness.due(3, START.plus(HOUR)).await, []);
-        let counts = harness.store.scan_counts().await.unwrap();
+        let counts = harness.store.scans().counts().await.unwrap();
         assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(3, 3)].into() });
         assert_eq!(harness.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
     }
@@ -228,9 +228,9 @@ on_both_databases! {
         }
         live.sort_by_key(|published| published.host.clone());
         for published in &live {
-            let page = harness.store.due_rescans(2, START, 1).await.unwrap();
+            let page = harness.store.scans().list_due_rescans(2, START, 1).await.unwrap();
             assert_eq!(told(page.clone()), [(published.version, 0)]);
-            harness.store.note_begun(&page, START).await.unwrap();
+            harness.store.scans().mark_started(&page, START).await.unwrap();
         }
         // One that was passed over by a walk whose process died is found nevertheless.
         let lost = &live[0];
@@ -247,14 +247,14 @@ on_both_databases! {
         for published in [&expiring, &deleted, &kept] {
             harness.judge(published, 1, PASS).await;
         }
-        harness.store.delete_artifact(&harness.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
+        harness.store.artifacts().delete(&harness.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
         let now = START.plus(2 * HOUR);
-        assert_eq!(told(harness.store.due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
+        assert_eq!(told(harness.store.scans().list_due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
         harness.is_queued(&kept, 0, now).await;
         // They stand in nobody's way, and are not looked at again and again.
-        assert!(harness.store.has_due_rescans(2, now).await.unwrap());
+        assert!(harness.store.scans().has_due_rescans(2, now).await.unwrap());
         assert_eq!(harness.due(2, now).await, []);
-        assert!(!harness.store.has_due_rescans(2, now).await.unwrap());
+        assert!(!harness.store.scans().has_due_rescans(2, now).await.unwrap());
     }
 
     async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(harness: &StoreHarness) {
@@ -267,16 +267,16 @@ on_both_databases! {
         for published in all {
             harness.judge(published, 7, PASS).await;
         }
-        let ask = async |asked| harness.store.ask_for_rescans(&asked, START).await.unwrap();
+        let ask = async |asked| harness.store.scans().request_rescans(&asked, START).await.unwrap();
         assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(0));
         assert_eq!(ask(AskedFor::Host("nobody-here-0000".parse().unwrap())).await, None);
         assert_eq!(harness.due(7, START).await, []);
 
         assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
-        let of_page = harness.store.due_rescans_of(live.artifact, START, 10).await.unwrap();
+        let of_page = harness.store.scans().list_due_rescans_of(live.artifact, START, 10).await.unwrap();
         assert_eq!(told(of_page), [(live.version, 0), (old.version, 0)]);
         assert_eq!(harness.due(7, START).await.len(), 2);
-        assert_eq!(harness.store.scan_counts().await.unwrap().asked_again, 2);
+        assert_eq!(harness.store.scans().counts().await.unwrap().asked_again, 2);
         assert_eq!(harness.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");
         harness.judge(&live, 7, PASS).await;
         assert_eq!(harness.due(7, START).await, [(old.version, 0)]);
@@ -305,9 +305,9 @@ on_both_databases! {
             harness.judge(published, 1, PASS).await;
         }
         harness.is_queued(&failed, 0, START).await;
-        harness.store.note_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
+        harness.store.scans().mark_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
         let asked = AskedFor::Older { rules: 2 };
-        assert_eq!(harness.store.ask_for_rescans(&asked, START).await.unwrap(), Some(2));
+        assert_eq!(harness.store.scans().request_rescans(&asked, START).await.unwrap(), Some(2));
         assert_eq!(harness.due(2, START).await, [(failed.version, 0)]);
     }
 
@@ -318,7 +318,7 @@ on_both_databases! {
             harness.judge(&published, rules, REVIEW).await;
         }
         assert_eq!(harness.scans_kept(&published).await.len(), 1);
-        let case = harness.store.review_case(&published.host).await.unwrap().unwrap();
+        let case = harness.store.moderation().find_case(&published.host).await.unwrap().unwrap();
         let scan = case.live.unwrap().scan.unwrap();
         assert_eq!((scan.scanner_version.as_deref(), scan.at), (Some("5"), START.plus(5 * MINUTE)));
         assert_eq!(scan.evidence, "[{}]");

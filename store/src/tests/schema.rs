@@ -99,16 +99,16 @@ on_both_databases! {
         assert!(harness.store.is_current().await.unwrap());
         assert_eq!(harness.shown(&judged).await, BLOCKED);
         // What has no verdict is scanned before anything is judged again.
-        let late = harness.store.late_scans(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
+        let late = harness.store.scans().list_late(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
         assert_eq!(told(late.clone()), [(unscanned.version, 0)]);
-        harness.store.note_begun(&late, START).await.unwrap();
+        harness.store.scans().mark_started(&late, START).await.unwrap();
         assert_eq!(harness.due(1, START).await, [(judged.version, 0)]);
-        let counts = harness.store.scan_counts().await.unwrap();
+        let counts = harness.store.scans().counts().await.unwrap();
         assert_eq!(counts, ScanCounts { unscanned: 1, asked_again: 0, judged_by: [(0, 2)].into() });
         for published in [&judged, &unscanned] {
             harness.judge(published, 1, PASS).await;
         }
-        assert_eq!(harness.store.scan_counts().await.unwrap().judged_by, [(1, 2)].into());
+        assert_eq!(harness.store.scans().counts().await.unwrap().judged_by, [(1, 2)].into());
         // What this program publishes has no verdict yet, whatever stands in older rows.
         let new = harness.publish(account, "new", b"three").await;
         assert_eq!(harness.rules_of(&new).await, None);

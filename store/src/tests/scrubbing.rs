@@ -27,9 +27,9 @@ impl StoreHarness {
             ScrubNews::Progress(_) => {}
         };
         let scrub = Scrub { blobs: &self.blobs, care, now, at_once: Scrub::OF_A_FOLDER_AT_ONCE };
-        let done = self.store.scrub_contents(&scrub, None, &mut news).await.unwrap();
-        let done = self.store.scrub_manifests(done, &mut news).await.unwrap();
-        found.progress = self.store.scrub_objects(&scrub, done, &mut news).await.unwrap();
+        let done = self.store.integrity().scrub_contents(&scrub, None, &mut news).await.unwrap();
+        let done = self.store.integrity().scrub_manifests(done, &mut news).await.unwrap();
+        found.progress = self.store.integrity().scrub_objects(&scrub, done, &mut news).await.unwrap();
         (found.damages, found.malformed, found.orphans) = (damages, malformed, orphans);
         found
     }
@@ -111,16 +111,16 @@ on_both_databases! {
         let hash = BlobHash::of(b"one");
         harness.blobs.delete_blob(hash).await.unwrap();
         harness.scrub(ScrubCare::Report, now()).await;
-        assert!(harness.store.stored_blobs(&[hash], now()).await.unwrap().lost.is_empty());
+        assert!(harness.store.blob_index().find_stored(&[hash], now()).await.unwrap().lost.is_empty());
         assert_eq!(harness.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
-        let stored = harness.store.stored_blobs(&[hash], now()).await.unwrap();
+        let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
         assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
         // It is damaged as long as it is not there, however often that is noted.
         let still = harness.scrub(ScrubCare::Mend, now()).await;
         assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
         harness.put(b"one").await;
-        harness.store.note_put_again(hash).await.unwrap();
-        let stored = harness.store.stored_blobs(&[hash], now()).await.unwrap();
+        harness.store.blob_index().mark_restored(hash).await.unwrap();
+        let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
         assert!(stored.lost.is_empty() && stored.variants.contains_key(&hash));
         assert_eq!(harness.scrub(ScrubCare::Report, now()).await.damages, []);
     }
@@ -176,7 +176,7 @@ async fn a_sample_looks_at_so_many_and_no_content_twice() {
         let sample = Some((wanted, &harness.chance));
         let at_once = Scrub::OF_A_FOLDER_AT_ONCE;
         let scrub = Scrub { blobs: &harness.blobs, care: ScrubCare::Report, now: now(), at_once };
-        let done = harness.store.scrub_contents(&scrub, sample, &mut news).await.unwrap();
+        let done = harness.store.integrity().scrub_contents(&scrub, sample, &mut news).await.unwrap();
         assert_eq!(done.contents, looked_at);
         assert_eq!(seen.len() as u64, looked_at);
     }

@@ -86,13 +86,13 @@ on_both_databases! {
         let first = harness.settle(account, LedgerOperation::Visibility(operation.clone())).await;
         assert!(set(&first).receipt.is_some());
         assert_eq!(set(&first).artifact.live.unwrap().id, published.version);
-        assert_eq!(harness.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Private);
+        assert_eq!(harness.store.routes().find(&published.host).await.unwrap().unwrap().visibility, Visibility::Private);
         // Somebody has shown it again before the answer was lost: the deed does not hide it a second time.
         harness.settle(account, LedgerOperation::Visibility(harness.visibility(account, Visibility::Public))).await;
         let next_month = START.plus(40 * 24 * HOUR);
         let again = harness.settle_at(next_month, account, &[LedgerOperation::Visibility(operation)]).await;
         assert_eq!(again, [first]);
-        assert_eq!(harness.store.route(&published.host).await.unwrap().unwrap().visibility, Visibility::Public);
+        assert_eq!(harness.store.routes().find(&published.host).await.unwrap().unwrap().visibility, Visibility::Public);
         assert_eq!(harness.ledger().await.len(), 2);
     }
 
@@ -128,7 +128,7 @@ on_both_databases! {
         for to in [Visibility::Public, Visibility::Private, Visibility::Private] {
             set(&harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, to))).await);
         }
-        let trail = harness.store.audit(account, &Page::whole()).await.unwrap().rows;
+        let trail = harness.store.audit().list(account, &Page::whole()).await.unwrap().rows;
         let mut seen: Vec<_> = trail.iter().map(|entry| (entry.action.as_str(), entry.detail.as_str())).collect();
         seen.sort_unstable();
         let expected = [
@@ -166,7 +166,7 @@ on_both_databases! {
         let terms = Terms { tariff, chance: harness.chance.clone(), now: START };
         let outcomes = harness.store.settle(account, &[LedgerOperation::Publish(Box::new(operation))], &terms).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Published(_)]), "{outcomes:?}");
-        let trail = harness.store.audit(account, &Page::whole()).await.unwrap().rows;
+        let trail = harness.store.audit().list(account, &Page::whole()).await.unwrap().rows;
         assert!(trail.iter().any(|entry| entry.action == "credit.added"), "{trail:?}");
     }
 
@@ -181,7 +181,7 @@ on_both_databases! {
         hide.payment = Some(Payment::Dev(Micro::new(PRICE + 7)));
         let paid = harness.settle(account, LedgerOperation::Visibility(hide)).await;
         assert_eq!(set(&paid).receipt.as_ref().unwrap().amount, Micro::new(PRICE + 7));
-        assert_eq!(harness.store.account(account).await.unwrap().unwrap().balance, Micro::ZERO);
+        assert_eq!(harness.store.accounts().find(account).await.unwrap().unwrap().balance, Micro::ZERO);
     }
 
     async fn a_pinned_token_changes_its_own_artifact_only(harness: &StoreHarness) {
@@ -203,9 +203,9 @@ on_both_databases! {
         let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
         let hidden = harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, Visibility::Private))).await;
         assert_eq!(set(&hidden).artifact.live, None);
-        assert!(harness.store.route(&staged.host).await.unwrap().is_none());
-        harness.store.activate(&harness.change(account, START), &"page".parse().unwrap(), 1).await.unwrap();
-        assert_eq!(harness.store.route(&staged.host).await.unwrap().unwrap().visibility, Visibility::Private);
+        assert!(harness.store.routes().find(&staged.host).await.unwrap().is_none());
+        harness.store.artifacts().activate(&harness.change(account, START), &"page".parse().unwrap(), 1).await.unwrap();
+        assert_eq!(harness.store.routes().find(&staged.host).await.unwrap().unwrap().visibility, Visibility::Private);
     }
 
     async fn a_top_up_is_credited_once_even_when_its_outcome_was_swept(harness: &StoreHarness) {
@@ -214,7 +214,7 @@ on_both_databases! {
         let twice = harness.settle_at(START, account, &[operation.clone(), operation.clone()]).await;
         assert_eq!(twice[0], twice[1]);
         assert_eq!(harness.settle(account, operation.clone()).await, twice[0]);
-        harness.store.sweep_records(START, START.plus(HOUR), 100).await.unwrap();
+        harness.store.upkeep().sweep_records(START, START.plus(HOUR), 100).await.unwrap();
         let late = topped_up(harness.settle(account, operation).await);
         assert_eq!(late.balance, Micro::new(5_000_000));
         assert_eq!(harness.ledger().await.len(), 1);
@@ -239,12 +239,12 @@ on_both_databases! {
         let refund = reversal("re_1", ReversalExtent::RefundedInAll(Micro::new(5_000_000)));
         let dispute = reversal("dp_1", ReversalExtent::Disputed(Micro::new(7_000_000)));
         for (early, at) in [(&refund, START), (&dispute, START.plus(HOUR)), (&refund, START.plus(2 * HOUR))] {
-            harness.store.keep_early_reversal(early, at).await.unwrap();
+            harness.store.ledger().keep_early_reversal(early, at).await.unwrap();
         }
-        assert_eq!(harness.store.early_reversals("pi_1").await.unwrap(), [refund, dispute.clone()]);
-        assert_eq!(harness.store.early_reversals("pi_2").await.unwrap(), []);
-        harness.store.sweep_records(START.plus(90 * 24 * HOUR + HOUR / 2), START, 100).await.unwrap();
-        assert_eq!(harness.store.early_reversals("pi_1").await.unwrap(), [dispute]);
+        assert_eq!(harness.store.ledger().list_early_reversals("pi_1").await.unwrap(), [refund, dispute.clone()]);
+        assert_eq!(harness.store.ledger().list_early_reversals("pi_2").await.unwrap(), []);
+        harness.store.upkeep().sweep_records(START.plus(90 * 24 * HOUR + HOUR / 2), START, 100).await.unwrap();
+        assert_eq!(harness.store.ledger().list_early_reversals("pi_1").await.unwrap(), [dispute]);
     }
 
     async fn a_key_is_looked_at_without_being_taken(harness: &StoreHarness) {
@@ -258,12 +258,12 @@ on_both_databases! {
             now: START,
             expires_at: START.plus(HOUR),
         };
-        let look = async |request_hash| harness.store.key_holder(&claim(harness.job(), request_hash)).await.unwrap();
+        let look = async |request_hash| harness.store.outcomes().find_key_holder(&claim(harness.job(), request_hash)).await.unwrap();
         assert_eq!(look("a").await, None);
-        assert_eq!(harness.store.claim_key(&claim(job, "a")).await.unwrap(), KeyHolder::Claimant);
+        assert_eq!(harness.store.outcomes().claim_key(&claim(job, "a")).await.unwrap(), KeyHolder::Claimant);
         assert_eq!(look("a").await, Some(KeyHolder::Earlier(job)));
         assert_eq!(look("b").await, Some(KeyHolder::Conflict));
         let late = KeyClaim { now: START.plus(HOUR), ..claim(harness.job(), "a") };
-        assert_eq!(harness.store.key_holder(&late).await.unwrap(), None);
+        assert_eq!(harness.store.outcomes().find_key_holder(&late).await.unwrap(), None);
     }
 }

@@ -10,7 +10,7 @@ impl StoreHarness {
         let by = OperatorName::cleaned("Grace").unwrap();
         let reason = reason.map(|text| text.parse::<SuspensionReason>().unwrap());
         let change = SuspensionChange { account, reason, by: &by, origin: ORIGIN, now: START };
-        self.store.set_suspension(&change, &self.chance).await.unwrap().unwrap()
+        self.store.accounts().set_suspension(&change, &self.chance).await.unwrap().unwrap()
     }
 
     async fn settled(&self, account: AccountId, operation: LedgerOperation) -> Outcome {
@@ -60,12 +60,12 @@ on_both_databases! {
         let (account, other) = (harness.claimed().await, harness.claimed().await);
         let published = harness.publish(account, "page", b"one").await;
         let others = harness.publish(other, "page", b"two").await;
-        let is_suspended = async |host| harness.store.route(host).await.unwrap().unwrap().is_suspended;
+        let is_suspended = async |host| harness.store.routes().find(host).await.unwrap().unwrap().is_suspended;
 
         let set = harness.set_suspension(account, Some("Phishing")).await;
         assert_eq!(set.hosts, std::slice::from_ref(&published.host));
         assert!(is_suspended(&published.host).await && !is_suspended(&others.host).await);
-        let states = harness.store.route_states(std::slice::from_ref(&published.host)).await.unwrap();
+        let states = harness.store.routes().states(std::slice::from_ref(&published.host)).await.unwrap();
         assert!(states[&published.host].is_suspended);
 
         let refused = Outcome::Refused(Box::new(Refusal::AccountSuspended));
@@ -74,8 +74,8 @@ on_both_databases! {
         assert!(matches!(harness.settled(account, grant(harness, account)).await, Outcome::Moved(moved) if moved.is_new));
         let (change, slug) = (harness.change(account, START), "page".parse().unwrap());
         for undone in [
-            harness.store.activate(&change, &slug, 1).await.map(drop),
-            harness.store.delete_artifact(&change, &slug).await.map(drop),
+            harness.store.artifacts().activate(&change, &slug, 1).await.map(drop),
+            harness.store.artifacts().delete(&change, &slug).await.map(drop),
         ] {
             assert!(matches!(undone, Err(Undone::Refused(Refusal::AccountSuspended))), "{undone:?}");
         }
@@ -92,12 +92,12 @@ on_both_databases! {
         let second = harness.publish(account, "second", b"two").await;
         harness.set_suspension(account, Some("Phishing")).await;
         harness.sql(&format!("UPDATE routes SET suspended_at = NULL WHERE host = '{}'", second.host)).await;
-        let before = harness.store.route(&first.host).await.unwrap().unwrap().updated_at;
+        let before = harness.store.routes().find(&first.host).await.unwrap().unwrap().updated_at;
         harness.set_suspension(account, Some("Phishing, again")).await;
         for host in [&first.host, &second.host] {
-            assert!(harness.store.route(host).await.unwrap().unwrap().is_suspended);
+            assert!(harness.store.routes().find(host).await.unwrap().unwrap().is_suspended);
         }
         // Each decision bears a date of its own, by which visitors' copies are told apart.
-        assert!(harness.store.route(&first.host).await.unwrap().unwrap().updated_at > before);
+        assert!(harness.store.routes().find(&first.host).await.unwrap().unwrap().updated_at > before);
     }
 }

@@ -29,7 +29,7 @@ impl StoreHarness {
     /// The way of a publish up to its deed: looks, and puts what is missing.
     pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
         let hash = BlobHash::of(content);
-        let StoredBlobs { as_of, variants, .. } = self.store.stored_blobs(&[hash], START).await?;
+        let StoredBlobs { as_of, variants, .. } = self.store.blob_index().find_stored(&[hash], START).await?;
         let variants = match variants.get(&hash) {
             Some(variants) => variants.clone(),
             None => self.blobs.put(hash, content.clone(), Layout::of(content, "text/html")?).await?,
@@ -99,11 +99,11 @@ impl StoreHarness {
     }
 
     async fn leave(&self, account: AccountId) {
-        self.store.purge(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
+        self.store.upkeep().purge_account(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
     }
 
     async fn sweep(&self) -> SweptBlobs {
-        self.store.sweep_blobs_at_once(&self.blobs, START).await.unwrap()
+        self.store.blob_index().sweep_at_once(&self.blobs, START).await.unwrap()
     }
 
     async fn is_stored(&self, content: &Bytes) -> bool {
@@ -136,7 +136,7 @@ on_both_databases! {
         assert_eq!(harness.sweep().await.blobs, 1);
         let error = harness.settle_refused(keeper, "page", &look).await.unwrap_err();
         assert!(error.to_string().contains("swept"), "{error:#}");
-        assert!(harness.store.artifacts(keeper, None, &Page::whole()).await.unwrap().rows.is_empty());
+        assert!(harness.store.artifacts().list(keeper, None, &Page::whole()).await.unwrap().rows.is_empty());
         assert_eq!(harness.publish_until_it_stands(keeper, "page", &WANTED).await, 1);
         assert!(harness.is_stored(&WANTED).await);
     }

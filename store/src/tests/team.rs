@@ -25,9 +25,9 @@ impl<'a> Team<'a> {
         let owner = user(harness, "olga").await;
         let account = Account::provisional(START, HOUR, &harness.chance);
         let token = NewToken::first_of(&account, harness.chance.base36(64), &harness.chance);
-        harness.store.insert_account(&account, &token).await.unwrap();
+        harness.store.accounts().create(&account, &token).await.unwrap();
         let claimer = Claimer { user: owner, origin: ORIGIN, accounts_max: None, tokens: TokenFate::Keep };
-        harness.store.claim(&account.claim_code, &claimer, START, &harness.chance).await.unwrap();
+        harness.store.accounts().claim(&account.claim_code, &claimer, START, &harness.chance).await.unwrap();
         Self { harness, account: account.id, owner }
     }
 
@@ -67,15 +67,15 @@ impl<'a> Team<'a> {
 
     async fn joined(&self, name: &str, role: Role) -> UserId {
         let (user, invite) = (user(self.harness, name).await, self.invite(role, 1));
-        self.harness.store.insert_invite(&self.by_owner(), &invite).await.unwrap();
+        self.harness.store.invites().create(&self.by_owner(), &invite).await.unwrap();
         let joining = JoiningPerson { code: invite.code, user, origin: ORIGIN, now: START };
-        self.harness.store.join_as_person(&joining, &self.harness.chance).await.unwrap();
+        self.harness.store.invites().join_as_person(&joining, &self.harness.chance).await.unwrap();
         user
     }
 
     async fn active(&self) -> usize {
         let page = Page::whole();
-        self.harness.store.tokens(self.account, Reach::All, START, &page).await.unwrap().rows.len()
+        self.harness.store.tokens().list(self.account, Reach::All, START, &page).await.unwrap().rows.len()
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn user(harness: &StoreHarness, name: &str) -> UserId {
     let id = UserId::new(START, &harness.chance);
     let username = name.parse().unwrap();
     let user = User { id, username, password_hash: PasswordHash::unusable(), created_at: START };
-    assert!(harness.store.insert_user(&user, &session(harness, id), &harness.chance).await.unwrap());
+    assert!(harness.store.users().create(&user, &session(harness, id), &harness.chance).await.unwrap());
     id
 }
 
@@ -110,38 +110,38 @@ on_both_databases! {
     async fn who_knew_a_password_that_was_changed_meanwhile_gets_no_session(harness: &StoreHarness) {
         let id = user(harness, "olga").await;
         let name: domain::Username = "olga".parse().unwrap();
-        let known = harness.store.user(&name).await.unwrap().unwrap().password_hash;
+        let known = harness.store.users().find(&name).await.unwrap().unwrap().password_hash;
         let (before, kept, after) = (session(harness, id), session(harness, id), session(harness, id));
-        assert!(harness.store.insert_session_by(&known, &before, &harness.chance).await.unwrap());
+        assert!(harness.store.sessions().create_with_password(&known, &before, &harness.chance).await.unwrap());
         let new = PasswordHash::kept("another".into());
         let change = crate::PasswordChange { known: known.clone(), new: new.clone(), session: kept.clone() };
-        assert!(harness.store.change_password(&change, &harness.chance).await.unwrap());
-        assert!(!harness.store.insert_session_by(&known, &after, &harness.chance).await.unwrap());
-        assert!(!harness.store.change_password(&change, &harness.chance).await.unwrap(), "the same change is made once");
+        assert!(harness.store.users().change_password(&change, &harness.chance).await.unwrap());
+        assert!(!harness.store.sessions().create_with_password(&known, &after, &harness.chance).await.unwrap());
+        assert!(!harness.store.users().change_password(&change, &harness.chance).await.unwrap(), "the same change is made once");
         for (session, is_there) in [(&before, false), (&kept, true), (&after, false)] {
-            let found = harness.store.session(&session.secret_hash).await.unwrap();
+            let found = harness.store.sessions().find(&session.secret_hash).await.unwrap();
             assert_eq!(found.is_some(), is_there);
         }
-        assert!(harness.store.insert_session_by(&new, &after, &harness.chance).await.unwrap());
+        assert!(harness.store.sessions().create_with_password(&new, &after, &harness.chance).await.unwrap());
     }
 
     async fn whoever_has_gone_by_the_time_of_the_lock_changes_nothing(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let admin = team.joined("adam", Role::Admin).await;
         let of_admin = team.token(person(admin));
-        harness.store.mint(&team.change_by(person(admin)), &of_admin).await.unwrap();
-        assert_eq!(harness.store.remove_member(&team.by_owner(), admin).await.unwrap(), 1);
+        harness.store.tokens().create(&team.change_by(person(admin)), &of_admin).await.unwrap();
+        assert_eq!(harness.store.members().remove(&team.by_owner(), admin).await.unwrap(), 1);
 
         let by_admin = team.change_by(person(admin));
         let by_token = team.change_by(Maker { user: Some(admin), token: Some(of_admin.id) });
         let invite = team.invite(Role::Member, 1);
-        assert_eq!(refusal(harness.store.mint(&by_admin, &team.token(person(admin))).await).code(), "forbidden");
-        assert_eq!(refusal(harness.store.insert_invite(&by_admin, &invite).await).code(), "forbidden");
-        assert_eq!(refusal(harness.store.remove_member(&by_admin, team.owner).await).code(), "forbidden");
-        assert_eq!(refusal(harness.store.mint(&by_token, &team.token(person(admin))).await), Refusal::Unauthorized);
-        assert_eq!(refusal(harness.store.insert_invite(&by_token, &invite).await), Refusal::Unauthorized);
+        assert_eq!(refusal(harness.store.tokens().create(&by_admin, &team.token(person(admin))).await).code(), "forbidden");
+        assert_eq!(refusal(harness.store.invites().create(&by_admin, &invite).await).code(), "forbidden");
+        assert_eq!(refusal(harness.store.members().remove(&by_admin, team.owner).await).code(), "forbidden");
+        assert_eq!(refusal(harness.store.tokens().create(&by_token, &team.token(person(admin))).await), Refusal::Unauthorized);
+        assert_eq!(refusal(harness.store.invites().create(&by_token, &invite).await), Refusal::Unauthorized);
         assert_eq!(team.active().await, 1);
-        assert!(harness.store.opened_invite(&invite.code).await.unwrap().is_none());
+        assert!(harness.store.invites().open(&invite.code).await.unwrap().is_none());
     }
 
     async fn two_admins_who_remove_each_other_do_not_both_succeed(harness: &StoreHarness) {
@@ -149,20 +149,20 @@ on_both_databases! {
         let (one, other) = (team.joined("ada", Role::Admin).await, team.joined("bea", Role::Admin).await);
         let (by_one, by_other) = (team.change_by(person(one)), team.change_by(person(other)));
         let (first, second) =
-            tokio::join!(harness.store.remove_member(&by_one, other), harness.store.remove_member(&by_other, one));
+            tokio::join!(harness.store.members().remove(&by_one, other), harness.store.members().remove(&by_other, one));
         assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
-        assert_eq!(harness.store.members(team.account, &Page::whole()).await.unwrap().rows.len(), 2);
+        assert_eq!(harness.store.members().list(team.account, &Page::whole()).await.unwrap().rows.len(), 2);
     }
 
     async fn the_use_of_a_token_is_noted_and_a_busy_row_is_waited_for_by_nobody(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let tokens = [team.token(person(team.owner)), team.token(person(team.owner))];
         for token in &tokens {
-            harness.store.mint(&team.by_owner(), token).await.unwrap();
+            harness.store.tokens().create(&team.by_owner(), token).await.unwrap();
         }
         let uses = tokens.each_ref().map(|token| TokenUse { token: token.id, at: START.plus(HOUR) });
         let noted = async |token: &NewToken| {
-            harness.store.token_grant(&token.secret_hash).await.unwrap().unwrap().last_used_at
+            harness.store.tokens().find_grant(&token.secret_hash).await.unwrap().unwrap().last_used_at
         };
         let is_postgres = harness.store.database.writer.get_database_backend() == sea_orm::DbBackend::Postgres;
         if is_postgres {
@@ -172,18 +172,18 @@ on_both_databases! {
                 .one(&busy)
                 .await
                 .unwrap();
-            tokio::time::timeout(Duration::from_secs(5), harness.store.note_token_uses(&uses)).await.unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(5), harness.store.tokens().record_uses(&uses)).await.unwrap().unwrap();
             assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (None, Some(START.plus(HOUR))));
             busy.commit().await.unwrap();
         }
-        harness.store.note_token_uses(&uses).await.unwrap();
+        harness.store.tokens().record_uses(&uses).await.unwrap();
         assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (Some(START.plus(HOUR)), Some(START.plus(HOUR))));
     }
 
     async fn a_refused_join_leaves_no_token_and_spends_nothing(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let invite = team.invite(Role::Member, 1);
-        harness.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
+        harness.store.invites().create(&team.by_owner(), &invite).await.unwrap();
         let join_at = async |now| {
             let joining = JoiningAgent {
                 code: invite.code.clone(),
@@ -192,30 +192,30 @@ on_both_databases! {
                 origin: ORIGIN,
                 now,
             };
-            harness.store.join_as_agent(&joining, &harness.chance).await
+            harness.store.invites().join_as_agent(&joining, &harness.chance).await
         };
         assert_eq!(refusal(join_at(START.plus(HOUR)).await), Refusal::InviteExpired);
-        assert_eq!(harness.store.invites(team.account, &Page::whole()).await.unwrap().rows[0].uses, 0);
+        assert_eq!(harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses, 0);
         assert_eq!(join_at(START).await.unwrap().scopes, Scopes::of_invited_agent());
         assert_eq!(refusal(join_at(START).await), Refusal::InviteUsedUp);
-        assert_eq!((team.active().await, harness.store.invites(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
+        assert_eq!((team.active().await, harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
     }
 
     async fn a_token_is_revoked_with_all_that_came_from_it_and_each_has_a_line_in_the_trail(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let minted_by = async |minter: TokenId| {
             let token = team.token(Maker { user: Some(team.owner), token: Some(minter) });
-            harness.store.mint(&team.by_owner(), &token).await.unwrap();
+            harness.store.tokens().create(&team.by_owner(), &token).await.unwrap();
             token.id
         };
         let root = team.token(person(team.owner));
-        harness.store.mint(&team.by_owner(), &root).await.unwrap();
+        harness.store.tokens().create(&team.by_owner(), &root).await.unwrap();
         let child = minted_by(root.id).await;
         let grandchild = minted_by(child).await;
         let invite = Invite { made_by: Maker { user: None, token: Some(grandchild) }, ..team.invite(Role::Admin, 1) };
-        harness.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
+        harness.store.invites().create(&team.by_owner(), &invite).await.unwrap();
         let revoke = async |id, along| {
-            harness.store.revoke_token(&team.by_owner(), id, Reach::All, along).await.unwrap()
+            harness.store.tokens().revoke(&team.by_owner(), id, Reach::All, along).await.unwrap()
         };
         assert_eq!(revoke(child, Along::Nothing).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 3, "that of the signup, the root and the grandchild");
@@ -239,9 +239,9 @@ on_both_databases! {
         let team = Team::of(harness).await;
         let member = team.joined("mia", Role::Member).await;
         let invite = team.invite(Role::Member, 1);
-        harness.store.insert_invite(&team.by_owner(), &invite).await.unwrap();
-        harness.store.revoke_invite(&team.by_owner(), &invite.code).await.unwrap();
-        harness.store.remove_member(&team.by_owner(), member).await.unwrap();
+        harness.store.invites().create(&team.by_owner(), &invite).await.unwrap();
+        harness.store.invites().revoke(&team.by_owner(), &invite.code).await.unwrap();
+        harness.store.members().remove(&team.by_owner(), member).await.unwrap();
         let mut trail = entity::audit::Entity::find().all(&harness.store.database.reader).await.unwrap();
         trail.sort_by(|one, other| one.action.cmp(&other.action));
         let actions: Vec<_> = trail.iter().map(|entry| entry.action.as_str()).collect();

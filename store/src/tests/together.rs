@@ -87,14 +87,14 @@ on_both_databases! {
         // Five bytes known, seven new, one new; five that are new to the other account.
         assert_eq!((harness.storage(one).await, harness.storage(other).await), (13, 5));
         for page in [told[0][1], told[0][2], told[1][1]] {
-            assert_eq!(harness.store.route(&page.host).await.unwrap().unwrap().version, page.version);
-            assert!(harness.store.scan_subject(page.version).await.unwrap().is_some());
+            assert_eq!(harness.store.routes().find(&page.host).await.unwrap().unwrap().version, page.version);
+            assert!(harness.store.scans().find_subject(page.version).await.unwrap().is_some());
             assert_eq!(
-                harness.store.outcome(page.version.into()).await.unwrap(),
+                harness.store.outcomes().find(page.version.into()).await.unwrap(),
                 Some(Outcome::Published(Box::new(page.clone())))
             );
         }
-        let account = harness.store.account(one).await.unwrap().unwrap();
+        let account = harness.store.accounts().find(one).await.unwrap().unwrap();
         assert_eq!(account.provisional_publishes, 4);
     }
 
@@ -116,7 +116,7 @@ on_both_databases! {
         let Outcome::VisibilitySet(set) = &settled[0][1] else { panic!("{:?}", settled[0][1]) };
         assert_eq!(set.artifact.live.as_ref().map(|live| live.id), Some(first.version));
         assert_eq!((last.seq, last.visibility), (2, Visibility::Private));
-        let route = harness.store.route(&last.host).await.unwrap().unwrap();
+        let route = harness.store.routes().find(&last.host).await.unwrap().unwrap();
         assert_eq!((route.version, route.visibility), (last.version, Visibility::Private));
     }
 
@@ -140,7 +140,7 @@ on_both_databases! {
         assert!(matches!(&alone[0], Outcome::Refused(refusal) if matches!(**refusal, Refusal::Unauthorized)));
         // What was put for those that were refused is known, so that a sweep finds it.
         let hashes = [b"nobody's".as_slice(), b"refused"].map(BlobHash::of);
-        assert_eq!(harness.store.stored_blobs(&hashes, START).await.unwrap().variants.len(), 2);
+        assert_eq!(harness.store.blob_index().find_stored(&hashes, START).await.unwrap().variants.len(), 2);
     }
 
     async fn the_same_deed_and_the_same_reason_count_once_in_a_commit_too(harness: &StoreHarness) {
@@ -155,7 +155,7 @@ on_both_databases! {
         assert_eq!(settled[0][0], settled[0][2]);
         assert!(matches!(settled[0][1], Outcome::Moved(Moved { is_new: true, .. })));
         assert!(matches!(settled[0][3], Outcome::Moved(Moved { is_new: false, .. })));
-        let account = harness.store.account(account).await.unwrap().unwrap();
+        let account = harness.store.accounts().find(account).await.unwrap().unwrap();
         assert_eq!(account.balance, Micro::new(-7));
     }
 
@@ -165,10 +165,10 @@ on_both_databases! {
         let good = harness.publish(account, "good", b"good").await;
         let bad = harness.publish(account, "bad", b"bad").await;
         let old = harness.publish(account, "old", b"old").await;
-        harness.store.judge(harness.verdict(&old, 9, Review)).await.unwrap();
+        harness.store.scans().record_verdict(harness.verdict(&old, 9, Review)).await.unwrap();
         let mut gone = harness.verdict(&good, 3, Pass);
         gone.version = VersionId::new(START, &harness.chance);
-        let judged = harness.store.judge_together(&[
+        let judged = harness.store.scans().record_verdicts(&[
             harness.verdict(&good, 3, Pass),
             harness.verdict(&bad, 3, Blocked),
             harness.verdict(&old, 3, Pass),
@@ -179,7 +179,7 @@ on_both_databases! {
         let expected = [heard(&good), heard(&bad), Judged::Outdated, Judged::Gone, heard(&bad)];
         assert_eq!(judged, expected.map(Some));
         for (page, status) in [(&good, Pass), (&bad, Blocked), (&old, Review)] {
-            let route = harness.store.route(&page.host).await.unwrap().unwrap();
+            let route = harness.store.routes().find(&page.host).await.unwrap().unwrap();
             assert_eq!(route.moderation, status, "{}", page.slug);
         }
     }
