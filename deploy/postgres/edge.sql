@@ -1,20 +1,21 @@
--- A login for the edges, which may do no more than they must: read where pages are, add the views that they count to the
--- queue, and say that they live. Whoever breaks into an edge can change no page, no balance and no account, can give the
--- workers nothing to do but to count views, and reads no code, no hash and no job. What they can do is to count views that
--- nobody made, and to take ids in the queue that later jobs would have.
+-- A database user for the edges with minimal privileges: it reads where pages are, adds counted views to the queue,
+-- and writes heartbeats. An attacker who takes over an edge cannot change pages, balances and accounts, cannot queue
+-- any job except for views, and cannot read codes, hashes and jobs. The attacker can count views that nobody made,
+-- and use ids in the queue that later jobs would have.
 --
--- The rows of two tables have rules from then on. The login that made the tables, and superusers, are not bound by them; a
--- login of another that dumps the queue must be allowed to pass them by: ALTER ROLE backups BYPASSRLS.
+-- It enables row-level security on two tables. The owner of the tables and superusers are exempt. Any other user that
+-- dumps the queue needs an exemption: ALTER ROLE backups BYPASSRLS.
 --
--- Run it after `handbill migrate`, as the login that migrates (it owns the tables), or as a superuser. It creates a role, for
--- which owning the database is not enough: first, a superuser must run `ALTER ROLE <that login> CREATEROLE`, or create the
--- role with `CREATE ROLE handbill_edge LOGIN`. Otherwise the file changes nothing and reports what is missing. If the queue
--- has its own database, run the file in both: it grants what is needed in each. It may be run again at any time, beside edges that work,
--- and is to be with each release, which may read something new:
+-- Run it after `handbill migrate`, as the user that migrates (it owns the tables) or as a superuser. It creates a
+-- role, for which owning the database is not sufficient. A superuser must first run `ALTER ROLE <that user>
+-- CREATEROLE`, or create the role with `CREATE ROLE handbill_edge LOGIN`. Otherwise the file changes nothing and
+-- reports what is missing. If the queue has its own database, run the file in both. It grants what is needed in each.
+-- It can be run again at any time while edges are running. Run it with each release, because a new release may need
+-- to read more:
 --
 --   psql "$HANDBILL_DATABASE__URL" --set ON_ERROR_STOP=1 --file deploy/postgres/edge.sql
 --
--- It gives no password. Once, and on each server:
+-- It sets no password. Set it once on each server:
 --
 --   psql "$HANDBILL_DATABASE__URL" --command '\password handbill_edge'
 BEGIN;
@@ -33,7 +34,7 @@ DO $$ BEGIN
     CREATE ROLE handbill_edge LOGIN;
 END $$;
 
--- From nothing, whatever an earlier edition of this file gave.
+-- Start without privileges, because an earlier version of this file may have granted others.
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM handbill_edge;
 ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON TABLES FROM handbill_edge;
 GRANT USAGE ON SCHEMA public TO handbill_edge;
@@ -42,9 +43,9 @@ GRANT USAGE ON SCHEMA public TO handbill_edge;
 DO $$ BEGIN
     IF to_regclass('public.routes') IS NOT NULL THEN
         GRANT SELECT ON public.routes TO handbill_edge;
-        -- How long the oldest version without a verdict has waited; nothing else of any version.
+        -- To see how long the oldest version without a verdict has waited. No other column of a version.
         GRANT SELECT (created_at, moderation_status) ON public.versions TO handbill_edge;
-        -- Whether the schema is new enough, for the edge; whether the schedules keep time, for its `handbill doctor`.
+        -- To check the schema's version, and for `handbill doctor` whether schedules fire in time.
         GRANT SELECT ON public.seaql_migrations, public.schedules TO handbill_edge;
     END IF;
 END $$;
@@ -58,13 +59,13 @@ DO $$ BEGIN
     GRANT USAGE ON SCHEMA apalis TO handbill_edge;
     GRANT SELECT ON apalis._sqlx_migrations TO handbill_edge;
 
-    -- How many jobs there are and how old, for `handbill doctor`; never what is in them.
+    -- For `handbill doctor`: the number and age of jobs, but never their contents.
     GRANT SELECT (id, job_type, status, attempts, max_attempts, run_at, lock_at, lock_by, done_at) ON apalis.jobs
         TO handbill_edge;
     GRANT SELECT (id, job_id, at_ms, kind) ON public.handbill_job_events TO handbill_edge;
     GRANT SELECT ON public.handbill_pauses TO handbill_edge;
 
-    -- Nothing but views, and nothing as any other process.
+    -- Only jobs of the queue `views`, and only heartbeats of edges.
     GRANT INSERT (id, job_type, job, max_attempts, run_at) ON apalis.jobs TO handbill_edge;
     GRANT SELECT, INSERT, UPDATE, DELETE ON public.handbill_processes TO handbill_edge;
     DROP POLICY IF EXISTS handbill_everybody ON apalis.jobs;
