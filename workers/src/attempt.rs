@@ -25,6 +25,7 @@ use tracing::Instrument;
 use crate::board::{FailedAttempt, Rates};
 use crate::database::Database;
 use crate::sql::on_either;
+use crate::unacknowledged::Unacknowledged;
 
 /// Bounds what a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
@@ -131,6 +132,7 @@ pub(crate) struct Attempts {
     pub(crate) handler: Handler,
     pub(crate) clock: Clock,
     pub(crate) rates: Arc<Rates>,
+    pub(crate) unacknowledged: Unacknowledged,
     pub(crate) timeout: Duration,
     /// Ends every attempt at its next await, when the pool is gone.
     pub(crate) interrupt: CancellationToken,
@@ -143,6 +145,7 @@ impl Attempts {
         delivery: Delivery,
     ) -> Result<(), BoxDynError> {
         let started = Instant::now();
+        self.unacknowledged.begin(&delivery);
         let job = serde_json::from_slice::<JobEnvelope>(&payload);
         let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
         let known_kind = job.as_ref().map_or("unreadable", |job| job.job.kind());

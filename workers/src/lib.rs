@@ -22,6 +22,7 @@ mod schedule;
 mod schema;
 mod slots;
 mod sql;
+mod unacknowledged;
 mod wake;
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::database::Database;
 use crate::slots::JobSlots;
 use crate::sql;
+use crate::unacknowledged::Unacknowledged;
 
 /// How often a worker says that it lives.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
@@ -36,6 +37,7 @@ pub(crate) struct JobRows {
     pub(crate) clock: Clock,
     pub(crate) places: JobSlots,
     pub(crate) more_wait: MoreWait,
+    pub(crate) unacknowledged: Unacknowledged,
 }
 
 /// Whether a fetch got all that it asked for, so that more may wait.
@@ -180,6 +182,9 @@ impl Persistence for JobRows {
                 let mut connection = pool.acquire().await?;
                 postgres::handle_results(&mut *connection, &results, worker.name()).await?;
             }
+        }
+        for result in results {
+            self.unacknowledged.acknowledge(&result.task_id.to_string());
         }
         Ok(())
     }

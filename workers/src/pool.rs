@@ -20,6 +20,7 @@ use crate::persistence::{JobRows, MoreWait};
 use crate::queues::Queues;
 use crate::slots::JobSlots;
 use crate::sql::on_either;
+use crate::unacknowledged::Unacknowledged;
 use crate::wake::{Looks, TICK_INTERVAL};
 
 /// Jobs that run when a stop is asked for may take so long to finish.
@@ -48,6 +49,7 @@ struct Pool {
     name: String,
     running: TaskTracker,
     stopping: CancellationToken,
+    unacknowledged: Unacknowledged,
 }
 
 impl Queues {
@@ -71,6 +73,7 @@ impl Queues {
             name: format!("{}-{}", self.instance, self.chance.base36(10)),
             running: TaskTracker::new(),
             stopping: shutdown.clone(),
+            unacknowledged: Unacknowledged::default(),
         };
         let monitor = Monitor::new().should_restart(|_, _| true);
         let monitor = settings.queues.iter().fold(monitor, |monitor, (&queue, &concurrency)| {
@@ -80,6 +83,7 @@ impl Queues {
                 handler: handler.clone(),
                 clock: self.clock.clone(),
                 rates: self.rates.clone(),
+                unacknowledged: pool.unacknowledged.clone(),
                 timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
                 interrupt: interrupt.clone(),
             };
@@ -102,7 +106,7 @@ impl Queues {
             () = is_too_late => tracing::warn!("jobs did not finish in time; they are interrupted and given back"),
         }
         drop(interrupt_when_dropped);
-        self.give_back(&pool.name, settings.queues.keys().copied()).await?;
+        self.give_back(&pool, settings.queues.keys().copied()).await?;
         ensure!(shutdown.is_cancelled(), "the workers ended by themselves");
         Ok(())
     }
@@ -122,6 +126,7 @@ impl Queues {
             clock: self.clock.clone(),
             places: places.clone(),
             more_wait: MoreWait::default(),
+            unacknowledged: pool.unacknowledged.clone(),
         };
         let (pool, bell, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {
@@ -147,10 +152,15 @@ impl Queues {
         })
     }
 
-    /// Jobs that were fetched and not finished wait again at once, for whoever comes; it costs them no attempt.
-    async fn give_back(&self, pool: &str, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
+    /// Releases the jobs that were fetched and not finished, without using up an attempt. Attempts that have begun are
+    /// recorded first. If that fails, the jobs stay locked, and their takeover counts the attempt.
+    async fn give_back(&self, pool: &Pool, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
+        self.database
+            .note_begun(&pool.unacknowledged.take(), self.clock.now())
+            .await
+            .context("recording begun attempts")?;
         let given_back = on_either!(&self.database, sql, connections => {
-            sqlx::query(sql::GIVE_BACK).bind(pool).execute(connections).await.map(|done| done.rows_affected())
+            sqlx::query(sql::GIVE_BACK).bind(&pool.name).execute(connections).await.map(|done| done.rows_affected())
         });
         if given_back.context("giving jobs back")? > 0 {
             queues.for_each(|queue| self.wakes.ring(queue));

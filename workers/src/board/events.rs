@@ -11,6 +11,7 @@ use sqlx::QueryBuilder;
 use crate::Queues;
 use crate::database::Database;
 use crate::sql::{EventRow, on_either};
+use crate::unacknowledged::BegunAttempt;
 
 /// The latest events of a job that are shown. Only people who retry it again and again make more.
 const EVENTS_SHOWN_MAX: i64 = 200;
@@ -18,6 +19,12 @@ const EVENTS_SHOWN_MAX: i64 = 200;
 const FAILED: &str = "
     INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker, error, retry_at_ms)
     VALUES ($1, $2, 'began', $3, $4, NULL, NULL), ($1, $5, $6, $3, $4, $7, $8)";
+
+const BEGUN: &str = "
+    INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker) VALUES ($1, $2, 'began', $3, $4)";
+
+const HAS_BEGUN: &str =
+    "SELECT EXISTS (SELECT 1 FROM handbill_job_events WHERE job_id = $1 AND kind = 'began')";
 
 const LIST: &str = "
     SELECT job_id, at_ms, kind, attempt, worker, told_by, error, retry_at_ms FROM handbill_job_events
@@ -46,6 +53,33 @@ impl Database {
             insert.bind(failed.retry_after.map(|after| now.plus(after).millis())).execute(pool).await?;
         });
         Ok(())
+    }
+
+    /// Records attempts that were not acknowledged.
+    pub(crate) async fn note_begun(
+        &self,
+        attempts: &[(String, BegunAttempt)],
+        now: Time,
+    ) -> anyhow::Result<()> {
+        for (job, begun) in attempts {
+            on_either!(self, sql, pool => {
+                sqlx::query(sql::NOTE_PUSHED).bind(job).execute(pool).await?;
+                let insert = sqlx::query(BEGUN).bind(job).bind(now.millis()).bind(i64::from(begun.number));
+                insert.bind(&begun.worker).execute(pool).await?;
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Queues {
+    /// Whether an earlier attempt at the job is recorded. The job's row does not show attempts from before a retry by an
+    /// operator or before the stop of a worker.
+    pub(crate) async fn has_begun(&self, job: JobId) -> anyhow::Result<bool> {
+        let has_begun = on_either!(&self.database, pool => {
+            sqlx::query_scalar(HAS_BEGUN).bind(job.to_string()).fetch_one(pool).await
+        });
+        has_begun.context("reading whether a job has begun")
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use domain::Queue;
 use tokio::sync::Notify;
 
-use super::harness::{Pool, Starts, WorkerHarness, on_both, scan};
+use service::Board;
+
+use super::harness::{Pool, Starts, WorkerHarness, ada, hopeless, name_of, on_both, scan};
 use crate::PoolSettings;
 
 on_both! {
@@ -52,6 +54,47 @@ on_both! {
         assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
         let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
+    }
+
+    async fn an_attempt_that_is_cut_off_or_not_acknowledged_is_known_after_a_stop(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let starts = Starts::default();
+        let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
+        settings.stop_timeout = Duration::from_millis(300);
+        let pool = Pool::with(&harness.queues, settings, starts.then_hang());
+        let (running, waiting) = (scan(), scan());
+        queue.push(running.clone()).await.unwrap();
+        starts.reach(1).await;
+        queue.push(waiting.clone()).await.unwrap();
+        pool.stop().await;
+        assert!(harness.queues.has_begun(running.id).await.unwrap());
+        assert!(!harness.queues.has_begun(waiting.id).await.unwrap());
+        let events: Vec<_> = harness.timeline(&running).await.iter().map(name_of).collect();
+        assert_eq!(events, ["pushed", "began 1"]);
+    }
+
+    async fn an_attempt_that_was_acknowledged_leaves_no_record_at_a_stop(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        harness.status_becomes(job.id, "Done").await;
+        pool.stop().await;
+        assert!(!harness.queues.has_begun(job.id).await.unwrap());
+    }
+
+    async fn a_retry_by_an_operator_does_not_hide_earlier_attempts(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&harness.queues, hopeless(&starts));
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        harness.status_becomes(job.id, "Killed").await;
+        pool.stop().await;
+        harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap();
+        assert_eq!(harness.row(job.id).await.attempts, 0);
+        assert!(harness.queues.has_begun(job.id).await.unwrap());
     }
 
     async fn a_slow_job_is_not_taken_over_while_its_pool_waits_for_it(harness: WorkerHarness) {

@@ -1,0 +1,40 @@
+//! Attempts that this process has begun and not acknowledged yet.
+//!
+//! If the queue's database refuses the acknowledgement, the row does not show that the attempt was made. A pool that
+//! stops then records the attempt before it releases the job, so that the next worker knows that there may be
+//! leftovers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::attempt::Delivery;
+
+/// An attempt that has begun.
+#[derive(Clone)]
+pub(crate) struct BegunAttempt {
+    pub(crate) worker: String,
+    pub(crate) number: u32,
+}
+
+/// By the job's id. Clones share the attempts. Each running job has one at most, so the concurrency bounds them.
+#[derive(Clone, Default)]
+pub(crate) struct Unacknowledged(Arc<Mutex<HashMap<String, BegunAttempt>>>);
+
+impl Unacknowledged {
+    pub(crate) fn begin(&self, delivery: &Delivery) {
+        let begun = BegunAttempt { worker: delivery.worker.clone(), number: delivery.attempt.number };
+        self.attempts().insert(delivery.id.clone(), begun);
+    }
+
+    pub(crate) fn acknowledge(&self, job: &str) {
+        self.attempts().remove(job);
+    }
+
+    pub(crate) fn take(&self) -> Vec<(String, BegunAttempt)> {
+        self.attempts().drain().collect()
+    }
+
+    fn attempts(&self) -> MutexGuard<'_, HashMap<String, BegunAttempt>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
